@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 bool usable(Seconds time) { return std::isfinite(time.value()) && time > Seconds(0.0); }
@@ -101,4 +101,4 @@ BreakEven break_even(const ChainRound& chain, const std::vector<TreeRound>& tree
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -9,7 +9,7 @@
 
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// What drafting adds to a round.
 struct DraftingCost {
@@ -78,4 +78,4 @@ std::vector<std::string> problems(const ChainRound& chain, const std::vector<Tre
 /// Precondition: no problems().
 BreakEven break_even(const ChainRound& chain, const std::vector<TreeRound>& trees);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -3,55 +3,55 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
-Precision precision_of(const decoder::DecodeSetup& setup) {
+sim::Precision precision_of(const decoder::DecodeSetup& setup) {
     const auto format = [](kernels::ElementType type) {
-        return type == kernels::ElementType::fp32 ? NumberFormat::fp32 : NumberFormat::bf16;
+        return type == kernels::ElementType::fp32 ? sim::NumberFormat::fp32 : sim::NumberFormat::bf16;
     };
-    Precision precision = uniform_precision(format(setup.elements));
+    sim::Precision precision = sim::uniform_precision(format(setup.elements));
     precision.state = {format(setup.state_elements)};
     return precision;
 }
 
 /// A separate model with the target's first layers: it has its own cache and catches up on its last draft.
-Model first_layers(const Model& target, const decoder::SharedLayers& shared) {
-    Model model = target;
+sim::Model first_layers(const sim::Model& target, const decoder::SharedLayers& shared) {
+    sim::Model model = target;
     model.order.resize(static_cast<std::size_t>(shared.layers));
     if (shared.window > 0) {
-        ContextReach reach;
+        sim::ContextReach reach;
         reach.window = shared.window;
         reach.sink = shared.sink;
-        return with_reach(std::move(model), reach);
+        return sim::with_reach(std::move(model), reach);
     }
     return model;
 }
 
-Drafter drafter_of(const decoder::DecodeSetup& setup, const Precision& precision) {
+sim::Drafter drafter_of(const decoder::DecodeSetup& setup, const sim::Precision& precision) {
     if (const auto* shared = std::get_if<decoder::SharedLayers>(&setup.drafter)) {
-        return IndependentDrafter{first_layers(setup.target, *shared), precision};
+        return sim::IndependentDrafter{first_layers(setup.target, *shared), precision};
     }
     if (const auto* own = std::get_if<decoder::OwnModel>(&setup.drafter)) {
-        return IndependentDrafter{own->model, precision};
+        return sim::IndependentDrafter{own->model, precision};
     }
-    return NgramDrafter{};
+    return sim::NgramDrafter{};
 }
 
-DraftAcceptance acceptance_of(const decoder::GivenAcceptance& given) {
-    DraftAcceptance acceptance;
+sim::DraftAcceptance acceptance_of(const decoder::GivenAcceptance& given) {
+    sim::DraftAcceptance acceptance;
     if (given.per_rank.empty()) {
-        acceptance.chain = Acceptance::per_position(given.per_position);
-        acceptance.siblings = RankAcceptance({1.0});  // first choices or none
+        acceptance.chain = sim::Acceptance::per_position(given.per_position);
+        acceptance.siblings = sim::RankAcceptance({1.0});  // first choices or none
     } else {
-        acceptance.chain = Acceptance::geometric(given.per_rank.front());
-        acceptance.siblings = RankAcceptance(given.per_rank);
+        acceptance.chain = sim::Acceptance::geometric(given.per_rank.front());
+        acceptance.siblings = sim::RankAcceptance(given.per_rank);
     }
     return acceptance;
 }
 
-ParentsShape shape_of(const DraftTree& tree) {
-    ParentsShape shape;
+sim::ParentsShape shape_of(const sim::DraftTree& tree) {
+    sim::ParentsShape shape;
     for (int token = 1; token < tree.verified_tokens(); ++token) {
         shape.parents.push_back(tree.parent(token));
     }
@@ -60,7 +60,7 @@ ParentsShape shape_of(const DraftTree& tree) {
 
 }  // namespace
 
-RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const Device& device) {
+sim::RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const sim::Device& device) {
     std::vector<std::string> problems = decoder::problems_of(setup);
     const bool drafts = setup.tree.nodes() > 0;
     if (problems.empty() && drafts && !setup.given_acceptance) {
@@ -69,17 +69,17 @@ RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const Device& devic
     if (!problems.empty()) {
         throw std::invalid_argument(problems.front());
     }
-    RoundSetup round;
+    sim::RoundSetup round;
     round.target = setup.target;
     round.precision = precision_of(setup);
     round.platform.device = device;
-    round.platform.mode = CostMode::calibrated;
+    round.platform.mode = sim::CostMode::calibrated;
     round.platform.stack.name = "kernels";
     round.platform.stack.title = "Kernels alone";
-    round.platform.stack.state_copy = StateCopy::by_index;
+    round.platform.stack.state_copy = sim::StateCopy::by_index;
     round.drafter = drafter_of(setup, round.precision);
     round.rollback = setup.rollback;
-    round.speculations = chains_up_to(0);
+    round.speculations = sim::chains_up_to(0);
     if (drafts) {
         round.acceptance = acceptance_of(*setup.given_acceptance);
         round.speculations.push_back({shape_of(setup.tree), setup.verification, "draft"});
@@ -87,13 +87,13 @@ RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const Device& devic
     return round;
 }
 
-RoundPhases predicted_phases(const decoder::DecodeSetup& setup, const Device& device, double context) {
-    const CompiledRound round = compile_round(round_setup_of(setup, device));
+RoundPhases predicted_phases(const decoder::DecodeSetup& setup, const sim::Device& device, double context) {
+    const sim::CompiledRound round = sim::compile_round(round_setup_of(setup, device));
     const int speculation = static_cast<int>(round.rows.size()) - 1;
     if (!round.runs(speculation)) {
         throw std::invalid_argument(round.row(speculation).problem);
     }
-    const RoundEstimate estimate = evaluate(round, {speculation, static_cast<double>(setup.batch), context});
+    const sim::RoundEstimate estimate = sim::evaluate(round, {speculation, static_cast<double>(setup.batch), context});
     return {estimate.draft, estimate.verify, estimate.rollback, estimate.host};
 }
 
@@ -111,4 +111,4 @@ std::vector<RoundPhases> measured_rounds(const decoder::DecodeResult& result) {
     return rounds;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

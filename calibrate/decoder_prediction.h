@@ -4,7 +4,7 @@
 #include "decoder/decode.h"
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// A round of the whole batch, by phase; acceptance counts as verification, as in the simulator.
 struct RoundPhases {
@@ -17,12 +17,12 @@ struct RoundPhases {
 /// priced by the device's calibration. Its first speculation is plain decoding, its second (where the decoder drafts) the
 /// decoder's draft. Throws std::invalid_argument if the decoder cannot run, or drafts without a given acceptance, since its
 /// yield is unknown then.
-RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const Device& device);
+sim::RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const sim::Device& device);
 
 /// Predicted phases of a round at `context` cached tokens of each sequence. Throws in the same cases.
-RoundPhases predicted_phases(const decoder::DecodeSetup& setup, const Device& device, double context);
+RoundPhases predicted_phases(const decoder::DecodeSetup& setup, const sim::Device& device, double context);
 
 /// One for each timed round. If the decoder did not tell phases apart, `host` is the whole round and the others are zero.
 std::vector<RoundPhases> measured_rounds(const decoder::DecodeResult& result);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -4,37 +4,37 @@
 
 #include "sim/trees/tree_shape.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 /// Sizes of the models. On a CPU weights of 250 MB, on a GPU of 1.5 GB; a draft pass alone (one layer and the head) reads more
 /// than twice the last-level cache, so that every pass reads its weights from main memory.
 struct Sizes {
-    Count width, query_heads, kv_heads, head_dim, hidden, vocabulary;
+    sim::Count width, query_heads, kv_heads, head_dim, hidden, vocabulary;
     int transformer_layers, mamba2_layers, hybrid_periods;
 };
 constexpr Sizes cpu_sizes{896, 14, 2, 64, 2432, 16'000, 6, 8, 2};
 constexpr Sizes gpu_sizes{2560, 20, 4, 128, 9728, 32'000, 8, 16, 3};
 
-LayerKind attention_layer(const Sizes& sizes) {
-    Attention attention;
+sim::LayerKind attention_layer(const Sizes& sizes) {
+    sim::Attention attention;
     attention.query_heads = sizes.query_heads;
     attention.kv_heads = sizes.kv_heads;
     attention.head_dim = sizes.head_dim;
-    Mlp mlp;
+    sim::Mlp mlp;
     mlp.hidden = sizes.hidden;
     return {"attention layer", {{attention}, {mlp}}};
 }
 
-LayerKind mamba2_layer(const Sizes& sizes) {
-    Mamba2 mamba;
+sim::LayerKind mamba2_layer(const Sizes& sizes) {
+    sim::Mamba2 mamba;
     mamba.heads = 2 * sizes.width / mamba.head_dim;
     return {"Mamba-2 layer", {{mamba}}};
 }
 
-Model model_of(DecoderFamily family, bool on_gpu) {
+sim::Model model_of(DecoderFamily family, bool on_gpu) {
     const Sizes& sizes = on_gpu ? gpu_sizes : cpu_sizes;
-    Model model;
+    sim::Model model;
     model.name = std::string("held-out ") + std::string(name_of(family));
     model.vocabulary = "held-out";
     model.vocabulary_size = sizes.vocabulary;
@@ -64,38 +64,38 @@ struct Draft {
     HeldOutDrafter drafter;
     std::vector<int> children;
     int accepted;
-    Verification verification = Verification::unrolled;
+    sim::Verification verification = sim::Verification::unrolled;
 };
 
 std::vector<int> chain(int draft_tokens) { return std::vector<int>(static_cast<std::size_t>(draft_tokens), 1); }
 
 constexpr auto first_layer = HeldOutDrafter::first_layer;
-const Draft no_draft{HeldOutDrafter::none, {}, 0, Verification::packed};
+const Draft no_draft{HeldOutDrafter::none, {}, 0, sim::Verification::packed};
 const Draft chain_2{first_layer, chain(2), 2};  // all accepted: the drafter has its last draft to catch up on
 const Draft chain_4{first_layer, chain(4), 3};
-const Draft tree_6{first_layer, {2, 2}, 2, Verification::packed};
-const Draft tree_6_unrolled{first_layer, {2, 2}, 2, Verification::unrolled};
-const Draft tree_14{first_layer, {2, 2, 2}, 2, Verification::packed};
-const Draft tree_9{first_layer, {3, 1, 1}, 2, Verification::packed};
+const Draft tree_6{first_layer, {2, 2}, 2, sim::Verification::packed};
+const Draft tree_6_unrolled{first_layer, {2, 2}, 2, sim::Verification::unrolled};
+const Draft tree_14{first_layer, {2, 2, 2}, 2, sim::Verification::packed};
+const Draft tree_9{first_layer, {3, 1, 1}, 2, sim::Verification::packed};
 const Draft ngram_4{HeldOutDrafter::ngram, chain(4), 1};
 
 struct Choice {
     Draft draft;
-    Rollback rollback;
+    sim::Rollback rollback;
 };
 
 /// Choices for the same work.
 struct Group {
     DecoderFamily family;
-    NumberFormat format;
+    sim::NumberFormat format;
     int batch, context;
     std::vector<Choice> choices;
     bool quick = false;  ///< quick runs take the first three choices of such groups
 };
 
 std::vector<Group> groups_on(bool on_gpu) {
-    using enum Rollback;
-    const NumberFormat format = on_gpu ? NumberFormat::bf16 : NumberFormat::fp32;
+    using enum sim::Rollback;
+    const sim::NumberFormat format = on_gpu ? sim::NumberFormat::bf16 : sim::NumberFormat::fp32;
     const int few = on_gpu ? 8 : 4, many = on_gpu ? 32 : 8;
     const int near = on_gpu ? 1024 : 256, far = on_gpu ? 4096 : 1024;
     constexpr auto transformer = DecoderFamily::transformer;
@@ -146,13 +146,13 @@ std::vector<Group> groups_on(bool on_gpu) {
          {{no_draft, replay}, {chain_2, replay}, {chain_4, snapshot}, {tree_6, replay}, {tree_6_unrolled, replay}}},
     };
     if (!on_gpu) {
-        groups.push_back({transformer, NumberFormat::bf16, 1, near, {{no_draft, truncate}, {chain_4, truncate}}});
+        groups.push_back({transformer, sim::NumberFormat::bf16, 1, near, {{no_draft, truncate}, {chain_4, truncate}}});
     }
     return groups;
 }
 
-kernels::ElementType element_of(NumberFormat format) {
-    return format == NumberFormat::fp32 ? kernels::ElementType::fp32 : kernels::ElementType::bf16;
+kernels::ElementType element_of(sim::NumberFormat format) {
+    return format == sim::NumberFormat::fp32 ? kernels::ElementType::fp32 : kernels::ElementType::bf16;
 }
 
 bool is_chain(const std::vector<int>& children) {
@@ -217,7 +217,7 @@ decoder::DecodeSetup setup_of(const HeldOutDecoder& held_out, const HeldOutRound
     setup.device = on_gpu ? decoder::DeviceKind::cuda : decoder::DeviceKind::cpu;
     setup.untimed_rounds = rounds.untimed;
     if (!held_out.children.empty()) {
-        setup.tree = build_tree(BranchingShape{held_out.children}, {});
+        setup.tree = sim::build_tree(sim::BranchingShape{held_out.children}, {});
         std::vector<double> per_position(held_out.children.size(), 0.0);
         std::fill_n(per_position.begin(), held_out.accepted, 1.0);
         setup.given_acceptance = {per_position, {}};
@@ -232,4 +232,4 @@ decoder::DecodeSetup setup_of(const HeldOutDecoder& held_out, const HeldOutRound
     return setup;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -9,7 +9,7 @@
 #include "sim/enum_names.h"
 #include "sim/precision.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 enum class DecoderFamily { transformer, mamba2, hybrid };
 constexpr auto names_in(DecoderFamily) {
@@ -31,13 +31,13 @@ constexpr auto names_in(HeldOutDrafter) {
 /// their median means something, and their yield is known in advance.
 struct HeldOutDecoder {
     DecoderFamily family = DecoderFamily::transformer;
-    NumberFormat format = NumberFormat::fp32;  ///< of weights, activations, cache and state
+    sim::NumberFormat format = sim::NumberFormat::fp32;  ///< of weights, activations, cache and state
     int batch = 1;
     int context = 256;  ///< of a sequence, in the middle of the rounds that are timed
     HeldOutDrafter drafter = HeldOutDrafter::none;
     std::vector<int> children;  ///< of each node, by level: {1, 1} is a chain of 2, {2, 2} a binary tree of 6 nodes
-    Verification verification = Verification::packed;
-    Rollback rollback = Rollback::truncate;
+    sim::Verification verification = sim::Verification::packed;
+    sim::Rollback rollback = sim::Rollback::truncate;
     int accepted = 0;  ///< drafts, in each round
 
     friend bool operator==(const HeldOutDecoder&, const HeldOutDecoder&) = default;
@@ -60,4 +60,4 @@ struct HeldOutRounds {
 };
 decoder::DecodeSetup setup_of(const HeldOutDecoder& decoder, const HeldOutRounds& rounds, bool on_gpu);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

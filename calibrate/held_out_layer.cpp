@@ -4,26 +4,26 @@
 
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
-Mamba2 mamba_of(const HeldOutLayer& layer) {
-    Mamba2 mamba;
+sim::Mamba2 mamba_of(const HeldOutLayer& layer) {
+    sim::Mamba2 mamba;
     mamba.heads = layer.heads;
     mamba.head_dim = layer.head_dim;
     return mamba;
 }
 
-Model model_of(const HeldOutLayer& layer) {
-    Model model;
+sim::Model model_of(const HeldOutLayer& layer) {
+    sim::Model model;
     model.width = layer.width;
-    LayerKind kind{"layer", {}};
+    sim::LayerKind kind{"layer", {}};
     if (layer.family == LayerFamily::transformer) {
-        Attention attention;
+        sim::Attention attention;
         attention.query_heads = layer.heads;
         attention.kv_heads = layer.kv_heads;
         attention.head_dim = layer.head_dim;
-        Mlp mlp;
+        sim::Mlp mlp;
         mlp.hidden = layer.hidden;
         kind.blocks = {{attention}, {mlp}};
     } else {
@@ -34,24 +34,24 @@ Model model_of(const HeldOutLayer& layer) {
     return model;
 }
 
-HeldOutLayer transformer(NumberFormat format, bool on_gpu, const PassShape& shape) {
+HeldOutLayer transformer(sim::NumberFormat format, bool on_gpu, const sim::PassShape& shape) {
     return on_gpu ? HeldOutLayer{LayerFamily::transformer, format, 3584, 28, 4, 128, 18944, shape}
                   : HeldOutLayer{LayerFamily::transformer, format, 896, 14, 2, 64, 4864, shape};
 }
 
-HeldOutLayer mamba2(NumberFormat format, bool on_gpu, const PassShape& shape) {
-    const Count width = on_gpu ? 3584 : 896;
+HeldOutLayer mamba2(sim::NumberFormat format, bool on_gpu, const sim::PassShape& shape) {
+    const sim::Count width = on_gpu ? 3584 : 896;
     return {LayerFamily::mamba2, format, width, width / 32, 0, 64, 0, shape};
 }
 
 }  // namespace
 
 std::vector<HeldOutLayer> held_out_layers(bool on_gpu, bool quick) {
-    const std::vector<NumberFormat> formats =
-        on_gpu ? std::vector{NumberFormat::bf16} : std::vector{NumberFormat::fp32, NumberFormat::bf16};
+    const std::vector<sim::NumberFormat> formats =
+        on_gpu ? std::vector{sim::NumberFormat::bf16} : std::vector{sim::NumberFormat::fp32, sim::NumberFormat::bf16};
     const std::vector<double> batches = on_gpu ? std::vector{1.0, 16.0, 64.0} : std::vector{1.0, 4.0};
     std::vector<HeldOutLayer> layers;
-    for (const NumberFormat format : formats) {
+    for (const sim::NumberFormat format : formats) {
         for (const double batch : batches) {
             for (const double tokens : quick ? std::vector{1.0, 5.0} : std::vector{1.0, 3.0, 5.0, 9.0}) {
                 for (const double context : {256.0, 1024.0}) {
@@ -64,20 +64,22 @@ std::vector<HeldOutLayer> held_out_layers(bool on_gpu, bool quick) {
     return layers;
 }
 
-std::vector<Operation> operations_of(const HeldOutLayer& layer) {
-    std::vector<Operation> operations = operations_of(model_of(layer), uniform_precision(layer.format), PassOptions{});
-    std::erase_if(operations, [](const Operation& operation) {
-        return operation.part != ModelPart::body || operation.name.find("rotary") != std::string::npos;
+std::vector<sim::Operation> operations_of(const HeldOutLayer& layer) {
+    std::vector<sim::Operation> operations =
+        operations_of(model_of(layer), sim::uniform_precision(layer.format), sim::PassOptions{});
+    std::erase_if(operations, [](const sim::Operation& operation) {
+        return operation.part != sim::ModelPart::body || operation.name.find("rotary") != std::string::npos;
     });
     return operations;
 }
 
-Seconds predicted_time(const HeldOutLayer& layer, const Device& device) {
-    Platform platform;
+Seconds predicted_time(const HeldOutLayer& layer, const sim::Device& device) {
+    sim::Platform platform;
     platform.device = device;
-    platform.mode = CostMode::calibrated;
-    const CompiledPass pass = compile_operations(operations_of(layer), uniform_precision(layer.format), platform, Seconds(0.0));
-    return pass_time(pass, totals_of(pass, layer.shape));
+    platform.mode = sim::CostMode::calibrated;
+    const sim::CompiledPass pass =
+        sim::compile_operations(operations_of(layer), sim::uniform_precision(layer.format), platform, Seconds(0.0));
+    return sim::pass_time(pass, sim::totals_of(pass, layer.shape));
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -10,7 +10,7 @@
 #include "sim/model.h"
 #include "sim/operation.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 enum class LayerFamily { transformer, mamba2 };
 constexpr auto names_in(LayerFamily) {
@@ -21,20 +21,20 @@ constexpr auto names_in(LayerFamily) {
 /// A layer, and the pass that it runs in. No layer that laws are fitted to has its widths.
 struct HeldOutLayer {
     LayerFamily family = LayerFamily::transformer;
-    NumberFormat format = NumberFormat::fp32;  ///< of weights, activations, cache and state
-    Count width = 0;
-    Count heads = 0, kv_heads = 0, head_dim = 64;  ///< a Mamba-2 layer has no kv_heads
-    Count hidden = 0;                              ///< of the gated feed-forward network; Mamba-2: none
-    PassShape shape;
+    sim::NumberFormat format = sim::NumberFormat::fp32;  ///< of weights, activations, cache and state
+    sim::Count width = 0;
+    sim::Count heads = 0, kv_heads = 0, head_dim = 64;  ///< a Mamba-2 layer has no kv_heads
+    sim::Count hidden = 0;                              ///< of the gated feed-forward network; Mamba-2: none
+    sim::PassShape shape;
 };
 
 /// Layers of both families: of Qwen2-0.5B's widths on a CPU, of Qwen2-7B's on a GPU, and Mamba-2 layers of the same widths.
 std::vector<HeldOutLayer> held_out_layers(bool on_gpu, bool quick);
 
 /// Its kernels as the simulator counts them, without rotary embeddings, which have no kernel here.
-std::vector<Operation> operations_of(const HeldOutLayer& layer);
+std::vector<sim::Operation> operations_of(const HeldOutLayer& layer);
 
 /// By the device's calibration alone: no launch gaps, no host time.
-Seconds predicted_time(const HeldOutLayer& layer, const Device& device);
+Seconds predicted_time(const HeldOutLayer& layer, const sim::Device& device);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -8,7 +8,7 @@
 #include "calibrate/law_points.h"
 #include "calibrate/least_squares.h"
 
-namespace treeline::detail {
+namespace treeline::calibrate::detail {
 namespace {
 
 /// Weighted sums over points with tokens x and time y, both relative to the middle of all points.
@@ -129,4 +129,4 @@ std::optional<RuntimeLaw> fit_hinge(const std::vector<PooledTimes>& points) {
     return knee.between ? with_knee_after(knee.point, points) : with_knee(points[knee.point].tokens, points);
 }
 
-}  // namespace treeline::detail
+}  // namespace treeline::calibrate::detail

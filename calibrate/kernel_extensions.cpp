@@ -4,7 +4,7 @@
 
 #include "calibrate/kernel_fit_parts.h"
 
-namespace treeline::detail {
+namespace treeline::calibrate::detail {
 namespace {
 
 using Extension = KernelLawExtension;
@@ -14,13 +14,13 @@ constexpr double most_doubled_tile = 256.0, least_doubled_tile = 16.0;
 constexpr std::size_t most_knot_places = 24;  ///< row counts at which a knot is tried
 
 bool has_wide_and_common_heads(const KernelTable& table) {
-    const auto wide = [](const KernelSample& sample) { return sample.operation.head_dim > widest_common_head; };
+    const auto wide = [](const KernelSample& sample) { return sample.operation.head_dim > sim::widest_common_head; };
     return std::any_of(table.samples.begin(), table.samples.end(), wide) &&
            !std::all_of(table.samples.begin(), table.samples.end(), wide);
 }
 
 /// By the data sheet.
-double computing_over_traffic(const PreparedSample& sample, const Rates& data_sheet) {
+double computing_over_traffic(const PreparedSample& sample, const sim::Rates& data_sheet) {
     return sample.flops * data_sheet.per_flop / (sample.bytes * data_sheet.per_byte);
 }
 
@@ -41,7 +41,9 @@ bool of_kernels(const KernelTable& table) {
     return std::none_of(table.samples.begin(), table.samples.end(), [](const KernelSample& s) { return s.whole_pass; });
 }
 
-bool is_attention(KernelClass kernel) { return kernel == KernelClass::attention || kernel == KernelClass::attention_ungrouped; }
+bool is_attention(sim::KernelClass kernel) {
+    return kernel == sim::KernelClass::attention || kernel == sim::KernelClass::attention_ungrouped;
+}
 
 /// Row counts that were measured, except the smallest.
 std::vector<double> knot_places(const PreparedTable& table) {
@@ -61,8 +63,8 @@ std::set<double> measured_contexts(const KernelTable& table) {
     return contexts;
 }
 
-KernelLaw start_of_extensions() {
-    KernelLaw start;
+sim::KernelLaw start_of_extensions() {
+    sim::KernelLaw start;
     start.startup = Seconds(5e-6);
     start.peak_share = 0.7;
     start.overlap = 0.2;
@@ -79,7 +81,7 @@ KernelLaw start_of_extensions() {
     return start;
 }
 
-void add_steps(const KernelLaw& start, std::vector<Extension>& all) {
+void add_steps(const sim::KernelLaw& start, std::vector<Extension>& all) {
     for (const double tile : {8.0, 16.0, 32.0, 64.0, 128.0}) {
         all.push_back({{}, start, tile});
     }
@@ -98,7 +100,7 @@ void add_steps(const KernelLaw& start, std::vector<Extension>& all) {
 
 /// A library that multiplies many rows copies the weights first, which takes longer if their rows are whole pages apart and
 /// evict each other from the cache: 1024 inputs are a page in fp32.
-void add_page_steps(KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
+void add_page_steps(sim::KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
     start.step_share = 2.0;
     start.per_output = Seconds(3e-9);
     constexpr double fewest = 4.0, most = 64.0;  // rows between which a library takes over
@@ -112,7 +114,7 @@ void add_page_steps(KernelLaw start, const PreparedTable& table, std::vector<Ext
 }
 
 /// A core computes rows one after the other, and takes whole items of the work.
-void add_row_costs(KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
+void add_row_costs(sim::KernelLaw start, const PreparedTable& table, std::vector<Extension>& all) {
     all.push_back({{"peak_share", "first_row"}, start});
     for (const double per_output : {1e-10, 3e-9}) {
         start.per_output = Seconds(per_output);
@@ -127,9 +129,9 @@ void add_row_costs(KernelLaw start, const PreparedTable& table, std::vector<Exte
     }
 }
 
-std::size_t knots_of(const KernelLaw& law) {
+std::size_t knots_of(const sim::KernelLaw& law) {
     std::size_t count = 0;
-    while (count < most_row_knots && law.knots[count].rows > 0.0) {
+    while (count < sim::most_row_knots && law.knots[count].rows > 0.0) {
         ++count;
     }
     return count;
@@ -146,17 +148,17 @@ void free_slopes(KernelLawForm& form) {
 }
 
 /// Inserts a knot: both parts of the segment that it splits start with that segment's slope.
-bool insert_knot(KernelLawForm& form, KernelLaw& start, double rows) {
+bool insert_knot(KernelLawForm& form, sim::KernelLaw& start, double rows) {
     const std::size_t count = knots_of(form.fixed);
     std::size_t at = 0;
     while (at < count && form.fixed.knots[at].rows < rows) {
         ++at;
     }
-    if (count == most_row_knots || (at < count && form.fixed.knots[at].rows == rows)) {
+    if (count == sim::most_row_knots || (at < count && form.fixed.knots[at].rows == rows)) {
         return false;
     }
-    const RowKnot knot{rows, at < count ? start.knots[at].slope : 1.0};
-    for (KernelLaw* law : {&form.fixed, &start}) {
+    const sim::RowKnot knot{rows, at < count ? start.knots[at].slope : 1.0};
+    for (sim::KernelLaw* law : {&form.fixed, &start}) {
         std::copy_backward(law->knots.begin() + std::ptrdiff_t(at), law->knots.begin() + std::ptrdiff_t(count),
                            law->knots.begin() + std::ptrdiff_t(count) + 1);
         law->knots[at] = knot;
@@ -171,17 +173,17 @@ std::vector<Extension> extensions(const KernelTable& table, const PreparedTable&
     if (has_form_of_its_own(table.kernel)) {
         return own_extensions(table);
     }
-    const KernelLaw start = start_of_extensions();
+    const sim::KernelLaw start = start_of_extensions();
     std::vector<Extension> all;
     if (of_kernels(table)) {
         all.push_back({{"startup"}, start});
     }
-    if (table.kernel == KernelClass::gemm || table.on_cpu || computing_shows(prepared)) {
+    if (table.kernel == sim::KernelClass::gemm || table.on_cpu || computing_shows(prepared)) {
         all.push_back({{"peak_share"}, start});
         all.push_back({{"peak_share", "overlap"}, start});
         all.push_back({{"overlap"}, start});
     }
-    if (table.kernel == KernelClass::gemm && of_kernels(table)) {
+    if (table.kernel == sim::KernelClass::gemm && of_kernels(table)) {
         all.push_back({{"per_input"}, start});
         table.on_cpu ? add_page_steps(start, prepared, all) : add_steps(start, all);
     }
@@ -204,39 +206,39 @@ std::vector<Extension> extensions(const KernelTable& table, const PreparedTable&
     return all;
 }
 
-std::optional<ExtendedForm> extended(const KernelLawForm& form, const KernelLaw& law, const Extension& by) {
+std::optional<ExtendedForm> extended(const KernelLawForm& form, const sim::KernelLaw& law, const Extension& by) {
     ExtendedForm result{form, law};
     bool changed = false;
     for (const std::string_view name : by.free) {
         const std::size_t parameter = index_of(name);
         if (std::find(form.free.begin(), form.free.end(), parameter) == form.free.end()) {
             result.form.free.push_back(parameter);
-            kernel_parameters()[parameter].set(result.start, kernel_parameters()[parameter].get(by.start));
+            sim::kernel_parameters()[parameter].set(result.start, sim::kernel_parameters()[parameter].get(by.start));
             changed = true;
         }
     }
     std::sort(result.form.free.begin(), result.form.free.end());
-    const auto take = [&](double KernelLaw::*member, double value) {
+    const auto take = [&](double sim::KernelLaw::*member, double value) {
         if (value > 0.0 && form.fixed.*member != value) {
             result.form.fixed.*member = value;
             changed = true;
         }
     };
-    take(&KernelLaw::row_tile, by.row_tile);
-    take(&KernelLaw::step_rows, by.step_rows);
-    take(&KernelLaw::step_inputs, by.step_inputs);
-    take(&KernelLaw::workers, by.workers);
-    take(&KernelLaw::least_tile, by.least_tile);
-    take(&KernelLaw::tile_columns, by.tile_columns);
+    take(&sim::KernelLaw::row_tile, by.row_tile);
+    take(&sim::KernelLaw::step_rows, by.step_rows);
+    take(&sim::KernelLaw::step_inputs, by.step_inputs);
+    take(&sim::KernelLaw::workers, by.workers);
+    take(&sim::KernelLaw::least_tile, by.least_tile);
+    take(&sim::KernelLaw::tile_columns, by.tile_columns);
     if (by.knot > 0.0) {
         changed = insert_knot(result.form, result.start, by.knot);
     }
     return changed ? std::optional(std::move(result)) : std::nullopt;
 }
 
-ExtendedForm without_knot(const KernelLawForm& form, const KernelLaw& law, std::size_t knot) {
+ExtendedForm without_knot(const KernelLawForm& form, const sim::KernelLaw& law, std::size_t knot) {
     ExtendedForm result{form, law};
-    for (KernelLaw* each : {&result.form.fixed, &result.start}) {
+    for (sim::KernelLaw* each : {&result.form.fixed, &result.start}) {
         std::copy(each->knots.begin() + std::ptrdiff_t(knot) + 1, each->knots.end(),
                   each->knots.begin() + std::ptrdiff_t(knot));
         each->knots.back() = {};
@@ -253,7 +255,7 @@ std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTab
         return own_beginnings(table);
     }
     const std::size_t bandwidth = index_of("bandwidth_share"), peak = index_of("peak_share");
-    KernelLaw start;
+    sim::KernelLaw start;
     start.bandwidth_share = 0.8;
     start.peak_share = 0.5;
     std::vector<std::vector<std::size_t>> first = {{bandwidth}};
@@ -262,7 +264,7 @@ std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTab
         first.push_back({peak});
     }
     std::vector<ExtendedForm> all;
-    const bool tiled = table.kernel == KernelClass::gemm && !table.on_cpu;
+    const bool tiled = table.kernel == sim::KernelClass::gemm && !table.on_cpu;
     for (const double tile : tiled ? std::vector{1.0, 32.0, 64.0, 128.0, most_doubled_tile} : std::vector{1.0}) {
         for (const std::vector<std::size_t>& free : first) {
             all.push_back({{free, {}}, start});
@@ -274,7 +276,7 @@ std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTab
     }
     if (table.on_cpu && of_kernels(table)) {
         const std::vector<double> places = knot_places(prepared);
-        const std::size_t stride = std::max<std::size_t>(1, (places.size() + most_row_knots - 1) / most_row_knots);
+        const std::size_t stride = std::max<std::size_t>(1, (places.size() + sim::most_row_knots - 1) / sim::most_row_knots);
         for (const bool with_bandwidth : {true, false}) {
             ExtendedForm with_knots{{{peak, index_of("first_row")}, {}}, start};
             if (with_bandwidth) {
@@ -290,4 +292,4 @@ std::vector<ExtendedForm> beginnings(const KernelTable& table, const PreparedTab
     return all;
 }
 
-}  // namespace treeline::detail
+}  // namespace treeline::calibrate::detail

@@ -7,7 +7,7 @@
 #include "calibrate/timings.h"
 #include "numerics/quantile.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 KernelErrors errors_of(const std::vector<double>& log_residuals) {
     constexpr double delta = 0.05;
@@ -19,9 +19,9 @@ KernelErrors errors_of(const std::vector<double>& log_residuals) {
         const double scaled = detail::robust(residual, delta) / delta;
         errors.score += 0.5 * scaled * scaled / static_cast<double>(log_residuals.size());
     }
-    errors.median = quantile(sizes, 0.5);
-    errors.p90 = quantile(sizes, 0.9);
-    errors.bias = quantile(signed_errors, 0.5);
+    errors.median = numerics::quantile(sizes, 0.5);
+    errors.p90 = numerics::quantile(sizes, 0.9);
+    errors.bias = numerics::quantile(signed_errors, 0.5);
     return errors;
 }
 
@@ -44,7 +44,7 @@ std::vector<std::string> problems(const KernelTable& table) {
 namespace {
 
 /// Fits the launch to tiny kernels, with everything else as fitted to large ones. Left alone if there are none.
-void add_launch(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options, KernelFit& fit) {
+void add_launch(const KernelTable& table, const sim::Rates& data_sheet, const KernelFitOptions& options, KernelFit& fit) {
     KernelTable tiny;
     tiny.kernel = table.kernel;
     tiny.format = table.format;
@@ -56,7 +56,7 @@ void add_launch(const KernelTable& table, const Rates& data_sheet, const KernelF
     const detail::PreparedTable prepared = detail::prepared(tiny, data_sheet);
     KernelLawForm form{{detail::index_of("launch")}, fit.law};
     form.fixed.ramp_bytes = table.ramp_bytes;
-    KernelLaw start = form.fixed;
+    sim::KernelLaw start = form.fixed;
     start.launch = Seconds(4e-6);
     if (const auto law = detail::fit_law(prepared, form, detail::all_samples(prepared), start, options)) {
         fit.law = *law;
@@ -66,7 +66,7 @@ void add_launch(const KernelTable& table, const Rates& data_sheet, const KernelF
 
 }  // namespace
 
-std::optional<KernelFit> calibrate(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options) {
+std::optional<KernelFit> calibrate(const KernelTable& table, const sim::Rates& data_sheet, const KernelFitOptions& options) {
     const detail::PreparedTable prepared = detail::prepared(table, data_sheet);
     const std::optional<detail::KernelCandidate> chosen = detail::select_form(table, prepared, options);
     if (!chosen) {
@@ -88,4 +88,4 @@ std::optional<KernelFit> calibrate(const KernelTable& table, const Rates& data_s
     return fit;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

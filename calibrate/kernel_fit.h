@@ -8,12 +8,12 @@
 
 #include "calibrate/kernel_samples.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// A form of the law: which parameters are free, and the values of all others.
 struct KernelLawForm {
     std::vector<std::size_t> free;  ///< indices into kernel_parameters()
-    KernelLaw fixed;                ///< everything that is not free
+    sim::KernelLaw fixed;           ///< everything that is not free
 };
 
 /// Relative errors predicted / measured − 1.
@@ -42,7 +42,7 @@ struct FittedKernelParameter {
 };
 
 struct KernelFit {
-    KernelLaw law;
+    sim::KernelLaw law;
     std::vector<FittedKernelParameter> parameters;  ///< the free ones, in the order of kernel_parameters(), then the launch
     std::vector<double> log_covariance;             ///< of the logarithms of `parameters` without the launch, row by row
     KernelErrors fitted, held_out;
@@ -59,13 +59,13 @@ std::vector<std::string> problems(const KernelTable& table);
 /// The law of one form that minimises the mean Huber loss of log(predicted / measured) over the samples with these indices,
 /// weighted by 1/(spread² + 2 %²); nothing if the optimiser fails or a parameter ends on its bound. Parameters are fitted as
 /// logarithms, from `start`.
-std::optional<KernelLaw> fit_law(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& shape,
-                                 const std::vector<std::size_t>& samples, const KernelLaw& start,
-                                 const KernelFitOptions& options);
+std::optional<sim::KernelLaw> fit_law(const KernelTable& table, const sim::Rates& data_sheet, const KernelLawForm& shape,
+                                      const std::vector<std::size_t>& samples, const sim::KernelLaw& start,
+                                      const KernelFitOptions& options);
 
 /// A law for the table. Its form is the one with the least held-out score (each further parameter must lower it by
 /// `least_gain`), fitted to all samples. Selection and the reported held-out errors use different folds. Nothing if not even a
 /// bandwidth can be fitted. The table must have no problems.
-std::optional<KernelFit> calibrate(const KernelTable& table, const Rates& data_sheet, const KernelFitOptions& options);
+std::optional<KernelFit> calibrate(const KernelTable& table, const sim::Rates& data_sheet, const KernelFitOptions& options);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -8,7 +8,7 @@
 #include "calibrate/kernel_fit_parts.h"
 #include "numerics/random.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using detail::PreparedSample;
@@ -17,10 +17,10 @@ using detail::PreparedTable;
 /// In a parameter's unit: a parameter that goes to zero stops here, so that its logarithm stays finite.
 constexpr double smallest = 1e-6;
 
-KernelLaw law_from(const KernelLawForm& form, const Eigen::VectorXd& logs) {
-    KernelLaw law = form.fixed;
+sim::KernelLaw law_from(const KernelLawForm& form, const Eigen::VectorXd& logs) {
+    sim::KernelLaw law = form.fixed;
     for (std::size_t i = 0; i < form.free.size(); ++i) {
-        const KernelParameter& parameter = kernel_parameters()[form.free[i]];
+        const sim::KernelParameter& parameter = sim::kernel_parameters()[form.free[i]];
         parameter.set(law, std::max(std::exp(logs[static_cast<Eigen::Index>(i)]), smallest / parameter.in_unit));
     }
     return law;
@@ -37,7 +37,7 @@ struct Residuals : Eigen::DenseFunctor<double> {
           delta(huber_delta) {}
 
     int operator()(const Eigen::VectorXd& logs, Eigen::VectorXd& out) const {
-        const std::vector<Rates> rates = detail::rates_of(table, law_from(form, logs));
+        const std::vector<sim::Rates> rates = detail::rates_of(table, law_from(form, logs));
         for (std::size_t i = 0; i < samples.size(); ++i) {
             const PreparedSample& sample = table.samples[samples[i]];
             out[static_cast<Eigen::Index>(i)] = sample.weight * detail::robust(detail::log_residual(rates, sample), delta);
@@ -51,9 +51,9 @@ struct Residuals : Eigen::DenseFunctor<double> {
     double delta;
 };
 
-bool on_a_bound(const KernelLaw& law, const KernelLawForm& form) {
+bool on_a_bound(const sim::KernelLaw& law, const KernelLawForm& form) {
     return std::any_of(form.free.begin(), form.free.end(), [&](std::size_t i) {
-        const KernelParameter& parameter = kernel_parameters()[i];
+        const sim::KernelParameter& parameter = sim::kernel_parameters()[i];
         const double value = parameter.get(law);
         return !std::isfinite(value) || value < parameter.least || value > parameter.most;
     });
@@ -66,8 +66,8 @@ double detail::robust(double residual, double delta) {
     return size <= delta ? residual : std::copysign(std::sqrt(2.0 * delta * size - delta * delta), residual);
 }
 
-std::vector<double> detail::residuals_of(const PreparedTable& table, const KernelLaw& law) {
-    const std::vector<Rates> rates = rates_of(table, law);
+std::vector<double> detail::residuals_of(const PreparedTable& table, const sim::KernelLaw& law) {
+    const std::vector<sim::Rates> rates = rates_of(table, law);
     std::vector<double> residuals;
     residuals.reserve(table.samples.size());
     for (const PreparedSample& sample : table.samples) {
@@ -76,15 +76,15 @@ std::vector<double> detail::residuals_of(const PreparedTable& table, const Kerne
     return residuals;
 }
 
-std::optional<KernelLaw> detail::fit_law(const PreparedTable& table, const KernelLawForm& form,
-                                         const std::vector<std::size_t>& samples, const KernelLaw& start,
-                                         const KernelFitOptions& options) {
+std::optional<sim::KernelLaw> detail::fit_law(const PreparedTable& table, const KernelLawForm& form,
+                                              const std::vector<std::size_t>& samples, const sim::KernelLaw& start,
+                                              const KernelFitOptions& options) {
     if (samples.size() < form.free.size() || samples.empty()) {
         return std::nullopt;
     }
     Eigen::VectorXd logs(static_cast<Eigen::Index>(form.free.size()));
     for (std::size_t i = 0; i < form.free.size(); ++i) {
-        const KernelParameter& parameter = kernel_parameters()[form.free[i]];
+        const sim::KernelParameter& parameter = sim::kernel_parameters()[form.free[i]];
         logs[static_cast<Eigen::Index>(i)] =
             std::log(std::max({parameter.get(start), 2.0 * parameter.least, smallest / parameter.in_unit}));
     }
@@ -95,15 +95,15 @@ std::optional<KernelLaw> detail::fit_law(const PreparedTable& table, const Kerne
     solver.setFtol(1e-8);
     solver.setXtol(1e-6);
     solver.minimize(logs);
-    const KernelLaw law = law_from(form, logs);
+    const sim::KernelLaw law = law_from(form, logs);
     return on_a_bound(law, form) ? std::nullopt : std::optional(law);
 }
 
 std::optional<std::vector<double>> detail::held_out_residuals(const PreparedTable& table, const KernelLawForm& form,
-                                                              const KernelLaw& start, std::uint64_t seed,
+                                                              const sim::KernelLaw& start, std::uint64_t seed,
                                                               const KernelFitOptions& options) {
     std::vector<std::vector<std::size_t>> sites = table.sites;
-    Random(seed).shuffle(sites);
+    numerics::Random(seed).shuffle(sites);
     const std::size_t folds = std::min(sites.size(), static_cast<std::size_t>(options.folds));
     std::vector<double> residuals(table.samples.size());
     for (std::size_t fold = 0; fold < folds; ++fold) {
@@ -112,11 +112,11 @@ std::optional<std::vector<double>> detail::held_out_residuals(const PreparedTabl
             std::vector<std::size_t>& side = i % folds == fold ? held_out : training;
             side.insert(side.end(), sites[i].begin(), sites[i].end());
         }
-        const std::optional<KernelLaw> law = fit_law(table, form, training, start, options);
+        const std::optional<sim::KernelLaw> law = fit_law(table, form, training, start, options);
         if (!law) {
             return std::nullopt;
         }
-        const std::vector<Rates> rates = rates_of(table, *law);
+        const std::vector<sim::Rates> rates = rates_of(table, *law);
         for (const std::size_t i : held_out) {
             residuals[i] = log_residual(rates, table.samples[i]);
         }
@@ -124,10 +124,10 @@ std::optional<std::vector<double>> detail::held_out_residuals(const PreparedTabl
     return residuals;
 }
 
-std::optional<KernelLaw> fit_law(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
-                                 const std::vector<std::size_t>& samples, const KernelLaw& start,
-                                 const KernelFitOptions& options) {
+std::optional<sim::KernelLaw> fit_law(const KernelTable& table, const sim::Rates& data_sheet, const KernelLawForm& form,
+                                      const std::vector<std::size_t>& samples, const sim::KernelLaw& start,
+                                      const KernelFitOptions& options) {
     return detail::fit_law(detail::prepared(table, data_sheet), form, samples, start, options);
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -8,14 +8,15 @@
 #include "numerics/quantile.h"
 #include "numerics/random.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 /// Standard deviation of a normal distribution over its median absolute deviation.
 constexpr double deviations_of_median = 1.4826;
 
 /// The table as another run might have measured it: every time perturbed within its own scatter.
-detail::PreparedTable measured_again(const KernelTable& table, const detail::PreparedTable& prepared, Random& random) {
+detail::PreparedTable measured_again(const KernelTable& table, const detail::PreparedTable& prepared,
+                                     numerics::Random& random) {
     detail::PreparedTable again = prepared;
     for (std::size_t i = 0; i < table.samples.size(); ++i) {
         if (table.samples[i].spread > 0.0) {
@@ -26,10 +27,10 @@ detail::PreparedTable measured_again(const KernelTable& table, const detail::Pre
 }
 
 /// Logarithms of the free parameters, refitted to sites drawn with replacement; one row per resample.
-std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates& data_sheet, const KernelLawForm& form,
-                                           const KernelLaw& start, const KernelFitOptions& options) {
+std::vector<std::vector<double>> resampled(const KernelTable& table, const sim::Rates& data_sheet, const KernelLawForm& form,
+                                           const sim::KernelLaw& start, const KernelFitOptions& options) {
     const detail::PreparedTable prepared = detail::prepared(table, data_sheet);
-    Random random(options.seed + 2);
+    numerics::Random random(options.seed + 2);
     std::vector<std::vector<double>> rows;
     for (int i = 0; i < options.bootstraps; ++i) {
         std::vector<std::size_t> samples;
@@ -40,7 +41,7 @@ std::vector<std::vector<double>> resampled(const KernelTable& table, const Rates
         if (const auto law = detail::fit_law(measured_again(table, prepared, random), form, samples, start, options)) {
             rows.emplace_back();
             for (const std::size_t parameter : form.free) {
-                rows.back().push_back(std::log(kernel_parameters()[parameter].get(*law)));
+                rows.back().push_back(std::log(sim::kernel_parameters()[parameter].get(*law)));
             }
         }
     }
@@ -69,19 +70,19 @@ std::vector<double> detail::covariance(const std::vector<std::vector<double>>& r
     return {result.data(), result.data() + result.size()};
 }
 
-std::vector<std::vector<double>> detail::append_parameters(const KernelTable& table, const Rates& data_sheet,
+std::vector<std::vector<double>> detail::append_parameters(const KernelTable& table, const sim::Rates& data_sheet,
                                                            const KernelLawForm& form, const KernelFitOptions& options,
                                                            KernelFit& fit) {
     std::vector<std::vector<double>> rows = resampled(table, data_sheet, form, fit.law, options);
     for (std::size_t i = 0; i < form.free.size(); ++i) {
-        const double value = kernel_parameters()[form.free[i]].get(fit.law);
+        const double value = sim::kernel_parameters()[form.free[i]].get(fit.law);
         const std::vector<double> logs = column(rows, i);
         const auto bound = [&](double q) {
-            return logs.empty() ? value : value * std::exp(options.widening * (quantile(logs, q) - std::log(value)));
+            return logs.empty() ? value : value * std::exp(options.widening * (numerics::quantile(logs, q) - std::log(value)));
         };
         fit.parameters.push_back({form.free[i], value, bound(0.025), bound(0.975)});
     }
     return rows;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

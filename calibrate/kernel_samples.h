@@ -6,14 +6,14 @@
 
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// One measurement. `site` names the shape that is held out as a whole (a layer's n and k, an attention's heads): points of one
 /// site are never on both sides of a cross-validation.
 struct KernelSample {
     std::string site;
-    Operation operation;
-    PassShape shape;
+    sim::Operation operation;
+    sim::PassShape shape;
     Seconds time;
     /// All linear layers of a pass together, that is, many kernels: its startup is not that of a kernel, so no law with a
     /// startup is fitted to it.
@@ -23,8 +23,8 @@ struct KernelSample {
 
 /// Measurements that one law should describe.
 struct KernelTable {
-    KernelClass kernel = KernelClass::gemm;
-    NumberFormat format = NumberFormat::bf16;
+    sim::KernelClass kernel = sim::KernelClass::gemm;
+    sim::NumberFormat format = sim::NumberFormat::bf16;
     std::vector<KernelSample> samples;
     std::vector<KernelSample> tiny;  ///< so small that launching dominates: they show the launch alone
     Bytes ramp_bytes;                ///< least traffic of `samples`: above it data come from main memory
@@ -41,29 +41,29 @@ struct KernelTable {
 std::string title_of(const KernelTable& table);
 
 /// The figures to which a law's shares refer: of an all-reduce those of the fastest link, of experts in 4 bits the peak of 16.
-Rates data_sheet_of(const Device& device, KernelClass kernel, NumberFormat format);
+sim::Rates data_sheet_of(const sim::Device& device, sim::KernelClass kernel, sim::NumberFormat format);
 
 /// Time of a sample by a law, by the same functions with which the simulator prices rounds.
-Seconds predicted(const KernelLaw& law, const Rates& data_sheet, const KernelSample& sample);
+Seconds predicted(const sim::KernelLaw& law, const sim::Rates& data_sheet, const KernelSample& sample);
 
 /// The bytes that it moves, and its FLOPs.
 Bytes bytes_at(const KernelSample& sample);
 Flops flops_at(const KernelSample& sample);
 
 /// Bytes of an activation beside weights, caches or states of this format: 4 in fp32, else 2.
-double activation_bytes(NumberFormat format);
+double activation_bytes(sim::NumberFormat format);
 
 /// Linear layer y[m,n] = x[m,k]·W[n,k]ᵀ.
-KernelSample linear_sample(double m, double n, double k, NumberFormat format, Seconds time);
+KernelSample linear_sample(double m, double n, double k, sim::NumberFormat format, Seconds time);
 
 /// Attention of `query_tokens` new tokens a sequence that see `context` tokens, themselves included, or the last `window` (0 =
 /// all) of them.
 struct AttentionShape {
     double batch = 1.0, query_tokens = 1.0, context = 1.0, query_heads = 1.0, kv_heads = 1.0, head_dim = 128.0, window = 0.0;
 };
-KernelSample attention_sample(const AttentionShape& shape, NumberFormat cache, Seconds time);
+KernelSample attention_sample(const AttentionShape& shape, sim::NumberFormat cache, Seconds time);
 /// Bytes of keys and values that it reads.
-Bytes cache_bytes(const AttentionShape& shape, NumberFormat cache);
+Bytes cache_bytes(const AttentionShape& shape, sim::NumberFormat cache);
 
 /// Latent attention of DeepSeek's shape (rank 512, rotary 64, heads of 128) over `context` cached tokens, the new ones
 /// included; a prompt has nothing cached.
@@ -71,7 +71,7 @@ struct LatentShape {
     double heads = 1.0, batch = 1.0, query_tokens = 1.0, context = 1.0;
     bool prompt = false;
 };
-KernelSample latent_sample(const LatentShape& shape, NumberFormat cache, Seconds time);
+KernelSample latent_sample(const LatentShape& shape, sim::NumberFormat cache, Seconds time);
 
 /// Routed experts of one rank under tensor parallelism: `width` is the rank's part of an expert's hidden width, `touched` the
 /// distinct experts that the tokens reach.
@@ -79,24 +79,24 @@ struct ExpertShape {
     double tokens = 1.0, hidden = 1.0, width = 1.0, active = 1.0, experts = 1.0, touched = 1.0;
     double matrices = 3.0;  ///< 2 where no gate multiplies
 };
-KernelSample expert_sample(const ExpertShape& shape, const Storage& weights, Seconds time);
+KernelSample expert_sample(const ExpertShape& shape, const sim::Storage& weights, Seconds time);
 
 /// All-reduce of a tensor of so many bytes over so many ranks. Its site is the size, whatever the ranks.
 KernelSample all_reduce_sample(double ranks, double bytes, Seconds time);
 
 /// Dispatch or combine of the rows of `tokens` tokens of each rank. Its site is the layer, whatever the tokens.
-KernelSample exchange_sample(KernelClass kernel, const ExchangeShape& shape, double tokens, Seconds time);
+KernelSample exchange_sample(sim::KernelClass kernel, const sim::ExchangeShape& shape, double tokens, Seconds time);
 
 /// Recurrent step over `tokens` tokens a sequence. With one token the state is read and written once; with several
 /// (verification) it is read once and written after every token: (1 + T)·S bytes.
 struct RecurrentShape {
     double batch = 1.0, tokens = 1.0, heads = 1.0, key_dim = 128.0, value_dim = 128.0;
 };
-KernelSample recurrent_sample(const RecurrentShape& shape, NumberFormat state, Seconds time);
-Bytes state_bytes(const RecurrentShape& shape, NumberFormat state);
+KernelSample recurrent_sample(const RecurrentShape& shape, sim::NumberFormat state, Seconds time);
+Bytes state_bytes(const RecurrentShape& shape, sim::NumberFormat state);
 
 /// Causal convolution update of `tokens` tokens a sequence over so many channels.
-KernelSample convolution_sample(double batch, double tokens, double channels, double width, NumberFormat activations,
+KernelSample convolution_sample(double batch, double tokens, double channels, double width, sim::NumberFormat activations,
                                 Seconds time);
 
 /// What a Mamba-2 layer's scan does with its states.
@@ -105,16 +105,16 @@ enum class Mamba2Scan { none_written, final_written, every_written, tree, replay
 /// One layer's recurrence over `tokens` tokens a sequence, one group of B and C: the operations of sim/layers/state_scan.cpp.
 struct Mamba2Shape {
     double batch = 1.0, tokens = 1.0;
-    Count heads = 1, head_dim = 64, state_size = 128;
+    sim::Count heads = 1, head_dim = 64, state_size = 128;
 };
-KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, NumberFormat activations, NumberFormat state,
+KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, sim::NumberFormat activations, sim::NumberFormat state,
                            Seconds time);
 
 /// A kernel over rows of `width` elements: the operations of sim/layers/.
 enum class ElementWiseForm { norm, gated_norm, activation, rotary };
-KernelSample element_wise_sample(ElementWiseForm form, double rows, double width, NumberFormat activations, Seconds time);
+KernelSample element_wise_sample(ElementWiseForm form, double rows, double width, sim::NumberFormat activations, Seconds time);
 
 /// Verification of so many tokens a sequence, the root included, from their fp32 logits.
-KernelSample sampling_sample(Sampling sampling, double batch, double tokens, double vocabulary, Seconds time);
+KernelSample sampling_sample(sim::Sampling sampling, double batch, double tokens, double vocabulary, Seconds time);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

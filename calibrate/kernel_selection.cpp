@@ -5,7 +5,7 @@
 
 #include "calibrate/kernel_fit_parts.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using detail::ExtendedForm;
@@ -45,7 +45,7 @@ private:
     /// The form fitted to all samples; nothing if its score there is not below the limit, since it will not be on held-out
     /// shapes either.
     std::optional<Candidate> fitted(const ExtendedForm& what, double limit) const {
-        const std::optional<KernelLaw> law = detail::fit_law(prepared_, what.form, all_, what.start, options_);
+        const std::optional<sim::KernelLaw> law = detail::fit_law(prepared_, what.form, all_, what.start, options_);
         if (!law) {
             return std::nullopt;
         }
@@ -90,7 +90,7 @@ private:
             for (const std::size_t parameter : what->form.free) {
                 ExtendedForm smaller = *what;
                 std::erase(smaller.form.free, parameter);
-                const bool slope = kernel_parameters()[parameter].name.substr(0, 5) == "slope";
+                const bool slope = sim::kernel_parameters()[parameter].name.substr(0, 5) == "slope";
                 if (smaller.form.free.empty() || slope) {
                     continue;
                 }
@@ -120,7 +120,7 @@ private:
     }
 
     Candidate with_fewer_knots(Candidate best) const {
-        for (std::size_t knot = 0; knot < most_row_knots && best.form.fixed.knots[knot].rows > 0.0;) {
+        for (std::size_t knot = 0; knot < sim::most_row_knots && best.form.fixed.knots[knot].rows > 0.0;) {
             const double limit = best.held_out / (1.0 - options_.least_gain) + options_.least_score;
             std::optional<Candidate> fewer = judged(detail::without_knot(best.form, best.law, knot), limit);
             if (fewer) {
@@ -141,9 +141,9 @@ private:
 }  // namespace
 
 std::size_t detail::index_of(std::string_view name) {
-    const auto& all = kernel_parameters();
+    const auto& all = sim::kernel_parameters();
     return static_cast<std::size_t>(
-        std::find_if(all.begin(), all.end(), [&](const KernelParameter& p) { return p.name == name; }) - all.begin());
+        std::find_if(all.begin(), all.end(), [&](const sim::KernelParameter& p) { return p.name == name; }) - all.begin());
 }
 
 std::vector<std::size_t> detail::all_samples(const PreparedTable& table) {
@@ -166,4 +166,4 @@ std::optional<detail::KernelCandidate> detail::select_form(const KernelTable& ta
     return best;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -5,7 +5,7 @@
 
 #include "calibrate/least_squares.h"
 
-namespace treeline::detail {
+namespace treeline::calibrate::detail {
 namespace {
 
 constexpr int most_reweightings = 12;
@@ -96,4 +96,4 @@ std::optional<RuntimeLaw> fit_points(LawForm form, const std::vector<PooledTimes
     return law;
 }
 
-}  // namespace treeline::detail
+}  // namespace treeline::calibrate::detail

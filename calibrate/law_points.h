@@ -6,7 +6,7 @@
 
 #include "calibrate/runtime_fit.h"
 
-namespace treeline::detail {
+namespace treeline::calibrate::detail {
 
 /// All measurements of one token count. A law has a single value for them, so a fit needs only their weighted mean.
 struct PooledTimes {
@@ -33,4 +33,4 @@ std::optional<RuntimeLaw> fit_points(LawForm form, const std::vector<PooledTimes
 /// max(c, a0 + a1·n), exactly: every knee that may be the best is tried.
 std::optional<RuntimeLaw> fit_hinge(const std::vector<PooledTimes>& points);
 
-}  // namespace treeline::detail
+}  // namespace treeline::calibrate::detail

@@ -7,7 +7,7 @@
 #include "calibrate/law_points.h"
 #include "numerics/quantile.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using detail::PooledTimes;
@@ -57,8 +57,8 @@ HeldOutErrors summary_of(const FoldErrors& by_fold) {
         all.insert(all.end(), absolute.begin(), absolute.end());
         fold_means.push_back(mean_of(absolute));
     }
-    return {quantile(all, 0.5), quantile(all, 0.9), quantile(all_signed, 0.5), mean_of(fold_means),
-            standard_error_of(fold_means)};
+    return {numerics::quantile(all, 0.5), numerics::quantile(all, 0.9), numerics::quantile(all_signed, 0.5),
+            mean_of(fold_means), standard_error_of(fold_means)};
 }
 
 /// Fits with each fold held out; nothing if one of the fits is not determined.
@@ -150,4 +150,4 @@ LawSelection select_law(const std::vector<Timing>& timings, const FitOptions& op
     return selection;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

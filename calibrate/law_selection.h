@@ -7,7 +7,7 @@
 
 #include "calibrate/runtime_fit.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// Relative errors, predicted / measured − 1, of rows whose token count was held out of the fit.
 struct HeldOutErrors {
@@ -45,4 +45,4 @@ std::vector<std::string> selection_problems(const std::vector<Timing>& timings, 
 /// "Classification and Regression Trees", 1984, section 3.4.3. Precondition: no selection_problems().
 LawSelection select_law(const std::vector<Timing>& timings, const FitOptions& options);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

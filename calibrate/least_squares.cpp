@@ -2,7 +2,7 @@
 
 #include <Eigen/QR>
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using Index = Eigen::Index;
@@ -52,4 +52,4 @@ std::optional<LinearSolution> solve(const WeightedRows& rows) {
     return solution;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// values ≈ features · coefficients, each row with the weight 1 / variance (up to a common factor).
 struct WeightedRows {
@@ -27,4 +27,4 @@ struct LinearSolution {
 /// condition number is not squared). Nothing if there are fewer rows than columns or the columns depend on each other.
 std::optional<LinearSolution> solve(const WeightedRows& rows);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -5,7 +5,7 @@
 
 #include "calibrate/kernel_fit_parts.h"
 
-namespace treeline::detail {
+namespace treeline::calibrate::detail {
 namespace {
 
 using Extension = KernelLawExtension;
@@ -55,9 +55,9 @@ std::vector<ExtendedForm> collective_beginnings(const KernelTable& table) {
     for (const CollectiveStart& start : collective_starts) {
         for (const double by_ring : {0.0, 1.0}) {
             for (const double limit : limits(table)) {
-                KernelLaw law;
+                sim::KernelLaw law;
                 law.startup = Seconds(1e-6 * start.startup);
-                CollectiveLaw& of = law.collective;
+                sim::CollectiveLaw& of = law.collective;
                 of.per_rank = Seconds(1e-6 * start.per_rank);
                 of.one_shot_share = start.one_shot;
                 of.by_ring = by_ring;
@@ -79,7 +79,7 @@ std::vector<ExtendedForm> collective_beginnings(const KernelTable& table) {
 
 /// Tiles of one height; what is not hidden may be all of the shorter side.
 std::vector<ExtendedForm> expert_beginnings() {
-    KernelLaw law;
+    sim::KernelLaw law;
     law.startup = Seconds(2e-5);
     law.bandwidth_share = 0.85;
     law.activation_share = 0.35;
@@ -89,7 +89,7 @@ std::vector<ExtendedForm> expert_beginnings() {
             law.row_tile = tile;
             law.overlap = overlap;
             all.push_back({{indices({"startup", "bandwidth_share", "activation_share"}), law}, law});
-            KernelLaw with_peak = law;
+            sim::KernelLaw with_peak = law;
             with_peak.peak_share = 0.5;
             all.push_back({{indices({"startup", "bandwidth_share", "activation_share", "peak_share"}), law}, with_peak});
         }
@@ -98,7 +98,7 @@ std::vector<ExtendedForm> expert_beginnings() {
 }
 
 std::vector<ExtendedForm> prompt_beginnings(const KernelTable& table) {
-    KernelLaw law;
+    sim::KernelLaw law;
     law.startup = Seconds(1e-5);
     law.peak_share = 0.5;
     law.overlap = 0.3;
@@ -120,7 +120,7 @@ std::vector<ExtendedForm> prompt_beginnings(const KernelTable& table) {
 }
 
 std::vector<ExtendedForm> latent_beginnings() {
-    KernelLaw law;
+    sim::KernelLaw law;
     law.startup = Seconds(1.5e-5);
     law.bandwidth_share = 0.8;
     law.peak_share = 0.5;
@@ -129,7 +129,7 @@ std::vector<ExtendedForm> latent_beginnings() {
     for (const double tile : {1.0, 16.0, 64.0, 128.0}) {
         law.row_tile = tile;
         all.push_back({{indices({"startup", "bandwidth_share", "peak_share"}), law}, law});
-        KernelLaw slow = law;
+        sim::KernelLaw slow = law;
         slow.peak_share = 0.05;  // kernels without matrix units, or with dequantised operands
         all.push_back({{indices({"startup", "bandwidth_share", "peak_share"}), law}, slow});
     }
@@ -139,7 +139,7 @@ std::vector<ExtendedForm> latent_beginnings() {
 /// Startup and transfer, of which the shorter may be hidden. Few sites tell how fast one expert's rows move, so that rate is
 /// one of a few values; what experts and tokens add is for extensions.
 std::vector<ExtendedForm> exchange_beginnings() {
-    KernelLaw law;
+    sim::KernelLaw law;
     law.startup = Seconds(1e-5);
     law.bandwidth_share = 0.6;
     law.overlap = 1.0;
@@ -153,22 +153,22 @@ std::vector<ExtendedForm> exchange_beginnings() {
 
 }  // namespace
 
-bool has_form_of_its_own(KernelClass kernel) {
-    using enum KernelClass;
+bool has_form_of_its_own(sim::KernelClass kernel) {
+    using enum sim::KernelClass;
     return kernel == all_reduce || kernel == experts || kernel == prompt_attention || kernel == prompt_window ||
            kernel == latent_prompt || kernel == latent_attention || kernel == expert_dispatch || kernel == expert_combine;
 }
 
 std::vector<ExtendedForm> own_beginnings(const KernelTable& table) {
     switch (table.kernel) {
-        case KernelClass::all_reduce:
+        case sim::KernelClass::all_reduce:
             return collective_beginnings(table);
-        case KernelClass::experts:
+        case sim::KernelClass::experts:
             return expert_beginnings();
-        case KernelClass::latent_attention:
+        case sim::KernelClass::latent_attention:
             return latent_beginnings();
-        case KernelClass::expert_dispatch:
-        case KernelClass::expert_combine:
+        case sim::KernelClass::expert_dispatch:
+        case sim::KernelClass::expert_combine:
             return exchange_beginnings();
         default:
             return prompt_beginnings(table);
@@ -176,26 +176,26 @@ std::vector<ExtendedForm> own_beginnings(const KernelTable& table) {
 }
 
 std::vector<Extension> own_extensions(const KernelTable& table) {
-    KernelLaw start;
+    sim::KernelLaw start;
     start.overlap = 0.3;
     start.per_input = Seconds(1e-9);
     start.bandwidth_share = 0.5;
     start.peak_share = 0.5;
-    start.per_head = Seconds(table.kernel == KernelClass::latent_attention ? 3e-8 : 5e-10);
+    start.per_head = Seconds(table.kernel == sim::KernelClass::latent_attention ? 3e-8 : 5e-10);
     start.per_context = Seconds(1e-9);
     start.exchange.per_expert = Seconds(1.5e-8);
     start.exchange.per_token = Seconds(1e-8);
     switch (table.kernel) {
-        case KernelClass::expert_dispatch:
-        case KernelClass::expert_combine:
+        case sim::KernelClass::expert_dispatch:
+        case sim::KernelClass::expert_combine:
             start.overlap = 0.8;
             return {{{"overlap"}, start},   {{"per_expert"}, start}, {{"expert_rate"}, start},
                     {{"per_token"}, start}, {{"per_input"}, start},  {{"per_expert", "expert_rate"}, start}};
-        case KernelClass::all_reduce:
+        case sim::KernelClass::all_reduce:
             return {};
-        case KernelClass::experts:
+        case sim::KernelClass::experts:
             return {{{"overlap"}, start}, {{"per_input"}, start}, {{"peak_share"}, start}, {{"overlap", "per_input"}, start}};
-        case KernelClass::latent_attention:
+        case sim::KernelClass::latent_attention:
             return {{{"overlap"}, start}, {{"per_head"}, start}, {{"per_context"}, start}};
         default:
             return {{{"overlap"}, start},
@@ -206,4 +206,4 @@ std::vector<Extension> own_extensions(const KernelTable& table) {
     }
 }
 
-}  // namespace treeline::detail
+}  // namespace treeline::calibrate::detail

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace treeline::detail {
+namespace treeline::calibrate::detail {
 namespace {
 
 /// Relative scatter that every measurement has beside that of its repetitions: clocks, neighbours, alignment.
@@ -25,7 +25,7 @@ PreparedSample prepared(const KernelSample& sample) {
 }
 
 /// All that measured_rates() reads of an operation.
-auto what_laws_see(const Operation& operation) {
+auto what_laws_see(const sim::Operation& operation) {
     return std::make_tuple(operation.kind, operation.reads_context, operation.inputs, operation.outputs, operation.cache_heads,
                            operation.head_dim, operation.rows_per_token, operation.items.per_row, operation.items.per_sequence,
                            operation.flops.per_token.value(), operation.flops.per_logit.value(), operation.bytes.fixed.value(),
@@ -34,8 +34,8 @@ auto what_laws_see(const Operation& operation) {
                            operation.exchanged_experts > 0.0 ? operation.bytes.per_token.value() : 0.0);
 }
 
-std::size_t place_of(const Operation& operation, std::vector<const Operation*>& known) {
-    const auto same = [&](const Operation* other) { return what_laws_see(*other) == what_laws_see(operation); };
+std::size_t place_of(const sim::Operation& operation, std::vector<const sim::Operation*>& known) {
+    const auto same = [&](const sim::Operation* other) { return what_laws_see(*other) == what_laws_see(operation); };
     const auto at = std::find_if(known.begin(), known.end(), same);
     if (at != known.end()) {
         return static_cast<std::size_t>(at - known.begin());
@@ -46,7 +46,7 @@ std::size_t place_of(const Operation& operation, std::vector<const Operation*>& 
 
 }  // namespace
 
-PreparedTable prepared(const KernelTable& table, const Rates& data_sheet) {
+PreparedTable prepared(const KernelTable& table, const sim::Rates& data_sheet) {
     PreparedTable result;
     result.data_sheet = data_sheet;
     std::map<std::string_view, std::vector<std::size_t>> sites;
@@ -61,23 +61,23 @@ PreparedTable prepared(const KernelTable& table, const Rates& data_sheet) {
     return result;
 }
 
-std::vector<Rates> rates_of(const PreparedTable& table, const KernelLaw& law) {
-    std::vector<Rates> rates;
+std::vector<sim::Rates> rates_of(const PreparedTable& table, const sim::KernelLaw& law) {
+    std::vector<sim::Rates> rates;
     rates.reserve(table.operations.size());
-    for (const Operation* operation : table.operations) {
-        rates.push_back(measured_rates(law, table.data_sheet, *operation));
+    for (const sim::Operation* operation : table.operations) {
+        rates.push_back(sim::measured_rates(law, table.data_sheet, *operation));
     }
     return rates;
 }
 
-double log_residual(const std::vector<Rates>& rates, const PreparedSample& sample) {
-    const Operation& operation = *sample.operation;
-    const Rates& own = rates[sample.priced_as];
+double log_residual(const std::vector<sim::Rates>& rates, const PreparedSample& sample) {
+    const sim::Operation& operation = *sample.operation;
+    const sim::Rates& own = rates[sample.priced_as];
     Seconds time;
-    dispatch(operation, operation.reads_context, own.rule, [&]<bool reads_context, bool has_experts, RowRule rule>() {
-        time = operation_time<reads_context, has_experts, rule>(operation, own, sample.terms, sample.bytes, sample.flops);
+    sim::dispatch(operation, operation.reads_context, own.rule, [&]<bool reads_context, bool has_experts, sim::RowRule rule>() {
+        time = sim::operation_time<reads_context, has_experts, rule>(operation, own, sample.terms, sample.bytes, sample.flops);
     });
     return std::log(time.value()) - sample.log_time;
 }
 
-}  // namespace treeline::detail
+}  // namespace treeline::calibrate::detail

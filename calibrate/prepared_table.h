@@ -5,12 +5,12 @@
 
 #include "calibrate/kernel_samples.h"
 
-namespace treeline::detail {
+namespace treeline::calibrate::detail {
 
 struct PreparedSample {
-    const Operation* operation = nullptr;
+    const sim::Operation* operation = nullptr;
     std::size_t priced_as = 0;  ///< index into PreparedTable::operations, of one that has the same rates under every law
-    ShapeTerms terms{};
+    sim::ShapeTerms terms{};
     Bytes bytes;
     Flops flops;
     double rows = 1.0;      ///< rows that share what is read
@@ -21,17 +21,17 @@ struct PreparedSample {
 /// Refers to the operations of the table that it was made from, which must outlive it.
 struct PreparedTable {
     std::vector<PreparedSample> samples;
-    std::vector<std::vector<std::size_t>> sites;  ///< indices of samples by site, sites in the order of their names
-    std::vector<const Operation*> operations;     ///< those that laws tell apart: about one per site
-    Rates data_sheet;
+    std::vector<std::vector<std::size_t>> sites;    ///< indices of samples by site, sites in the order of their names
+    std::vector<const sim::Operation*> operations;  ///< those that laws tell apart: about one per site
+    sim::Rates data_sheet;
 };
 
-PreparedTable prepared(const KernelTable& table, const Rates& data_sheet);
+PreparedTable prepared(const KernelTable& table, const sim::Rates& data_sheet);
 
 /// The law prepared for each of the table's operations.
-std::vector<Rates> rates_of(const PreparedTable& table, const KernelLaw& law);
+std::vector<sim::Rates> rates_of(const PreparedTable& table, const sim::KernelLaw& law);
 
 /// log(predicted / measured), by the same functions with which the simulator prices rounds.
-double log_residual(const std::vector<Rates>& rates, const PreparedSample& sample);
+double log_residual(const std::vector<sim::Rates>& rates, const PreparedSample& sample);
 
-}  // namespace treeline::detail
+}  // namespace treeline::calibrate::detail

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 constexpr double exponent = 1.2;
@@ -51,4 +51,4 @@ double touched_experts(MeasuredRouting routing, double tokens, double experts, d
     return sum / draws;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

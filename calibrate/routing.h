@@ -1,7 +1,7 @@
 // How many distinct experts the tokens of a measured batch reached, by the routing with which tables were made.
 #pragma once
 
-namespace treeline {
+namespace treeline::calibrate {
 
 enum class MeasuredRouting {
     balanced,   ///< every expert gets its turn
@@ -12,4 +12,4 @@ enum class MeasuredRouting {
 /// routing is drawn: the mean of ten draws, the same on every machine.
 double touched_experts(MeasuredRouting routing, double tokens, double experts, double active);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -8,7 +8,7 @@
 #include "numerics/quantile.h"
 #include "numerics/student_t.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 constexpr std::size_t hinge_token_counts = 4;
@@ -72,7 +72,7 @@ double middle_spread(const std::vector<Timing>& timings, const std::vector<doubl
     for (std::size_t i = 0; i < timings.size(); ++i) {
         shares.push_back(1.0 / (std::sqrt(weights[i]) * timings[i].time.value()));
     }
-    return quantile(shares, 0.5);
+    return numerics::quantile(shares, 0.5);
 }
 
 /// Variance of the law's value.
@@ -127,7 +127,7 @@ RuntimeFit fit_law(LawForm form, const std::vector<Timing>& timings, const FitOp
 
     const std::vector<double> weights = final_weights(fit.law, timings, fit.weighting, options);
     add_residuals(fit, timings, weights);
-    fit.t_quantile = student_t(fit.confidence, fit.degrees_of_freedom);
+    fit.t_quantile = numerics::student_t(fit.confidence, fit.degrees_of_freedom);
     fit.typical_spread = fit.weighting == Weighting::spread ? middle_spread(timings, weights) : 0.0;
 
     add_parameters(fit, *solve(rows_of(fit.law, timings, weights)));
@@ -148,4 +148,4 @@ TimeInterval RuntimeFit::prediction_interval(double tokens) const {
     return around(law.at(tokens), t_quantile * std::sqrt(variance_at(*this, tokens) + noise * noise));
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -8,7 +8,7 @@
 #include "calibrate/timings.h"
 #include "sim/enum_names.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// How much each measurement counts.
 enum class Weighting {
@@ -81,4 +81,4 @@ std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, con
 /// between the token counts where it was found.
 RuntimeFit fit_law(LawForm form, const std::vector<Timing>& timings, const FitOptions& options);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::calibrate {
 
 std::string_view formula_of(LawForm form) {
     switch (form) {
@@ -83,4 +83,4 @@ std::vector<std::string> RuntimeLaw::problems() const {
     return {};
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

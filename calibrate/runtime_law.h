@@ -10,7 +10,7 @@
 #include "sim/enum_names.h"
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// STree (arXiv 2505.14969) fits a0 + a1·n to recurrent targets and adds n² where layers attend. Its short form a0 + a2·n² is
 /// not a law of its own here: every token costs something, so the full polynomial is fitted, and the interval of a1 shows
@@ -52,4 +52,4 @@ struct RuntimeLaw {
     [[nodiscard]] std::vector<std::string> problems() const;
 };
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

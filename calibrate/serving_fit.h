@@ -7,7 +7,7 @@
 #include "calibrate/serving_rows.h"
 #include "calibrate/stack_fit.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 struct ServingFit {
     ServingTable table;
@@ -16,4 +16,4 @@ struct ServingFit {
     std::string target, platform, stack;  ///< in the words of the input: model, devices, the stack to begin with
 };
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -14,7 +14,7 @@
 #include "text/input_file.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 constexpr std::size_t most_problems = 10;
@@ -24,7 +24,7 @@ const std::vector<std::string> columns = {"batch",   "draft_tokens", "context", 
 
 class ServingReader {
 public:
-    ServingReader(CsvReader& csv, const std::filesystem::path& path) : csv_(csv) { table_.path = path.string(); }
+    ServingReader(text::CsvReader& csv, const std::filesystem::path& path) : csv_(csv) { table_.path = path.string(); }
 
     ServingTable read() {
         if (csv_.header().empty()) {
@@ -42,7 +42,7 @@ public:
                                 most_serving_rows));
         }
         if (!problems_.empty()) {
-            throw InputError(std::move(problems_));
+            throw text::InputError(std::move(problems_));
         }
         return std::move(table_);
     }
@@ -57,9 +57,9 @@ private:
         }
         for (const std::string& name : names) {
             if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
-                const std::string suggestion = did_you_mean(name, columns);
+                const std::string suggestion = text::did_you_mean(name, columns);
                 problem(fmt::format("unknown column \"{}\"{}", json::shown_key(name),
-                                    suggestion.empty() ? "; known are " + listed(columns, "and") : suggestion));
+                                    suggestion.empty() ? "; known are " + text::listed(columns, "and") : suggestion));
             } else if (!given_.insert(name).second) {
                 problem(fmt::format("the column {} appears twice", name));
             }
@@ -89,13 +89,13 @@ private:
             return std::nullopt;
         }
         const std::string& text = csv_[name];
-        const std::optional<double> value = parse_number(text);
+        const std::optional<double> value = text::parse_number(text);
         if (!value) {
             row_problem(
                 fmt::format("{} must be a bare number, not \"{}\" (units belong in the header)", name, json::shown_key(text)));
         } else if (*value < low || *value > high || (whole && *value != std::floor(*value))) {
             row_problem(fmt::format("{} must be {} from {} to {}, not {}", name, whole ? "a whole number" : "a number",
-                                    number_text(low), number_text(high), text));
+                                    text::number_text(low), text::number_text(high), text));
         }
         return value;
     }
@@ -107,9 +107,9 @@ private:
         const std::size_t before = problems_.size();
         ServingRow row;
         row.line = csv_.line();
-        const auto batch = number("batch", 1, largest_batch, true);
-        const auto drafts = number("draft_tokens", 0, most_draft_tokens, true);
-        row.context = number("context", 0, longest_context, true);
+        const auto batch = number("batch", 1, sim::largest_batch, true);
+        const auto drafts = number("draft_tokens", 0, sim::most_draft_tokens, true);
+        row.context = number("context", 0, sim::longest_context, true);
         const auto measured = number(measure_, 1e-9, 1e12, false);
         if (problems_.size() == before && !(batch && drafts && measured)) {
             row_problem(fmt::format("leaves {} empty", !batch ? "batch" : !drafts ? "draft_tokens" : measure_));
@@ -140,7 +140,7 @@ private:
         return measure_ == "tokens_per_s" ? Seconds(row.batch * length / measured) : Seconds(1e-3 * measured);
     }
 
-    CsvReader& csv_;
+    text::CsvReader& csv_;
     ServingTable table_;
     std::vector<std::string> problems_;
     std::set<std::string, std::less<>> given_;
@@ -150,9 +150,9 @@ private:
 }  // namespace
 
 ServingTable read_serving_csv(const std::filesystem::path& path) {
-    const std::string text = read_file(path);
-    CsvReader csv(text);
+    const std::string text = text::read_file(path);
+    text::CsvReader csv(text);
     return ServingReader(csv, path).read();
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

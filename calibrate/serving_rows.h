@@ -8,7 +8,7 @@
 
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 struct ServingRow {
     int line = 0;  ///< of the file, from 1
@@ -34,4 +34,4 @@ inline constexpr std::size_t most_serving_rows = 200;
 /// Lines that are empty or start with # do not count. Throws InputError with every problem.
 ServingTable read_serving_csv(const std::filesystem::path& path);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

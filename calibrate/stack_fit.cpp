@@ -9,7 +9,7 @@
 #include "calibrate/stack_fit_parts.h"
 #include "numerics/student_t.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using stack_fit::LinearStep;
@@ -23,20 +23,20 @@ constexpr double longest_host = 1.0;      ///< seconds; bound on times
 constexpr double least_effect = 1e-9;
 
 /// The stack's field; nullptr for kernel_time.
-Seconds Stack::*field_of(StackNumber number) {
+Seconds sim::Stack::*field_of(StackNumber number) {
     switch (number) {
         case StackNumber::host_per_pass:
-            return &Stack::host_per_pass;
+            return &sim::Stack::host_per_pass;
         case StackNumber::host_per_round:
-            return &Stack::host_per_round;
+            return &sim::Stack::host_per_round;
         case StackNumber::host_per_sequence:
-            return &Stack::host_per_sequence;
+            return &sim::Stack::host_per_sequence;
         case StackNumber::host_per_verified_token:
-            return &Stack::host_per_verified_token;
+            return &sim::Stack::host_per_verified_token;
         case StackNumber::host_per_draft_token:
-            return &Stack::host_per_draft_token;
+            return &sim::Stack::host_per_draft_token;
         case StackNumber::host_per_draft_pass:
-            return &Stack::host_per_draft_pass;
+            return &sim::Stack::host_per_draft_pass;
         case StackNumber::kernel_time:
             break;
     }
@@ -44,8 +44,8 @@ Seconds Stack::*field_of(StackNumber number) {
 }
 
 /// Sets a number of a stack whose factor on the time of kernels is 1.
-void set(StackNumber number, double value, Stack& stack) {
-    if (Seconds Stack::*const field = field_of(number)) {
+void set(StackNumber number, double value, sim::Stack& stack) {
+    if (Seconds sim::Stack::*const field = field_of(number)) {
         stack.*field = Seconds(value);
         return;
     }
@@ -53,14 +53,14 @@ void set(StackNumber number, double value, Stack& stack) {
     stack.compute_efficiency /= value;
     stack.scan_efficiency = std::min(1.0, stack.scan_efficiency / value);  // no share of its own: few models scan
     if (stack.calibrated) {
-        for (LinearSpeed& speed : stack.calibrated->linear_speed) {
+        for (sim::LinearSpeed& speed : stack.calibrated->linear_speed) {
             speed = {speed.memory / value, speed.compute / value};
         }
     }
 }
 
-stack_fit::Candidate candidate_of(StackNumber number, const Stack& stack) {
-    if (Seconds Stack::*const field = field_of(number)) {
+stack_fit::Candidate candidate_of(StackNumber number, const sim::Stack& stack) {
+    if (Seconds sim::Stack::*const field = field_of(number)) {
         return {(stack.*field).value(), 0.0, longest_host};
     }
     return {1.0, std::max(stack.memory_efficiency, stack.compute_efficiency), slowest_kernels};
@@ -68,10 +68,10 @@ stack_fit::Candidate candidate_of(StackNumber number, const Stack& stack) {
 
 /// What one unit of a number adds to a step. Host times are added to those of the device, and shares of the peaks scale kernel
 /// time, so steps are linear in each number and the size of the change does not matter.
-double slope(const MeasuredStep& step, StackNumber number, const Stack& stack) {
+double slope(const MeasuredStep& step, StackNumber number, const sim::Stack& stack) {
     const double before = candidate_of(number, stack).before;
     const double change = number == StackNumber::kernel_time ? 1.0 : 1e-3;
-    Stack changed = stack;
+    sim::Stack changed = stack;
     set(number, before + change, changed);
     return (predicted_time(step, changed) - predicted_time(step, stack)).value() / change;
 }
@@ -96,7 +96,7 @@ struct LinearProblem {
 };
 
 LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
-    const Stack& stack = steps.front().setup.platform.stack;
+    const sim::Stack& stack = steps.front().setup.platform.stack;
     const std::vector<int> groups = groups_of(steps);
     LinearProblem result;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -121,7 +121,7 @@ LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
     return result;
 }
 
-Stack stack_with(const LinearProblem& linear, const Solution& solution, Stack stack) {
+sim::Stack stack_with(const LinearProblem& linear, const Solution& solution, sim::Stack stack) {
     for (const std::size_t j : solution.free) {
         set(linear.numbers[j], solution.values[j], stack);
     }
@@ -129,7 +129,8 @@ Stack stack_with(const LinearProblem& linear, const Solution& solution, Stack st
 }
 
 std::vector<FittedStackNumber> numbers_of(const LinearProblem& linear, const Solution& solution) {
-    const double quantile = solution.degrees_of_freedom > 0.0 ? student_t(confidence, solution.degrees_of_freedom) : 0.0;
+    const double quantile =
+        solution.degrees_of_freedom > 0.0 ? numerics::student_t(confidence, solution.degrees_of_freedom) : 0.0;
     std::vector<FittedStackNumber> numbers;
     for (const std::size_t j : solution.free) {
         const stack_fit::Candidate& candidate = linear.problem.candidates[j];
@@ -157,7 +158,7 @@ void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredSte
         return;
     }
     const Solution solution = stack_fit::chosen_fit(linear.problem, seen, most_free(seen.size()));
-    const Stack stack = stack_with(linear, solution, steps.front().setup.platform.stack);
+    const sim::Stack stack = stack_with(linear, solution, steps.front().setup.platform.stack);
     for (std::size_t i = 0; i < steps.size(); ++i) {
         if (linear.problem.steps[i].group == group) {
             times[i].left_out = predicted_time(steps[i], stack);
@@ -167,10 +168,10 @@ void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredSte
 
 }  // namespace
 
-Seconds predicted_time(const MeasuredStep& step, const Stack& stack) {
-    RoundSetup setup = step.setup;
+Seconds predicted_time(const MeasuredStep& step, const sim::Stack& stack) {
+    sim::RoundSetup setup = step.setup;
     setup.platform.stack = stack;
-    return evaluate(compile_round(setup), step.point).round;
+    return sim::evaluate(sim::compile_round(setup), step.point).round;
 }
 
 std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
@@ -191,7 +192,7 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
 
 StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
     const LinearProblem linear = linear_problem(steps);
-    const Stack& before = steps.front().setup.platform.stack;
+    const sim::Stack& before = steps.front().setup.platform.stack;
     const Solution solution = stack_fit::chosen_fit(linear.problem, linear.problem.steps, most_free(steps.size()));
     StackFit result;
     result.stack = stack_with(linear, solution, before);
@@ -209,4 +210,4 @@ StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -13,7 +13,7 @@
 #include "sim/enum_names.h"
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// The numbers that may be free, in order of preference if several explain the steps equally well.
 enum class StackNumber {
@@ -44,9 +44,9 @@ inline constexpr std::size_t most_free_numbers = 4;
 
 /// A measured step: a round with speculation, or a step of plain decoding.
 struct MeasuredStep {
-    RoundSetup setup;   ///< its platform's stack is the starting point, the same for all steps
-    DesignPoint point;  ///< must run
-    Seconds time;       ///< of the whole batch; above 0
+    sim::RoundSetup setup;   ///< its platform's stack is the starting point, the same for all steps
+    sim::DesignPoint point;  ///< must run
+    Seconds time;            ///< of the whole batch; above 0
 };
 
 struct FittedStackNumber {
@@ -63,7 +63,7 @@ struct StepTimes {
 };
 
 struct StackFit {
-    Stack stack;                             ///< the starting point with its fitted numbers replaced
+    sim::Stack stack;                        ///< the starting point with its fitted numbers replaced
     std::vector<FittedStackNumber> numbers;  ///< empty if none of them helps
     std::vector<StepTimes> steps;            ///< in the order of the input
 };
@@ -76,6 +76,6 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps);
 StackFit fit_stack(const std::vector<MeasuredStep>& steps);
 
 /// The time that the stack predicts for a step.
-Seconds predicted_time(const MeasuredStep& step, const Stack& stack);
+Seconds predicted_time(const MeasuredStep& step, const sim::Stack& stack);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

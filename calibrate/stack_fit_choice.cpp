@@ -7,7 +7,7 @@
 #include "calibrate/least_squares.h"
 #include "calibrate/stack_fit_parts.h"
 
-namespace treeline::stack_fit {
+namespace treeline::calibrate::stack_fit {
 namespace {
 
 constexpr double huber_limit = 0.05;     ///< relative error above which a step counts less (docs/cost-model.md, section 9.4)
@@ -193,4 +193,4 @@ Solution chosen_fit(const Problem& problem, const std::vector<LinearStep>& steps
     return *fit(problem, steps, chosen);
 }
 
-}  // namespace treeline::stack_fit
+}  // namespace treeline::calibrate::stack_fit

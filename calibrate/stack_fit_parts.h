@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-namespace treeline::stack_fit {
+namespace treeline::calibrate::stack_fit {
 
 /// A number that may be free.
 struct Candidate {
@@ -39,4 +39,4 @@ std::optional<Solution> fit(const Problem& problem, const std::vector<LinearStep
 /// The fit whose free numbers predict left-out groups best; a further number must lower that error by a tenth.
 Solution chosen_fit(const Problem& problem, const std::vector<LinearStep>& steps, std::size_t most_free);
 
-}  // namespace treeline::stack_fit
+}  // namespace treeline::calibrate::stack_fit

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace treeline {
+namespace treeline::calibrate {
 
 TimeTable::TimeTable(const std::vector<Timing>& timings) {
     struct Sum {
@@ -33,4 +33,4 @@ Seconds TimeTable::at(double tokens) const {
     return below->time + (above->time - below->time) * share;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

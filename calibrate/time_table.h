@@ -5,7 +5,7 @@
 
 #include "calibrate/timings.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 class TimeTable {
 public:
@@ -23,4 +23,4 @@ private:
     std::vector<Timing> points_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 /// Anything beyond is a typo, and its square might not be finite.
@@ -65,4 +65,4 @@ std::vector<std::string> problems(const std::vector<Timing>& timings) {
     return found;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

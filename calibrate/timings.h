@@ -7,7 +7,7 @@
 
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// One measurement: a pass over `tokens` tokens took `time`.
 struct Timing {
@@ -27,4 +27,4 @@ std::vector<std::string> problems(const std::vector<Timing>& timings);
 /// The distinct token counts, ascending.
 std::vector<double> token_counts(const std::vector<Timing>& timings);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

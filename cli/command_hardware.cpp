@@ -19,7 +19,7 @@
 #include "text/table.h"
 #include "text/wording.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -30,16 +30,16 @@ struct HardwareFlags {
 };
 
 template <class T>
-void deliver_description(const HardwareFlags& flags, const Described<T>& described, Json json, const std::string& table) {
+void deliver_description(const HardwareFlags& flags, const json::Described<T>& described, Json json, const std::string& table) {
     switch (flags.common.chosen_format()) {
         case Format::table:
-            return flags.common.deliver(table + "\n" + provenance_table(described.provenance));
+            return flags.common.deliver(table + "\n" + reports::provenance_table(described.provenance));
         case Format::json:
-            json["inputs"] = provenance_json(with_known_names(described.provenance, flags.common.find()));
+            json["inputs"] = reports::provenance_json(requests::with_known_names(described.provenance, flags.common.find()));
             return flags.common.deliver(json.dump(2) + "\n");
         case Format::csv: {
-            std::string text = csv_line({"quantity", "value"});
-            append_facts_csv(json, "", text);
+            std::string text = text::csv_line({"quantity", "value"});
+            reports::append_facts_csv(json, "", text);
             return flags.common.deliver(text);
         }
     }
@@ -47,42 +47,42 @@ void deliver_description(const HardwareFlags& flags, const Described<T>& describ
 
 void list_hardware(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
-    std::vector<Device> devices;
-    std::vector<Stack> stacks;
-    std::vector<fpga::Board> boards;
-    std::vector<fpga::Design> designs;
+    std::vector<sim::Device> devices;
+    std::vector<sim::Stack> stacks;
+    std::vector<sim::fpga::Board> boards;
+    std::vector<sim::fpga::Design> designs;
     Json json = {{"format", "treeline-hardware"}, {"version", 1}};
     for (const char* list : {"devices", "stacks", "boards", "designs"}) {
         json[list] = Json::array();
     }
-    for (const std::string& name : device_names(catalogue)) {
-        devices.push_back(load_device(catalogue, name).value);
-        json["devices"].push_back(device_json(devices.back()));
+    for (const std::string& name : hardware::device_names(catalogue)) {
+        devices.push_back(hardware::load_device(catalogue, name).value);
+        json["devices"].push_back(reports::device_json(devices.back()));
     }
-    for (const std::string& name : stack_names(catalogue)) {
-        stacks.push_back(load_stack(catalogue, name).value);
-        json["stacks"].push_back(stack_json(stacks.back()));
+    for (const std::string& name : hardware::stack_names(catalogue)) {
+        stacks.push_back(hardware::load_stack(catalogue, name).value);
+        json["stacks"].push_back(reports::stack_json(stacks.back()));
     }
-    for (const std::string& name : board_names(catalogue)) {
-        boards.push_back(load_board(catalogue, name).value);
-        json["boards"].push_back(board_json(boards.back()));
+    for (const std::string& name : hardware::board_names(catalogue)) {
+        boards.push_back(hardware::load_board(catalogue, name).value);
+        json["boards"].push_back(reports::board_json(boards.back()));
     }
-    for (const std::string& name : design_names(catalogue)) {
-        designs.push_back(load_design(catalogue, name).value);
-        json["designs"].push_back(design_json(designs.back()));
+    for (const std::string& name : hardware::design_names(catalogue)) {
+        designs.push_back(hardware::load_design(catalogue, name).value);
+        json["designs"].push_back(reports::design_json(designs.back()));
     }
     switch (flags.common.chosen_format()) {
         case Format::table:
-            return flags.common.deliver(devices_table(devices) + "\n" + designs_table(designs) + "\n" + boards_table(boards) +
-                                        "\n" + stacks_table(stacks) +
+            return flags.common.deliver(reports::devices_table(devices) + "\n" + reports::designs_table(designs) + "\n" +
+                                        reports::boards_table(boards) + "\n" + reports::stacks_table(stacks) +
                                         "\n`treeline hardware NAME` describes one, with the source of each number.\n");
         case Format::json:
             return flags.common.deliver(json.dump(2) + "\n");
         case Format::csv: {
-            std::string text = csv_line({"name", "quantity", "value"});
+            std::string text = text::csv_line({"name", "quantity", "value"});
             for (const char* list : {"devices", "boards", "designs"}) {
                 for (const Json& entry : json[list]) {
-                    append_facts_csv(entry, entry.at("name").get<std::string>(), text);
+                    reports::append_facts_csv(entry, entry.at("name").get<std::string>(), text);
                 }
             }
             return flags.common.deliver(text);
@@ -96,42 +96,44 @@ bool describes_a_stack(const std::string& path) {
 }
 
 void describe_hardware(const HardwareFlags& flags, const std::filesystem::path& catalogue) {
-    switch (hardware_kind_of(catalogue, flags.name)) {
-        case HardwareKind::device: {
-            const Described<Device> device = load_device(catalogue, flags.name);
-            return deliver_description(flags, device, device_json(device.value), devices_table({device.value}));
+    switch (hardware::hardware_kind_of(catalogue, flags.name)) {
+        case hardware::HardwareKind::device: {
+            const json::Described<sim::Device> device = hardware::load_device(catalogue, flags.name);
+            return deliver_description(flags, device, reports::device_json(device.value),
+                                       reports::devices_table({device.value}));
         }
-        case HardwareKind::board: {
-            const Described<fpga::Board> board = load_board(catalogue, flags.name);
-            return deliver_description(flags, board, board_json(board.value), boards_table({board.value}));
+        case hardware::HardwareKind::board: {
+            const json::Described<sim::fpga::Board> board = hardware::load_board(catalogue, flags.name);
+            return deliver_description(flags, board, reports::board_json(board.value), reports::boards_table({board.value}));
         }
-        case HardwareKind::design: {
-            const Described<fpga::Design> design = load_design(catalogue, flags.name);
-            return deliver_description(flags, design, design_json(design.value), designs_table({design.value}));
+        case hardware::HardwareKind::design: {
+            const json::Described<sim::fpga::Design> design = hardware::load_design(catalogue, flags.name);
+            return deliver_description(flags, design, reports::design_json(design.value),
+                                       reports::designs_table({design.value}));
         }
     }
 }
 
 void describe(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
-    const std::vector<std::string> stacks = stack_names(catalogue);
-    const std::vector<std::string> engines = engines_of(stacks);  // each stands for its newest version
-    const bool path = looks_like_path(flags.name);
+    const std::vector<std::string> stacks = hardware::stack_names(catalogue);
+    const std::vector<std::string> engines = hardware::engines_of(stacks);  // each stands for its newest version
+    const bool path = requests::looks_like_path(flags.name);
     const bool names_stack = std::count(stacks.begin(), stacks.end(), flags.name) > 0 ||
-                             std::count(engines.begin(), engines.end(), stack_version(flags.name).engine) > 0;
+                             std::count(engines.begin(), engines.end(), hardware::stack_version(flags.name).engine) > 0;
     if (path ? describes_a_stack(flags.name) : names_stack) {
-        const Described<Stack> stack = load_stack(catalogue, flags.name);
-        return deliver_description(flags, stack, stack_json(stack.value), stacks_table({stack.value}));
+        const json::Described<sim::Stack> stack = hardware::load_stack(catalogue, flags.name);
+        return deliver_description(flags, stack, reports::stack_json(stack.value), reports::stacks_table({stack.value}));
     }
-    std::vector<std::string> all = hardware_names(catalogue);
+    std::vector<std::string> all = hardware::hardware_names(catalogue);
     if (path || std::count(all.begin(), all.end(), flags.name) > 0) {
         return describe_hardware(flags, catalogue);
     }
     all.insert(all.end(), stacks.begin(), stacks.end());
     all.insert(all.end(), engines.begin(), engines.end());
-    const std::string hint = did_you_mean_name(flags.name, all);
-    throw InputError({fmt::format("there is no device or software stack \"{}\"{}", flags.name,
-                                  hint.empty() ? "; known are " + listed(all, "and") : hint)});
+    const std::string hint = text::did_you_mean_name(flags.name, all);
+    throw text::InputError({fmt::format("there is no device or software stack \"{}\"{}", flags.name,
+                                        hint.empty() ? "; known are " + text::listed(all, "and") : hint)});
 }
 
 }  // namespace
@@ -148,4 +150,4 @@ Run add_hardware(CLI::App& app) {
     };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

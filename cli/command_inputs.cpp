@@ -10,7 +10,7 @@
 #include "reports/inputs/inputs_output.h"
 #include "requests/keys/key_tables.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct InputsFlags {
@@ -21,24 +21,24 @@ struct InputsFlags {
 
 std::vector<json::KeyTable> tables_named(const std::string& object) {
     std::vector<std::string> names;
-    for (const json::KeyTable& table : key_tables()) {
+    for (const json::KeyTable& table : requests::key_tables()) {
         if (table.name == object) {
             return {table};
         }
         names.push_back(table.name);
     }
-    const std::string hint = did_you_mean(object, names);
-    throw InputError({fmt::format("inputs: there is no object \"{}\"{}", object,
-                                  hint.empty() ? fmt::format("; the objects are {}", fmt::join(names, ", ")) : hint)});
+    const std::string hint = text::did_you_mean(object, names);
+    throw text::InputError({fmt::format("inputs: there is no object \"{}\"{}", object,
+                                        hint.empty() ? fmt::format("; the objects are {}", fmt::join(names, ", ")) : hint)});
 }
 
 void show_inputs(const InputsFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const std::vector<json::KeyTable> tables = flags.object.empty() ? key_tables() : tables_named(flags.object);
-    flags.common.deliver(flags.markdown           ? inputs_markdown(tables)
-                         : format == Format::json ? inputs_json(tables)
-                         : format == Format::csv  ? inputs_csv(tables)
-                                                  : inputs_table(tables));
+    const std::vector<json::KeyTable> tables = flags.object.empty() ? requests::key_tables() : tables_named(flags.object);
+    flags.common.deliver(flags.markdown           ? reports::inputs_markdown(tables)
+                         : format == Format::json ? reports::inputs_json(tables)
+                         : format == Format::csv  ? reports::inputs_csv(tables)
+                                                  : reports::inputs_table(tables));
 }
 
 }  // namespace
@@ -52,4 +52,4 @@ Run add_inputs(CLI::App& app) {
     return [flags] { show_inputs(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -10,7 +10,7 @@
 #include "reports/catalogue/models_output.h"
 #include "reports/json_rows.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -21,34 +21,34 @@ struct ModelsFlags {
 };
 
 void list_models(const ModelsFlags& flags) {
-    const Catalogue catalogue = flags.common.find();
-    std::vector<Model> models;
+    const requests::Catalogue catalogue = flags.common.find();
+    std::vector<sim::Model> models;
     Json rows = Json::array();
-    for (const std::string& name : model_names(catalogue.models)) {
-        models.push_back(load_model(catalogue.models, name).value);
-        rows.push_back(model_summary_json(models.back()));
+    for (const std::string& name : models::model_names(catalogue.models)) {
+        models.push_back(models::load_model(catalogue.models, name).value);
+        rows.push_back(reports::model_summary_json(models.back()));
     }
     switch (flags.common.chosen_format()) {
         case Format::table:
-            return flags.common.deliver(models_table(models));
+            return flags.common.deliver(reports::models_table(models));
         case Format::json:
             return flags.common.deliver(Json{{"format", "treeline-models"}, {"version", 1}, {"models", rows}}.dump(2) + "\n");
         case Format::csv:
-            return flags.common.deliver(csv_of(rows));
+            return flags.common.deliver(reports::csv_of(rows));
     }
 }
 
 void describe_model(const ModelsFlags& flags) {
-    const Catalogue catalogue = flags.common.find();
-    Described<Model> described = load_model(catalogue.models, flags.name);
-    described.provenance = with_known_names(std::move(described.provenance), catalogue);
+    const requests::Catalogue catalogue = flags.common.find();
+    json::Described<sim::Model> described = models::load_model(catalogue.models, flags.name);
+    described.provenance = requests::with_known_names(std::move(described.provenance), catalogue);
     switch (flags.common.chosen_format()) {
         case Format::table:
-            return flags.common.deliver(model_table(described));
+            return flags.common.deliver(reports::model_table(described));
         case Format::json:
-            return flags.common.deliver(model_json(described).dump(2) + "\n");
+            return flags.common.deliver(reports::model_json(described).dump(2) + "\n");
         case Format::csv:
-            return flags.common.deliver(csv_of(Json::array({model_summary_json(described.value)})));
+            return flags.common.deliver(reports::csv_of(Json::array({reports::model_summary_json(described.value)})));
     }
 }
 
@@ -66,4 +66,4 @@ Run add_models(CLI::App& app) {
     };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

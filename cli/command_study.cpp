@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 
-namespace treeline {
+namespace treeline::cli {
 
 Run add_study(CLI::App& app) {
     app.footer(
@@ -19,4 +19,4 @@ Run add_study(CLI::App& app) {
                add_fpga_claims}});
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

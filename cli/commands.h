@@ -9,7 +9,7 @@ namespace CLI {
 class App;
 }
 
-namespace treeline {
+namespace treeline::cli {
 
 /// What a command does once its flags are parsed. Throws InputError (bad input) or OutputError (cannot write).
 using Run = std::function<void()>;
@@ -53,4 +53,4 @@ Run add_validate(CLI::App& app);
 Run add_lint(CLI::App& app);
 Run add_inputs(CLI::App& app);
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -10,17 +10,17 @@
 #include "requests/fpga/fpga_run_reader.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 
 Format CommonFlags::chosen_format() const {
     if (const auto chosen = value_named<Format>(format)) {
         return *chosen;
     }
-    throw InputError(
-        {fmt::format("--format: must be table, json or csv, not \"{}\"{}", format, did_you_mean(format, names_of<Format>()))});
+    throw text::InputError({fmt::format("--format: must be table, json or csv, not \"{}\"{}", format,
+                                        text::did_you_mean(format, names_of<Format>()))});
 }
 
-void CommonFlags::deliver(const std::string& text) const { write_file(output, text); }
+void CommonFlags::deliver(const std::string& text) const { text::write_file(output, text); }
 
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags) {
     app.add_option("--catalogue", flags.catalogue,
@@ -28,13 +28,13 @@ void add_catalogue_flag(CLI::App& app, CommonFlags& flags) {
         ->type_name("DIR");
 }
 
-void add_key_flags(CLI::App& app, const std::vector<KeyFlag>& flags, FlagTexts& texts) {
-    for (const KeyFlag& flag : flags) {
+void add_key_flags(CLI::App& app, const std::vector<requests::KeyFlag>& flags, requests::FlagTexts& texts) {
+    for (const requests::KeyFlag& flag : flags) {
         app.add_option(flag.name, texts[flag.path], flag.help)->type_name(flag.value);
     }
 }
 
-void add_change_flags(CLI::App& app, FpgaFlags& flags) {
+void add_change_flags(CLI::App& app, requests::FpgaFlags& flags) {
     app.add_option("--set", flags.changes,
                    "Override a number of the design; repeatable: lanes=64, state_bits=16, tile_outputs=32, ...")
         ->type_name("KEY=NUMBER");
@@ -47,4 +47,4 @@ void add_common_flags(CLI::App& app, CommonFlags& flags) {
     add_catalogue_flag(app, flags);
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

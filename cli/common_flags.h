@@ -11,9 +11,11 @@ namespace CLI {
 class App;
 }
 
-namespace treeline {
-
+namespace treeline::requests {
 struct FpgaFlags;
+}  // namespace treeline::requests
+
+namespace treeline::cli {
 
 enum class Format { table, json, csv };
 constexpr auto names_in(Format) {
@@ -28,17 +30,17 @@ struct CommonFlags {
 
     /// Throws InputError, as do the other two.
     [[nodiscard]] Format chosen_format() const;
-    [[nodiscard]] Catalogue find() const { return find_catalogue(catalogue); }
+    [[nodiscard]] requests::Catalogue find() const { return requests::find_catalogue(catalogue); }
     /// Writes a result to where --output says.
     void deliver(const std::string& text) const;
 };
 
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags);
 /// Declares the flags of a table; `texts`, which must outlive the app, receives what is given.
-void add_key_flags(CLI::App& app, const std::vector<KeyFlag>& flags, FlagTexts& texts);
+void add_key_flags(CLI::App& app, const std::vector<requests::KeyFlag>& flags, requests::FlagTexts& texts);
 /// --set and --no-overlap of an accelerator.
-void add_change_flags(CLI::App& app, FpgaFlags& flags);
+void add_change_flags(CLI::App& app, requests::FpgaFlags& flags);
 /// --catalogue, --format and --output.
 void add_common_flags(CLI::App& app, CommonFlags& flags);
 
-}  // namespace treeline
+}  // namespace treeline::cli

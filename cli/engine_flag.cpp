@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace treeline {
+namespace treeline::cli {
 
 void add_engine_flag(CLI::App& app, std::vector<std::string>& engines) {
     app.add_option("--engine", engines,
@@ -12,12 +12,12 @@ void add_engine_flag(CLI::App& app, std::vector<std::string>& engines) {
         ->take_all();
 }
 
-std::vector<Engine> chosen_engines(const std::vector<std::string>& names) {
-    std::vector<Engine> engines;
+std::vector<engines::Engine> chosen_engines(const std::vector<std::string>& names) {
+    std::vector<engines::Engine> engines;
     for (const std::string& name : names) {
-        engines.push_back(find_engine(name));
+        engines.push_back(engines::find_engine(name));
     }
-    return engines.empty() ? newest_engines() : engines;
+    return engines.empty() ? engines::newest_engines() : engines;
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

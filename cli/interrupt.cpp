@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 volatile std::sig_atomic_t received = 0;
@@ -28,4 +28,4 @@ void InterruptGuard::check() {
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -1,7 +1,7 @@
 // Ctrl-C during long work: an exception instead of immediate termination, so that half-written files are removed.
 #pragma once
 
-namespace treeline {
+namespace treeline::cli {
 
 /// SIGINT or SIGTERM arrived. The program ends by the same signal once everything is cleaned up.
 struct Interrupted {
@@ -22,4 +22,4 @@ public:
     static void check();
 };
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -15,7 +15,7 @@
 #include "json/wording.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 
 const std::vector<Command>& commands() {
     static const std::vector<Command> all = {
@@ -50,7 +50,8 @@ Run add_verbs(CLI::App& app, const std::vector<Command>& verbs) {
                 return run();
             }
         }
-        throw InputError({fmt::format("{0}: needs {1}; see treeline {0} --help", app.get_name(), listed(names, "or"))});
+        throw text::InputError(
+            {fmt::format("{0}: needs {1}; see treeline {0} --help", app.get_name(), text::listed(names, "or"))});
     };
 }
 
@@ -112,16 +113,16 @@ void refuse_extras(const CLI::App& app) {
     for (const std::string& extra : app.remaining()) {
         if (extra.starts_with("-") && extra != "-") {
             const std::string flag = extra.substr(0, extra.find('='));
-            const std::string hint = did_you_mean(flag, long_flags(app));
+            const std::string hint = text::did_you_mean(flag, long_flags(app));
             problems.push_back(fmt::format("{}: unknown flag \"{}\"{}", full_name(app), flag,
                                            hint.empty() ? fmt::format("; see treeline {} --help", full_name(app)) : hint));
         } else if (problems.empty()) {
             problems.push_back(fmt::format("{}: unexpected argument \"{}\"{}", full_name(app), extra,
-                                           did_you_mean(extra, subcommand_names(app))));
+                                           text::did_you_mean(extra, subcommand_names(app))));
         }
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
 }
 
@@ -131,9 +132,9 @@ void refuse_unknown_command(const std::string& word) {
         names.push_back(command.name);
     }
     if (!word.starts_with("-") && std::find(names.begin(), names.end(), word) == names.end()) {
-        const std::string hint = did_you_mean(word, names);
-        throw InputError({fmt::format("there is no command \"{}\"{}", word,
-                                      hint.empty() ? "; the commands are " + listed(names, "and") : hint)});
+        const std::string hint = text::did_you_mean(word, names);
+        throw text::InputError({fmt::format("there is no command \"{}\"{}", word,
+                                            hint.empty() ? "; the commands are " + text::listed(names, "and") : hint)});
     }
 }
 
@@ -198,18 +199,18 @@ void parse_and_run(const std::vector<std::string>& words) {
         });
     }
     if (words.size() < 2) {
-        throw InputError({"a command is needed; see treeline --help"});
+        throw text::InputError({"a command is needed; see treeline --help"});
     }
     refuse_unknown_command(words[1]);
     try {
         parse(app, words);
     } catch (const CLI::CallForHelp&) {
         const auto chosen = app.get_subcommands();
-        return write_file("-", chosen.empty() ? app.help() : chosen.front()->help("treeline"));
+        return text::write_file("-", chosen.empty() ? app.help() : chosen.front()->help("treeline"));
     } catch (const CLI::CallForVersion& version) {
-        return write_file("-", std::string(version.what()) + "\n");
+        return text::write_file("-", std::string(version.what()) + "\n");
     } catch (const CLI::ParseError& error) {
-        throw InputError({error.what()});
+        throw text::InputError({error.what()});
     }
     if (run) {
         run();
@@ -226,10 +227,10 @@ int run_program(int argc, const char* const* argv) noexcept {
         return exit_success;
     } catch (const Finished& finished) {
         return finished.exit_code;
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         print_error(error.what());
         return exit_bad_input;
-    } catch (const OutputClosed&) {
+    } catch (const text::OutputClosed&) {
         return exit_success;
     } catch (const Interrupted& interrupted) {
         print_error("interrupted; nothing was written");
@@ -246,4 +247,4 @@ int run_program(int argc, const char* const* argv) noexcept {
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

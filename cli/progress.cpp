@@ -7,7 +7,7 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 constexpr std::size_t bar_width = 30;
@@ -27,7 +27,7 @@ std::string progress_line(std::uint64_t done, std::uint64_t total, double second
     const auto filled = static_cast<std::size_t>(share * bar_width);
     std::string line = fmt::format(
         "[{}{}] {:3.0f} %  {} of {} {}", std::string(filled, '#'), std::string(bar_width - filled, '-'), 100.0 * share,
-        parameters_text(static_cast<double>(done)), parameters_text(static_cast<double>(total)), unit);
+        text::parameters_text(static_cast<double>(done)), text::parameters_text(static_cast<double>(total)), unit);
     if (share > 0.0 && share < 1.0) {
         line += fmt::format(", {} left", duration_text(seconds_so_far * (1.0 - share) / share));
     }
@@ -55,4 +55,4 @@ void Progress::show(std::uint64_t done, std::uint64_t total) {
     static_cast<void>(std::fflush(stderr));
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace treeline {
+namespace treeline::cli {
 
 class Progress {
 public:
@@ -30,4 +30,4 @@ private:
 /// "[########----------------]  33 %  3.3 M of 10 M points, 12 s left".
 std::string progress_line(std::uint64_t done, std::uint64_t total, double seconds_so_far, const std::string& unit = "points");
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -22,7 +22,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 enum class Stream : std::uint64_t { target_weights, drafter_weights, prompts, contexts, acceptance };
 
 std::uint64_t stream_seed(const DecodeSetup& setup, Stream stream) {
-    return seed_of(setup.seed, static_cast<std::uint64_t>(stream));
+    return numerics::seed_of(setup.seed, static_cast<std::uint64_t>(stream));
 }
 
 Batch batch_of(const DecodeSetup& setup) {
@@ -30,7 +30,7 @@ Batch batch_of(const DecodeSetup& setup) {
     batch.sequences = setup.batch;
     batch.tree_tokens = setup.tree.verified_tokens();
     const VerifyLayout layout = verify_layout(setup.verification, setup.tree);
-    const int verified = setup.rollback == Rollback::joint ? Joint::most_rows(layout, setup.tree.depth()) : layout.rows;
+    const int verified = setup.rollback == sim::Rollback::joint ? Joint::most_rows(layout, setup.tree.depth()) : layout.rows;
     batch.longest_text = setup.context_tokens + setup.prompt_tokens + setup.new_tokens;
     batch.positions = batch.longest_text + verified;
     batch.fixed_shapes = setup.device == DeviceKind::cuda && setup.graphs != GraphUse::none;
@@ -40,7 +40,7 @@ Batch batch_of(const DecodeSetup& setup) {
 }
 
 std::vector<Text> random_prompts(const DecodeSetup& setup) {
-    Random random(stream_seed(setup, Stream::prompts));
+    numerics::Random random(stream_seed(setup, Stream::prompts));
     std::vector<Text> texts(static_cast<std::size_t>(setup.batch));
     for (Text& text : texts) {
         text.offset = setup.context_tokens;
@@ -226,7 +226,7 @@ private:
     Verifier verifier_;
     std::unique_ptr<Drafting> drafting_;
     std::vector<Text> texts_;
-    Random random_;
+    numerics::Random random_;
     DecodeResult result_;
 };
 
@@ -248,9 +248,9 @@ double DecodeResult::tokens_per_second() const {
 
 DecodeSetup plain(DecodeSetup setup) {
     setup.drafter = std::monostate{};
-    setup.tree = DraftTree();
+    setup.tree = sim::DraftTree();
     setup.given_acceptance.reset();
-    setup.verification = Verification::packed;
+    setup.verification = sim::Verification::packed;
     return setup;
 }
 

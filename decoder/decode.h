@@ -34,7 +34,7 @@ struct SharedLayers {
 
 /// A model of its own, random and so hardly ever right: for times, with given acceptance.
 struct OwnModel {
-    Model model;
+    sim::Model model;
 };
 
 /// Continuations of earlier occurrences of the last tokens, the longest match first and then the most recent one.
@@ -61,11 +61,11 @@ enum class GraphUse {
 };
 
 struct DecodeSetup {
-    Model target;  ///< problems_of() says which blocks have no kernels; precision is not read
+    sim::Model target;  ///< problems_of() says which blocks have no kernels; precision is not read
     Drafter drafter;
-    DraftTree tree;  ///< of each round; the root alone: plain decoding
-    Verification verification = Verification::packed;
-    Rollback rollback = Rollback::truncate;
+    sim::DraftTree tree;  ///< of each round; the root alone: plain decoding
+    sim::Verification verification = sim::Verification::packed;
+    sim::Rollback rollback = sim::Rollback::truncate;
     std::optional<GivenAcceptance> given_acceptance;  ///< nothing: greedy acceptance
     int batch = 1;
     int prompt_tokens = 16;  ///< read by target and drafter before the first round; random
@@ -102,7 +102,7 @@ struct DecodeResult {
     double prompt_seconds = 0.0;           ///< reading the prompt, target and drafter
     /// The least that the chosen token's logit was above the next one's, in standard deviations of the row: what rounding must
     /// stay below for two ways of decoding to agree. Infinite where not measured.
-    double smallest_margin = unlimited;
+    double smallest_margin = sim::unlimited;
     std::string device;  ///< "cpu", or the CUDA device's name
     std::vector<std::string>
         notes;  ///< where the run differs from the described model (activations that it does not name, ...)

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::decoder {
 
 long long DecodeAnswer::equal_tokens() const {
     long long equal = 0;
@@ -22,4 +22,4 @@ long long DecodeAnswer::all_tokens() const {
     return all;
 }
 
-}  // namespace treeline
+}  // namespace treeline::decoder

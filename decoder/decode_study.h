@@ -6,7 +6,7 @@
 
 #include "decoder/decode.h"
 
-namespace treeline {
+namespace treeline::decoder {
 
 struct DecodeInput {
     std::string title, source;
@@ -31,4 +31,4 @@ struct DecodeAnswer {
     [[nodiscard]] double speedup() const { return decoded.tokens_per_second() / plain->tokens_per_second(); }
 };
 
-}  // namespace treeline
+}  // namespace treeline::decoder

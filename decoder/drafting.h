@@ -29,13 +29,13 @@ public:
 /// Ids that the host knows: the roots and, from a look-up, drafts. Without a look-up for plain decoding.
 class HostDrafting final : public Drafting {
 public:
-    HostDrafting(const DraftTree& tree, std::optional<NgramLookup> lookup, const Batch& batch, Memory& memory,
+    HostDrafting(const sim::DraftTree& tree, std::optional<NgramLookup> lookup, const Batch& batch, Memory& memory,
                  IndexTable& table, int* draft_ids);
     void prepare(const std::vector<Outcome>& outcomes, const std::vector<Text>& texts) override;
     void draft() override;
 
 private:
-    const DraftTree& tree_;
+    const sim::DraftTree& tree_;
     std::optional<NgramLookup> lookup_;
     Batch batch_;
     Memory& memory_;
@@ -77,9 +77,9 @@ private:
     [[nodiscard]] int state_slot(int sequence, int inner) const;
 
     Batch batch_;
-    DraftTree tree_, inner_tree_;     ///< the draft, and its tokens that have children
-    std::vector<int> node_of_inner_;  ///< in the draft
-    std::vector<Level> levels_;       ///< the root's first
+    sim::DraftTree tree_, inner_tree_;  ///< the draft, and its tokens that have children
+    std::vector<int> node_of_inner_;    ///< in the draft
+    std::vector<Level> levels_;         ///< the root's first
     Memory& memory_;
     Network network_;
     kernels::TreeView inner_view_;

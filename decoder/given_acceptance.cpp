@@ -18,7 +18,7 @@ double conditional_rate(const GivenAcceptance& given, int level, int rank) {
 
 }  // namespace
 
-std::vector<int> accepted_by_chance(const DraftTree& tree, const GivenAcceptance& given, Random& random) {
+std::vector<int> accepted_by_chance(const sim::DraftTree& tree, const GivenAcceptance& given, numerics::Random& random) {
     std::vector<int> path = {0};
     while (true) {
         const int parent = path.back(), children = tree.children(parent);

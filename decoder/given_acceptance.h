@@ -9,6 +9,6 @@
 namespace treeline::decoder {
 
 /// The accepted path of one sequence and round, as tokens of the tree from the root on.
-std::vector<int> accepted_by_chance(const DraftTree& tree, const GivenAcceptance& given, Random& random);
+std::vector<int> accepted_by_chance(const sim::DraftTree& tree, const GivenAcceptance& given, numerics::Random& random);
 
 }  // namespace treeline::decoder

@@ -23,7 +23,7 @@ std::vector<int> ngram_continuations(const std::vector<int>& text, int longest_m
     return found;
 }
 
-HostDrafting::HostDrafting(const DraftTree& tree, std::optional<NgramLookup> lookup, const Batch& batch, Memory& memory,
+HostDrafting::HostDrafting(const sim::DraftTree& tree, std::optional<NgramLookup> lookup, const Batch& batch, Memory& memory,
                            IndexTable& table, int* draft_ids)
     : tree_(tree),
       lookup_(lookup),

@@ -9,7 +9,7 @@ namespace {
 /// Tokens that a sequence can be behind: the root, and a leaf of the last draft.
 constexpr int most_catch_up_tokens = 2;
 
-std::vector<int> inner_nodes(const DraftTree& tree) {
+std::vector<int> inner_nodes(const sim::DraftTree& tree) {
     std::vector<int> inner;
     for (int token = 0; token < tree.verified_tokens(); ++token) {
         if (tree.children(token) > 0) {
@@ -20,16 +20,16 @@ std::vector<int> inner_nodes(const DraftTree& tree) {
 }
 
 /// Leaving out leaves keeps the canonical order, so the i-th inner node is token i of this tree.
-DraftTree tree_of_inner_nodes(const DraftTree& tree, const std::vector<int>& inner) {
+sim::DraftTree tree_of_inner_nodes(const sim::DraftTree& tree, const std::vector<int>& inner) {
     std::vector<int> parents;
     for (std::size_t i = 1; i < inner.size(); ++i) {
         const auto parent = std::lower_bound(inner.begin(), inner.end(), tree.parent(inner[i]));
         parents.push_back(static_cast<int>(parent - inner.begin()));
     }
-    return DraftTree::from_parents(parents);
+    return sim::DraftTree::from_parents(parents);
 }
 
-int widest_level(const DraftTree& tree) {
+int widest_level(const sim::DraftTree& tree) {
     int widest = 1;
     for (int level = 0; level <= tree.depth(); ++level) {
         widest = std::max(widest, tree.nodes_at(level));
@@ -37,7 +37,7 @@ int widest_level(const DraftTree& tree) {
     return widest;
 }
 
-NetworkSizes sizes_of(const DecodeSetup& setup, const Batch& batch, const DraftTree& inner, int most_prompt_rows) {
+NetworkSizes sizes_of(const DecodeSetup& setup, const Batch& batch, const sim::DraftTree& inner, int most_prompt_rows) {
     NetworkSizes sizes;
     sizes.sequences = batch.sequences;
     sizes.positions = batch.positions;

@@ -105,14 +105,14 @@ void Network::fill_context(int tokens, Indices state_slot, std::uint64_t seed) {
     for (std::size_t i = 0; i < caches_.size(); ++i) {
         const Cache& cache = caches_[i];
         for (int sequence = 0; sequence < sizes_.sequences; ++sequence) {
-            const std::uint64_t own = seed_of(seed_of(seed, i), static_cast<std::uint64_t>(sequence));
+            const std::uint64_t own = numerics::seed_of(numerics::seed_of(seed, i), static_cast<std::uint64_t>(sequence));
             if (cache.keys_values) {
                 fill_rows(memory_, cache.keys_values, std::int64_t{sequence} * sizes_.positions, tokens,
                           cache.keys_values.stride, own, 1.0);
             } else if (cache.states) {
                 const int slot = state_slot.host()[static_cast<std::size_t>(sequence)];
                 fill_rows(memory_, cache.states, slot, 1, cache.states.stride, own, 0.1);
-                fill_rows(memory_, cache.windows, sequence, 1, cache.windows.stride, seed_of(own, 1), 1.0);
+                fill_rows(memory_, cache.windows, sequence, 1, cache.windows.stride, numerics::seed_of(own, 1), 1.0);
             }
         }
     }

@@ -24,7 +24,7 @@ void check_range(Problems& problems, const char* name, int value, int low, int h
     }
 }
 
-Problems problems_of_model(const Model& model) {
+Problems problems_of_model(const sim::Model& model) {
     Problems problems = treeline::problems_of(model);
     if (problems.empty()) {
         append(problems, problems_of_weights(model));
@@ -32,10 +32,10 @@ Problems problems_of_model(const Model& model) {
     return problems;
 }
 
-bool has_latent_attention(const Model& model) {
-    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+bool has_latent_attention(const sim::Model& model) {
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const sim::LayerKind& kind) {
         return std::any_of(kind.blocks.begin(), kind.blocks.end(),
-                           [](const Block& block) { return std::holds_alternative<LatentAttention>(block.kind); });
+                           [](const sim::Block& block) { return std::holds_alternative<sim::LatentAttention>(block.kind); });
     });
 }
 
@@ -62,7 +62,7 @@ Problems problems_of_drafter(const DecodeSetup& setup) {
     if (const auto* lookup = std::get_if<NgramLookup>(&setup.drafter)) {
         check_range(problems, "the longest match of the n-gram drafter", lookup->longest_match, 1, 64);
     }
-    if (setup.tree.most_children() > std::min<Count>(most_choices, setup.target.vocabulary_size)) {
+    if (setup.tree.most_children() > std::min<sim::Count>(most_choices, setup.target.vocabulary_size)) {
         problems.push_back("a token has " + std::to_string(setup.tree.most_children()) +
                            " children, but at most 64 (and no more than the vocabulary) can be chosen");
     }
@@ -74,20 +74,20 @@ Problems problems_of_policy(const DecodeSetup& setup) {
         return {};
     }
     const std::string policy(name_of(setup.rollback));
-    const std::vector<Rollback> possible = rollbacks_for(setup.target);
+    const std::vector<sim::Rollback> possible = sim::rollbacks_for(setup.target);
     if (std::find(possible.begin(), possible.end(), setup.rollback) == possible.end()) {
-        return {has_recurrent_state(setup.target)
+        return {sim::has_recurrent_state(setup.target)
                     ? "rollback '" + policy + "' cannot serve " + setup.target.name + ", which has recurrent states"
                     : "rollback '" + policy + "' is for recurrent states, and " + setup.target.name +
                           " has none: use 'truncate'"};
     }
     Problems problems;
-    if (const std::string problem = rollback_problem(setup.rollback, setup.verification); !problem.empty()) {
+    if (const std::string problem = sim::rollback_problem(setup.rollback, setup.verification); !problem.empty()) {
         problems.push_back(problem);
     }
-    if (setup.rollback == Rollback::ring && setup.tree.depth() + 1 > ring_capacity) {
+    if (setup.rollback == sim::Rollback::ring && setup.tree.depth() + 1 > sim::ring_capacity) {
         problems.push_back("drafts of depth " + std::to_string(setup.tree.depth()) + " do not fit the ring of " +
-                           std::to_string(ring_capacity) + " tokens of rollback 'ring'");
+                           std::to_string(sim::ring_capacity) + " tokens of rollback 'ring'");
     }
     return problems;
 }
@@ -98,13 +98,13 @@ Problems problems_of_acceptance(const DecodeSetup& setup) {
     }
     const GivenAcceptance& given = *setup.given_acceptance;
     if (!given.per_rank.empty()) {
-        return RankAcceptance(given.per_rank).problems();
+        return sim::RankAcceptance(given.per_rank).problems();
     }
     if (given.per_position.size() < static_cast<std::size_t>(setup.tree.depth())) {
         return {"acceptance is given for " + std::to_string(given.per_position.size()) + " positions, but drafts have " +
                 std::to_string(setup.tree.depth())};
     }
-    return Acceptance::per_position(given.per_position).problems();
+    return sim::Acceptance::per_position(given.per_position).problems();
 }
 
 Problems problems_of_sizes(const DecodeSetup& setup) {
@@ -115,9 +115,9 @@ Problems problems_of_sizes(const DecodeSetup& setup) {
     check_range(problems, "the number of new tokens", setup.new_tokens, 1, most_tokens);
     check_range(problems, "the number of untimed rounds", setup.untimed_rounds, 0, most_tokens);
     check_range(problems, "the device's number", setup.device_index, 0, 1023);
-    const std::int64_t leaves = setup.verification == Verification::packed ? 1 : setup.tree.leaves();
+    const std::int64_t leaves = setup.verification == sim::Verification::packed ? 1 : setup.tree.leaves();
     const std::int64_t tokens =
-        setup.verification == Verification::packed ? setup.tree.verified_tokens() : setup.tree.depth() + 1;
+        setup.verification == sim::Verification::packed ? setup.tree.verified_tokens() : setup.tree.depth() + 1;
     if (leaves * tokens * setup.batch > most_rows) {
         problems.push_back("a verification pass of " + std::to_string(leaves * tokens * setup.batch) +
                            " tokens is more than a million");

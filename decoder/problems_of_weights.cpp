@@ -7,11 +7,11 @@
 namespace treeline::decoder {
 namespace {
 
-bool fits_convolution(Count width) { return width >= 2 && width <= 8; }
+bool fits_convolution(sim::Count width) { return width >= 2 && width <= 8; }
 
 /// Why a block has no kernels; empty when it has.
 struct BlockProblem {
-    std::string operator()(const Attention& block) const {
+    std::string operator()(const sim::Attention& block) const {
         const bool fits = block.head_dim % 8 == 0 && block.head_dim <= 256 && block.query_heads % block.kv_heads == 0;
         return !fits                       ? "attention needs a head_dim that is a multiple of 8 up to 256"
                : block.input_width > 0     ? "attention whose input width differs from the model's has no kernel"
@@ -19,7 +19,7 @@ struct BlockProblem {
                : block.indexer.has_value() ? "attention with a sparse indexer has no kernel"
                                            : "";
     }
-    std::string operator()(const Mamba2& block) const {
+    std::string operator()(const sim::Mamba2& block) const {
         const bool fits = block.head_dim % 16 == 0 && block.head_dim <= 128 && block.state % 16 == 0 && block.state <= 256 &&
                           block.heads % block.groups == 0 && fits_convolution(block.conv_width);
         const bool shares = block.shared_width > 0;
@@ -31,17 +31,17 @@ struct BlockProblem {
                     : "Mamba-2 needs a head_dim that is a multiple of 16 up to 128, a state that is one up to 256, and a "
                       "convolution of width 2 to 8";
     }
-    std::string operator()(const Mlp& block) const {
+    std::string operator()(const sim::Mlp& block) const {
         return block.input_width > 0 ? "a feed-forward block whose input width differs from the model's has no kernel" : "";
     }
-    std::string operator()(const MixtureOfExperts& block) const {
+    std::string operator()(const sim::MixtureOfExperts& block) const {
         const bool fits = block.experts <= kernels::most_experts && block.active <= kernels::most_active_experts &&
                           block.hidden % 4 == 0 && block.latent % 4 == 0;
         return fits ? ""
                     : "a mixture of experts needs at most 1024 experts, of which a token visits at most 32, and widths that "
                       "are multiples of 4";
     }
-    std::string operator()(const LatentAttention& block) const {
+    std::string operator()(const sim::LatentAttention& block) const {
         const bool fits =
             block.kv_lora_rank % 4 == 0 && block.kv_lora_rank <= 1024 && block.rope_dim % 4 == 0 && block.q_lora_rank % 4 == 0;
         if (block.indexer.has_value()) {
@@ -49,12 +49,12 @@ struct BlockProblem {
         }
         return fits ? "" : "latent attention needs ranks and a rope_dim that are multiples of 4, and a kv_lora_rank up to 1024";
     }
-    std::string operator()(const Mamba1& block) const {
+    std::string operator()(const sim::Mamba1& block) const {
         const bool fits = block.state >= 4 && block.state <= 32 && (block.state & (block.state - 1)) == 0 &&
                           fits_convolution(block.conv_width);
         return fits ? "" : "Mamba (1) needs a state that is a power of 2 from 4 to 32, and a convolution of width 2 to 8";
     }
-    std::string operator()(const GatedDelta& block) const {
+    std::string operator()(const sim::GatedDelta& block) const {
         const bool fits = block.key_dim % 4 == 0 && block.key_dim <= 256 && block.value_dim % 4 == 0 &&
                           block.value_heads % block.key_heads == 0 && fits_convolution(block.conv_width);
         return block.decay_rank > 0 || block.gate_rank > 0
@@ -63,18 +63,18 @@ struct BlockProblem {
                       : "the gated delta rule needs a key_dim that is a multiple of 4 up to 256, a value_dim that is one of 4, "
                         "and a convolution of width 2 to 8";
     }
-    std::string operator()(const Projection& /*block*/) const {
+    std::string operator()(const sim::Projection& /*block*/) const {
         return "a projection parallel to the other blocks has no kernel";
     }
 };
 
 /// What the run of a block leaves out or makes up; empty sentences where nothing.
 struct BlockNotes {
-    std::vector<std::string> operator()(const Attention& block) const {
+    std::vector<std::string> operator()(const sim::Attention& block) const {
         return {block.reach.scale == 1.0 ? "" : "attention to a share of the context reads that share of the longest text"};
     }
-    std::vector<std::string> operator()(const Mlp& block) const { return {ungated(block.gated)}; }
-    std::vector<std::string> operator()(const MixtureOfExperts& block) const {
+    std::vector<std::string> operator()(const sim::Mlp& block) const { return {ungated(block.gated)}; }
+    std::vector<std::string> operator()(const sim::MixtureOfExperts& block) const {
         return {ungated(block.gated), block.expert_bias ? "biases of experts are left out" : ""};
     }
     template <class Other>
@@ -91,7 +91,7 @@ private:
 /// Adds sentences about one model, each once.
 class Sentences {
 public:
-    explicit Sentences(const Model& model) : name_(model.name) {}
+    explicit Sentences(const sim::Model& model) : name_(model.name) {}
 
     void add(const std::string& sentence) {
         const std::string whole = name_ + ": " + sentence;
@@ -108,10 +108,10 @@ private:
 
 }  // namespace
 
-std::vector<std::string> problems_of_weights(const Model& model) {
+std::vector<std::string> problems_of_weights(const sim::Model& model) {
     Sentences problems(model);
-    for (const LayerKind& kind : model.kinds) {
-        for (const Block& block : kind.blocks) {
+    for (const sim::LayerKind& kind : model.kinds) {
+        for (const sim::Block& block : kind.blocks) {
             problems.add(std::visit(BlockProblem{}, block.kind));
             problems.add(block.norms > 2 ? "a block with more than two norms has no kernel" : "");
         }
@@ -125,10 +125,10 @@ std::vector<std::string> problems_of_weights(const Model& model) {
     return problems.take();
 }
 
-std::vector<std::string> simplifications(const Model& model) {
+std::vector<std::string> simplifications(const sim::Model& model) {
     Sentences notes(model);
-    for (const LayerKind& kind : model.kinds) {
-        for (const Block& block : kind.blocks) {
+    for (const sim::LayerKind& kind : model.kinds) {
+        for (const sim::Block& block : kind.blocks) {
             for (const std::string& note : std::visit(BlockNotes{}, block.kind)) {
                 notes.add(note);
             }

@@ -14,7 +14,7 @@ constexpr std::int64_t piece_elements = 1 << 22;
 }  // namespace
 
 float random_value(std::uint64_t seed, std::uint64_t i) {
-    return static_cast<float>(mixed(seed + 0x9e3779b97f4a7c15u * i) >> 40) * 0x1p-23F - 1.0F;
+    return static_cast<float>(numerics::mixed(seed + 0x9e3779b97f4a7c15u * i) >> 40) * 0x1p-23F - 1.0F;
 }
 
 void fill_rows(Memory& memory, kernels::Rows rows, std::int64_t first, std::int64_t count, std::int64_t width,

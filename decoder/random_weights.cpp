@@ -9,15 +9,15 @@
 namespace treeline::decoder {
 namespace {
 
-int whole(double tokens) { return tokens == unlimited ? 0 : static_cast<int>(tokens); }
+int whole(double tokens) { return tokens == sim::unlimited ? 0 : static_cast<int>(tokens); }
 
 /// Makes the weights of a kind of block.
 struct BlockMaker {
     RandomWeights& weights;
-    Count width;
+    sim::Count width;
     double gain;
 
-    AttentionWeights operator()(const Attention& block) const {
+    AttentionWeights operator()(const sim::Attention& block) const {
         AttentionWeights made;
         made.query_heads = static_cast<int>(block.query_heads);
         made.kv_heads = static_cast<int>(block.kv_heads);
@@ -27,8 +27,8 @@ struct BlockMaker {
         made.sink = made.window > 0 || made.context_share < 1.0 ? whole(block.reach.sink) : 0;
         made.output_gate = block.output_gate;
         made.keys_are_values = block.keys_are_values;
-        const Count outputs = made.query_width() + (block.keys_are_values ? 1 : 2) * made.kv_width() +
-                              (block.output_gate ? made.query_width() : 0);
+        const sim::Count outputs = made.query_width() + (block.keys_are_values ? 1 : 2) * made.kv_width() +
+                                   (block.output_gate ? made.query_width() : 0);
         made.qkv = weights.with_bias(weights.dense(width, outputs, 1.0, made.query_width()), block.qkv_bias, 1.0);
         if (block.query_key_norm > 0) {
             // Scores of normed queries and keys: a deviation of 1.7 squared picks a few tokens among many.
@@ -38,7 +38,7 @@ struct BlockMaker {
         return made;
     }
 
-    Mamba2Weights operator()(const Mamba2& block) const {
+    Mamba2Weights operator()(const sim::Mamba2& block) const {
         Mamba2Weights made;
         made.heads = static_cast<int>(block.heads);
         made.head_dim = static_cast<int>(block.head_dim);
@@ -55,14 +55,14 @@ struct BlockMaker {
         return made;
     }
 
-    LatentAttentionWeights operator()(const LatentAttention& block) const {
+    LatentAttentionWeights operator()(const sim::LatentAttention& block) const {
         LatentAttentionWeights made;
         made.heads = static_cast<int>(block.heads);
         made.latent = static_cast<int>(block.kv_lora_rank);
         made.nope = static_cast<int>(block.nope_dim);
         made.turned = static_cast<int>(block.rope_dim);
         made.value = static_cast<int>(block.value_dim);
-        const Count inputs = block.q_lora_rank > 0 ? block.q_lora_rank : width, values = block.heads * block.value_dim;
+        const sim::Count inputs = block.q_lora_rank > 0 ? block.q_lora_rank : width, values = block.heads * block.value_dim;
         made.down = weights.dense(width, block.kv_lora_rank + block.rope_dim + block.q_lora_rank, 1.0);
         made.latent_norm = weights.norm(block.kv_lora_rank, false);
         made.query_norm = block.q_lora_rank > 0 ? weights.norm(block.q_lora_rank, false) : NormWeights{};
@@ -75,7 +75,7 @@ struct BlockMaker {
         return made;
     }
 
-    Mamba1Weights operator()(const Mamba1& block) const {
+    Mamba1Weights operator()(const sim::Mamba1& block) const {
         Mamba1Weights made;
         made.channels = static_cast<int>(block.inner);
         made.state = static_cast<int>(block.state);
@@ -96,7 +96,7 @@ struct BlockMaker {
         return made;
     }
 
-    GatedDeltaWeights operator()(const GatedDelta& block) const {
+    GatedDeltaWeights operator()(const sim::GatedDelta& block) const {
         GatedDeltaWeights made;
         made.key_heads = static_cast<int>(block.key_heads);
         made.value_heads = static_cast<int>(block.value_heads);
@@ -116,7 +116,7 @@ struct BlockMaker {
         return made;
     }
 
-    MlpWeights operator()(const Mlp& block) const {
+    MlpWeights operator()(const sim::Mlp& block) const {
         MlpWeights made;
         made.hidden = static_cast<int>(block.hidden);
         made.gated = block.gated;
@@ -125,13 +125,13 @@ struct BlockMaker {
         return made;
     }
 
-    ExpertsWeights operator()(const MixtureOfExperts& block) const {
+    ExpertsWeights operator()(const sim::MixtureOfExperts& block) const {
         ExpertsWeights made;
         made.experts = static_cast<int>(block.experts);
         made.active = static_cast<int>(block.active);
         made.hidden = static_cast<int>(block.hidden);
         made.gated = block.gated;
-        const Count inner = block.latent > 0 ? block.latent : width, copies = block.gated ? 2 : 1;
+        const sim::Count inner = block.latent > 0 ? block.latent : width, copies = block.gated ? 2 : 1;
         made.router = weights.dense(width, block.experts, 1.0);
         made.router_bias = block.router_bias ? weights.floats(block.experts, 0.0, 0.1) : nullptr;
         made.up = weights.dense(inner, copies * block.hidden, 1.0, 0, block.experts);
@@ -151,7 +151,7 @@ struct BlockMaker {
         return made;
     }
 
-    [[nodiscard]] Convolution convolution(Count channels, Count conv_width, bool bias) const {
+    [[nodiscard]] Convolution convolution(sim::Count channels, sim::Count conv_width, bool bias) const {
         return {static_cast<int>(channels), static_cast<int>(conv_width), weights.floats(conv_width * channels, 0.2, 0.8),
                 bias ? weights.floats(channels, 0.0, 0.1) : nullptr};
     }
@@ -164,8 +164,8 @@ struct BlockMaker {
 
 }  // namespace
 
-Dense RandomWeights::dense(Count inputs, Count outputs, double gain, Count large, Count copies) {
-    const Count all = outputs * copies;
+Dense RandomWeights::dense(sim::Count inputs, sim::Count outputs, double gain, sim::Count large, sim::Count copies) {
+    const sim::Count all = outputs * copies;
     const kernels::Rows rows = memory_.rows(all, inputs, elements_);
     const double deviation = gain / std::sqrt(static_cast<double>(inputs));
     if (large > 0) {
@@ -189,15 +189,15 @@ const float* RandomWeights::given(const std::vector<float>& values) {
     return floats;
 }
 
-const float* RandomWeights::floats(Count count, double center, double spread) {
+const float* RandomWeights::floats(sim::Count count, double center, double spread) {
     return random_floats(memory_, count, next_seed(), center, spread);
 }
 
-NormWeights RandomWeights::norm(Count width, bool layer_norm) {
+NormWeights RandomWeights::norm(sim::Count width, bool layer_norm) {
     return {floats(width, 1.0, 0.1), layer_norm ? floats(width, 0.0, 0.1) : nullptr};
 }
 
-BlockWeights RandomWeights::block(const Block& block, Count width, double gain) {
+BlockWeights RandomWeights::block(const sim::Block& block, sim::Count width, double gain) {
     BlockWeights made;
     const bool layer_norm = block.norm_vectors > block.norms;
     if (block.norms > 0) {
@@ -211,6 +211,6 @@ BlockWeights RandomWeights::block(const Block& block, Count width, double gain) 
     return made;
 }
 
-std::uint64_t RandomWeights::next_seed() { return seed_of(seed_, drawn_++); }
+std::uint64_t RandomWeights::next_seed() { return numerics::seed_of(seed_, drawn_++); }
 
 }  // namespace treeline::decoder

@@ -13,15 +13,15 @@ public:
 
     /// Of deviation gain / sqrt(inputs), so that outputs are `gain` times as large as inputs; the first `large` outputs three
     /// times that. With `copies` above 1, that many matrices one below the other.
-    Dense dense(Count inputs, Count outputs, double gain, Count large = 0, Count copies = 1);
+    Dense dense(sim::Count inputs, sim::Count outputs, double gain, sim::Count large = 0, sim::Count copies = 1);
     /// A bias with a fifth of the deviation that outputs have.
     Dense with_bias(Dense made, bool bias, double gain);
     /// Not random.
     const float* given(const std::vector<float>& values);
-    const float* floats(Count count, double center, double spread);
-    NormWeights norm(Count width, bool layer_norm);
+    const float* floats(sim::Count count, double center, double spread);
+    NormWeights norm(sim::Count width, bool layer_norm);
     /// `gain` is that of the block's last projection.
-    BlockWeights block(const Block& block, Count width, double gain);
+    BlockWeights block(const sim::Block& block, sim::Count width, double gain);
 
 private:
     std::uint64_t next_seed();

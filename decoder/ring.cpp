@@ -12,15 +12,15 @@ constexpr int tree_step = 4;
 
 }  // namespace
 
-int Ring::rows(const Batch& batch) { return batch.sequences * ring_capacity; }
+int Ring::rows(const Batch& batch) { return batch.sequences * sim::ring_capacity; }
 
 int Ring::most_outputs(const VerifyLayout& layout, const Batch& batch) {
-    return batch.sequences * layout.branches * (ring_capacity + layout.rows_of_branch());
+    return batch.sequences * layout.branches * (sim::ring_capacity + layout.rows_of_branch());
 }
 
 Ring::Ring(const VerifyLayout& layout, bool packed, int depth, const Batch& batch, Memory& memory, IndexTable& table)
     : layout_(layout), packed_(packed), depth_(depth), batch_(batch), fill_(static_cast<std::size_t>(batch.sequences)) {
-    for (int before = 0; packed && before <= ring_capacity; before += tree_step) {
+    for (int before = 0; packed && before <= sim::ring_capacity; before += tree_step) {
         trees_.push_back(on_device(behind_chain(layout.attended, before), memory));
     }
     const std::size_t accepted = product(batch.sequences, depth + 1);
@@ -40,11 +40,12 @@ void Ring::take(const std::vector<Outcome>& outcomes) {
     for (int sequence = 0; sequence < batch_.sequences; ++sequence) {
         const auto s = static_cast<std::size_t>(sequence);
         const Outcome& outcome = outcomes[s];
-        const int first = sequence * ring_capacity;
-        const bool flush = !outcome.finished && fill_[s] + most > ring_capacity;
+        const int first = sequence * sim::ring_capacity;
+        const bool flush = !outcome.finished && fill_[s] + most > sim::ring_capacity;
         flushed_state_.host()[s] = flush ? sequence : -1;
-        for (int i = 0; i < ring_capacity; ++i) {
-            flushed_row_.host()[product(sequence, ring_capacity) + std::size_t(i)] = flush && i < fill_[s] ? first + i : -1;
+        for (int i = 0; i < sim::ring_capacity; ++i) {
+            flushed_row_.host()[product(sequence, sim::ring_capacity) + std::size_t(i)] =
+                flush && i < fill_[s] ? first + i : -1;
         }
         fill_[s] = flush ? 0 : fill_[s];
         flushes_ = flushes_ || flush;
@@ -59,7 +60,7 @@ void Ring::take(const std::vector<Outcome>& outcomes) {
 }
 
 void Ring::prepare() {
-    replayed_ = batch_.fixed_shapes ? ring_capacity : *std::max_element(fill_.begin(), fill_.end());
+    replayed_ = batch_.fixed_shapes ? sim::ring_capacity : *std::max_element(fill_.begin(), fill_.end());
     if (packed_) {
         replayed_ = (replayed_ + tree_step - 1) / tree_step * tree_step;
     }
@@ -79,7 +80,7 @@ void Ring::set_scan_rows(int sequence) {
         const std::span<int> places = scan_row_of_.host().subspan(static_cast<std::size_t>(first_place), std::size_t(tokens));
         std::fill(places.begin(), places.end(), -1);
         for (int i = 0; i < before; ++i) {
-            places[static_cast<std::size_t>(i)] = i < fill ? sequence * ring_capacity + i : without_effect;
+            places[static_cast<std::size_t>(i)] = i < fill ? sequence * sim::ring_capacity + i : without_effect;
         }
         for (int i = 0; i < length; ++i) {
             const int row = branch * length + i;
@@ -92,7 +93,7 @@ void Ring::set_scan_rows(int sequence) {
 
 void Ring::move_on(Network& network) const {
     if (flushes_) {
-        network.replay_states({batch_.sequences, ring_capacity, flushed_row_, flushed_state_, flushed_state_});
+        network.replay_states({batch_.sequences, sim::ring_capacity, flushed_row_, flushed_state_, flushed_state_});
     }
     network.copy_kept_rows(batch_.sequences * (depth_ + 1), put_from_, put_to_);
 }

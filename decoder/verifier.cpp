@@ -8,10 +8,10 @@
 namespace treeline::decoder {
 namespace {
 
-bool snapshots(const DecodeSetup& setup) { return setup.rollback == Rollback::snapshot && setup.tree.nodes() > 0; }
-bool rings(const DecodeSetup& setup) { return setup.rollback == Rollback::ring && setup.tree.nodes() > 0; }
-bool joins(const DecodeSetup& setup) { return setup.rollback == Rollback::joint && setup.tree.nodes() > 0; }
-bool is_packed(const DecodeSetup& setup) { return setup.verification == Verification::packed; }
+bool snapshots(const DecodeSetup& setup) { return setup.rollback == sim::Rollback::snapshot && setup.tree.nodes() > 0; }
+bool rings(const DecodeSetup& setup) { return setup.rollback == sim::Rollback::ring && setup.tree.nodes() > 0; }
+bool joins(const DecodeSetup& setup) { return setup.rollback == sim::Rollback::joint && setup.tree.nodes() > 0; }
+bool is_packed(const DecodeSetup& setup) { return setup.verification == sim::Verification::packed; }
 
 int state_slots(const DecodeSetup& setup, const Batch& batch, const VerifyLayout& layout) {
     const int rows = batch.sequences * layout.rows;
@@ -34,8 +34,8 @@ NetworkSizes sizes_of(const DecodeSetup& setup, const Batch& batch, const Verify
     sizes.most_branches = joins(setup)          ? batch.sequences * (layout.branches + 1)
                           : layout.branches > 1 ? batch.sequences * layout.branches
                                                 : 0;
-    const bool keeps_rows =
-        setup.tree.nodes() > 0 && (setup.rollback == Rollback::replay || setup.rollback == Rollback::ring || snapshots(setup));
+    const bool keeps_rows = setup.tree.nodes() > 0 && (setup.rollback == sim::Rollback::replay ||
+                                                       setup.rollback == sim::Rollback::ring || snapshots(setup));
     sizes.kept_rows = keeps_rows ? rows : 0;
     sizes.ring_rows = rings(setup) ? Ring::rows(batch) : 0;
     sizes.scan_outputs = rings(setup) ? Ring::most_outputs(layout, batch) : snapshots(setup) && is_packed(setup) ? rows : 0;
@@ -62,7 +62,7 @@ Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights 
     : setup_(setup),
       batch_(batch),
       layout_(verify_layout(setup.verification, setup.tree)),
-      recurrent_(has_recurrent_state(setup.target)),
+      recurrent_(sim::has_recurrent_state(setup.target)),
       plain_(setup.tree.nodes() == 0),
       snapshots_(snapshots(setup)),
       memory_(memory),
@@ -81,7 +81,7 @@ Verifier::Verifier(const DecodeSetup& setup, const Batch& batch, NetworkWeights 
     memory.backend().upload(result_.draft_ids + drafted - 1, &padding, sizeof(padding), memory.queue());
     memory.backend().wait(memory.queue());
 
-    const bool by_chunks = setup.verification == Verification::unrolled_chunk && !plain_;
+    const bool by_chunks = setup.verification == sim::Verification::unrolled_chunk && !plain_;
     verify_ids_ = is_packed(setup) ? result_.draft_ids : memory.array<int>(rows);
     add_indices(table);
     if (rings(setup)) {
@@ -126,7 +126,7 @@ void Verifier::add_indices(IndexTable& table) {
     move_from_ = table.add(accepted);
     move_to_ = table.add(accepted);
     picked_state_ = table.add(sequences);
-    if (setup_.rollback == Rollback::recompute) {
+    if (setup_.rollback == sim::Rollback::recompute) {
         again_ids_ = table.add(accepted);
         again_positions_ = table.add(accepted);
         again_cache_rows_ = table.add(accepted);
@@ -137,7 +137,7 @@ void Verifier::add_indices(IndexTable& table) {
 
 /// Level by level, each token from its parent's state to its own, slots in the order of the pass's rows.
 void Verifier::add_tree_levels(IndexTable& table) {
-    const DraftTree& tree = setup_.tree;
+    const sim::DraftTree& tree = setup_.tree;
     std::vector<int> output_of_row(product(batch_.sequences, layout_.rows));
     int first = 0;
     for (int level = 0; level <= tree.depth(); ++level) {
@@ -163,7 +163,7 @@ void Verifier::prepare(const std::vector<Outcome>& outcomes, const std::vector<T
             const auto i = static_cast<std::size_t>(sequence);
             prepare_rollback(sequence, outcomes[i], contexts_[i]);
         }
-        if (setup_.rollback == Rollback::recompute) {
+        if (setup_.rollback == sim::Rollback::recompute) {
             prepare_recompute(outcomes);
         } else if (ring_) {
             ring_->take(outcomes);
@@ -215,7 +215,7 @@ Pass Verifier::verify_pass() const {
     pass.recurrence = is_packed(setup_) ? (snapshots_ ? Recurrence::keep_tree : Recurrence::tree)
                       : snapshots_      ? Recurrence::keep_every
                                         : Recurrence::forget;
-    pass.keep_rows = recurrent_ && setup_.rollback != Rollback::recompute;
+    pass.keep_rows = recurrent_ && setup_.rollback != sim::Rollback::recompute;
     pass.scan_tree = scanned_;
     pass.levels = tree_levels_;
     pass.output_of_row = output_of_row_;
@@ -276,7 +276,7 @@ std::vector<Outcome> Verifier::outcomes(const std::vector<std::vector<int>>& giv
 double Verifier::margin(const std::vector<Outcome>& outcomes) {
     const kernels::ConstRows logits = network_.logits();
     std::vector<float> row(static_cast<std::size_t>(network_.weights().vocabulary));
-    double least = unlimited;
+    double least = sim::unlimited;
     for (std::size_t s = 0; s < outcomes.size(); ++s) {
         for (const int at : outcomes[s].rows) {
             const auto number = static_cast<std::int64_t>(s) * layout_.rows + at;

@@ -74,14 +74,14 @@ void Verifier::rollback() {
     if (plain_ || joint_) {
         return;
     }
-    if (setup_.rollback == Rollback::recompute) {
+    if (setup_.rollback == sim::Rollback::recompute) {
         network_.forward(recompute_pass());
         return;
     }
     if (!layout_.is_chain) {
         network_.move_cache(batch_.sequences * (setup_.tree.depth() + 1), move_from_, move_to_);
     }
-    if (setup_.rollback == Rollback::replay) {
+    if (setup_.rollback == sim::Rollback::replay) {
         network_.replay_states(accepted_rows());
         network_.advance_windows(accepted_rows());
     } else if (ring_) {

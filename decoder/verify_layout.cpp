@@ -6,12 +6,12 @@
 namespace treeline::decoder {
 namespace {
 
-DraftTree chain(int draft_tokens) {
+sim::DraftTree chain(int draft_tokens) {
     std::vector<int> parents;
     for (int i = 0; i < draft_tokens; ++i) {
         parents.push_back(i);
     }
-    return DraftTree::from_parents(parents);
+    return sim::DraftTree::from_parents(parents);
 }
 
 /// Any forest, given by the parents of its tokens; -1 has none.
@@ -34,7 +34,7 @@ kernels::PackedTree packed_forest(std::vector<int> parents) {
     return packed;
 }
 
-VerifyLayout packed_layout(const DraftTree& tree) {
+VerifyLayout packed_layout(const sim::DraftTree& tree) {
     VerifyLayout layout;
     layout.rows = tree.verified_tokens();
     for (int token = 0; token < layout.rows; ++token) {
@@ -46,8 +46,8 @@ VerifyLayout packed_layout(const DraftTree& tree) {
     return layout;
 }
 
-VerifyLayout unrolled_layout(const DraftTree& tree) {
-    const UnrolledTree unrolled = tree.unrolled();
+VerifyLayout unrolled_layout(const sim::DraftTree& tree) {
+    const sim::UnrolledTree unrolled = tree.unrolled();
     const int length = tree.depth() + 1;
     VerifyLayout layout;
     layout.branches = static_cast<int>(unrolled.paths.size());
@@ -110,8 +110,8 @@ std::vector<int> VerifyLayout::rows_of(const std::vector<int>& path) const {
     throw std::logic_error("a path that is not in the tree");
 }
 
-VerifyLayout verify_layout(Verification verification, const DraftTree& tree) {
-    VerifyLayout layout = verification == Verification::packed ? packed_layout(tree) : unrolled_layout(tree);
+VerifyLayout verify_layout(sim::Verification verification, const sim::DraftTree& tree) {
+    VerifyLayout layout = verification == sim::Verification::packed ? packed_layout(tree) : unrolled_layout(tree);
     layout.is_chain = tree.depth() == tree.nodes();
     return layout;
 }

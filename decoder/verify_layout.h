@@ -26,7 +26,7 @@ struct VerifyLayout {
     [[nodiscard]] std::vector<int> rows_of(const std::vector<int>& path) const;
 };
 
-VerifyLayout verify_layout(Verification verification, const DraftTree& tree);
+VerifyLayout verify_layout(sim::Verification verification, const sim::DraftTree& tree);
 
 /// Chains of which none sees another.
 kernels::PackedTree chains_side_by_side(int chains, int length);

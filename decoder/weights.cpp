@@ -7,7 +7,7 @@
 
 namespace treeline::decoder {
 
-NetworkWeights random_weights(const Model& model, kernels::ElementType elements, std::uint64_t seed, Memory& memory) {
+NetworkWeights random_weights(const sim::Model& model, kernels::ElementType elements, std::uint64_t seed, Memory& memory) {
     RandomWeights weights(memory, elements, seed);
     NetworkWeights network;
     network.width = static_cast<int>(model.width);
@@ -20,16 +20,16 @@ NetworkWeights random_weights(const Model& model, kernels::ElementType elements,
         model.tied_embeddings ? network.head.weight : weights.dense(model.width, model.vocabulary_size, embedding_gain).weight;
     network.final_norm = weights.norm(model.width, model.final_norm_vectors > 1);
 
-    std::map<std::pair<std::size_t, Count>, std::vector<BlockWeights>> copies;  // by kind of layer and its number
-    std::map<std::size_t, Count> seen;
+    std::map<std::pair<std::size_t, sim::Count>, std::vector<BlockWeights>> copies;  // by kind of layer and its number
+    std::map<std::size_t, sim::Count> seen;
     for (std::size_t layer = 0; layer < model.order.size(); ++layer) {
-        const LayerKind& kind = model.kinds[model.order[layer]];
-        const Count occurrence = seen[model.order[layer]]++;
-        const Count copy = kind.distinct_copies > 0 ? occurrence % kind.distinct_copies : occurrence;
+        const sim::LayerKind& kind = model.kinds[model.order[layer]];
+        const sim::Count occurrence = seen[model.order[layer]]++;
+        const sim::Count copy = kind.distinct_copies > 0 ? occurrence % kind.distinct_copies : occurrence;
         std::vector<BlockWeights>& blocks = copies[{model.order[layer], copy}];
         if (blocks.empty()) {
             const double gain = 1.0 / (1.0 + static_cast<double>(layer));
-            for (const Block& block : kind.blocks) {
+            for (const sim::Block& block : kind.blocks) {
                 blocks.push_back(weights.block(block, model.width, gain));
             }
         }

@@ -169,13 +169,13 @@ struct NetworkWeights {
 };
 
 /// Why this model has no kernels: a sentence for each reason; empty when it can run.
-std::vector<std::string> problems_of_weights(const Model& model);
+std::vector<std::string> problems_of_weights(const sim::Model& model);
 
 /// Where the run differs from the described model: sentences.
-std::vector<std::string> simplifications(const Model& model);
+std::vector<std::string> simplifications(const sim::Model& model);
 
 /// The model must have no problems.
-NetworkWeights random_weights(const Model& model, kernels::ElementType elements, std::uint64_t seed, Memory& memory);
+NetworkWeights random_weights(const sim::Model& model, kernels::ElementType elements, std::uint64_t seed, Memory& memory);
 
 /// The first layers under the same embedding and head; with a window above 0 their attention reads only that much.
 NetworkWeights first_layers(NetworkWeights weights, int layers, int window, int sink);

@@ -6,7 +6,7 @@
 #include "json/reader.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 /// Reads one quoted part that starts after its opening quote at `at`; moves `at` past the closing quote.
@@ -26,7 +26,7 @@ std::string quoted(std::string_view text, std::size_t& at, char quote) {
             part += text[at];
         }
     }
-    throw InputError({std::string("the command line ends within a quote: ") + quote + part.substr(0, 40)});
+    throw text::InputError({std::string("the command line ends within a quote: ") + quote + part.substr(0, 40)});
 }
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -129,7 +129,7 @@ const Flag* Flags::find(const std::vector<std::string_view>& names) const {
 
 std::optional<long long> Flags::number(const std::vector<std::string_view>& names) const {
     const Flag* flag = find(names);
-    return flag == nullptr || !flag->value ? std::nullopt : parse_number<long long>(*flag->value);
+    return flag == nullptr || !flag->value ? std::nullopt : text::parse_number<long long>(*flag->value);
 }
 
 void Flags::complete(const std::vector<std::string>& known) {
@@ -152,4 +152,4 @@ void Flags::complete(const std::vector<std::string>& known) {
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace treeline {
+namespace treeline::engines {
 
 struct CommandLine {
     std::vector<std::pair<std::string, std::string>> environment;  ///< NAME=value before the program
@@ -44,4 +44,4 @@ private:
     std::vector<Flag> flags_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::engines

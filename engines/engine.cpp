@@ -8,7 +8,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 /// "0.19", "v0.19.1", "b9987" as numbers; empty for what is not a version.
@@ -66,9 +66,9 @@ std::vector<Engine> versions_of(const std::string& word) {
     for (const Engine& engine : newest_engines()) {
         words.push_back(engine.word);
     }
-    throw InputError(
-        {fmt::format("--engine: there is no engine \"{}\"{}", json::shown_key(word),
-                     nearest(word, words) ? did_you_mean(word, words) : "; the engines are " + listed(words, "and"))});
+    throw text::InputError({fmt::format(
+        "--engine: there is no engine \"{}\"{}", json::shown_key(word),
+        text::nearest(word, words) ? text::did_you_mean(word, words) : "; the engines are " + text::listed(words, "and"))});
 }
 
 [[noreturn]] void refuse_version(const std::vector<Engine>& versions, const std::string& version, const std::string& why) {
@@ -76,8 +76,8 @@ std::vector<Engine> versions_of(const std::string& word) {
     for (const Engine& engine : versions) {
         known.push_back(engine.version);
     }
-    throw InputError({fmt::format("--engine: {} \"{}\" {}; known are {}", versions.front().title, json::shown_key(version), why,
-                                  listed(known, "and"))});
+    throw text::InputError({fmt::format("--engine: {} \"{}\" {}; known are {}", versions.front().title,
+                                        json::shown_key(version), why, text::listed(known, "and"))});
 }
 
 }  // namespace
@@ -146,39 +146,39 @@ Engine find_engine(const std::string& text) {
     return engine;
 }
 
-DrafterKind kind_of(const Drafter& drafter) {
+DrafterKind kind_of(const sim::Drafter& drafter) {
     struct Visitor {
-        DrafterKind operator()(const IndependentDrafter& d) const {
+        DrafterKind operator()(const sim::IndependentDrafter& d) const {
             return d.parallel ? DrafterKind::pard : DrafterKind::draft_model;
         }
-        DrafterKind operator()(const ParallelDrafter& d) const {
-            return d.kind == ParallelKind::dflash ? DrafterKind::dflash : DrafterKind::dspark;
+        DrafterKind operator()(const sim::ParallelDrafter& d) const {
+            return d.kind == sim::ParallelKind::dflash ? DrafterKind::dflash : DrafterKind::dspark;
         }
-        DrafterKind operator()(const OneLayerDrafter& d) const {
+        DrafterKind operator()(const sim::OneLayerDrafter& d) const {
             switch (d.kind) {
-                case OneLayerKind::eagle:
+                case sim::OneLayerKind::eagle:
                     return DrafterKind::eagle;
-                case OneLayerKind::eagle3:
+                case sim::OneLayerKind::eagle3:
                     return d.parallel ? DrafterKind::p_eagle : DrafterKind::eagle3;
-                case OneLayerKind::mtp:
+                case sim::OneLayerKind::mtp:
                     return DrafterKind::mtp;
-                case OneLayerKind::generic:
+                case sim::OneLayerKind::generic:
                     break;
             }
             return d.draft_vocabulary > 0 || d.input_features >= 3 ? DrafterKind::eagle3 : DrafterKind::eagle;
         }
-        DrafterKind operator()(const MedusaDrafter&) const { return DrafterKind::medusa; }
-        DrafterKind operator()(const NgramDrafter&) const { return DrafterKind::ngram; }
-        DrafterKind operator()(const NoDrafter&) const { return DrafterKind::other; }
-        DrafterKind operator()(const SparseSelfDrafter&) const { return DrafterKind::other; }
-        DrafterKind operator()(const SpireDrafter&) const { return DrafterKind::other; }
+        DrafterKind operator()(const sim::MedusaDrafter&) const { return DrafterKind::medusa; }
+        DrafterKind operator()(const sim::NgramDrafter&) const { return DrafterKind::ngram; }
+        DrafterKind operator()(const sim::NoDrafter&) const { return DrafterKind::other; }
+        DrafterKind operator()(const sim::SparseSelfDrafter&) const { return DrafterKind::other; }
+        DrafterKind operator()(const sim::SpireDrafter&) const { return DrafterKind::other; }
     };
     return std::visit(Visitor{}, drafter);
 }
 
-bool kind_is_assumed(const Drafter& drafter) {
-    const auto* one_layer = std::get_if<OneLayerDrafter>(&drafter);
-    return one_layer != nullptr && one_layer->kind == OneLayerKind::generic;
+bool kind_is_assumed(const sim::Drafter& drafter) {
+    const auto* one_layer = std::get_if<sim::OneLayerDrafter>(&drafter);
+    return one_layer != nullptr && one_layer->kind == sim::OneLayerKind::generic;
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

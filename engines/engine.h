@@ -9,7 +9,7 @@
 #include "sim/drafters/drafter.h"
 #include "sim/enum_names.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 enum class EngineName { vllm, sglang, tensorrt_llm, llama_cpp };
 
@@ -91,9 +91,9 @@ Engine find_engine(const std::string& text);
 
 /// The kind of a drafter, as engines see it. A one-layer drafter of generic kind counts as EAGLE-3 if it has its own LM head or
 /// three features, else as EAGLE.
-DrafterKind kind_of(const Drafter& drafter);
+DrafterKind kind_of(const sim::Drafter& drafter);
 /// Whether kind_of() had to guess.
-bool kind_is_assumed(const Drafter& drafter);
+bool kind_is_assumed(const sim::Drafter& drafter);
 
 namespace detail {
 std::vector<Engine> vllm_engines();
@@ -102,4 +102,4 @@ std::vector<Engine> tensorrt_llm_engines();
 std::vector<Engine> llama_cpp_engines();
 }  // namespace detail
 
-}  // namespace treeline
+}  // namespace treeline::engines

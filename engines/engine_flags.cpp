@@ -2,7 +2,7 @@
 
 #include "engines/flag_plan.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 EngineFlags write(FlagPlan plan) {
@@ -25,8 +25,8 @@ std::string pasted(const EngineFlags& flags) {
     return flags.file.empty() ? flags.text : flags.text + "\n# " + flags.file + "\n" + flags.file_text;
 }
 
-std::vector<EngineFlags> engine_flags(const Recommendation& recommendation, const std::vector<Engine>& engines) {
-    const Candidate& best = recommendation.candidates.front();
+std::vector<EngineFlags> engine_flags(const sweeps::Recommendation& recommendation, const std::vector<Engine>& engines) {
+    const sweeps::Candidate& best = recommendation.candidates.front();
     if (!recommendation.speculate || recommendation.variants[best.variant].setup.platform.accelerator) {
         return {};
     }
@@ -40,4 +40,4 @@ std::vector<EngineFlags> engine_flags(const Recommendation& recommendation, cons
     return all;
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

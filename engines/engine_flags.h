@@ -7,7 +7,7 @@
 #include "engines/engine.h"
 #include "sweeps/recommend.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 /// Flags for one engine, and what it cannot express.
 struct EngineFlags {
@@ -24,7 +24,7 @@ std::string pasted(const EngineFlags& flags);
 /// Flags for each of the engines. Draft lengths by batch size are written if the engine takes them for this drafter; otherwise
 /// the length recommended for the whole traffic. An engine that cannot express the recommended shape gets the same drafter's
 /// best candidate that it can express, and a remark states the loss. Empty when plain decoding is recommended.
-std::vector<EngineFlags> engine_flags(const Recommendation& recommendation,
+std::vector<EngineFlags> engine_flags(const sweeps::Recommendation& recommendation,
                                       const std::vector<Engine>& engines = newest_engines());
 
-}  // namespace treeline
+}  // namespace treeline::engines

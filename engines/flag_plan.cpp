@@ -4,16 +4,16 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 /// Targets whose attention TensorRT-LLM's dynamic trees do not run on (docs/source/features/speculative-decoding.md).
-bool has_latent_or_windowed_attention(const Model& model) {
-    for (const LayerKind& kind : model.kinds) {
-        for (const Block& block : kind.blocks) {
-            const auto* attention = std::get_if<Attention>(&block.kind);
-            if (std::holds_alternative<LatentAttention>(block.kind) ||
-                (attention != nullptr && attention->reach.window != unlimited)) {
+bool has_latent_or_windowed_attention(const sim::Model& model) {
+    for (const sim::LayerKind& kind : model.kinds) {
+        for (const sim::Block& block : kind.blocks) {
+            const auto* attention = std::get_if<sim::Attention>(&block.kind);
+            if (std::holds_alternative<sim::LatentAttention>(block.kind) ||
+                (attention != nullptr && attention->reach.window != sim::unlimited)) {
                 return true;
             }
         }
@@ -21,16 +21,16 @@ bool has_latent_or_windowed_attention(const Model& model) {
     return false;
 }
 
-bool can_draft(const Engine& engine, DrafterKind kind, const Speculation& speculation, const Model& target) {
-    if (is_chain(speculation)) {
+bool can_draft(const Engine& engine, DrafterKind kind, const sim::Speculation& speculation, const sim::Model& target) {
+    if (sim::is_chain(speculation)) {
         return true;
     }
     if (engine.trees == EngineTrees::sglang) {
-        return std::holds_alternative<SglangShape>(speculation.shape) &&
+        return std::holds_alternative<sim::SglangShape>(speculation.shape) &&
                (kind == DrafterKind::eagle || kind == DrafterKind::eagle3);
     }
     return engine.trees == EngineTrees::tensorrt_llm && kind == DrafterKind::eagle3 &&
-           std::holds_alternative<TensorRtShape>(speculation.shape) && !has_latent_or_windowed_attention(target);
+           std::holds_alternative<sim::TensorRtShape>(speculation.shape) && !has_latent_or_windowed_attention(target);
 }
 
 /// Why an engine lacks a kind of drafter.
@@ -51,12 +51,13 @@ constexpr const char* no_such_shape =
     "has none of the given shapes that meet the limits: add chains (draft_tokens) or its own trees to the shapes";
 
 /// The best candidate of the recommended drafter with a shape that the engine has; null if none meets the limits.
-const Candidate* best_expressible(const Recommendation& recommendation, const Engine& engine, DrafterKind kind) {
+const sweeps::Candidate* best_expressible(const sweeps::Recommendation& recommendation, const Engine& engine,
+                                          DrafterKind kind) {
     const std::optional<std::size_t> drafter =
         recommendation.variants[recommendation.candidates.front().variant].origin.drafter;
-    for (const Candidate& candidate : recommendation.candidates) {
-        const Variant& variant = recommendation.variants[candidate.variant];
-        const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
+    for (const sweeps::Candidate& candidate : recommendation.candidates) {
+        const sweeps::Variant& variant = recommendation.variants[candidate.variant];
+        const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
         if (candidate.draft_tokens > 0 && variant.origin.drafter == drafter &&
             parallel_problem(engine, kind, variant.setup.platform).empty() &&
             can_draft(engine, kind, speculation, variant.setup.target)) {
@@ -67,13 +68,13 @@ const Candidate* best_expressible(const Recommendation& recommendation, const En
 }
 
 /// What is lost by a shape that is not the recommended one.
-std::string loss_of(const Recommendation& recommendation, const Candidate& candidate) {
+std::string loss_of(const sweeps::Recommendation& recommendation, const sweeps::Candidate& candidate) {
     const auto& best = recommendation.candidates.front();
     if (candidate.regret <= 0.0005) {
         return "";
     }
-    const VariantLabels &wanted = recommendation.variants[best.variant].labels,
-                        &has = recommendation.variants[candidate.variant].labels;
+    const sweeps::VariantLabels &wanted = recommendation.variants[best.variant].labels,
+                                &has = recommendation.variants[candidate.variant].labels;
     const std::string cut = wanted.platform() == has.platform() ? "" : " on " + wanted.platform();
     return fmt::format("it cannot express the recommended {}{}; this is {:.1f} % worse",
                        text_of(recommendation.speculations[static_cast<std::size_t>(best.speculation)]), cut,
@@ -87,7 +88,7 @@ void remark(FlagPlan& plan, const std::string& text) {
 }
 
 /// Sets lengths by batch if the engine takes them, and adds remarks about batch sizes. False if no chain pays at any batch.
-bool plan_lengths(FlagPlan& plan, const Schedule& schedule) {
+bool plan_lengths(FlagPlan& plan, const sweeps::Schedule& schedule) {
     const std::vector<PlannedLength> lengths = lengths_of(schedule);
     const bool never_pays = !lengths.empty() && std::all_of(lengths.begin(), lengths.end(), [](const PlannedLength& length) {
         return length.draft_tokens == 0;
@@ -103,21 +104,21 @@ bool plan_lengths(FlagPlan& plan, const Schedule& schedule) {
                          : "one length for every batch size");
     } else if (lengths.size() == 1) {
         plan.draft_tokens = lengths.front().draft_tokens;
-        plan.shape = ChainShape{plan.draft_tokens};
+        plan.shape = sim::ChainShape{plan.draft_tokens};
     }
     return true;
 }
 
 /// Says when a length lies beyond the positions at which acceptance was measured.
-void say_what_is_extrapolated(FlagPlan& plan, const Candidate& candidate, const Schedule& schedule) {
+void say_what_is_extrapolated(FlagPlan& plan, const sweeps::Candidate& candidate, const sweeps::Schedule& schedule) {
     int shortest = 0;
-    for (const ScheduleEntry& entry : schedule.entries) {
-        const bool extrapolated = !plan.schedule.empty() && entry.basis == AcceptanceBasis::extrapolated;
+    for (const sweeps::ScheduleEntry& entry : schedule.entries) {
+        const bool extrapolated = !plan.schedule.empty() && entry.basis == sim::AcceptanceBasis::extrapolated;
         if (extrapolated && (shortest == 0 || entry.draft_tokens < shortest)) {
             shortest = entry.draft_tokens;
         }
     }
-    if (plan.schedule.empty() && candidate.basis == AcceptanceBasis::extrapolated) {
+    if (plan.schedule.empty() && candidate.basis == sim::AcceptanceBasis::extrapolated) {
         shortest = plan.draft_tokens;
     }
     if (shortest > 0) {
@@ -135,9 +136,9 @@ int FlagPlan::longest() const {
     return most;
 }
 
-std::vector<PlannedLength> lengths_of(const Schedule& schedule) {
+std::vector<PlannedLength> lengths_of(const sweeps::Schedule& schedule) {
     std::vector<PlannedLength> lengths;
-    for (const ScheduleEntry& entry : schedule.entries) {
+    for (const sweeps::ScheduleEntry& entry : schedule.entries) {
         if (!lengths.empty()) {
             lengths.back().to = entry.batch_from - 1;
         }
@@ -150,27 +151,27 @@ std::vector<PlannedLength> lengths_of(const Schedule& schedule) {
     return lengths;
 }
 
-PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine) {
-    const Drafter& drafter = recommendation.variants[recommendation.candidates.front().variant].setup.drafter;
+PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine) {
+    const sim::Drafter& drafter = recommendation.variants[recommendation.candidates.front().variant].setup.drafter;
     const DrafterKind kind = kind_of(drafter);
     const EngineDrafter* known = engine.drafter(kind);
     if (known == nullptr) {
         return {std::nullopt, absence(engine, kind)};
     }
-    const Candidate* candidate = best_expressible(recommendation, engine, kind);
+    const sweeps::Candidate* candidate = best_expressible(recommendation, engine, kind);
     if (candidate == nullptr) {
         const std::string cut =
             parallel_problem(engine, kind, recommendation.variants[recommendation.candidates.front().variant].setup.platform);
         return {std::nullopt, cut.empty() ? no_such_shape : cut};
     }
-    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate->speculation)];
+    const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate->speculation)];
     FlagPlan plan{&engine, *known, speculation.shape, candidate->draft_tokens, {}, {}};
     plan.platform = recommendation.variants[candidate->variant].setup.platform;
     if (has_groups(plan.platform)) {
         plan.drafter.scheduled = false;  // engines drop schedules by batch under attention data parallelism
     }
-    if (is_chain(speculation)) {
-        plan.shape = ChainShape{candidate->draft_tokens};
+    if (sim::is_chain(speculation)) {
+        plan.shape = sim::ChainShape{candidate->draft_tokens};
         if (!plan_lengths(plan, recommendation.chain_schedule)) {
             return {std::nullopt,
                     "no chain of drafts pays at any batch size, and it supports none of the other requested shapes"};
@@ -188,4 +189,4 @@ PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine
 
 std::string joined_remarks(const std::vector<std::string>& remarks) { return fmt::format("{}", fmt::join(remarks, "; ")); }
 
-}  // namespace treeline
+}  // namespace treeline::engines

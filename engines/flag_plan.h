@@ -8,7 +8,7 @@
 #include "engines/engine_flags.h"
 #include "engines/parallel_flags.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 /// Draft `draft_tokens` (root excluded) for batches from `from` to `to`.
 struct PlannedLength {
@@ -20,27 +20,27 @@ struct PlannedLength {
 struct FlagPlan {
     const Engine* engine = nullptr;
     EngineDrafter drafter;
-    TreeShape shape;   ///< a chain, or a tree that the engine can draft
-    int draft_tokens;  ///< of the shape, root excluded: the length without a schedule
+    sim::TreeShape shape;  ///< a chain, or a tree that the engine can draft
+    int draft_tokens;      ///< of the shape, root excluded: the length without a schedule
     /// Lengths by batch, from 1 on, without gaps, neighbours different. Empty unless the engine takes a schedule for this
     /// drafter and there are at least two lengths.
     std::vector<PlannedLength> schedule;
     std::vector<std::string> remarks;
-    Platform platform = {};  ///< of which only the way in which it shares the model is written
+    sim::Platform platform = {};  ///< of which only the way in which it shares the model is written
 
     [[nodiscard]] int longest() const;
 };
 
 /// Adjacent entries of the same length as one, from batch 1 on. A range that the schedule leaves out takes the length before it
 /// (as vLLM does); a first range that does not start at 1 is extended down to it.
-std::vector<PlannedLength> lengths_of(const Schedule& schedule);
+std::vector<PlannedLength> lengths_of(const sweeps::Schedule& schedule);
 
 /// The plan, or in `refusal` the reason why the engine can run none of it.
 struct PlanResult {
     std::optional<FlagPlan> plan;
     std::string refusal;
 };
-PlanResult plan_flags(const Recommendation& recommendation, const Engine& engine);
+PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine);
 
 /// The plan in the engine's syntax; remarks may be added.
 EngineFlags write_vllm(FlagPlan plan);
@@ -53,4 +53,4 @@ std::string joined_remarks(const std::vector<std::string>& remarks);
 
 inline constexpr const char* drafter_placeholder = "PATH_OF_THE_DRAFTER";
 
-}  // namespace treeline
+}  // namespace treeline::engines

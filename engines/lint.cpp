@@ -5,7 +5,7 @@
 #include "engines/lint_input.h"
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 Engine newest(EngineName name) {
@@ -19,14 +19,14 @@ Engine newest(EngineName name) {
 
 Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     if (!asked && !input.engine) {
-        throw InputError({"the text names no engine; give it with --engine"});
+        throw text::InputError({"the text names no engine; give it with --engine"});
     }
     const Engine engine = asked ? *asked : newest(*input.engine);
     if (input.engine && *input.engine != engine.name) {
-        throw InputError({fmt::format("the text is for {}, not for {}", newest(*input.engine).title, engine.title)});
+        throw text::InputError({fmt::format("the text is for {}, not for {}", newest(*input.engine).title, engine.title)});
     }
     if (engine.name == EngineName::llama_cpp && input.form != LintForm::command) {
-        throw InputError({"llama.cpp takes flags; give its command line"});
+        throw text::InputError({"llama.cpp takes flags; give its command line"});
     }
     return engine;
 }
@@ -54,4 +54,4 @@ LintResult lint(const std::string& text, const std::optional<Engine>& asked, con
     return {engine, input.form_text, findings.take()};
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

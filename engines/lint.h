@@ -9,7 +9,7 @@
 #include "engines/engine.h"
 #include "sim/enum_names.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 enum class FindingKind {
     unknown,        ///< the engine has no such key or value
@@ -49,4 +49,4 @@ using ReadFile = std::function<std::optional<std::string>(const std::string&)>;
 /// it is for, at its newest version. Throws InputError if the text is none of these or cannot be parsed.
 LintResult lint(const std::string& text, const std::optional<Engine>& engine, const ReadFile& read_file);
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -11,7 +11,7 @@
 #include "json/wording.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -28,10 +28,10 @@ Json scalar_of(const YAML::Node& node) {
     if (text == "true" || text == "True" || text == "TRUE" || text == "false" || text == "False" || text == "FALSE") {
         return std::tolower(static_cast<unsigned char>(text.front())) == 't';
     }
-    if (const auto whole_number = parse_number<long long>(text)) {
+    if (const auto whole_number = text::parse_number<long long>(text)) {
         return *whole_number;
     }
-    if (const auto number = parse_number(text)) {
+    if (const auto number = text::parse_number(text)) {
         return *number;
     }
     return text;
@@ -39,7 +39,7 @@ Json scalar_of(const YAML::Node& node) {
 
 Json tree_of(const YAML::Node& node, std::vector<std::string>& repeated, std::size_t depth) {
     if (depth > json::deepest_nesting) {
-        throw InputError({fmt::format("the YAML nests deeper than {} levels", json::deepest_nesting)});
+        throw text::InputError({fmt::format("the YAML nests deeper than {} levels", json::deepest_nesting)});
     }
     if (node.IsMap()) {
         Json object = Json::object();
@@ -158,7 +158,7 @@ bool starts_as_yaml(const std::string& text) {
 Json parse_json(const std::string& text, const std::string& name, std::vector<std::string>& repeated) {
     json::Parsed parsed = json::parse_strictly(text);
     if (!parsed.failure.empty()) {
-        throw InputError({fmt::format("{}: {}", name, parsed.failure)});
+        throw text::InputError({fmt::format("{}: {}", name, parsed.failure)});
     }
     repeated.insert(repeated.end(), parsed.duplicate_keys.begin(), parsed.duplicate_keys.end());
     return std::move(parsed.tree);
@@ -168,8 +168,8 @@ Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
     try {
         return tree_of(YAML::Load(text), repeated, 0);
     } catch (const YAML::Exception& error) {
-        throw InputError({fmt::format("the text is not YAML: line {}, column {}: {}", error.mark.line + 1,
-                                      error.mark.column + 1, error.msg)});
+        throw text::InputError({fmt::format("the text is not YAML: line {}, column {}: {}", error.mark.line + 1,
+                                            error.mark.column + 1, error.msg)});
     }
 }
 
@@ -179,7 +179,7 @@ LintInput read_lint_input(const std::string& whole_text) {
     input.file = take_file(text);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) {
-        throw InputError({"there is nothing to check: the text is empty"});
+        throw text::InputError({"there is nothing to check: the text is empty"});
     }
     if (text[first] == '{' || text[first] == '[') {
         input.form_text = "JSON";
@@ -189,7 +189,7 @@ LintInput read_lint_input(const std::string& whole_text) {
             input.command = split_command_line(text);
             input.engine = engine_of_command(input.command);
             if (!input.engine && Flags(input.command.words).all().empty()) {
-                throw InputError({"the text is neither a command line nor an object in JSON or YAML"});
+                throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
             }
             input.form = LintForm::command;
             input.form_text = "a command line";
@@ -199,7 +199,7 @@ LintInput read_lint_input(const std::string& whole_text) {
         input.tree = parse_yaml(text, input.repeated);
     }
     if (!input.tree.is_object()) {
-        throw InputError({"the text is neither a command line nor an object in JSON or YAML"});
+        throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
     }
     input.engine = engine_of_tree(input.tree);
     return input;
@@ -217,7 +217,7 @@ void Findings::add_unknown(const Engine& engine, const std::string& key) {
         return;
     }
     add(FindingKind::unknown, json::shown_key(key),
-        fmt::format("is unknown to {}{}", engine.label(), did_you_mean(key, engine.keys)));
+        fmt::format("is unknown to {}{}", engine.label(), text::did_you_mean(key, engine.keys)));
 }
 
 std::optional<long long> whole(const Json& object, const std::string& key) {
@@ -230,4 +230,4 @@ std::string text_at(const Json& object, const std::string& key) {
     return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

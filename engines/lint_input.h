@@ -9,7 +9,7 @@
 #include "engines/command_line.h"
 #include "engines/lint.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 enum class LintForm { command, tree };
 
@@ -53,4 +53,4 @@ std::optional<long long> whole(const nlohmann::ordered_json& object, const std::
 /// A text under `key`, or "".
 std::string text_at(const nlohmann::ordered_json& object, const std::string& key);
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -7,7 +7,7 @@
 #include "engines/lint_input.h"
 #include "json/wording.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 using Kind = FindingKind;
@@ -30,7 +30,7 @@ std::set<std::string> types_of(const Flags& flags, const Engine& engine, Finding
             if (std::find(engine.methods.begin(), engine.methods.end(), type) == engine.methods.end()) {
                 findings.add(
                     Kind::unknown, "--spec-type",
-                    fmt::format("is \"{}\", which llama.cpp does not know{}", type, did_you_mean(type, engine.methods)));
+                    fmt::format("is \"{}\", which llama.cpp does not know{}", type, text::did_you_mean(type, engine.methods)));
             } else if (type != "none") {
                 types.insert(type);
             }
@@ -132,4 +132,4 @@ void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& find
     check_values(flags, findings);
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -8,7 +8,7 @@
 #include "json/wording.h"
 #include "sim/trees/tree_shape.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -44,9 +44,9 @@ std::string check_algorithm(const Flags& flags, const Engine& engine, Findings& 
     std::string word = *flag->value;
     std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     if (std::find(engine.methods.begin(), engine.methods.end(), word) == engine.methods.end()) {
-        findings.add(
-            Kind::unknown, algorithm_flag,
-            fmt::format("is {}, which {} does not know{}", *flag->value, engine.label(), did_you_mean(word, engine.methods)));
+        findings.add(Kind::unknown, algorithm_flag,
+                     fmt::format("is {}, which {} does not know{}", *flag->value, engine.label(),
+                                 text::did_you_mean(word, engine.methods)));
         return "";
     }
     return word == "NEXTN" ? "EAGLE" : word;
@@ -90,7 +90,7 @@ void check_triple(const Flags& flags, const std::string& algorithm, Findings& fi
             Kind::ignored, tokens_flag,
             fmt::format("is {}, but at top-k 1 SGLang sets it to steps + 1 = {}, as it counts the root", *tokens, *steps + 1));
     } else if (*top_k > 1) {
-        for (const std::string& problem : problems(TreeShape{SglangShape{
+        for (const std::string& problem : problems(sim::TreeShape{sim::SglangShape{
                  static_cast<int>(std::clamp(*steps, 0LL, 1000LL)), static_cast<int>(std::clamp(*top_k, 0LL, 1000LL)),
                  static_cast<int>(std::clamp(*tokens, 0LL, 100000LL))}})) {
             findings.add(Kind::contradiction, tokens_flag, "cannot be reached: " + problem);
@@ -216,4 +216,4 @@ void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& r
     check_adaptive(input, flags, engine, algorithm, read_file, findings);
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

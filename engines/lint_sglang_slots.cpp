@@ -7,7 +7,7 @@
 #include "json/wording.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -48,7 +48,8 @@ void check_slot(const std::string& batch, const Json& slot, Findings& findings) 
     }
     for (const auto& [key, value] : slot.items()) {
         if (!contains(slot_keys, key)) {
-            findings.add(Kind::unknown, place + "." + json::shown_key(key), "has no effect" + did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, place + "." + json::shown_key(key),
+                         "has no effect" + text::did_you_mean(key, slot_keys));
         }
     }
 }
@@ -59,7 +60,7 @@ void check_single_set(const Json& slots, Findings& findings) {
         if (is_slot(key)) {
             findings.add(Kind::ignored, fmt::format("\"{}\"", key), "is not read by 0.5.11: slots by batch size came later");
         } else if (!contains(slot_keys, key) || key == "ceiling_coeff") {
-            findings.add(Kind::unknown, json::shown_key(key), "has no effect" + did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, json::shown_key(key), "has no effect" + text::did_you_mean(key, slot_keys));
         }
     }
     const auto steps = slots.find("candidate_steps");
@@ -108,10 +109,10 @@ void check_sglang_slots(const Json& slots, const std::vector<std::string>& repea
     for (const auto& [key, value] : slots.items()) {
         if (is_slot(key)) {
             check_slot(key, value, findings);
-            const long long batch = parse_number<int>(key).value_or(1'000'000'000);
+            const long long batch = text::parse_number<int>(key).value_or(1'000'000'000);
             smallest = smallest < 0 ? batch : std::min(smallest, batch);
         } else if (!contains(slot_keys, key) && !contains(strategy_keys, key)) {
-            findings.add(Kind::unknown, json::shown_key(key), "has no effect" + did_you_mean(key, slot_keys));
+            findings.add(Kind::unknown, json::shown_key(key), "has no effect" + text::did_you_mean(key, slot_keys));
         }
     }
     if (smallest < 0 && !measured) {
@@ -123,4 +124,4 @@ void check_sglang_slots(const Json& slots, const std::vector<std::string>& repea
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -3,7 +3,7 @@
 
 #include "engines/lint_input.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 void check_sglang_slots(const nlohmann::ordered_json& slots, const std::vector<std::string>& repeated, const Engine& engine,
                         Findings& findings);
@@ -11,4 +11,4 @@ void check_sglang_slots(const nlohmann::ordered_json& slots, const std::vector<s
 /// Every candidate of every slot.
 std::vector<long long> sglang_candidates(const nlohmann::ordered_json& slots);
 
-}  // namespace treeline
+}  // namespace treeline::engines

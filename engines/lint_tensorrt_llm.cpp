@@ -10,7 +10,7 @@
 #include "json/wording.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -63,7 +63,7 @@ void check_keys(const Json& config, const Engine& engine, const std::string& typ
                    types != types_of_keys().end() && !type.empty() &&
                    std::find(types->second.begin(), types->second.end(), type) == types->second.end()) {
             findings.add(Kind::contradiction, key,
-                         fmt::format("belongs to {} and is rejected with {}", listed(types->second, "and"), type));
+                         fmt::format("belongs to {} and is rejected with {}", text::listed(types->second, "and"), type));
         }
     }
 }
@@ -78,7 +78,7 @@ std::string check_type(const Json& config, const Engine& engine, bool pytorch, F
     if (std::find(engine.methods.begin(), engine.methods.end(), type) == engine.methods.end()) {
         findings.add(Kind::unknown, "decoding_type",
                      fmt::format("is {}, which {} does not know{}", json::shown(config["decoding_type"]), engine.label(),
-                                 did_you_mean(type, engine.methods)));
+                                 text::did_you_mean(type, engine.methods)));
         return "";
     }
     if (pytorch && (type == "Medusa" || type == "Lookahead")) {
@@ -165,7 +165,7 @@ std::optional<std::map<long long, long long>> read_schedule(const Json& schedule
         return std::nullopt;
     }
     for (const auto& [key, value] : schedule.items()) {
-        const int batch = parse_number<int>(key).value_or(0);
+        const int batch = text::parse_number<int>(key).value_or(0);
         if (batch < 1 || !value.is_number_integer() || value.get<long long>() < 0) {
             findings.add(
                 Kind::value, schedule_key,
@@ -221,8 +221,8 @@ Json tree_of_command(const LintInput& input, const ReadFile& read_file, std::vec
     const std::optional<std::string> name = file == nullptr ? std::nullopt : file->value;
     const std::optional<std::string> text = name ? read_file(*name) : std::nullopt;
     if (!text) {
-        throw InputError({name ? fmt::format("--config: cannot read {}; give the YAML file itself", *name)
-                               : "TensorRT-LLM's command line names a YAML file with --config; give that file"});
+        throw text::InputError({name ? fmt::format("--config: cannot read {}; give the YAML file itself", *name)
+                                     : "TensorRT-LLM's command line names a YAML file with --config; give that file"});
     }
     return parse_yaml(*text, repeated);
 }
@@ -255,4 +255,4 @@ void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadF
     check_schedule(config, engine, type, findings);
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -8,7 +8,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -40,7 +40,7 @@ std::string check_method(const Json& config, const Engine& engine, Findings& fin
     if (std::find(engine.methods.begin(), engine.methods.end(), method) == engine.methods.end()) {
         findings.add(Kind::unknown, "method",
                      fmt::format("is {}, which {} does not know{}", json::shown(config["method"]), engine.label(),
-                                 did_you_mean(method, engine.methods)));
+                                 text::did_you_mean(method, engine.methods)));
         return "";
     }
     if (engine.version == "0.10" && method == "draft_model") {
@@ -158,8 +158,9 @@ void check_synthetic(const Json& config, const Engine& engine, Findings& finding
                                                     : std::vector<std::string>{"standard", "synthetic"};
     if (!sampling.empty() && engine.takes("rejection_sample_method") &&
         std::find(known.begin(), known.end(), sampling) == known.end()) {
-        findings.add(Kind::unknown, "rejection_sample_method",
-                     fmt::format("must be {}, not {}", listed(known, "or"), json::shown(config["rejection_sample_method"])));
+        findings.add(
+            Kind::unknown, "rejection_sample_method",
+            fmt::format("must be {}, not {}", text::listed(known, "or"), json::shown(config["rejection_sample_method"])));
     }
     const bool rates = config.contains("synthetic_acceptance_rates");
     const bool length = config.contains("synthetic_acceptance_length");
@@ -192,7 +193,7 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
     if (const Flag* flag = flags.find({"--speculative-config", "-sc"})) {
         config = parse_json(flag->value.value_or(""), "--speculative-config", repeated);
         if (!config.is_object()) {
-            throw InputError({"--speculative-config: must hold an object in braces"});
+            throw text::InputError({"--speculative-config: must hold an object in braces"});
         }
     }
     const std::string dotted = "--speculative-config.";
@@ -254,4 +255,4 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
     check_config(config, engine, deployment, findings);
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

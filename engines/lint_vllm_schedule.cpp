@@ -6,7 +6,7 @@
 
 #include "json/wording.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -99,4 +99,4 @@ void check_vllm_schedule(const Json& config, const VllmDeployment& deployment, F
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -3,7 +3,7 @@
 
 #include "engines/lint_input.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 inline constexpr const char* schedule_key = "num_speculative_tokens_per_batch_size";
 
@@ -16,4 +16,4 @@ struct VllmDeployment {
 /// `config` must hold the schedule.
 void check_vllm_schedule(const nlohmann::ordered_json& config, const VllmDeployment& deployment, Findings& findings);
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -3,7 +3,7 @@
 
 #include "engines/flag_plan.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 EngineFlags write_llama_cpp(FlagPlan plan) {
     EngineFlags flags;
@@ -23,4 +23,4 @@ EngineFlags write_llama_cpp(FlagPlan plan) {
     return flags;
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -2,7 +2,7 @@
 // b9987 (August 2026), through unslothai/llama.cpp at d32676d77426.
 #include "engines/engine.h"
 
-namespace treeline::detail {
+namespace treeline::engines::detail {
 
 std::vector<Engine> llama_cpp_engines() {
     Engine engine;
@@ -89,4 +89,4 @@ std::vector<Engine> llama_cpp_engines() {
     return {engine};
 }
 
-}  // namespace treeline::detail
+}  // namespace treeline::engines::detail

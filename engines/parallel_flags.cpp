@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 /// "NAME N" if the degree is above one.
@@ -10,22 +10,22 @@ std::string degree_flag(const char* name, double degree, const char* between = "
     return degree > 1.0 ? fmt::format("{}{}{:.0f}{}", name, between, degree, after) : "";
 }
 
-std::string vllm_degrees(const Platform& platform) {
+std::string vllm_degrees(const sim::Platform& platform) {
     return degree_flag("--tensor-parallel-size", platform.ranks) +
            degree_flag("--pipeline-parallel-size", platform.parallel.pipeline) +
            degree_flag("--data-parallel-size", platform.parallel.data) +
            (platform.parallel.experts > 1.0 ? "--enable-expert-parallel " : "");
 }
 
-std::string sglang_degrees(const Platform& platform) {
+std::string sglang_degrees(const sim::Platform& platform) {
     const bool groups = has_groups(platform);
-    return degree_flag("--tp-size", ranks_of_stage(platform.ranks, platform.parallel)) +
+    return degree_flag("--tp-size", sim::ranks_of_stage(platform.ranks, platform.parallel)) +
            degree_flag("--pp-size", platform.parallel.pipeline) + degree_flag("--dp-size", platform.parallel.data) +
            (groups ? "--enable-dp-attention " : "") + degree_flag("--ep-size", platform.parallel.experts);
 }
 
-std::string tensorrt_llm_lines(const Platform& platform) {
-    const double stage = ranks_of_stage(platform.ranks, platform.parallel);
+std::string tensorrt_llm_lines(const sim::Platform& platform) {
+    const double stage = sim::ranks_of_stage(platform.ranks, platform.parallel);
     return degree_flag("tensor_parallel_size", stage, ": ", "\n") +
            degree_flag("pipeline_parallel_size", platform.parallel.pipeline, ": ", "\n") +
            degree_flag("moe_expert_parallel_size", platform.parallel.experts, ": ", "\n") +
@@ -36,9 +36,9 @@ bool is_a_second_model(DrafterKind drafter) { return drafter == DrafterKind::dra
 
 }  // namespace
 
-std::string parallel_problem(const Engine& engine, DrafterKind drafter, const Platform& platform) {
-    const Parallelism& parallel = platform.parallel;
-    const double stage = ranks_of_stage(platform.ranks, parallel);
+std::string parallel_problem(const Engine& engine, DrafterKind drafter, const sim::Platform& platform) {
+    const sim::Parallelism& parallel = platform.parallel;
+    const double stage = sim::ranks_of_stage(platform.ranks, parallel);
     switch (engine.name) {
         case EngineName::vllm:
             return parallel.experts > 1.0 && parallel.experts != stage ? "deals experts out over all ranks of a stage or none"
@@ -57,10 +57,10 @@ std::string parallel_problem(const Engine& engine, DrafterKind drafter, const Pl
         case EngineName::llama_cpp:
             break;
     }
-    return parallel == Parallelism{} ? "" : "shares a model among devices in no such way";
+    return parallel == sim::Parallelism{} ? "" : "shares a model among devices in no such way";
 }
 
-std::string parallel_flags(const Engine& engine, const Platform& platform) {
+std::string parallel_flags(const Engine& engine, const sim::Platform& platform) {
     switch (engine.name) {
         case EngineName::vllm:
             return vllm_degrees(platform);
@@ -74,4 +74,4 @@ std::string parallel_flags(const Engine& engine, const Platform& platform) {
     return "";
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

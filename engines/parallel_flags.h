@@ -6,16 +6,16 @@
 #include "engines/engine.h"
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::engines {
 
 /// Why this engine cannot share a model so while this kind of drafter runs, as the end of a sentence about it; empty if it can.
-std::string parallel_problem(const Engine& engine, DrafterKind drafter, const Platform& platform);
+std::string parallel_problem(const Engine& engine, DrafterKind drafter, const sim::Platform& platform);
 
 /// Whether requests are spread over groups of their own: engines then drop schedules by batch.
-inline bool has_groups(const Platform& platform) { return platform.parallel.data > 1.0; }
+inline bool has_groups(const sim::Platform& platform) { return platform.parallel.data > 1.0; }
 
 /// The flags, with a space after them, or for TensorRT-LLM lines of its YAML file; empty for one device. vLLM counts the ranks
 /// of a group and the groups, SGLang and TensorRT-LLM all ranks of a stage.
-std::string parallel_flags(const Engine& engine, const Platform& platform);
+std::string parallel_flags(const Engine& engine, const sim::Platform& platform);
 
-}  // namespace treeline
+}  // namespace treeline::engines

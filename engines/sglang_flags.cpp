@@ -5,7 +5,7 @@
 
 #include "engines/flag_plan.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 constexpr const char* schedule_file = "adaptive_spec.json";
@@ -19,9 +19,9 @@ std::string slots_of(const std::vector<PlannedLength>& schedule) {
     return slots.dump();
 }
 
-SglangShape shape_of(const FlagPlan& plan) {
-    const auto* tree = std::get_if<SglangShape>(&plan.shape);
-    return tree != nullptr ? *tree : SglangShape{plan.longest(), 1, plan.longest() + 1};
+sim::SglangShape shape_of(const FlagPlan& plan) {
+    const auto* tree = std::get_if<sim::SglangShape>(&plan.shape);
+    return tree != nullptr ? *tree : sim::SglangShape{plan.longest(), 1, plan.longest() + 1};
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ EngineFlags write_sglang(FlagPlan plan) {
     if (plan.drafter.needs_path) {
         flags.text += fmt::format(" --speculative-draft-model-path {}", drafter_placeholder);
     }
-    const SglangShape shape = shape_of(plan);
+    const sim::SglangShape shape = shape_of(plan);
     if (plan.drafter.kind == DrafterKind::dflash || plan.drafter.kind == DrafterKind::dspark) {
         // A block of DFlash holds the root as well, one of DSpark does not.
         flags.text += plan.drafter.kind == DrafterKind::dflash
@@ -62,4 +62,4 @@ EngineFlags write_sglang(FlagPlan plan) {
     return flags;
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -3,7 +3,7 @@
 // represents 0.5.23.
 #include "engines/engine.h"
 
-namespace treeline::detail {
+namespace treeline::engines::detail {
 namespace {
 
 Engine base(const std::string& version, const std::string& source) {
@@ -97,4 +97,4 @@ Engine v0_5_23() {
 
 std::vector<Engine> sglang_engines() { return {v0_5_9(), v0_5_11(), v0_5_23()}; }
 
-}  // namespace treeline::detail
+}  // namespace treeline::engines::detail

@@ -5,7 +5,7 @@
 
 #include "engines/flag_plan.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 /// Both meanings of draft_len_schedule want the smallest batches to draft the most, and something.
@@ -53,7 +53,7 @@ EngineFlags write_tensorrt_llm(FlagPlan plan) {
         plan.schedule.clear();
     }
     const bool old_mtp = plan.drafter.kind == DrafterKind::mtp && engine.schedule == ScheduleForm::lower_bounds;
-    if (const auto* tree = std::get_if<TensorRtShape>(&plan.shape)) {
+    if (const auto* tree = std::get_if<sim::TensorRtShape>(&plan.shape)) {
         flags.text += fmt::format(
             "  max_draft_len: {}\n  use_dynamic_tree: true\n  dynamic_tree_max_topK: {}\n  max_total_draft_tokens: {}\n",
             tree->max_draft_len, tree->max_top_k, tree->max_total_draft_tokens);
@@ -71,4 +71,4 @@ EngineFlags write_tensorrt_llm(FlagPlan plan) {
     return flags;
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -4,7 +4,7 @@
 // drafters that run inside the target's engine.
 #include "engines/engine.h"
 
-namespace treeline::detail {
+namespace treeline::engines::detail {
 namespace {
 
 const std::vector<std::string> common = {"decoding_type",      "max_draft_len",         "max_total_draft_tokens",
@@ -125,4 +125,4 @@ Engine v1_4() {
 
 std::vector<Engine> tensorrt_llm_engines() { return {v1_2(), v1_3(), v1_4()}; }
 
-}  // namespace treeline::detail
+}  // namespace treeline::engines::detail

@@ -5,7 +5,7 @@
 
 #include "engines/flag_plan.h"
 
-namespace treeline {
+namespace treeline::engines {
 namespace {
 
 /// Drafters with which vLLM's documentation says that it tested the schedule.
@@ -48,4 +48,4 @@ EngineFlags write_vllm(FlagPlan plan) {
             joined_remarks(plan.remarks), "", ""};
 }
 
-}  // namespace treeline
+}  // namespace treeline::engines

@@ -2,7 +2,7 @@
 // commit was main shortly before a release says what that release takes. The newest file read is at commit 002e77c1f0ef.
 #include "engines/engine.h"
 
-namespace treeline::detail {
+namespace treeline::engines::detail {
 namespace {
 
 const RetiredKey wrong_tensor_parallel = {"tensor_parallel_size",
@@ -121,4 +121,4 @@ Engine v0_33() {
 
 std::vector<Engine> vllm_engines() { return {v0_10(), v0_19(), v0_24(), v0_33()}; }
 
-}  // namespace treeline::detail
+}  // namespace treeline::engines::detail

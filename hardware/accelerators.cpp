@@ -5,7 +5,7 @@
 #include "hardware/fpga.h"
 #include "json/wording.h"
 
-namespace treeline {
+namespace treeline::hardware {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,15 +33,15 @@ std::string why_no_design(const fs::path& catalogue, const std::string& board) {
     const std::vector<std::string> designs = designs_for(catalogue, board);
     return "is an FPGA board: it needs a \"design\"" +
            (designs.empty() ? ", the name or path of an accelerator for it"
-                            : "; " + listed(designs, "and") + (designs.size() > 1 ? " are" : " is") + " made for it");
+                            : "; " + text::listed(designs, "and") + (designs.size() > 1 ? " are" : " is") + " made for it");
 }
 
-Described<Platform> on_board(const fs::path& catalogue, const std::string& design, const std::string& board) {
-    Described<fpga::Design> described = load_design(catalogue, design);
-    Described<fpga::Board> carrier = load_board(catalogue, board.empty() ? described.value.board : board);
-    std::vector<Provenance> provenance = std::move(carrier.provenance);
+json::Described<sim::Platform> on_board(const fs::path& catalogue, const std::string& design, const std::string& board) {
+    json::Described<sim::fpga::Design> described = load_design(catalogue, design);
+    json::Described<sim::fpga::Board> carrier = load_board(catalogue, board.empty() ? described.value.board : board);
+    std::vector<text::Provenance> provenance = std::move(carrier.provenance);
     provenance.insert(provenance.end(), described.provenance.begin(), described.provenance.end());
-    return {platform_of({std::move(carrier.value), std::move(described.value)}), std::move(provenance)};
+    return {sim::platform_of({std::move(carrier.value), std::move(described.value)}), std::move(provenance)};
 }
 
 }  // namespace
@@ -57,7 +57,8 @@ HardwareKind hardware_kind_of(const fs::path& catalogue, const std::string& name
     return folder == "designs" ? HardwareKind::design : folder == "fpga" ? HardwareKind::board : HardwareKind::device;
 }
 
-Described<Platform> load_hardware(const fs::path& catalogue, const std::string& name_or_path, const std::string& design) {
+json::Described<sim::Platform> load_hardware(const fs::path& catalogue, const std::string& name_or_path,
+                                             const std::string& design) {
     const HardwareKind kind = hardware_kind_of(catalogue, name_or_path);
     if (kind == HardwareKind::design && design.empty()) {
         return on_board(catalogue, name_or_path, "");
@@ -66,15 +67,15 @@ Described<Platform> load_hardware(const fs::path& catalogue, const std::string& 
         return on_board(catalogue, design, name_or_path);
     }
     if (kind == HardwareKind::board) {
-        throw InputError({name_or_path + " " + why_no_design(catalogue, fs::path(name_or_path).stem().string())});
+        throw text::InputError({name_or_path + " " + why_no_design(catalogue, fs::path(name_or_path).stem().string())});
     }
     if (!design.empty()) {
-        throw InputError({name_or_path + " is not an FPGA board, so it cannot carry the design " + design});
+        throw text::InputError({name_or_path + " is not an FPGA board, so it cannot carry the design " + design});
     }
-    Described<Device> device = load_device(catalogue, name_or_path);
-    Platform platform;
+    json::Described<sim::Device> device = load_device(catalogue, name_or_path);
+    sim::Platform platform;
     platform.device = std::move(device.value);
     return {std::move(platform), std::move(device.provenance)};
 }
 
-}  // namespace treeline
+}  // namespace treeline::hardware

@@ -8,7 +8,7 @@
 #include "json/described.h"
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::hardware {
 
 enum class HardwareKind { device, board, design };
 
@@ -22,7 +22,7 @@ HardwareKind hardware_kind_of(const std::filesystem::path& catalogue, const std:
 /// The platform that `name_or_path` stands for: a device, whose stack and mode are still to be chosen; a design, on the board
 /// that it names; or a board with `design` (empty for the other two). Throws InputError with every problem of the files, for a
 /// board without a design, and for a design on anything but a board.
-Described<Platform> load_hardware(const std::filesystem::path& catalogue, const std::string& name_or_path,
-                                  const std::string& design);
+json::Described<sim::Platform> load_hardware(const std::filesystem::path& catalogue, const std::string& name_or_path,
+                                             const std::string& design);
 
-}  // namespace treeline
+}  // namespace treeline::hardware

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <limits>
 
-namespace treeline {
+namespace treeline::hardware {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr double largest_parameter = 1e9;  ///< in the parameter's unit: anything above is a slip of the pen
 
-KernelLaw read_law(json::Reader reader) {
-    KernelLaw law;
-    for (const KernelParameter& parameter : kernel_parameters()) {
+sim::KernelLaw read_law(json::Reader reader) {
+    sim::KernelLaw law;
+    for (const sim::KernelParameter& parameter : sim::kernel_parameters()) {
         if (std::optional<json::Reader> entry = reader.optional_object(parameter.name)) {
             static_cast<void>(entry->choice("unit", {std::string(parameter.unit)}));
             const double value = entry->number("value", 0.0, largest_parameter);
@@ -27,10 +27,10 @@ KernelLaw read_law(json::Reader reader) {
     return law;
 }
 
-CalibratedKernel read_kernel(json::Reader& reader) {
-    CalibratedKernel kernel;
-    kernel.kernel = reader.choice<KernelClass>("kernel");
-    kernel.format = reader.choice<NumberFormat>("format");
+sim::CalibratedKernel read_kernel(json::Reader& reader) {
+    sim::CalibratedKernel kernel;
+    kernel.kernel = reader.choice<sim::KernelClass>("kernel");
+    kernel.format = reader.choice<sim::NumberFormat>("format");
     kernel.family = reader.text_or("family", "");
     kernel.law = read_law(reader.object("law"));
     // What the law was fitted to is for people and reports; pricing does not need it.
@@ -44,8 +44,8 @@ CalibratedKernel read_kernel(json::Reader& reader) {
 
 }  // namespace
 
-Calibration read_calibration(json::Reader& reader) {
-    Calibration calibration;
+sim::Calibration read_calibration(json::Reader& reader) {
+    sim::Calibration calibration;
     static_cast<void>(reader.choice("format", {"treeline-calibration"}));
     static_cast<void>(reader.count("version", 1, 1));
     calibration.device = reader.text("device");
@@ -59,24 +59,25 @@ Calibration read_calibration(json::Reader& reader) {
     return calibration;
 }
 
-Calibration load_calibration(const fs::path& catalogue, const fs::path& description, const std::string& name_or_path,
-                             const std::string& device) {
+sim::Calibration load_calibration(const fs::path& catalogue, const fs::path& description, const std::string& name_or_path,
+                                  const std::string& device) {
     const bool is_path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json");
     const fs::path file =
         is_path ? description.parent_path() / name_or_path : catalogue / "calibrations" / (name_or_path + ".json");
     json::Document document = json::Document::load(file);
     json::Reader root = document.root();
-    Calibration calibration = read_calibration(root);
+    sim::Calibration calibration = read_calibration(root);
     if (document.problems().empty()) {
         document.add_problems(problems_of(calibration));
     }
     document.throw_if_problems();
     if (calibration.device != device) {
-        throw InputError({description.string() + ": calibration: names " + file.string() + ", which was measured on " +
-                          calibration.device + ", not on " + device +
-                          "; remove \"calibration\" from the description, or calibrate this device (treeline calibrate --from "
-                          "or --derive-from " +
-                          calibration.device + ") and name that file"});
+        throw text::InputError(
+            {description.string() + ": calibration: names " + file.string() + ", which was measured on " + calibration.device +
+             ", not on " + device +
+             "; remove \"calibration\" from the description, or calibrate this device (treeline calibrate --from "
+             "or --derive-from " +
+             calibration.device + ") and name that file"});
     }
     return calibration;
 }
@@ -93,4 +94,4 @@ std::vector<std::string> calibrated_devices(const fs::path& catalogue) {
     return names;
 }
 
-}  // namespace treeline
+}  // namespace treeline::hardware

@@ -7,7 +7,7 @@
 #include "hardware/stack_versions.h"
 #include "sim/law_transfer.h"
 
-namespace treeline {
+namespace treeline::hardware {
 namespace {
 
 namespace fs = std::filesystem;
@@ -16,7 +16,7 @@ const CatalogueFolders device_folders = {"gpu", "cpu"};
 const CatalogueFolders stack_folders = {"stacks"};
 
 template <class T, class Read>
-Described<T> load(const fs::path& file, Read read) {
+json::Described<T> load(const fs::path& file, Read read) {
     json::Document document = json::Document::load(file);
     json::Reader root = document.root();
     T value = read(root, file.stem().string());
@@ -29,23 +29,23 @@ Described<T> load(const fs::path& file, Read read) {
 }
 
 /// Gives `device` the laws of the measured device that its description names, for every class of kernels that it has none for.
-void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, Device& device) {
+void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
     const fs::path of_relative = catalogue_file(catalogue, device_folders, "device", device.laws_of);
-    Device relative = load<Device>(of_relative, read_device).value;
+    sim::Device relative = load<sim::Device>(of_relative, read_device).value;
     if (relative.calibration_file.empty()) {
-        throw InputError({file.string() + ": laws_of: names " + relative.name +
-                          ", whose kernels were not measured: its description has no \"calibration\""});
+        throw text::InputError({file.string() + ": laws_of: names " + relative.name +
+                                ", whose kernels were not measured: its description has no \"calibration\""});
     }
     relative.calibration = load_calibration(catalogue, of_relative, relative.calibration_file, relative.name);
-    Calibration transferred = transferred_laws(relative, device);
+    sim::Calibration transferred = sim::transferred_laws(relative, device);
     if (!device.calibration) {
         device.calibration = std::move(transferred);
         return;
     }
-    const std::vector<CalibratedKernel> own = device.calibration->kernels;
-    for (CalibratedKernel& kernel : transferred.kernels) {
+    const std::vector<sim::CalibratedKernel> own = device.calibration->kernels;
+    for (sim::CalibratedKernel& kernel : transferred.kernels) {
         if (std::none_of(own.begin(), own.end(),
-                         [&](const CalibratedKernel& known) { return known.kernel == kernel.kernel; })) {
+                         [&](const sim::CalibratedKernel& known) { return known.kernel == kernel.kernel; })) {
             device.calibration->kernels.push_back(std::move(kernel));
         }
     }
@@ -58,10 +58,10 @@ std::vector<std::string> device_names(const fs::path& catalogue) { return catalo
 
 std::vector<std::string> stack_names(const fs::path& catalogue) { return catalogue_names(catalogue, stack_folders); }
 
-Described<Device> load_device(const fs::path& catalogue, const std::string& name_or_path) {
+json::Described<sim::Device> load_device(const fs::path& catalogue, const std::string& name_or_path) {
     const fs::path file = catalogue_file(catalogue, device_folders, "device", name_or_path);
-    Described<Device> described = load<Device>(file, read_device);
-    Device& device = described.value;
+    json::Described<sim::Device> described = load<sim::Device>(file, read_device);
+    sim::Device& device = described.value;
     if (!device.calibration_file.empty()) {
         device.calibration = load_calibration(catalogue, file, device.calibration_file, device.name);
     }
@@ -71,8 +71,8 @@ Described<Device> load_device(const fs::path& catalogue, const std::string& name
     return described;
 }
 
-Described<Device> load_uncalibrated_device(const fs::path& catalogue, const std::string& name_or_path) {
-    return load<Device>(catalogue_file(catalogue, device_folders, "device", name_or_path), read_device);
+json::Described<sim::Device> load_uncalibrated_device(const fs::path& catalogue, const std::string& name_or_path) {
+    return load<sim::Device>(catalogue_file(catalogue, device_folders, "device", name_or_path), read_device);
 }
 
 fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) {
@@ -82,16 +82,16 @@ fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) 
             return catalogue_file(catalogue, stack_folders, "software stack", *newest);
         }
         if (const auto nearest = nearest_version(names, name_or_path)) {
-            throw InputError({"there is no software stack \"" + name_or_path + "\"; the nearest version known is \"" +
-                              *nearest + "\", the newest one \"" + *newest_version(names, stack_version(name_or_path).engine) +
-                              "\"."});
+            throw text::InputError({"there is no software stack \"" + name_or_path + "\"; the nearest version known is \"" +
+                                    *nearest + "\", the newest one \"" +
+                                    *newest_version(names, stack_version(name_or_path).engine) + "\"."});
         }
     }
     return catalogue_file(catalogue, stack_folders, "software stack", name_or_path, engines_of(names));
 }
 
-Described<Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
-    return load<Stack>(stack_file(catalogue, name_or_path), read_stack);
+json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
+    return load<sim::Stack>(stack_file(catalogue, name_or_path), read_stack);
 }
 
-}  // namespace treeline
+}  // namespace treeline::hardware

@@ -12,7 +12,7 @@
 #include "sim/device.h"
 #include "sim/stack.h"
 
-namespace treeline {
+namespace treeline::hardware {
 
 /// Names in the catalogue, sorted. Throws InputError when there is no such folder.
 std::vector<std::string> device_names(const std::filesystem::path& catalogue);
@@ -21,17 +21,17 @@ std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
 /// The device of that name; text with a '/' or that ends in ".json" is the path of a description instead. Throws InputError
 /// with every problem of the file (or of the calibration file that a device names), or, for an unknown name, with the nearest
 /// ones and all that are known.
-Described<Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
+json::Described<sim::Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// The same without the calibration file that the description may name.
-Described<Device> load_uncalibrated_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
+json::Described<sim::Device> load_uncalibrated_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// Where the description of that stack lies. An engine's plain name ("vllm") is its newest version; for a version that the
 /// catalogue lacks, the InputError names the nearest one (hardware/stack_versions.h).
 std::filesystem::path stack_file(const std::filesystem::path& catalogue, const std::string& name_or_path);
-Described<Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
+json::Described<sim::Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
 
 /// The same from an open document, for descriptions inside other files; `name` becomes the device's name. The caller finishes
 /// the reader's own keys only through these functions: unknown keys are problems.
-Device read_device(json::Reader& reader, std::string name);
-Stack read_stack(json::Reader& reader, std::string name);
+sim::Device read_device(json::Reader& reader, std::string name);
+sim::Stack read_stack(json::Reader& reader, std::string name);
 
-}  // namespace treeline
+}  // namespace treeline::hardware

@@ -5,7 +5,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 
-namespace treeline {
+namespace treeline::hardware {
 
 namespace fs = std::filesystem;
 
@@ -19,7 +19,7 @@ std::vector<fs::path> catalogue_files(const fs::path& catalogue, const Catalogue
             }
         }
         if (error) {
-            throw InputError({(catalogue / folder).string() + ": cannot be listed (" + error.message() + ")"});
+            throw text::InputError({(catalogue / folder).string() + ": cannot be listed (" + error.message() + ")"});
         }
     }
     std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return a.stem() < b.stem(); });
@@ -48,9 +48,9 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
     }
     std::vector<std::string> names = catalogue_names(catalogue, folders);
     names.insert(names.end(), also.begin(), also.end());
-    const std::string hint = did_you_mean_name(name_or_path, names);
-    throw InputError({"there is no " + what + " \"" + name_or_path + "\"" + (hint.empty() ? "." : hint) + " Known: " + known +
-                      ". A path to a description (.json) also works."});
+    const std::string hint = text::did_you_mean_name(name_or_path, names);
+    throw text::InputError({"there is no " + what + " \"" + name_or_path + "\"" + (hint.empty() ? "." : hint) +
+                            " Known: " + known + ". A path to a description (.json) also works."});
 }
 
-}  // namespace treeline
+}  // namespace treeline::hardware

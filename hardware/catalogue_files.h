@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::hardware {
 
 using CatalogueFolders = std::vector<std::string>;
 
@@ -21,4 +21,4 @@ std::filesystem::path catalogue_file(const std::filesystem::path& catalogue, con
                                      const std::string& what, const std::string& name_or_path,
                                      const std::vector<std::string>& also = {});
 
-}  // namespace treeline
+}  // namespace treeline::hardware

@@ -4,14 +4,14 @@
 #include "hardware/catalogue.h"
 #include "json/wording.h"
 
-namespace treeline {
+namespace treeline::hardware {
 namespace {
 
 using json::Reader;
 
-void read_peaks(Reader reader, Device& device) {
-    for (std::size_t i = 0; i < all_number_formats.size(); ++i) {
-        const std::string_view format = name_of(all_number_formats[i]);
+void read_peaks(Reader reader, sim::Device& device) {
+    for (std::size_t i = 0; i < sim::all_number_formats.size(); ++i) {
+        const std::string_view format = name_of(sim::all_number_formats[i]);
         if (reader.has(format)) {
             device.peak[i] = reader.flops_per_second(format);
         }
@@ -19,8 +19,8 @@ void read_peaks(Reader reader, Device& device) {
     reader.finish();
 }
 
-Interconnect read_interconnect(Reader& reader) {
-    Interconnect link;
+sim::Interconnect read_interconnect(Reader& reader) {
+    sim::Interconnect link;
     link.name = reader.text("name");
     link.bandwidth = reader.bytes_per_second("bandwidth");
     link.latency = reader.seconds("all_reduce_latency", json::Zero::allowed);
@@ -43,18 +43,18 @@ std::vector<Policy> read_policies(Reader& reader, const char* key) {
         if (const auto policy = value_named<Policy>(name)) {
             policies.push_back(*policy);
         } else {
-            reader.problem(key, "must hold " + listed(names, "or") + ", not \"" + json::shown_key(name) + "\"" +
-                                    did_you_mean(name, names));
+            reader.problem(key, "must hold " + text::listed(names, "or") + ", not \"" + json::shown_key(name) + "\"" +
+                                    text::did_you_mean(name, names));
         }
     }
     return policies;
 }
 
 /// {"fp8": {"memory": ratio, "compute": ratio}, ...}; formats that are left out keep 1.
-LinearSpeeds read_linear_speeds(Reader reader) {
-    LinearSpeeds speeds{};
-    for (std::size_t i = 0; i < all_number_formats.size(); ++i) {
-        if (auto at = reader.optional_object(name_of(all_number_formats[i]))) {
+sim::LinearSpeeds read_linear_speeds(Reader reader) {
+    sim::LinearSpeeds speeds{};
+    for (std::size_t i = 0; i < sim::all_number_formats.size(); ++i) {
+        if (auto at = reader.optional_object(name_of(sim::all_number_formats[i]))) {
             speeds[i] = {at->ratio("memory", 0.1, 10.0), at->ratio("compute", 0.1, 10.0)};
             at->finish();
         }
@@ -63,8 +63,8 @@ LinearSpeeds read_linear_speeds(Reader reader) {
     return speeds;
 }
 
-CalibratedNumbers read_calibrated_numbers(Reader reader) {
-    CalibratedNumbers numbers;
+sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
+    sim::CalibratedNumbers numbers;
     numbers.kernel_startup = reader.seconds("kernel_startup", json::Zero::allowed);
     numbers.launch_factor = reader.ratio("launch_factor", 0.01, 1000.0);
     if (reader.has("linear_speed")) {
@@ -76,11 +76,11 @@ CalibratedNumbers read_calibrated_numbers(Reader reader) {
 
 }  // namespace
 
-Device read_device(Reader& reader, std::string name) {
-    Device device;
+sim::Device read_device(Reader& reader, std::string name) {
+    sim::Device device;
     device.name = std::move(name);
     device.title = reader.text("title");
-    device.kind = reader.choice("kind", {"gpu", "cpu"}) == "cpu" ? DeviceKind::cpu : DeviceKind::gpu;
+    device.kind = reader.choice("kind", {"gpu", "cpu"}) == "cpu" ? sim::DeviceKind::cpu : sim::DeviceKind::gpu;
     device.memory = reader.bytes("memory");
     device.bandwidth = reader.bytes_per_second("memory_bandwidth");
     read_peaks(reader.object("peak"), device);
@@ -125,9 +125,9 @@ Device read_device(Reader& reader, std::string name) {
     return device;
 }
 
-Stack read_stack(Reader& reader, std::string name) {
+sim::Stack read_stack(Reader& reader, std::string name) {
     using json::Zero;
-    Stack stack;
+    sim::Stack stack;
     stack.name = std::move(name);
     stack.title = reader.text("title");
     stack.host_launch = reader.seconds("host_launch", Zero::allowed);
@@ -168,7 +168,7 @@ Stack read_stack(Reader& reader, std::string name) {
     if (reader.has("calibrated")) {
         stack.calibrated = read_calibrated_numbers(reader.object("calibrated"));
     }
-    stack.prefill = reader.choice_or("prefill", PrefillPolicy::mixed);
+    stack.prefill = reader.choice_or("prefill", sim::PrefillPolicy::mixed);
     stack.prompt_wait = share_or_one("prompt_wait");
     if (reader.has("prefill_tokens")) {
         stack.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9);
@@ -178,17 +178,18 @@ Stack read_stack(Reader& reader, std::string name) {
     }
     stack.score_bytes = reader.has("score_bytes") ? reader.bytes("score_bytes", Zero::allowed) : Bytes(0.0);
     stack.logits_of_prompt = reader.flag_or("logits_of_prompt", false);
-    stack.state_copy = reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? StateCopy::eager : StateCopy::in_graph;
+    stack.state_copy =
+        reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? sim::StateCopy::eager : sim::StateCopy::in_graph;
     if (reader.has("collectives")) {
         stack.collectives = reader.choice("collectives", {"nccl", "vllm", "sglang", "trtllm"});
     }
     stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);
-    stack.verifications = read_policies<Verification>(reader, "verification");
-    stack.rollbacks = read_policies<Rollback>(reader, "rollback");
+    stack.verifications = read_policies<sim::Verification>(reader, "verification");
+    stack.rollbacks = read_policies<sim::Rollback>(reader, "rollback");
     static_cast<void>(reader.text("policies_source"));
     static_cast<void>(reader.text_or("prefill_source", ""));
     reader.finish();
     return stack;
 }
 
-}  // namespace treeline
+}  // namespace treeline::hardware

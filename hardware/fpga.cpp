@@ -2,13 +2,13 @@
 
 #include "hardware/catalogue_files.h"
 
-namespace treeline {
+namespace treeline::hardware {
 namespace {
 
 namespace fs = std::filesystem;
-using fpga::Board;
-using fpga::Design;
 using json::Reader;
+using sim::fpga::Board;
+using sim::fpga::Design;
 
 const CatalogueFolders board_folders = {"fpga"};
 const CatalogueFolders design_folders = {"fpga/designs"};
@@ -36,7 +36,7 @@ double clock_hz(Reader& at, double fallback) {
     return at.has("clock_megahertz") ? megahertz * at.ratio("clock_megahertz", slowest, fastest) : fallback;
 }
 
-void read_linear(Reader at, fpga::LinearUnit& unit) {
+void read_linear(Reader at, sim::fpga::LinearUnit& unit) {
     unit.tile_inputs = at.ratio("tile_inputs", 0.0, most);
     unit.tile_outputs = at.ratio("tile_outputs", 0.0, most);
     unit.tokens = at.ratio("tokens", 0.0, most);
@@ -47,7 +47,7 @@ void read_linear(Reader at, fpga::LinearUnit& unit) {
     at.finish();
 }
 
-void read_ssm(Reader at, fpga::SsmUnit& unit) {
+void read_ssm(Reader at, sim::fpga::SsmUnit& unit) {
     constexpr int deepest = 100'000;
     unit.lanes = at.ratio("lanes", 0.0, most);
     unit.rules.pipeline_depth = whole_or(at, "pipeline_depth", unit.rules.pipeline_depth, 0, deepest);
@@ -60,21 +60,21 @@ void read_ssm(Reader at, fpga::SsmUnit& unit) {
     at.finish();
 }
 
-void read_convolution(Reader at, fpga::ConvolutionUnit& unit) {
+void read_convolution(Reader at, sim::fpga::ConvolutionUnit& unit) {
     unit.lanes = at.ratio("lanes", 0.0, most);
     unit.cycles_per_group = ratio_or(at, "cycles_per_group", unit.cycles_per_group);
     unit.dsps = ratio_or(at, "dsps", unit.dsps);
     at.finish();
 }
 
-void read_norm(Reader at, fpga::NormUnit& unit) {
+void read_norm(Reader at, sim::fpga::NormUnit& unit) {
     unit.lanes = at.ratio("lanes", 0.0, most);
     unit.overhead_cycles = ratio_or(at, "overhead_cycles", unit.overhead_cycles);
     unit.dsps = ratio_or(at, "dsps", unit.dsps);
     at.finish();
 }
 
-void read_storage(std::optional<Reader> at, fpga::NumberStorage& storage) {
+void read_storage(std::optional<Reader> at, sim::fpga::NumberStorage& storage) {
     if (!at) {
         return;
     }
@@ -87,7 +87,7 @@ void read_storage(std::optional<Reader> at, fpga::NumberStorage& storage) {
     at->finish();
 }
 
-void read_fabric(std::optional<Reader> at, fpga::Fabric& fabric) {
+void read_fabric(std::optional<Reader> at, sim::fpga::Fabric& fabric) {
     if (!at) {
         return;
     }
@@ -102,7 +102,7 @@ void read_fabric(std::optional<Reader> at, fpga::Fabric& fabric) {
     at->finish();
 }
 
-void read_power(std::optional<Reader> at, fpga::PowerModel& power) {
+void read_power(std::optional<Reader> at, sim::fpga::PowerModel& power) {
     if (!at) {
         return;
     }
@@ -112,7 +112,7 @@ void read_power(std::optional<Reader> at, fpga::PowerModel& power) {
 }
 
 template <class T, class Read>
-Described<T> load(const fs::path& file, Read read) {
+json::Described<T> load(const fs::path& file, Read read) {
     json::Document document = json::Document::load(file);
     json::Reader root = document.root();
     T value = read(root, file.stem().string());
@@ -129,11 +129,11 @@ std::vector<std::string> board_names(const fs::path& catalogue) { return catalog
 
 std::vector<std::string> design_names(const fs::path& catalogue) { return catalogue_names(catalogue, design_folders); }
 
-Described<Board> load_board(const fs::path& catalogue, const std::string& name_or_path) {
+json::Described<Board> load_board(const fs::path& catalogue, const std::string& name_or_path) {
     return load<Board>(catalogue_file(catalogue, board_folders, "FPGA board", name_or_path), read_board);
 }
 
-Described<Design> load_design(const fs::path& catalogue, const std::string& name_or_path) {
+json::Described<Design> load_design(const fs::path& catalogue, const std::string& name_or_path) {
     return load<Design>(catalogue_file(catalogue, design_folders, "FPGA design", name_or_path), read_design);
 }
 
@@ -181,4 +181,4 @@ Design read_design(Reader& reader, std::string name) {
     return design;
 }
 
-}  // namespace treeline
+}  // namespace treeline::hardware

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace treeline {
+namespace treeline::hardware {
 namespace {
 
 /// The numbers of "0.12.1"; what follows the last number ("rc3", "post1") does not count. Empty if there is none at the start.
@@ -80,4 +80,4 @@ std::optional<std::string> nearest_version(const std::vector<std::string>& names
     return older ? older : oldest;
 }
 
-}  // namespace treeline
+}  // namespace treeline::hardware

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace treeline {
+namespace treeline::hardware {
 
 /// "vllm-0.12.1" is {"vllm", {0, 12, 1}}; a name that does not end in '-' and numbers has no version.
 struct StackVersion {
@@ -25,4 +25,4 @@ std::optional<std::string> newest_version(const std::vector<std::string>& names,
 /// newer, or else the oldest. Nothing if the name has no version, or the engine none among `names`.
 std::optional<std::string> nearest_version(const std::vector<std::string>& names, const std::string& name);
 
-}  // namespace treeline
+}  // namespace treeline::hardware

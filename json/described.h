@@ -5,12 +5,12 @@
 
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::json {
 
 template <class T>
 struct Described {
     T value;
-    std::vector<Provenance> provenance;
+    std::vector<text::Provenance> provenance;
 };
 
-}  // namespace treeline
+}  // namespace treeline::json

@@ -4,12 +4,12 @@
 #include "json/wording.h"
 #include "text/input_file.h"
 
-namespace treeline {
-
-namespace json {
+namespace treeline::json {
 namespace {
 
-[[noreturn]] void fail(const std::string& name, const std::string& sentence) { throw InputError({name + ": " + sentence}); }
+[[noreturn]] void fail(const std::string& name, const std::string& sentence) {
+    throw text::InputError({name + ": " + sentence});
+}
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Document& Document::operator=(Document&&) noexcept = default;
 Document::~Document() = default;
 
 Document Document::load(const std::filesystem::path& path, std::uintmax_t size_limit) {
-    return parse(read_file(path, size_limit), path.string());
+    return parse(text::read_file(path, size_limit), path.string());
 }
 
 Document Document::parse(std::string_view text, std::string name) {
@@ -51,7 +51,7 @@ Reader Document::root() {
 
 const std::string& Document::name() const { return state_->name; }
 const std::vector<std::string>& Document::problems() const { return state_->problems; }
-const std::vector<Provenance>& Document::provenance() const { return state_->provenance; }
+const std::vector<text::Provenance>& Document::provenance() const { return state_->provenance; }
 
 const std::map<std::string, std::set<std::string>>& Document::known_keys() const { return state_->known_keys; }
 
@@ -63,9 +63,8 @@ void Document::add_problems(const std::vector<std::string>& sentences) {
 
 void Document::throw_if_problems() const {
     if (!state_->problems.empty()) {
-        throw InputError(state_->problems);
+        throw text::InputError(state_->problems);
     }
 }
 
-}  // namespace json
-}  // namespace treeline
+}  // namespace treeline::json

@@ -36,7 +36,7 @@ struct DocumentState {
     nlohmann::ordered_json tree;
     std::deque<nlohmann::ordered_json> expanded;  ///< objects that texts stand for (Reader::object_or_text)
     std::vector<std::string> problems;
-    std::vector<Provenance> provenance;
+    std::vector<text::Provenance> provenance;
     std::map<std::string, std::set<std::string>> known_keys;
 };
 

@@ -17,7 +17,7 @@ std::string bound_text(double value) {
     const bool power_of_ten = value != 0.0 && exponent == std::floor(exponent) && std::abs(exponent) >= 4.5;
     if (!power_of_ten) {
         const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
-        const std::string text = whole ? grouped_text(static_cast<long long>(value)) : exact_text(value);
+        const std::string text = whole ? text::grouped_text(static_cast<long long>(value)) : text::exact_text(value);
         return text.starts_with('-') ? "−" + text.substr(1) : text;
     }
     static const std::array<const char*, 10> digits = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -72,7 +72,7 @@ KeyRow row_of(const CountKey& key) {
 
 KeyRow row_of(const NumberKey& key) {
     return row(key, range_text(key.low, key.high) + (key.unit.empty() ? "" : " ") + std::string(key.unit),
-               key.fallback ? exact_text(*key.fallback) : "");
+               key.fallback ? text::exact_text(*key.fallback) : "");
 }
 
 KeyRow row_of(const NumbersKey& key) { return row(key, "list of " + range_text(key.low, key.high), ""); }
@@ -111,7 +111,7 @@ std::string help_of(const KeyRow& row) {
     if (usual != words.end()) {
         *usual += " (default)";
     }
-    text += words.empty() ? "" : ": " + listed(words, "or");
+    text += words.empty() ? "" : ": " + text::listed(words, "or");
     if (usual == words.end() && !fallback.empty() && fallback != "none") {
         text += (fallback.find(' ') == std::string::npos ? " (default " : " (default: ") + fallback + ")";
     }

@@ -22,7 +22,7 @@ std::string line_and_column(std::string_view text, std::size_t position) {
 std::string reason_of(const std::string& what) {
     const std::size_t column = what.find(", column ");
     const std::size_t colon = column == std::string::npos ? what.find("] ") : what.find(": ", column);
-    return shortened(colon == std::string::npos ? what : what.substr(colon + 2), 200);
+    return text::shortened(colon == std::string::npos ? what : what.substr(colon + 2), 200);
 }
 
 /// Builds the tree from the parser's events.

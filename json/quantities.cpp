@@ -19,7 +19,7 @@ std::string in_readable_unit(double base_units, std::string_view dimension) {
         const double value = base_units / find_unit(name)->in_base_units;
         const bool binary = name.find('i') != std::string::npos;
         if (text.empty() || (value >= 0.999 && !binary)) {
-            text = number_text(value) + " " + name;
+            text = text::number_text(value) + " " + name;
         }
     }
     return text;
@@ -63,8 +63,8 @@ double Reader::unit_in_base_units(std::string_view dimension) {
     const std::vector<std::string> accepted = units_of(dimension);
     std::string sentence = unit != nullptr ? "\"" + name + "\" is a unit of " + std::string(unit->dimension)
                                            : "\"" + shown_key(name) + "\" is not a known unit";
-    sentence += ", but this is a " + std::string(dimension) + " in " + listed(accepted, "or");
-    problem("unit", sentence + (unit != nullptr ? "" : did_you_mean(name, accepted)));
+    sentence += ", but this is a " + std::string(dimension) + " in " + text::listed(accepted, "or");
+    problem("unit", sentence + (unit != nullptr ? "" : text::did_you_mean(name, accepted)));
     return 0.0;
 }
 

@@ -188,7 +188,8 @@ std::string Reader::choice(std::string_view key, const std::vector<std::string>&
         }
     }
     if (!word.empty()) {
-        problem(key, "must be " + listed(choices, "or") + ", not \"" + shown_key(word) + "\"" + did_you_mean(word, choices));
+        problem(key, "must be " + text::listed(choices, "or") + ", not \"" + shown_key(word) + "\"" +
+                         text::did_you_mean(word, choices));
     }
     return choices.empty() ? std::string() : choices.front();
 }
@@ -225,7 +226,8 @@ std::optional<double> Reader::checked_number(const std::string& key, const Json&
     }
     const double value = node.get<double>();
     if (!std::isfinite(value) || value < low || value > high) {
-        problem(key, "is " + shown(node) + ", but must lie between " + number_text(low) + " and " + number_text(high));
+        problem(key,
+                "is " + shown(node) + ", but must lie between " + text::number_text(low) + " and " + text::number_text(high));
         return std::nullopt;
     }
     return value;
@@ -296,8 +298,8 @@ void Reader::finish() {
     document_->known_keys[without_indices(path_)].insert(known.begin(), known.end());
     for (const std::string& name : keys()) {
         if (known_.count(name) == 0) {
-            const std::string hint = did_you_mean(name, known);
-            problem(name, "unknown key" + (hint.empty() ? "; known here: " + listed(known, "and") : hint));
+            const std::string hint = text::did_you_mean(name, known);
+            problem(name, "unknown key" + (hint.empty() ? "; known here: " + text::listed(known, "and") : hint));
         }
     }
 }

@@ -28,9 +28,7 @@
 #include "text/input_error.h"
 #include "text/provenance.h"
 
-namespace treeline {
-
-namespace json {
+namespace treeline::json {
 
 class Document;
 
@@ -165,7 +163,7 @@ public:
     Reader root();
     [[nodiscard]] const std::string& name() const;
     [[nodiscard]] const std::vector<std::string>& problems() const;
-    [[nodiscard]] const std::vector<Provenance>& provenance() const;
+    [[nodiscard]] const std::vector<text::Provenance>& provenance() const;
     /// Of every object on which finish() was called, the keys that its reader knows, by its place without list indices: "" is
     /// the top level, "drafters.acceptance" that of every drafter. Tests hold the documentation against it.
     [[nodiscard]] const std::map<std::string, std::set<std::string>>& known_keys() const;
@@ -179,5 +177,4 @@ private:
     std::unique_ptr<detail::DocumentState> state_;
 };
 
-}  // namespace json
-}  // namespace treeline
+}  // namespace treeline::json

@@ -2,7 +2,7 @@
 
 namespace treeline::kernels {
 
-PackedTree packed_tree(const DraftTree& tree) {
+PackedTree packed_tree(const sim::DraftTree& tree) {
     PackedTree packed;
     for (int token = 0; token < tree.verified_tokens(); ++token) {
         packed.parent.push_back(tree.parent(token));

@@ -23,13 +23,13 @@ struct TreeView {
 struct PackedTree {
     std::vector<int> parent;
     std::vector<int> level;
-    AncestorMask mask;
+    sim::AncestorMask mask;
 
     [[nodiscard]] TreeView view() const {
         return {mask.tokens, mask.words_per_row, parent.data(), level.data(), mask.bits.data()};
     }
 };
 
-PackedTree packed_tree(const DraftTree& tree);
+PackedTree packed_tree(const sim::DraftTree& tree);
 
 }  // namespace treeline::kernels

@@ -7,17 +7,18 @@
 
 namespace treeline {
 
-std::string as_table(const CalibrationAnswer& answer) { return calibration_table(answer); }
-std::string as_json(const CalibrationAnswer& answer) { return calibration_json(answer); }
-std::string as_csv(const CalibrationAnswer& answer) { return calibration_csv(answer); }
+std::string as_table(const calibrate::CalibrationAnswer& answer) { return reports::calibration_table(answer); }
+std::string as_json(const calibrate::CalibrationAnswer& answer) { return reports::calibration_json(answer); }
+std::string as_csv(const calibrate::CalibrationAnswer& answer) { return reports::calibration_csv(answer); }
 
-std::string as_table(const ServingFit& fit) { return serving_fit_table(fit); }
-std::string as_json(const ServingFit& fit) { return serving_fit_json(fit).dump(2) + "\n"; }
-std::string as_csv(const ServingFit& fit) { return serving_fit_csv(fit); }
+std::string as_table(const calibrate::ServingFit& fit) { return reports::serving_fit_table(fit); }
+std::string as_json(const calibrate::ServingFit& fit) { return reports::serving_fit_json(fit).dump(2) + "\n"; }
+std::string as_csv(const calibrate::ServingFit& fit) { return reports::serving_fit_csv(fit); }
 
-std::string fitted_stack_json(const ServingFit& fit, const std::string& stack, const Catalogue& catalogue) {
-    json::Document base = json::Document::load(stack_file(catalogue.hardware, stack));
-    return stack_description(fit, base.root().raw()).dump(2) + "\n";
+std::string fitted_stack_json(const calibrate::ServingFit& fit, const std::string& stack,
+                              const requests::Catalogue& catalogue) {
+    json::Document base = json::Document::load(hardware::stack_file(catalogue.hardware, stack));
+    return requests::stack_description(fit, base.root().raw()).dump(2) + "\n";
 }
 
 }  // namespace treeline

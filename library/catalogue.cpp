@@ -25,39 +25,41 @@ Json list_of(const std::vector<std::string>& names, Load load, ToJson json) {
 
 }  // namespace
 
-TargetChoice find_target(const std::string& model, const Catalogue& catalogue) {
-    TargetChoice choice;
-    choice.model = load_model(catalogue.models, model).value;
+sweeps::TargetChoice find_target(const std::string& model, const requests::Catalogue& catalogue) {
+    sweeps::TargetChoice choice;
+    choice.model = models::load_model(catalogue.models, model).value;
     choice.precision = choice.model.precision;
     choice.precision_label = "as published";
     choice.label = choice.model.name;
     return choice;
 }
 
-Platform find_platform(const std::string& device, const std::string& stack, int ranks, const Catalogue& catalogue) {
-    Platform platform = load_hardware(catalogue.hardware, device, {}).value;
+sim::Platform find_platform(const std::string& device, const std::string& stack, int ranks,
+                            const requests::Catalogue& catalogue) {
+    sim::Platform platform = hardware::load_hardware(catalogue.hardware, device, {}).value;
     if (!platform.accelerator) {
-        platform.stack = load_stack(catalogue.hardware, stack.empty() ? default_stack(platform.device) : stack).value;
+        platform.stack =
+            hardware::load_stack(catalogue.hardware, stack.empty() ? sweeps::default_stack(platform.device) : stack).value;
     } else if (!stack.empty()) {
-        throw InputError({platform.device.name + " is an accelerator, which has no software stack"});
+        throw text::InputError({platform.device.name + " is an accelerator, which has no software stack"});
     }
     platform.ranks = ranks;
-    platform.mode = platform.accelerator ? platform.mode : default_mode(platform);
+    platform.mode = platform.accelerator ? platform.mode : sweeps::default_mode(platform);
     return platform;
 }
 
-std::string models_json(const Catalogue& catalogue) {
-    const auto load = [&](const std::string& name) { return load_model(catalogue.models, name); };
-    return list_of(model_names(catalogue.models), load, model_summary_json).dump();
+std::string models_json(const requests::Catalogue& catalogue) {
+    const auto load = [&](const std::string& name) { return models::load_model(catalogue.models, name); };
+    return list_of(models::model_names(catalogue.models), load, reports::model_summary_json).dump();
 }
 
-std::string hardware_json(const Catalogue& catalogue) {
+std::string hardware_json(const requests::Catalogue& catalogue) {
     const std::filesystem::path& folder = catalogue.hardware;
     const auto of = [&](auto load) { return [&folder, load](const std::string& name) { return load(folder, name); }; };
-    return Json{{"devices", list_of(device_names(folder), of(load_device), device_json)},
-                {"stacks", list_of(stack_names(folder), of(load_stack), stack_json)},
-                {"boards", list_of(board_names(folder), of(load_board), board_json)},
-                {"designs", list_of(design_names(folder), of(load_design), design_json)}}
+    return Json{{"devices", list_of(hardware::device_names(folder), of(hardware::load_device), reports::device_json)},
+                {"stacks", list_of(hardware::stack_names(folder), of(hardware::load_stack), reports::stack_json)},
+                {"boards", list_of(hardware::board_names(folder), of(hardware::load_board), reports::board_json)},
+                {"designs", list_of(hardware::design_names(folder), of(hardware::load_design), reports::design_json)}}
         .dump();
 }
 

@@ -9,82 +9,84 @@
 namespace treeline {
 namespace {
 
-WorkloadAnswer answered(RecommendInput input, std::shared_ptr<const nlohmann::ordered_json> workload, unsigned threads) {
-    return {answer(std::move(input), threads), std::move(workload)};
+WorkloadAnswer answered(sweeps::RecommendInput input, std::shared_ptr<const nlohmann::ordered_json> workload,
+                        unsigned threads) {
+    return {sweeps::answer(std::move(input), threads), std::move(workload)};
 }
 
-WorkloadAnswer answered(WorkloadSource source, unsigned threads) {
+WorkloadAnswer answered(requests::WorkloadSource source, unsigned threads) {
     auto workload = std::make_shared<const nlohmann::ordered_json>(std::move(source.raw));
     return answered(std::move(source.input), std::move(workload), threads);
 }
 
-std::vector<Engine> engines_named(const std::vector<std::string>& names) {
-    std::vector<Engine> engines;
+std::vector<engines::Engine> engines_named(const std::vector<std::string>& names) {
+    std::vector<engines::Engine> engines;
     for (const std::string& name : names) {
-        engines.push_back(find_engine(name));
+        engines.push_back(engines::find_engine(name));
     }
-    return engines.empty() ? newest_engines() : engines;
+    return engines.empty() ? engines::newest_engines() : engines;
 }
 
 void require(std::vector<std::string> problems, const std::vector<std::string>& more) {
     problems.insert(problems.end(), more.begin(), more.end());
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
 }
 
 }  // namespace
 
-WorkloadAnswer recommend_file(const std::filesystem::path& file, const Catalogue& catalogue, unsigned threads) {
-    return answered(read_workload(file.string(), WorkloadFlags{}, catalogue), threads);
+WorkloadAnswer recommend_file(const std::filesystem::path& file, const requests::Catalogue& catalogue, unsigned threads) {
+    return answered(read_workload(file.string(), requests::WorkloadFlags{}, catalogue), threads);
 }
 
-WorkloadAnswer recommend_json(std::string_view text, const Catalogue& catalogue, const std::filesystem::path& folder,
+WorkloadAnswer recommend_json(std::string_view text, const requests::Catalogue& catalogue, const std::filesystem::path& folder,
                               unsigned threads) {
-    return answered(read_workload_text(text, "workload", folder, catalogue), threads);
+    return answered(requests::read_workload_text(text, "workload", folder, catalogue), threads);
 }
 
-RecommendInput workload_of(const VariantLists& lists, Workload rest, double output_tokens) {
+sweeps::RecommendInput workload_of(const sweeps::VariantLists& lists, sweeps::Workload rest, double output_tokens) {
     if (lists.targets.empty() || lists.platforms.empty() || lists.drafters.empty()) {
-        throw InputError({"a workload needs at least one target, platform and drafter"});
+        throw text::InputError({"a workload needs at least one target, platform and drafter"});
     }
-    RecommendInput input;
+    sweeps::RecommendInput input;
     input.target = lists.targets.front();
     input.drafters = lists.drafters;
     input.workload = std::move(rest);
-    Workload& workload = input.workload;
-    workload.variants = all_variants(lists);
+    sweeps::Workload& workload = input.workload;
+    workload.variants = sweeps::all_variants(lists);
     const bool states_prompt = workload.prompt_tokens > 0.0;
     if (!states_prompt && !workload.traffic.points.empty()) {
-        workload.prompt_tokens = typical_point(workload.traffic).context;
+        workload.prompt_tokens = sweeps::typical_point(workload.traffic).context;
     }
-    for (Variant& variant : workload.variants) {  // memory is that of the prompts if the workload says how long they are
+    for (sweeps::Variant& variant :
+         workload.variants) {  // memory is that of the prompts if the workload says how long they are
         variant.setup.prompt_tokens = states_prompt || output_tokens > 0.0 ? workload.prompt_tokens : 0.0;
         variant.setup.output_tokens = output_tokens;
     }
     input.title = input.workload.title.empty() ? "Speculative decoding of " + input.target.label : input.workload.title;
-    require(platform_problems(lists), problems_of(input.workload));
+    require(sweeps::platform_problems(lists), problems_of(input.workload));
     return input;
 }
 
-WorkloadAnswer recommend(RecommendInput input, unsigned threads) {
+WorkloadAnswer recommend(sweeps::RecommendInput input, unsigned threads) {
     require(problems_of(input.workload), {});
     return answered(std::move(input), nullptr, threads);
 }
 
 std::string as_table(const WorkloadAnswer& answer, const std::vector<std::string>& engines) {
-    return recommendation_table(answer, engines_named(engines));
+    return reports::recommendation_table(answer, engines_named(engines));
 }
 
 std::string as_json(const WorkloadAnswer& answer, const std::vector<std::string>& engines) {
     const nlohmann::ordered_json input = answer.workload ? *answer.workload : nlohmann::ordered_json();
-    return recommendation_json(answer, input, engines_named(engines)).dump(2) + "\n";
+    return reports::recommendation_json(answer, input, engines_named(engines)).dump(2) + "\n";
 }
 
-std::string as_csv(const WorkloadAnswer& answer) { return recommendation_csv(answer); }
+std::string as_csv(const WorkloadAnswer& answer) { return reports::recommendation_csv(answer); }
 
 std::string as_page(const WorkloadAnswer& answer, const std::vector<std::string>& engines) {
-    return render_html(report_page_data(answer, engines_named(engines)));
+    return reports::render_html(reports::report_page_data(answer, engines_named(engines)));
 }
 
 }  // namespace treeline

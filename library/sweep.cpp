@@ -11,16 +11,17 @@
 namespace treeline {
 namespace {
 
-SweepInput input_of(json::Document document, const std::filesystem::path& folder, const Catalogue& catalogue) {
-    Descriptions descriptions(catalogue, folder);
-    return read_sweep(document, descriptions);
+sweeps::SweepInput input_of(json::Document document, const std::filesystem::path& folder,
+                            const requests::Catalogue& catalogue) {
+    requests::Descriptions descriptions(catalogue, folder);
+    return requests::read_sweep(document, descriptions);
 }
 
 /// Runs a sweep that keeps its points in `table`; a callback of the options sees them, too.
-SweepSummary filled(const DesignSpace& space, SweepOptions options, SweepTable& table) {
+sweeps::SweepSummary filled(const sweeps::DesignSpace& space, sweeps::SweepOptions options, SweepTable& table) {
     std::mutex mutex;
     std::vector<SweepTable::Filled> chunks;
-    options.visit = [&, visit = std::move(options.visit)](const SweepChunk& chunk) {
+    options.visit = [&, visit = std::move(options.visit)](const sweeps::SweepChunk& chunk) {
         table.add(chunk, static_cast<std::int32_t>(&chunk.variant - space.variants.data()));
         if (visit) {
             visit(chunk);
@@ -28,14 +29,14 @@ SweepSummary filled(const DesignSpace& space, SweepOptions options, SweepTable& 
         const std::scoped_lock lock(mutex);
         chunks.push_back({chunk.first, chunk.estimates.size()});
     };
-    SweepSummary summary = run_sweep(space, options);
+    sweeps::SweepSummary summary = sweeps::run_sweep(space, options);
     table.close_gaps(std::move(chunks));
     return summary;
 }
 
 }  // namespace
 
-SweepTable::SweepTable(std::vector<const SweepColumn*> columns, std::uint64_t capacity)
+SweepTable::SweepTable(std::vector<const sweeps::SweepColumn*> columns, std::uint64_t capacity)
     : columns_(std::move(columns)),
       capacity_(capacity),
       figures_(new double[columns_.size() * capacity]),
@@ -52,7 +53,7 @@ std::span<const double> SweepTable::figures(std::string_view column) const {
     throw std::out_of_range("the sweep keeps no column \"" + std::string(column) + "\"");
 }
 
-void SweepTable::add(const SweepChunk& chunk, std::int32_t variant) {
+void SweepTable::add(const sweeps::SweepChunk& chunk, std::int32_t variant) {
     const std::size_t count = chunk.estimates.size();
     for (std::size_t i = 0; i < count; ++i) {
         variants_[chunk.first + i] = variant;
@@ -85,23 +86,24 @@ void SweepTable::close_gaps(std::vector<Filled> chunks) {
     }
 }
 
-SweepInput sweep_input_file(const std::filesystem::path& file, const Catalogue& catalogue) {
+sweeps::SweepInput sweep_input_file(const std::filesystem::path& file, const requests::Catalogue& catalogue) {
     return input_of(json::Document::load(file), file.parent_path(), catalogue);
 }
 
-SweepInput sweep_input_json(std::string_view text, const Catalogue& catalogue, const std::filesystem::path& folder) {
+sweeps::SweepInput sweep_input_json(std::string_view text, const requests::Catalogue& catalogue,
+                                    const std::filesystem::path& folder) {
     return input_of(json::Document::parse(text, "sweep"), folder, catalogue);
 }
 
-SweepResult sweep(SweepInput input, SweepOptions options, std::vector<const SweepColumn*> columns) {
+SweepResult sweep(sweeps::SweepInput input, sweeps::SweepOptions options, std::vector<const sweeps::SweepColumn*> columns) {
     if (std::vector<std::string> problems = input.space.problems(); !problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
-    check_columns(options, input);
+    requests::check_columns(options, input);
     SweepResult result{std::move(input), std::move(options), {}, {}};
-    const DesignSpace& space = result.input.space;
+    const sweeps::DesignSpace& space = result.input.space;
     if (columns.empty()) {
-        result.summary = run_sweep(space, result.options);
+        result.summary = sweeps::run_sweep(space, result.options);
     } else {
         result.table = SweepTable(std::move(columns), space.size());
         result.summary = filled(space, result.options, result.table);
@@ -109,20 +111,20 @@ SweepResult sweep(SweepInput input, SweepOptions options, std::vector<const Swee
     return result;
 }
 
-std::vector<const SweepColumn*> all_sweep_columns() {
-    std::vector<const SweepColumn*> columns;
-    for (const SweepColumn& column : sweep_columns) {
+std::vector<const sweeps::SweepColumn*> all_sweep_columns() {
+    std::vector<const sweeps::SweepColumn*> columns;
+    for (const sweeps::SweepColumn& column : sweeps::sweep_columns) {
         columns.push_back(&column);
     }
     return columns;
 }
 
 std::string as_table(const SweepResult& result) {
-    return sweep_table({result.input, result.options, result.summary, true, false});
+    return reports::sweep_table({result.input, result.options, result.summary, true, false});
 }
 
 std::string as_json(const SweepResult& result) {
-    return sweep_summary_json({result.input, result.options, result.summary, true, true});
+    return reports::sweep_summary_json({result.input, result.options, result.summary, true, true});
 }
 
 }  // namespace treeline

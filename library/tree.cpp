@@ -8,22 +8,22 @@
 namespace treeline {
 namespace {
 
-RankAcceptance checked(const std::vector<double>& by_rank) {
-    RankAcceptance acceptance(by_rank);
+sim::RankAcceptance checked(const std::vector<double>& by_rank) {
+    sim::RankAcceptance acceptance(by_rank);
     if (std::vector<std::string> problems = acceptance.problems(); !problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     return acceptance;
 }
 
 }  // namespace
 
-DraftTree find_tree(const std::string& shape, const std::vector<double>& by_rank, const Catalogue& catalogue) {
+sim::DraftTree find_tree(const std::string& shape, const std::vector<double>& by_rank, const requests::Catalogue& catalogue) {
     const auto acceptance = by_rank.empty() ? std::nullopt : std::optional(checked(by_rank));
-    return read_tree(shape, catalogue.trees(), acceptance).tree;
+    return requests::read_tree(shape, catalogue.trees(), acceptance).tree;
 }
 
-double accept_length(const DraftTree& tree, const std::vector<double>& by_rank) {
+double accept_length(const sim::DraftTree& tree, const std::vector<double>& by_rank) {
     return accept_length(tree, checked(by_rank));
 }
 

@@ -7,12 +7,14 @@
 
 namespace treeline {
 
-Validation validate_files(const std::vector<std::filesystem::path>& further, const Catalogue& catalogue) {
-    return validate_published(further, catalogue);
+validation::Validation validate_files(const std::vector<std::filesystem::path>& further, const requests::Catalogue& catalogue) {
+    return requests::validate_published(further, catalogue);
 }
 
-std::string as_table(const Validation& validation, bool all_rows) { return validation_table(validation, all_rows); }
-std::string as_json(const Validation& validation) { return validation_json(validation).dump(1) + "\n"; }
-std::string as_csv(const Validation& validation) { return validation_csv(validation); }
+std::string as_table(const validation::Validation& validation, bool all_rows) {
+    return reports::validation_table(validation, all_rows);
+}
+std::string as_json(const validation::Validation& validation) { return reports::validation_json(validation).dump(1) + "\n"; }
+std::string as_csv(const validation::Validation& validation) { return reports::validation_csv(validation); }
 
 }  // namespace treeline

@@ -3,32 +3,34 @@
 
 #include "models/description.h"
 
-namespace treeline {
+namespace treeline::models {
 
 namespace {
 
-constexpr Count largest = 1 << 20;
+constexpr sim::Count largest = 1 << 20;
 constexpr double most_tokens = 1e9;
 
-Count size(json::Reader& at, std::string_view key) { return at.count(key, 1, largest); }
-Count size_or(json::Reader& at, std::string_view key, Count fallback) { return at.count_or(key, fallback, 1, largest); }
-Count size_or_none(json::Reader& at, std::string_view key) { return at.count_or(key, 0, 0, largest); }
+sim::Count size(json::Reader& at, std::string_view key) { return at.count(key, 1, largest); }
+sim::Count size_or(json::Reader& at, std::string_view key, sim::Count fallback) {
+    return at.count_or(key, fallback, 1, largest);
+}
+sim::Count size_or_none(json::Reader& at, std::string_view key) { return at.count_or(key, 0, 0, largest); }
 
-ContextReach read_reach(json::Reader& at) {
-    ContextReach reach;
-    reach.window = at.number_or("window", unlimited, 1.0, most_tokens);
+sim::ContextReach read_reach(json::Reader& at) {
+    sim::ContextReach reach;
+    reach.window = at.number_or("window", sim::unlimited, 1.0, most_tokens);
     reach.sink = at.number_or("sink", 0.0, 0.0, most_tokens);
     reach.scale = at.number_or("scale", 1.0, 1e-6, 1.0);
     at.finish();
     return reach;
 }
 
-std::optional<SparseIndexer> read_indexer(json::Reader& attention) {
+std::optional<sim::SparseIndexer> read_indexer(json::Reader& attention) {
     std::optional<json::Reader> at = attention.optional_object("indexer");
     if (!at) {
         return std::nullopt;
     }
-    SparseIndexer indexer;
+    sim::SparseIndexer indexer;
     indexer.heads = size_or_none(*at, "heads");
     indexer.head_dim = size_or_none(*at, "head_dim");
     indexer.top_k = at->number("top_k", 1.0, most_tokens);
@@ -37,8 +39,8 @@ std::optional<SparseIndexer> read_indexer(json::Reader& attention) {
     return indexer;
 }
 
-Attention read_attention(json::Reader& at) {
-    Attention attention;
+sim::Attention read_attention(json::Reader& at) {
+    sim::Attention attention;
     attention.query_heads = size(at, "query_heads");
     attention.kv_heads = size(at, "kv_heads");
     attention.head_dim = size(at, "head_dim");
@@ -56,8 +58,8 @@ Attention read_attention(json::Reader& at) {
     return attention;
 }
 
-LatentAttention read_latent_attention(json::Reader& at) {
-    LatentAttention attention;
+sim::LatentAttention read_latent_attention(json::Reader& at) {
+    sim::LatentAttention attention;
     attention.heads = size(at, "heads");
     attention.q_lora_rank = size_or_none(at, "q_lora_rank");
     attention.kv_lora_rank = size(at, "kv_lora_rank");
@@ -69,8 +71,8 @@ LatentAttention read_latent_attention(json::Reader& at) {
     return attention;
 }
 
-Mamba1 read_mamba1(json::Reader& at) {
-    Mamba1 mamba;
+sim::Mamba1 read_mamba1(json::Reader& at) {
+    sim::Mamba1 mamba;
     mamba.inner = size(at, "inner");
     mamba.state = size_or(at, "state", mamba.state);
     mamba.dt_rank = size(at, "dt_rank");
@@ -79,8 +81,8 @@ Mamba1 read_mamba1(json::Reader& at) {
     return mamba;
 }
 
-Mamba2 read_mamba2(json::Reader& at) {
-    Mamba2 mamba;
+sim::Mamba2 read_mamba2(json::Reader& at) {
+    sim::Mamba2 mamba;
     mamba.heads = size(at, "heads");
     mamba.head_dim = size_or(at, "head_dim", mamba.head_dim);
     mamba.state = size_or(at, "state", mamba.state);
@@ -92,8 +94,8 @@ Mamba2 read_mamba2(json::Reader& at) {
     return mamba;
 }
 
-GatedDelta read_gated_delta(json::Reader& at) {
-    GatedDelta delta;
+sim::GatedDelta read_gated_delta(json::Reader& at) {
+    sim::GatedDelta delta;
     delta.key_heads = size(at, "key_heads");
     delta.value_heads = size(at, "value_heads");
     delta.key_dim = size_or(at, "key_dim", delta.key_dim);
@@ -105,8 +107,8 @@ GatedDelta read_gated_delta(json::Reader& at) {
     return delta;
 }
 
-Mlp read_mlp(json::Reader& at) {
-    Mlp mlp;
+sim::Mlp read_mlp(json::Reader& at) {
+    sim::Mlp mlp;
     mlp.hidden = size(at, "hidden");
     mlp.gated = at.flag_or("gated", true);
     mlp.bias = at.flag_or("bias", false);
@@ -114,8 +116,8 @@ Mlp read_mlp(json::Reader& at) {
     return mlp;
 }
 
-MixtureOfExperts read_mixture(json::Reader& at) {
-    MixtureOfExperts moe;
+sim::MixtureOfExperts read_mixture(json::Reader& at) {
+    sim::MixtureOfExperts moe;
     moe.experts = size(at, "experts");
     moe.active = size(at, "active");
     moe.hidden = size(at, "hidden");
@@ -129,8 +131,8 @@ MixtureOfExperts read_mixture(json::Reader& at) {
     return moe;
 }
 
-Projection read_projection(json::Reader& at) {
-    Projection projection;
+sim::Projection read_projection(json::Reader& at) {
+    sim::Projection projection;
     projection.in = size(at, "in");
     projection.out = size(at, "out");
     projection.bias = at.flag_or("bias", false);
@@ -138,13 +140,13 @@ Projection read_projection(json::Reader& at) {
 }
 
 template <auto read>
-BlockKind as_kind(json::Reader& at) {
+sim::BlockKind as_kind(json::Reader& at) {
     return read(at);
 }
 
 struct KindReader {
     std::string_view key;
-    BlockKind (*read)(json::Reader&);
+    sim::BlockKind (*read)(json::Reader&);
 };
 
 constexpr std::array<KindReader, 8> kind_readers = {{
@@ -160,8 +162,8 @@ constexpr std::array<KindReader, 8> kind_readers = {{
 
 }  // namespace
 
-Block read_block(json::Reader& block, Count vectors_per_norm) {
-    Block result;
+sim::Block read_block(json::Reader& block, sim::Count vectors_per_norm) {
+    sim::Block result;
     int kinds_named = 0;
     for (const KindReader& kind : kind_readers) {
         if (std::optional<json::Reader> at = block.optional_object(kind.key)) {
@@ -183,4 +185,4 @@ Block read_block(json::Reader& block, Count vectors_per_norm) {
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::models

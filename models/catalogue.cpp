@@ -9,7 +9,7 @@
 #include "models/hugging_face/non_finite.h"
 #include "text/wording.h"
 
-namespace treeline {
+namespace treeline::models {
 
 namespace {
 
@@ -52,8 +52,8 @@ std::string name_of_config(const fs::path& path) {
     return generic && !folder.empty() ? folder : path.stem().string();
 }
 
-void note_source(Described<Model>& described, const json::Document& document, const std::string& kind) {
-    const Model& model = described.value;
+void note_source(json::Described<sim::Model>& described, const json::Document& document, const std::string& kind) {
+    const sim::Model& model = described.value;
     described.provenance = document.provenance();
     described.provenance.insert(
         described.provenance.begin(),
@@ -71,22 +71,22 @@ std::optional<json::Document> quantization_beside(const fs::path& config) {
     return json::Document::load(file, largest_file);
 }
 
-Model import_file(json::Reader& root, const fs::path& path) {
+sim::Model import_file(json::Reader& root, const fs::path& path) {
     std::optional<json::Document> quantization = quantization_beside(path);
     if (!quantization) {
         return import_hugging_face(root, name_of_config(path));
     }
     json::Reader quantization_root = quantization->root();
-    Model model = import_hugging_face(root, name_of_config(path), &quantization_root);
+    sim::Model model = import_hugging_face(root, name_of_config(path), &quantization_root);
     quantization->throw_if_problems();
     return model;
 }
 
-Described<Model> load_file(const fs::path& path) {
+json::Described<sim::Model> load_file(const fs::path& path) {
     json::Document document = open(path);
     json::Reader root = document.root();
     const bool imported = looks_like_hugging_face(root);
-    Described<Model> described;
+    json::Described<sim::Model> described;
     described.value = imported ? import_file(root, path) : read_model_description(root);
     if (document.problems().empty()) {
         document.add_problems(problems_of(described.value));
@@ -101,9 +101,10 @@ Described<Model> load_file(const fs::path& path) {
     for (const std::string& entry : known) {
         list += (list.empty() ? "" : ", ") + entry;
     }
-    const std::optional<std::string> meant = nearest(name, known);
-    throw InputError({"model \"" + name + "\" is not in the catalogue" + (meant ? "; did you mean \"" + *meant + "\"?" : ".") +
-                      " Known are " + list + "; a path to a description or to a Hugging Face config.json also works"});
+    const std::optional<std::string> meant = text::nearest(name, known);
+    throw text::InputError({"model \"" + name + "\" is not in the catalogue" +
+                            (meant ? "; did you mean \"" + *meant + "\"?" : ".") + " Known are " + list +
+                            "; a path to a description or to a Hugging Face config.json also works"});
 }
 
 }  // namespace
@@ -117,13 +118,13 @@ std::vector<std::string> model_names(const fs::path& catalogue) {
         }
     }
     if (error) {
-        throw InputError({catalogue.string() + ": the catalogue of models cannot be read (" + error.message() + ")"});
+        throw text::InputError({catalogue.string() + ": the catalogue of models cannot be read (" + error.message() + ")"});
     }
     std::sort(names.begin(), names.end());
     return names;
 }
 
-Described<Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
+json::Described<sim::Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
     if (is_path(name_or_path)) {
         std::error_code ignored;
         const fs::path path = name_or_path;
@@ -136,4 +137,4 @@ Described<Model> load_model(const fs::path& catalogue, const std::string& name_o
     return load_file(catalogue / (name_or_path + ".json"));
 }
 
-}  // namespace treeline
+}  // namespace treeline::models

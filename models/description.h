@@ -4,14 +4,14 @@
 #include "json/reader.h"
 #include "sim/model.h"
 
-namespace treeline {
+namespace treeline::models {
 
 /// Reads a description. Problems (and the sources of published totals) are left in the reader's document; the model returned is
 /// only fit for use when the document has none.
-Model read_model_description(json::Reader& root);
+sim::Model read_model_description(json::Reader& root);
 
 /// Reads one block of a layer: an object with exactly one key that names its kind ("attention", "mamba2", ...) and, where they
 /// differ from one per block, "norms" and "norm_vectors". `vectors_per_norm` is 1 for RMSNorm and 2 for LayerNorm.
-Block read_block(json::Reader& block, Count vectors_per_norm);
+sim::Block read_block(json::Reader& block, sim::Count vectors_per_norm);
 
-}  // namespace treeline
+}  // namespace treeline::models

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace treeline {
+namespace treeline::numerics {
 
 struct Bracket {
     double low = 0.0, high = 0.0;
@@ -18,4 +18,4 @@ Bracket bisect(Bracket bracket, int halvings, const TooLow& too_low) {
     return bracket;
 }
 
-}  // namespace treeline
+}  // namespace treeline::numerics

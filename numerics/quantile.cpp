@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace treeline {
+namespace treeline::numerics {
 
 double quantile(std::vector<double> values, double q) {
     if (values.empty()) {
@@ -18,4 +18,4 @@ double quantile(std::vector<double> values, double q) {
     return share == 0.0 ? *at : *at + share * (*std::min_element(at + 1, values.end()) - *at);
 }
 
-}  // namespace treeline
+}  // namespace treeline::numerics

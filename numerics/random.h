@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace treeline {
+namespace treeline::numerics {
 
 /// A well mixed word for each word: splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 constexpr std::uint64_t mixed(std::uint64_t value) {
@@ -116,4 +116,4 @@ private:
     std::array<std::uint64_t, 4> state_{};
 };
 
-}  // namespace treeline
+}  // namespace treeline::numerics

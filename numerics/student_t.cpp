@@ -6,7 +6,7 @@
 
 #include "numerics/bisection.h"
 
-namespace treeline {
+namespace treeline::numerics {
 
 // P(|T| ≤ t) = 1 − I_x(ν/2, 1/2) with x = ν/(ν + t²) (Abramowitz and Stegun 26.7.1 and 26.5.27).
 double student_t_within(double t, double degrees_of_freedom) {
@@ -25,4 +25,4 @@ double student_t(double confidence, double degrees_of_freedom) {
     return bisect({0.0, high}, 100, too_low).middle();
 }
 
-}  // namespace treeline
+}  // namespace treeline::numerics

@@ -9,23 +9,23 @@
 #include "reports/objective_text.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string against(const DeviceChoice& other, const Candidate& best) {
+std::string against(const sweeps::DeviceChoice& other, const sweeps::Candidate& best) {
     std::string text = fmt::format("{} reaches {} its tokens/s", other.platform,
-                                   ratio_text(other.best->tokens_per_second_device / best.tokens_per_second_device));
+                                   text::ratio_text(other.best->tokens_per_second_device / best.tokens_per_second_device));
     if (best.energy_per_token > Joules(0.0) && other.best->energy_per_token > Joules(0.0)) {
-        text += fmt::format(" and {} its tokens/J", ratio_text(best.energy_per_token / other.best->energy_per_token));
+        text += fmt::format(" and {} its tokens/J", text::ratio_text(best.energy_per_token / other.best->energy_per_token));
     }
     return text;
 }
 
-Json row_of(const Recommendation& recommendation, const TradeoffPoint& point) {
-    const VariantLabels& labels = recommendation.variants[point.variant].labels;
-    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(point.speculation)];
+Json row_of(const sweeps::Recommendation& recommendation, const sweeps::TradeoffPoint& point) {
+    const sweeps::VariantLabels& labels = recommendation.variants[point.variant].labels;
+    const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(point.speculation)];
     const bool drafts = point.draft_tokens > 0;
     return {{"device", labels.platform()},
             {"batch", point.batch},
@@ -39,21 +39,21 @@ Json row_of(const Recommendation& recommendation, const TradeoffPoint& point) {
 
 /// Every configuration whose energy is known, by rising batch, with "beaten" for those that another one of the same batch beats
 /// in tokens/s and tokens/J.
-Json configurations(const Recommendation& recommendation) {
-    std::map<double, std::vector<const TradeoffPoint*>> by_batch;
-    for (const TradeoffPoint& point : recommendation.tradeoffs) {
+Json configurations(const sweeps::Recommendation& recommendation) {
+    std::map<double, std::vector<const sweeps::TradeoffPoint*>> by_batch;
+    for (const sweeps::TradeoffPoint& point : recommendation.tradeoffs) {
         if (point.energy_per_token > Joules(0.0)) {
             by_batch[point.batch].push_back(&point);
         }
     }
     Json rows = Json::array();
     for (const auto& [batch, points] : by_batch) {
-        std::vector<Tradeoff> tradeoffs;
-        for (const TradeoffPoint* point : points) {
+        std::vector<sweeps::Tradeoff> tradeoffs;
+        for (const sweeps::TradeoffPoint* point : points) {
             tradeoffs.push_back({1.0 / point->energy_per_token.value(), point->tokens_per_second_device, tradeoffs.size()});
         }
         std::set<std::size_t> front;
-        for (const Tradeoff& tradeoff : pareto_front(tradeoffs)) {
+        for (const sweeps::Tradeoff& tradeoff : sweeps::pareto_front(tradeoffs)) {
             front.insert(tradeoff.id);
         }
         for (std::size_t i = 0; i < points.size(); ++i) {
@@ -65,11 +65,12 @@ Json configurations(const Recommendation& recommendation) {
 }
 
 /// Of each device the configuration with the most tokens/J at each batch.
-Json most_frugal(const Recommendation& recommendation) {
-    std::map<std::pair<std::string, double>, const TradeoffPoint*> least;
-    for (const TradeoffPoint& point : recommendation.tradeoffs) {
+Json most_frugal(const sweeps::Recommendation& recommendation) {
+    std::map<std::pair<std::string, double>, const sweeps::TradeoffPoint*> least;
+    for (const sweeps::TradeoffPoint& point : recommendation.tradeoffs) {
         if (point.energy_per_token > Joules(0.0)) {
-            const TradeoffPoint*& known = least[{recommendation.variants[point.variant].labels.platform(), point.batch}];
+            const sweeps::TradeoffPoint*& known =
+                least[{recommendation.variants[point.variant].labels.platform(), point.batch}];
             known = known == nullptr || point.energy_per_token < known->energy_per_token ? &point : known;
         }
     }
@@ -126,8 +127,8 @@ Figure batch_figure(Json rows) {
 
 }  // namespace
 
-std::string device_sentence(const Workload& workload, const Recommendation& recommendation) {
-    const std::vector<DeviceChoice> choices = best_of_each_device(recommendation);
+std::string device_sentence(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
+    const std::vector<sweeps::DeviceChoice> choices = sweeps::best_of_each_device(recommendation);
     if (choices.size() < 2) {
         return "";
     }
@@ -142,7 +143,7 @@ std::string device_sentence(const Workload& workload, const Recommendation& reco
            (choices.size() > most_named + 1 ? fmt::format("; {} more reach less.", choices.size() - most_named - 1) : ".");
 }
 
-std::optional<FigureSection> device_section(const Workload& workload, const Recommendation& recommendation) {
+std::optional<FigureSection> device_section(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
     const std::string sentence = device_sentence(workload, recommendation);
     Json rows = configurations(recommendation);
     if (sentence.empty() || rows.empty()) {
@@ -154,4 +155,4 @@ std::optional<FigureSection> device_section(const Workload& workload, const Reco
                          {tradeoff_figure(std::move(rows)), batch_figure(most_frugal(recommendation))}};
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

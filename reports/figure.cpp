@@ -2,7 +2,7 @@
 
 #include "reports/html.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -94,4 +94,4 @@ std::string render_figures(const FigurePage& page) {
     return render_html(data);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

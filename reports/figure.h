@@ -9,7 +9,7 @@
 
 #include "sim/enum_names.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 struct FigureAxis {
     std::string key;    ///< member of the rows
@@ -88,4 +88,4 @@ struct FigurePage {
 };
 std::string render_figures(const FigurePage& page);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -9,7 +9,7 @@
 extern "C" const char treeline_report_page_begin[];
 extern "C" const char treeline_report_page_end[];
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 constexpr std::string_view kTitleSlot = "<!--treeline:title-->";
@@ -101,4 +101,4 @@ std::string render_html(const nlohmann::json& data) {
     return out;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace treeline {
+namespace treeline::reports {
 
 /// The whole page for the report data (format "treeline-report", version 1; reports/page/README.md lists its members). Needs
 /// `title` (a string) and `summary.sentence`; a section whose member is absent is left out of the page. Any string is safe: it
@@ -13,4 +13,4 @@ namespace treeline {
 /// std::invalid_argument naming what is missing.
 std::string render_html(const nlohmann::json& data);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -5,7 +5,7 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -14,7 +14,7 @@ std::string field_of(const Json& value) {
     return value.is_null()             ? ""
            : value.is_string()         ? value.get<std::string>()
            : value.is_number_integer() ? std::to_string(value.get<long long>())
-           : value.is_number()         ? exact_text(value.get<double>())
+           : value.is_number()         ? text::exact_text(value.get<double>())
            : value.is_boolean()        ? (value.get<bool>() ? "yes" : "no")
                                        : value.dump();
 }
@@ -22,13 +22,13 @@ std::string field_of(const Json& value) {
 }  // namespace
 
 std::string csv_of(const std::vector<std::string>& keys, const Json& rows) {
-    std::string text = csv_line(keys);
+    std::string text = text::csv_line(keys);
     for (const Json& row : rows) {
         std::vector<std::string> fields;
         for (const std::string& key : keys) {
             fields.push_back(row.contains(key) ? field_of(row.at(key)) : "");
         }
-        text += csv_line(fields);
+        text += text::csv_line(fields);
     }
     return text;
 }
@@ -41,4 +41,4 @@ std::string csv_of(const Json& rows) {
     return csv_of(keys, rows);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -6,11 +6,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace treeline {
+namespace treeline::reports {
 
 /// Rows as CSV with a column for each key; a key that a row lacks, or that is null, is an empty field, and true is "yes".
 std::string csv_of(const std::vector<std::string>& keys, const nlohmann::ordered_json& rows);
 /// The same with the keys of the first row.
 std::string csv_of(const nlohmann::ordered_json& rows);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -4,7 +4,7 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 struct Words {
@@ -15,7 +15,7 @@ struct Words {
     const char* gain;
 };
 
-const Words& words_of(Objective objective) {
+const Words& words_of(sweeps::Objective objective) {
     static const Words throughput = {"most tokens/s per device", "tokens/s per device", "tokens/s/device",
                                      "{} tokens/s per device", "{} the tokens/s of plain decoding"};
     static const Words latency = {"lowest time per token", "time per token", "TPOT", "{} per token",
@@ -25,95 +25,95 @@ const Words& words_of(Objective objective) {
     static const Words energy = {"least energy per token", "energy per token", "J/token", "{} per token",
                                  "{} the tokens per joule of plain decoding"};
     switch (objective) {
-        case Objective::throughput:
+        case sweeps::Objective::throughput:
             return throughput;
-        case Objective::latency:
+        case sweeps::Objective::latency:
             return latency;
-        case Objective::cost:
+        case sweeps::Objective::cost:
             return cost;
-        case Objective::energy:
+        case sweeps::Objective::energy:
             return energy;
     }
     return throughput;
 }
 
 /// Why the schedule ends, after "beyond batch 188".
-std::string end_text(Limit limit) {
-    return limit == Limit::memory ? "nothing fits in memory at the longest context of the traffic"
-                                  : "nothing meets " + limit_text(limit);
+std::string end_text(sweeps::Limit limit) {
+    return limit == sweeps::Limit::memory ? "nothing fits in memory at the longest context of the traffic"
+                                          : "nothing meets " + limit_text(limit);
 }
 
 /// Why drafts are switched off, after "from batch 64:".
-std::string off_text(const std::optional<Limit>& limit) {
-    return !limit                    ? "plain decoding is better"
-           : *limit == Limit::memory ? "its drafts no longer fit in memory"
-           : *limit == Limit::gain   ? "it gains less than the minimum"
-                                     : "it exceeds " + limit_text(*limit);
+std::string off_text(const std::optional<sweeps::Limit>& limit) {
+    return !limit                            ? "plain decoding is better"
+           : *limit == sweeps::Limit::memory ? "its drafts no longer fit in memory"
+           : *limit == sweeps::Limit::gain   ? "it gains less than the minimum"
+                                             : "it exceeds " + limit_text(*limit);
 }
 
 }  // namespace
 
-std::string goal_text(Objective objective) { return words_of(objective).goal; }
-std::string quantity_text(Objective objective) { return words_of(objective).quantity; }
-std::string objective_heading(Objective objective) { return words_of(objective).heading; }
+std::string goal_text(sweeps::Objective objective) { return words_of(objective).goal; }
+std::string quantity_text(sweeps::Objective objective) { return words_of(objective).quantity; }
+std::string objective_heading(sweeps::Objective objective) { return words_of(objective).heading; }
 
-std::string objective_cell(const TrafficMeans& means, Objective objective) {
+std::string objective_cell(const sweeps::TrafficMeans& means, sweeps::Objective objective) {
     switch (objective) {
-        case Objective::throughput:
-            return short_text(means.tokens_per_second_device);
-        case Objective::latency:
+        case sweeps::Objective::throughput:
+            return text::short_text(means.tokens_per_second_device);
+        case sweeps::Objective::latency:
             return text_of(means.time_per_token);
-        case Objective::cost:
-            return dollars_text(1e6 * means.price_per_token.value());
-        case Objective::energy:
+        case sweeps::Objective::cost:
+            return text::dollars_text(1e6 * means.price_per_token.value());
+        case sweeps::Objective::energy:
             return text_of(means.energy_per_token);
     }
     return {};
 }
 
-std::string figure_text(const TrafficMeans& means, Objective objective) {
+std::string figure_text(const sweeps::TrafficMeans& means, sweeps::Objective objective) {
     return fmt::format(fmt::runtime(words_of(objective).figure), objective_cell(means, objective));
 }
 
-std::string gain_text(double gain, Objective objective) {
-    return fmt::format(fmt::runtime(words_of(objective).gain), ratio_text(gain));
+std::string gain_text(double gain, sweeps::Objective objective) {
+    return fmt::format(fmt::runtime(words_of(objective).gain), text::ratio_text(gain));
 }
 
-std::string regret_text(Objective objective) {
+std::string regret_text(sweeps::Objective objective) {
     switch (objective) {
-        case Objective::throughput:
+        case sweeps::Objective::throughput:
             return "Regret: how many more device-seconds a token takes than with the recommendation.";
-        case Objective::latency:
+        case sweeps::Objective::latency:
             return "Regret: how much longer a token takes than with the recommendation.";
-        case Objective::cost:
+        case sweeps::Objective::cost:
             return "Regret: how much more a token costs than with the recommendation.";
-        case Objective::energy:
+        case sweeps::Objective::energy:
             return "Regret: how much more energy a token takes than with the recommendation.";
     }
     return {};
 }
 
-std::string traffic_text(const Traffic& traffic) {
-    return traffic.shares_of == ShareOf::time
+std::string traffic_text(const sweeps::Traffic& traffic) {
+    return traffic.shares_of == sweeps::ShareOf::time
                ? "Traffic shares are shares of time; TPOT, energy and money are means over the tokens generated in it."
                : "Traffic shares are shares of generated tokens; every mean is taken over tokens.";
 }
 
-std::string limit_text(Limit limit) {
+std::string limit_text(sweeps::Limit limit) {
     switch (limit) {
-        case Limit::memory:
+        case sweeps::Limit::memory:
             return "the memory limit";
-        case Limit::time_per_token:
+        case sweeps::Limit::time_per_token:
             return "the TPOT limit";
-        case Limit::time_to_first_token:
+        case sweeps::Limit::time_to_first_token:
             return "the TTFT limit";
-        case Limit::gain:
+        case sweeps::Limit::gain:
             return "the minimum gain";
     }
     return {};
 }
 
-std::string schedule_text(const Schedule& schedule) {
+std::string schedule_text(const sweeps::Schedule& schedule) {
     if (schedule.entries.empty()) {
         return schedule.end_limit ? "Even at batch 1 " + end_text(*schedule.end_limit) + "." : "";
     }
@@ -127,4 +127,4 @@ std::string schedule_text(const Schedule& schedule) {
     return text + ".";
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -5,36 +5,36 @@
 
 #include "sweeps/recommend.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// "most tokens/s per device".
-std::string goal_text(Objective objective);
+std::string goal_text(sweeps::Objective objective);
 
 /// What is compared, as a reader knows it: "tokens/s per device", "time per token", "price per token", "energy per token".
-std::string quantity_text(Objective objective);
+std::string quantity_text(sweeps::Objective objective);
 
 /// A configuration's figure with its unit: "175 tokens/s per device", "4.93 ms per token", "$1.20 per million tokens", "0.6 J
 /// per token".
-std::string figure_text(const TrafficMeans& means, Objective objective);
+std::string figure_text(const sweeps::TrafficMeans& means, sweeps::Objective objective);
 
 /// A gain in the objective: "1.79x the tokens/s of plain decoding", "1.62x the speed of plain decoding", "1.7x the tokens per
 /// dollar of plain decoding", "1.5x the tokens per joule of plain decoding".
-std::string gain_text(double gain, Objective objective);
+std::string gain_text(double gain, sweeps::Objective objective);
 
 /// One cell of a table whose heading is objective_heading(): "175", "4.93 ms", "$1.20", "0.6 J".
-std::string objective_cell(const TrafficMeans& means, Objective objective);
-std::string objective_heading(Objective objective);
+std::string objective_cell(const sweeps::TrafficMeans& means, sweeps::Objective objective);
+std::string objective_heading(sweeps::Objective objective);
 
 /// What regret means, for the note below a table.
-std::string regret_text(Objective objective);
+std::string regret_text(sweeps::Objective objective);
 
 /// What the means on a page are taken over: "Traffic shares are shares of time; …".
-std::string traffic_text(const Traffic& traffic);
+std::string traffic_text(const sweeps::Traffic& traffic);
 
 /// "memory", "the TPOT limit", "the TTFT limit", "the minimum gain".
-std::string limit_text(Limit limit);
+std::string limit_text(sweeps::Limit limit);
 
 /// Where speculation stops paying and, if it does, where the schedule ends.
-std::string schedule_text(const Schedule& schedule);
+std::string schedule_text(const sweeps::Schedule& schedule);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -7,24 +7,26 @@
 #include "reports/report_parts.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string policy_text(const Recommendation& recommendation, const PolicyOutcome& outcome) {
+std::string policy_text(const sweeps::Recommendation& recommendation, const sweeps::PolicyOutcome& outcome) {
     const std::string& rollback = recommendation.variants[outcome.variant].labels.rollback;
-    const bool chain = is_chain(recommendation.speculations[static_cast<std::size_t>(outcome.best->speculation)]);
-    if (chain && outcome.verification == Verification::unrolled) {
+    const bool chain = sim::is_chain(recommendation.speculations[static_cast<std::size_t>(outcome.best->speculation)]);
+    if (chain && outcome.verification == sim::Verification::unrolled) {
         return rollback + " with chains";
     }
     return fmt::format("{} with {} {}", rollback, name_of(outcome.verification), chain ? "chains" : "trees");
 }
 
-std::string against_best(const Recommendation& recommendation, const PolicyOutcome& best, const PolicyOutcome& other) {
+std::string against_best(const sweeps::Recommendation& recommendation, const sweeps::PolicyOutcome& best,
+                         const sweeps::PolicyOutcome& other) {
     const double gigabytes = (other.best->peak_memory - best.best->peak_memory).value() / 1e9;
-    std::string text = fmt::format("{} takes {} more time per token", policy_text(recommendation, other),
-                                   percent_text(other.best->time_per_token.value() / best.best->time_per_token.value() - 1.0));
+    std::string text =
+        fmt::format("{} takes {} more time per token", policy_text(recommendation, other),
+                    text::percent_text(other.best->time_per_token.value() / best.best->time_per_token.value() - 1.0));
     if (std::abs(gigabytes) >= 0.05) {
         text += fmt::format(" and {:.1f} GB {} of each device", std::abs(gigabytes), gigabytes > 0.0 ? "more" : "less");
     }
@@ -68,9 +70,9 @@ Figure memory_figure(Json rows) {
 
 }  // namespace
 
-std::string policy_sentence(const Recommendation& recommendation) {
-    std::vector<PolicyOutcome> runnable;
-    for (const PolicyOutcome& outcome : compare_policies(recommendation)) {
+std::string policy_sentence(const sweeps::Recommendation& recommendation) {
+    std::vector<sweeps::PolicyOutcome> runnable;
+    for (const sweeps::PolicyOutcome& outcome : sweeps::compare_policies(recommendation)) {
         if (outcome.best != nullptr) {
             runnable.push_back(outcome);
         }
@@ -78,36 +80,37 @@ std::string policy_sentence(const Recommendation& recommendation) {
     if (runnable.size() < 2) {
         return "";
     }
-    const PolicyOutcome& best = runnable.front();
+    const sweeps::PolicyOutcome& best = runnable.front();
     std::string text = fmt::format("With this drafter, {} is fastest; {}", policy_text(recommendation, best),
                                    against_best(recommendation, best, runnable[1]));
-    const auto slowest = std::max_element(runnable.begin(), runnable.end(), [](const PolicyOutcome& a, const PolicyOutcome& b) {
-        return a.best->time_per_token < b.best->time_per_token;
-    });
+    const auto slowest =
+        std::max_element(runnable.begin(), runnable.end(), [](const sweeps::PolicyOutcome& a, const sweeps::PolicyOutcome& b) {
+            return a.best->time_per_token < b.best->time_per_token;
+        });
     if (runnable.size() > 2 && slowest != runnable.begin() + 1 && slowest != runnable.begin()) {
         text += "; " + against_best(recommendation, best, *slowest);
     }
     return text + ".";
 }
 
-FigureSection policy_section(const Workload& workload, const Recommendation& recommendation) {
+FigureSection policy_section(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
     FigureSection section{"rollback", "Why this rollback and verification", policy_sentence(recommendation), {}};
-    const std::vector<std::size_t> variants = variants_by_rollback(recommendation);
+    const std::vector<std::size_t> variants = sweeps::variants_by_rollback(recommendation);
     if (section.text.empty() || variants.size() < 2) {
         return section;
     }
-    const double context = typical_point(workload.traffic).context;
+    const double context = sweeps::typical_point(workload.traffic).context;
     Json speeds = Json::array(), memory = Json::array();
     for (const std::size_t index : variants) {
-        const Variant& variant = recommendation.variants[index];
+        const sweeps::Variant& variant = recommendation.variants[index];
         if (!problems_of(variant.setup).empty()) {
             continue;
         }
-        const CompiledRound round = compile_round(variant.setup);
-        std::vector<int> drafting = runnable(round);
+        const sim::CompiledRound round = sim::compile_round(variant.setup);
+        std::vector<int> drafting = sweeps::runnable(round);
         std::erase(drafting, 0);
         for (double batch = 1.0; batch <= 1024.0; batch *= 2.0) {
-            const std::optional<FittingPoint> fastest = fastest_that_fits(round, drafting, batch, context);
+            const std::optional<sweeps::FittingPoint> fastest = sweeps::fastest_that_fits(round, drafting, batch, context);
             if (!fastest) {
                 continue;
             }
@@ -118,7 +121,7 @@ FigureSection policy_section(const Workload& workload, const Recommendation& rec
                               {"speedup", fastest->estimate.throughput_multiplier},
                               {"tpot_ms", fastest->estimate.time_per_token.value() * 1e3},
                               {"memory_gb", fastest->estimate.memory.value() / 1e9}});
-            for (const MemoryPart& part : memory_parts(round, {fastest->speculation, batch, context})) {
+            for (const sim::MemoryPart& part : sim::memory_parts(round, {fastest->speculation, batch, context})) {
                 memory.push_back({{"rollback", variant.labels.rollback},
                                   {"batch", batch},
                                   {"part", part.part},
@@ -131,4 +134,4 @@ FigureSection policy_section(const Workload& workload, const Recommendation& rec
     return section;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

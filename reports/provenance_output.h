@@ -8,12 +8,12 @@
 
 #include "text/provenance.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// "5 numbers: 3 datasheet, 2 assumed".
-std::string provenance_summary(const std::vector<Provenance>& provenance);
+std::string provenance_summary(const std::vector<text::Provenance>& provenance);
 /// Each value with its kind and source, one per line.
-std::string provenance_table(const std::vector<Provenance>& provenance);
-nlohmann::ordered_json provenance_json(const std::vector<Provenance>& provenance);
+std::string provenance_table(const std::vector<text::Provenance>& provenance);
+nlohmann::ordered_json provenance_json(const std::vector<text::Provenance>& provenance);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -17,42 +17,43 @@
 #include "text/number_text.h"
 #include "text/precision_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Candidate& best_of(const Recommendation& recommendation) { return recommendation.candidates.front(); }
+const sweeps::Candidate& best_of(const sweeps::Recommendation& recommendation) { return recommendation.candidates.front(); }
 
-const Variant& best_variant(const Recommendation& recommendation) {
+const sweeps::Variant& best_variant(const sweeps::Recommendation& recommendation) {
     return recommendation.variants[best_of(recommendation).variant];
 }
 
-std::string draft_text(const Recommendation& recommendation) {
-    const Candidate& candidate = best_of(recommendation);
-    const Variant& variant = best_variant(recommendation);
+std::string draft_text(const sweeps::Recommendation& recommendation) {
+    const sweeps::Candidate& candidate = best_of(recommendation);
+    const sweeps::Variant& variant = best_variant(recommendation);
     if (candidate.draft_tokens == 0) {
         return "none: plain decoding";
     }
-    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
-    return is_chain(speculation)
+    const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
+    return sim::is_chain(speculation)
                ? fmt::format("{}, chain of {}", variant.labels.drafter, candidate.draft_tokens)
                : fmt::format("{}, {}: a tree of {} nodes", variant.labels.drafter, speculation.label, candidate.draft_tokens);
 }
 
-std::string verification_text(const Recommendation& recommendation) {
-    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)];
-    if (speculation.verification == Verification::packed) {
+std::string verification_text(const sweeps::Recommendation& recommendation) {
+    const sim::Speculation& speculation =
+        recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)];
+    if (speculation.verification == sim::Verification::packed) {
         return "packed: one sequence for the whole tree";
     }
-    const std::string rows = is_chain(speculation) ? "one pass over the chain" : "unrolled: one sequence per leaf";
-    return speculation.verification == Verification::unrolled ? rows : rows + ", chunk scan";
+    const std::string rows = sim::is_chain(speculation) ? "one pass over the chain" : "unrolled: one sequence per leaf";
+    return speculation.verification == sim::Verification::unrolled ? rows : rows + ", chunk scan";
 }
 
 Json configuration_of(const ReportInputs& inputs) {
-    const Recommendation& recommendation = inputs.recommendation;
-    const Candidate& best = best_of(recommendation);
-    const Variant& variant = best_variant(recommendation);
+    const sweeps::Recommendation& recommendation = inputs.recommendation;
+    const sweeps::Candidate& best = best_of(recommendation);
+    const sweeps::Variant& variant = best_variant(recommendation);
     Json list = Json::array();
     const auto add = [&list](const char* name, const std::string& value) {
         list.push_back({{"name", name}, {"value", value}});
@@ -74,12 +75,12 @@ Json configuration_of(const ReportInputs& inputs) {
     return list;
 }
 
-Json metrics_of(const Candidate& best, const GainInterval& interval, const Workload& workload) {
+Json metrics_of(const sweeps::Candidate& best, const sweeps::GainInterval& interval, const sweeps::Workload& workload) {
     Json metrics = Json::array();
     const auto add = [&metrics](const char* name, double value, const char* unit, const char* note) {
         metrics.push_back({{"name", name}, {"value", value}, {"unit", unit}, {"note", note}});
     };
-    const bool of_time = workload.objective == Objective::latency;
+    const bool of_time = workload.objective == sweeps::Objective::latency;
     metrics.push_back({{"name", of_time ? "Speed-up" : "Gain"},
                        {"value", best.gain},
                        {"low", interval.low},
@@ -88,7 +89,8 @@ Json metrics_of(const Candidate& best, const GainInterval& interval, const Workl
                        {"note", of_time ? "against plain decoding"
                                         : fmt::format("in {}, against plain decoding", quantity_text(workload.objective))}});
     // With shares of time a device generates tokens as fast as the mean TPOT falls: one number.
-    if (!of_time && !(workload.objective == Objective::throughput && workload.traffic.shares_of == ShareOf::time)) {
+    if (!of_time &&
+        !(workload.objective == sweeps::Objective::throughput && workload.traffic.shares_of == sweeps::ShareOf::time)) {
         add("Speed-up", best.speedup, "x", "in time per token");
     }
     add("TPOT", best.time_per_token.value() * 1e3, "ms", "mean over tokens");
@@ -108,26 +110,27 @@ Json metrics_of(const Candidate& best, const GainInterval& interval, const Workl
     return metrics;
 }
 
-Json commands_of(const Recommendation& recommendation, const std::vector<Engine>& engines) {
+Json commands_of(const sweeps::Recommendation& recommendation, const std::vector<engines::Engine>& engines) {
     Json commands = Json::array();
-    for (const EngineFlags& flags : engine_flags(recommendation, engines)) {
+    for (const engines::EngineFlags& flags : engines::engine_flags(recommendation, engines)) {
         if (!flags.text.empty()) {
             const std::string remark = flags.remark.empty() ? "" : ": " + flags.remark;
-            commands.push_back({{"engine", flags.engine + remark}, {"text", pasted(flags)}});
+            commands.push_back({{"engine", flags.engine + remark}, {"text", engines::pasted(flags)}});
         }
     }
     return commands;
 }
 
-Json uncertainty_of(const GainInterval& interval, const Recommendation& recommendation, Objective objective) {
+Json uncertainty_of(const sweeps::GainInterval& interval, const sweeps::Recommendation& recommendation,
+                    sweeps::Objective objective) {
     Json inputs = Json::array();
-    for (const Sensitivity& input : interval.inputs) {
+    for (const sweeps::Sensitivity& input : interval.inputs) {
         inputs.push_back({{"name", input.input}, {"low", input.low}, {"high", input.high}, {"assumed", input.range}});
     }
     std::string sentence =
         fmt::format("The gain of {} in {} lies between {} and {} as every input moves over its range; {} and {} matter most.",
-                    ratio_text(interval.value), quantity_text(objective), ratio_text(interval.low), ratio_text(interval.high),
-                    interval.inputs[0].input, interval.inputs[1].input);
+                    text::ratio_text(interval.value), quantity_text(objective), text::ratio_text(interval.low),
+                    text::ratio_text(interval.high), interval.inputs[0].input, interval.inputs[1].input);
     if (recommendation.flip_accept_length) {
         sentence += fmt::format(" Below an accept length of {:.2f} (expected: {:.2f}) the runner-up is the better choice.",
                                 *recommendation.flip_accept_length, best_of(recommendation).accept_length);
@@ -135,10 +138,10 @@ Json uncertainty_of(const GainInterval& interval, const Recommendation& recommen
     return {{"sentence", sentence}, {"quantity", quantity_text(objective)}, {"inputs", inputs}};
 }
 
-Json provenance_of(const std::vector<Provenance>& provenance) {
+Json provenance_of(const std::vector<text::Provenance>& provenance) {
     Json inputs = Json::array();
     std::set<std::string> seen;
-    for (const Provenance& entry : provenance) {
+    for (const text::Provenance& entry : provenance) {
         if (seen.insert(entry.path).second) {
             inputs.push_back({{"name", entry.path}, {"value", entry.text}, {"source", entry.source}, {"kind", entry.kind}});
         }
@@ -147,28 +150,29 @@ Json provenance_of(const std::vector<Provenance>& provenance) {
 }
 
 /// " in the tree sglang 5,4,32", or nothing for a chain.
-std::string in_a_tree(const Recommendation& recommendation) {
-    const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)];
-    return is_chain(speculation) ? "" : " in the tree " + speculation.label;
+std::string in_a_tree(const sweeps::Recommendation& recommendation) {
+    const sim::Speculation& speculation =
+        recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)];
+    return sim::is_chain(speculation) ? "" : " in the tree " + speculation.label;
 }
 
 /// The best trees of the recommended drafter, if the acceptance of siblings is known and trees can be verified.
-std::optional<FigureSection> tree_section(const Workload& workload, const Recommendation& recommendation) {
-    const Variant& variant = best_variant(recommendation);
+std::optional<FigureSection> tree_section(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
+    const sweeps::Variant& variant = best_variant(recommendation);
     if (!recommendation.speculate || variant.setup.acceptance.siblings.ranks() < 2) {
         return std::nullopt;
     }
-    TreeSearch search;
-    for (const std::size_t index : variants_by_rollback(recommendation)) {
+    sweeps::TreeSearch search;
+    for (const std::size_t index : sweeps::variants_by_rollback(recommendation)) {
         search.rollbacks.push_back(recommendation.variants[index].setup.rollback);
     }
     for (double batch = 1.0; batch <= 256.0; batch *= 2.0) {
         search.batches.push_back(batch);
     }
-    search.context = typical_point(workload.traffic).context;
+    search.context = sweeps::typical_point(workload.traffic).context;
     try {
         FigureSection section =
-            best_tree_section(search_trees(variant.setup, search),
+            best_tree_section(sweeps::search_trees(variant.setup, search),
                               fmt::format("{} with {} on {}, context {:.0f}", variant.labels.target, variant.labels.drafter,
                                           variant.labels.platform(), search.context));
         section.text += fmt::format(
@@ -182,8 +186,8 @@ std::optional<FigureSection> tree_section(const Workload& workload, const Recomm
 }
 
 Json sections_of(const ReportInputs& inputs) {
-    const Workload& workload = inputs.workload;
-    const Recommendation& recommendation = inputs.recommendation;
+    const sweeps::Workload& workload = inputs.workload;
+    const sweeps::Recommendation& recommendation = inputs.recommendation;
     Json sections = Json::array();
     if (const std::optional<FigureSection> devices = device_section(workload, recommendation)) {
         sections.push_back(section_json(*devices));
@@ -202,39 +206,40 @@ Json sections_of(const ReportInputs& inputs) {
 
 }  // namespace
 
-std::string answer_sentence(const Workload& workload, const Recommendation& recommendation) {
-    const Candidate& best = best_of(recommendation);
-    const Variant& variant = best_variant(recommendation);
+std::string answer_sentence(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
+    const sweeps::Candidate& best = best_of(recommendation);
+    const sweeps::Variant& variant = best_variant(recommendation);
     const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
     if (!recommendation.speculate) {
         return fmt::format("Run {} without speculation: no drafter gains {} or more within the limits.", where,
-                           ratio_text(workload.limits.minimum_gain));
+                           text::ratio_text(workload.limits.minimum_gain));
     }
-    const Objective objective = workload.objective;
-    const Candidate& plain = recommendation.plain;
+    const sweeps::Objective objective = workload.objective;
+    const sweeps::Candidate& plain = recommendation.plain;
     std::string sentence =
         fmt::format("Run {} with {} drafting {} token{}{}: {} over this traffic, {} instead of {}", where,
                     variant.labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(recommendation),
                     gain_text(best.gain, objective), figure_text(best, objective), objective_cell(plain, objective));
-    sentence += objective == Objective::latency
+    sentence += objective == sweeps::Objective::latency
                     ? "."
                     : fmt::format("; {} per token instead of {}.", text_of(best.time_per_token), text_of(plain.time_per_token));
-    if (best.basis == AcceptanceBasis::extrapolated) {
+    if (best.basis == sim::AcceptanceBasis::extrapolated) {
         sentence += fmt::format(" Acceptance was measured only up to position {}; beyond that it is extrapolated.",
                                 variant.setup.acceptance.chain.measured_positions());
-    } else if (best.basis == AcceptanceBasis::upper_bound) {
+    } else if (best.basis == sim::AcceptanceBasis::upper_bound) {
         sentence += " Its accept length is an upper bound: the chains are assumed independent.";
     }
     return sentence + " " + schedule_text(recommendation.schedule);
 }
 
 Json report_data(const ReportInputs& inputs) {
-    const Recommendation& recommendation = inputs.recommendation;
-    const Candidate& best = best_of(recommendation);
-    const Variant& variant = best_variant(recommendation);
-    const CompiledRound round = compile_round(variant.setup);
-    const Objective objective = inputs.workload.objective;
-    const GainInterval interval = gain_interval(variant.setup, best.speculation, inputs.workload.traffic, objective);
+    const sweeps::Recommendation& recommendation = inputs.recommendation;
+    const sweeps::Candidate& best = best_of(recommendation);
+    const sweeps::Variant& variant = best_variant(recommendation);
+    const sim::CompiledRound round = sim::compile_round(variant.setup);
+    const sweeps::Objective objective = inputs.workload.objective;
+    const sweeps::GainInterval interval =
+        sweeps::gain_interval(variant.setup, best.speculation, inputs.workload.traffic, objective);
 
     Json data = {{"format", "treeline-report"}, {"version", 1}};
     data["title"] = inputs.workload.title;
@@ -261,7 +266,7 @@ Json report_data(const ReportInputs& inputs) {
     data["uncertainty"] = uncertainty_of(interval, recommendation, objective);
     data["candidates"] = candidate_table(inputs.workload, recommendation);
     data["excluded"] = Json::array();
-    for (const Exclusion& exclusion : recommendation.excluded) {
+    for (const sweeps::Exclusion& exclusion : recommendation.excluded) {
         data["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
     }
     data["inputs"] = provenance_of(inputs.provenance);
@@ -269,4 +274,4 @@ Json report_data(const ReportInputs& inputs) {
     return data;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

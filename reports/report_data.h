@@ -11,7 +11,7 @@
 #include "reports/figure.h"
 #include "sweeps/recommend.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// What the report repeats about a drafter's acceptance; one entry per variant of the workload, in order.
 struct AcceptanceNote {
@@ -20,19 +20,19 @@ struct AcceptanceNote {
 };
 
 struct ReportInputs {
-    const Workload& workload;
-    const Recommendation& recommendation;
-    const std::vector<Provenance>& provenance;       ///< of every description used
-    const std::vector<AcceptanceNote>& acceptance;   ///< by variant of the workload
-    std::vector<FigureSection> studies;              ///< further sections of charts
-    std::vector<std::string> notes;                  ///< what descriptions leave out, shown at the end
-    std::vector<Engine> engines = newest_engines();  ///< whose flags are shown
+    const sweeps::Workload& workload;
+    const sweeps::Recommendation& recommendation;
+    const std::vector<text::Provenance>& provenance;                   ///< of every description used
+    const std::vector<AcceptanceNote>& acceptance;                     ///< by variant of the workload
+    std::vector<FigureSection> studies;                                ///< further sections of charts
+    std::vector<std::string> notes;                                    ///< what descriptions leave out, shown at the end
+    std::vector<engines::Engine> engines = engines::newest_engines();  ///< whose flags are shown
 };
 
 /// Data for render_html.
 nlohmann::ordered_json report_data(const ReportInputs& inputs);
 
 /// The answer in one or two sentences, as `recommend` prints it and the report's head shows it.
-std::string answer_sentence(const Workload& workload, const Recommendation& recommendation);
+std::string answer_sentence(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -12,7 +12,7 @@
 #include "reports/objective_text.h"
 #include "reports/shape_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -35,10 +35,10 @@ struct Cell {
     bool fits = false;
 };
 
-Cell best_cell(const CompiledRound& round, const std::vector<int>& drafting, double batch, double context) {
+Cell best_cell(const sim::CompiledRound& round, const std::vector<int>& drafting, double batch, double context) {
     Cell cell;
-    cell.fits = evaluate(round, {0, batch, context}).fits;
-    if (const std::optional<FittingPoint> fastest = fastest_that_fits(round, drafting, batch, context)) {
+    cell.fits = sim::evaluate(round, {0, batch, context}).fits;
+    if (const std::optional<sweeps::FittingPoint> fastest = sweeps::fastest_that_fits(round, drafting, batch, context)) {
         cell.speedup = fastest->estimate.throughput_multiplier;
         cell.speculation = cell.speedup > 1.0 ? fastest->speculation : 0;
         cell.draft_tokens = static_cast<int>(round.row(cell.speculation).draft_tokens);
@@ -46,28 +46,28 @@ Cell best_cell(const CompiledRound& round, const std::vector<int>& drafting, dou
     return cell;
 }
 
-bool same_platform(const VariantLabels& a, const VariantLabels& b) {
+bool same_platform(const sweeps::VariantLabels& a, const sweeps::VariantLabels& b) {
     return a.platform() == b.platform() && a.stack == b.stack && a.mode == b.mode && a.target == b.target &&
            a.precision == b.precision;
 }
 
 /// Key of the column that holds what `objective` ranks by.
-std::string_view objective_key(Objective objective) {
+std::string_view objective_key(sweeps::Objective objective) {
     switch (objective) {
-        case Objective::throughput:
+        case sweeps::Objective::throughput:
             return "device_rate";
-        case Objective::latency:
+        case sweeps::Objective::latency:
             return "tpot";
-        case Objective::cost:
+        case sweeps::Objective::cost:
             return "price";
-        case Objective::energy:
+        case sweeps::Objective::energy:
             return "energy";
     }
     return "";
 }
 
 /// Moves the column of the objective to the right of the speed-up.
-void mark_objective(Json& columns, Objective objective) {
+void mark_objective(Json& columns, sweeps::Objective objective) {
     const auto at = [&columns](std::string_view key) {
         return std::find_if(columns.begin(), columns.end(),
                             [key](const Json& column) { return column["key"].get<std::string>() == key; });
@@ -77,52 +77,55 @@ void mark_objective(Json& columns, Objective objective) {
     std::rotate(std::next(at("speedup")), found, std::next(found));
 }
 
-DesignPoint point_at(const TrafficPoint& traffic, const Candidate& best) {
+sim::DesignPoint point_at(const sweeps::TrafficPoint& traffic, const sweeps::Candidate& best) {
     return {best.speculation, traffic.batch, traffic.context};
 }
 
-AcceptanceBasis basis_of(const CompiledRound& round, int speculation) { return round.row(speculation).accepted.basis; }
+sim::AcceptanceBasis basis_of(const sim::CompiledRound& round, int speculation) {
+    return round.row(speculation).accepted.basis;
+}
 
 /// "chain 5", with what its accept length rests on if that is not a measurement.
-std::string shape_text(const Recommendation& recommendation, int speculation, AcceptanceBasis basis) {
+std::string shape_text(const sweeps::Recommendation& recommendation, int speculation, sim::AcceptanceBasis basis) {
     return speculation == 0 ? "off"
                             : text_of(recommendation.speculations[static_cast<std::size_t>(speculation)]) + basis_text(basis);
 }
 
 }  // namespace
 
-Json schedule_rows(const Recommendation& recommendation) {
+Json schedule_rows(const sweeps::Recommendation& recommendation) {
     Json rows = Json::array();
     const std::string& drafter = recommendation.variants[recommendation.candidates.front().variant].labels.drafter;
-    for (const ScheduleEntry& entry : recommendation.schedule.entries) {
+    for (const sweeps::ScheduleEntry& entry : recommendation.schedule.entries) {
         rows.push_back({{"batch_from", entry.batch_from},
                         {"batch_to", entry.batch_to},
                         {"draft_tokens", entry.draft_tokens},
                         {"shape", shape_text(recommendation, entry.speculation, entry.basis)},
                         {"speedup", entry.speedup_from},
                         {"speedup_to", entry.speedup_to},
-                        {"extrapolated", entry.basis == AcceptanceBasis::extrapolated},
+                        {"extrapolated", entry.basis == sim::AcceptanceBasis::extrapolated},
                         {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
     }
     return rows;
 }
 
-Json traffic_rows(const Traffic& traffic) {
+Json traffic_rows(const sweeps::Traffic& traffic) {
     Json rows = Json::array();
-    for (const TrafficPoint& point : traffic.points) {
+    for (const sweeps::TrafficPoint& point : traffic.points) {
         rows.push_back({{"batch", point.batch}, {"context", point.context}});
     }
     return rows;
 }
 
-Json heatmap_rows(const CompiledRound& round, const Workload& workload, const Recommendation& recommendation) {
+Json heatmap_rows(const sim::CompiledRound& round, const sweeps::Workload& workload,
+                  const sweeps::Recommendation& recommendation) {
     Json rows = Json::array();
     if (!recommendation.speculate) {
         return rows;
     }
-    const double top_batch = std::clamp(4.0 * largest_batch_of(workload.traffic), 64.0, 1024.0);
-    const double top_context = std::clamp(4.0 * longest_context_of(workload.traffic), 8192.0, 131072.0);
-    std::vector<int> drafting = runnable(round);
+    const double top_batch = std::clamp(4.0 * sweeps::largest_batch_of(workload.traffic), 64.0, 1024.0);
+    const double top_context = std::clamp(4.0 * sweeps::longest_context_of(workload.traffic), 8192.0, 131072.0);
+    std::vector<int> drafting = sweeps::runnable(round);
     std::erase(drafting, 0);
     for (const double batch : powers_of_two(1.0, top_batch)) {
         for (const double context : powers_of_two(512.0, top_context)) {
@@ -138,29 +141,29 @@ Json heatmap_rows(const CompiledRound& round, const Workload& workload, const Re
     return rows;
 }
 
-Json draft_length_rows(const Workload& workload, const Recommendation& recommendation) {
+Json draft_length_rows(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
     Json rows = Json::array();
-    const VariantLabels& best = recommendation.variants[recommendation.candidates.front().variant].labels;
-    const double context = typical_point(workload.traffic).context;
+    const sweeps::VariantLabels& best = recommendation.variants[recommendation.candidates.front().variant].labels;
+    const double context = sweeps::typical_point(workload.traffic).context;
     std::vector<double> batches = {1.0};
-    if (largest_batch_of(workload.traffic) > 1.0) {
-        batches.push_back(largest_batch_of(workload.traffic));
+    if (sweeps::largest_batch_of(workload.traffic) > 1.0) {
+        batches.push_back(sweeps::largest_batch_of(workload.traffic));
     }
     // One curve for each drafter, batch, and chains or trees: the fastest shape and policy at each number of nodes.
     std::map<std::tuple<std::string, bool, double, int>, Json> fastest;
-    for (const Variant& variant : recommendation.variants) {
+    for (const sweeps::Variant& variant : recommendation.variants) {
         if (!same_platform(variant.labels, best) || variant.plain() || !problems_of(variant.setup).empty()) {
             continue;
         }
-        const CompiledRound round = compile_round(variant.setup);
+        const sim::CompiledRound round = sim::compile_round(variant.setup);
         for (const double batch : batches) {
             for (int i = 1; i < static_cast<int>(round.rows.size()); ++i) {
                 if (!round.runs(i)) {
                     continue;
                 }
-                const bool tree = !is_chain(workload.speculations[static_cast<std::size_t>(i)]);
+                const bool tree = !sim::is_chain(workload.speculations[static_cast<std::size_t>(i)]);
                 const int nodes = static_cast<int>(round.row(i).draft_tokens);
-                const RoundEstimate estimate = evaluate(round, {i, batch, context});
+                const sim::RoundEstimate estimate = sim::evaluate(round, {i, batch, context});
                 Json& row = fastest[{variant.labels.drafter, tree, batch, nodes}];
                 if (row.is_null() || row["speedup"].get<double>() < estimate.throughput_multiplier) {
                     row = {{"drafter", variant.labels.drafter + (tree ? ", trees" : "")},
@@ -170,7 +173,7 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
                            {"shape", shape_text(recommendation, i, basis_of(round, i))},
                            {"speedup", estimate.throughput_multiplier},
                            {"accept_length", estimate.accept_length},
-                           {"extrapolated", basis_of(round, i) == AcceptanceBasis::extrapolated},
+                           {"extrapolated", basis_of(round, i) == sim::AcceptanceBasis::extrapolated},
                            {"tpot_ms", estimate.time_per_token.value() * 1e3}};
                 }
             }
@@ -182,8 +185,8 @@ Json draft_length_rows(const Workload& workload, const Recommendation& recommend
     return rows;
 }
 
-Json round_rows(const CompiledRound& round, const Workload& workload, const Candidate& best) {
-    const RoundEstimate estimate = evaluate(round, point_at(typical_point(workload.traffic), best));
+Json round_rows(const sim::CompiledRound& round, const sweeps::Workload& workload, const sweeps::Candidate& best) {
+    const sim::RoundEstimate estimate = sim::evaluate(round, point_at(sweeps::typical_point(workload.traffic), best));
     Json rows = Json::array();
     const auto add = [&rows](const char* configuration, const char* phase, Seconds time) {
         if (time > Seconds(0.0)) {
@@ -198,19 +201,20 @@ Json round_rows(const CompiledRound& round, const Workload& workload, const Cand
         add("recommended", "prompts", estimate.prompts);
     }
     add("plain decoding", "target pass", estimate.autoregressive);
-    add("plain decoding", "prompts", round.prompts.target * (typical_point(workload.traffic).batch - 1.0));
+    add("plain decoding", "prompts", round.prompts.target * (sweeps::typical_point(workload.traffic).batch - 1.0));
     return rows;
 }
 
-Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Workload& workload, const Candidate& best) {
-    const Device& device = setup.platform.device;
-    const TrafficPoint& common = typical_point(workload.traffic);
+Json roofline_data(const sim::CompiledRound& round, const sim::RoundSetup& setup, const sweeps::Workload& workload,
+                   const sweeps::Candidate& best) {
+    const sim::Device& device = setup.platform.device;
+    const sweeps::TrafficPoint& common = sweeps::typical_point(workload.traffic);
     Json operations = Json::array();
-    for (const ExplainedPass& pass : explain(round, point_at(common, best))) {
+    for (const sim::ExplainedPass& pass : sim::explain(round, point_at(common, best))) {
         if (best.draft_tokens > 0 && pass.phase == "plain decoding") {
             continue;
         }
-        for (const OperationEstimate& operation : pass.operations) {
+        for (const sim::OperationEstimate& operation : pass.operations) {
             if (operation.flops > Flops(0.0) && operation.bytes > Bytes(0.0)) {
                 operations.push_back({{"pass", pass.phase},
                                       {"name", operation.name},
@@ -231,10 +235,10 @@ Json roofline_data(const CompiledRound& round, const RoundSetup& setup, const Wo
             {"operations", operations}};
 }
 
-Json pareto_rows(const Recommendation& recommendation) {
+Json pareto_rows(const sweeps::Recommendation& recommendation) {
     Json rows = Json::array();
-    for (const TradeoffPoint& point : recommendation.tradeoffs) {
-        const VariantLabels& labels = recommendation.variants[point.variant].labels;
+    for (const sweeps::TradeoffPoint& point : recommendation.tradeoffs) {
+        const sweeps::VariantLabels& labels = recommendation.variants[point.variant].labels;
         rows.push_back({{"label", labels.text()},
                         {"drafter", point.draft_tokens > 0 ? Json(labels.drafter) : Json()},
                         {"draft_tokens", point.draft_tokens},
@@ -251,19 +255,21 @@ Json pareto_rows(const Recommendation& recommendation) {
     return rows;
 }
 
-Json memory_data(const CompiledRound& round, const Workload& workload, const Candidate& best) {
-    const auto needs = [&](const TrafficPoint& traffic) { return evaluate(round, point_at(traffic, best)).memory; };
-    const TrafficPoint& largest =
+Json memory_data(const sim::CompiledRound& round, const sweeps::Workload& workload, const sweeps::Candidate& best) {
+    const auto needs = [&](const sweeps::TrafficPoint& traffic) {
+        return sim::evaluate(round, point_at(traffic, best)).memory;
+    };
+    const sweeps::TrafficPoint& largest =
         *std::max_element(workload.traffic.points.begin(), workload.traffic.points.end(),
-                          [&](const TrafficPoint& a, const TrafficPoint& b) { return needs(a) < needs(b); });
+                          [&](const sweeps::TrafficPoint& a, const sweeps::TrafficPoint& b) { return needs(a) < needs(b); });
     Json parts = Json::array();
-    for (const MemoryPart& part : memory_parts(round, point_at(largest, best))) {
+    for (const sim::MemoryPart& part : sim::memory_parts(round, point_at(largest, best))) {
         parts.push_back({{"part", part.part}, {"gb", part.bytes.value() / 1e9}});
     }
     return {{"limit_gb", round.memory.capacity.value() / 1e9}, {"parts", parts}};
 }
 
-Json candidate_table(const Workload& workload, const Recommendation& recommendation) {
+Json candidate_table(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
     Json columns = Json::array();
     const auto column = [&columns](const char* key, const char* title, const char* unit, int digits) {
         Json entry = {{"key", key}, {"title", title}};
@@ -280,7 +286,7 @@ Json candidate_table(const Workload& workload, const Recommendation& recommendat
     column("shape", "Shape", "", -1);
     column("device", "Device", "", -1);
     column("rollback", "Rollback", "", -1);
-    if (workload.objective != Objective::latency) {  // otherwise the gain is the speed-up
+    if (workload.objective != sweeps::Objective::latency) {  // otherwise the gain is the speed-up
         column("gain", fmt::format("Gain in {}", quantity_text(workload.objective)).c_str(), "x", 2);
     }
     column("speedup", "Speed-up", "x", 2);
@@ -297,11 +303,11 @@ Json candidate_table(const Workload& workload, const Recommendation& recommendat
     mark_objective(columns, workload.objective);
 
     Json rows = Json::array();
-    for (const Candidate& candidate : recommendation.candidates) {
+    for (const sweeps::Candidate& candidate : recommendation.candidates) {
         if (rows.size() == most_candidate_rows) {
             break;
         }
-        const VariantLabels& labels = recommendation.variants[candidate.variant].labels;
+        const sweeps::VariantLabels& labels = recommendation.variants[candidate.variant].labels;
         Json row = {{"drafter", labels.drafter},
                     {"draft_tokens", candidate.draft_tokens},
                     {"shape", shape_text(recommendation, candidate.speculation, candidate.basis)},
@@ -329,4 +335,4 @@ Json candidate_table(const Workload& workload, const Recommendation& recommendat
     return {{"note", regret_text(workload.objective)}, {"columns", columns}, {"rows", rows}};
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

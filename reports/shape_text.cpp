@@ -2,20 +2,20 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string drafted_text(const std::vector<Speculation>& speculations, int speculation, int draft_tokens) {
+std::string drafted_text(const std::vector<sim::Speculation>& speculations, int speculation, int draft_tokens) {
     if (draft_tokens == 0) {
         return "off";
     }
-    const Speculation& drafted = speculations[static_cast<std::size_t>(speculation)];
-    return is_chain(drafted) && drafted.verification == Verification::unrolled
+    const sim::Speculation& drafted = speculations[static_cast<std::size_t>(speculation)];
+    return sim::is_chain(drafted) && drafted.verification == sim::Verification::unrolled
                ? std::to_string(draft_tokens)
                : fmt::format("{} ({})", draft_tokens, text_of(drafted));
 }
 
-std::string basis_text(AcceptanceBasis basis) {
-    return basis == AcceptanceBasis::stated ? "" : fmt::format(" ({})", name_of(basis));
+std::string basis_text(sim::AcceptanceBasis basis) {
+    return basis == sim::AcceptanceBasis::stated ? "" : fmt::format(" ({})", name_of(basis));
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -6,13 +6,13 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// "off", "4" for a chain of 4, "12 (optimal 12,4, packed)" for a tree.
-std::string drafted_text(const std::vector<Speculation>& speculations, int speculation, int draft_tokens);
+std::string drafted_text(const std::vector<sim::Speculation>& speculations, int speculation, int draft_tokens);
 
 /// The basis of an accept length, if that needs saying: " (extrapolated)", " (upper bound)", or nothing.
-std::string basis_text(AcceptanceBasis basis);
+std::string basis_text(sim::AcceptanceBasis basis);
 /// The same in a word: "stated", "extrapolated", "upper bound".
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -8,15 +8,15 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 std::size_t index(int token) { return static_cast<std::size_t>(token); }
 
-bool last_sibling(const DraftTree& tree, int token) { return tree.rank(token) == tree.children(tree.parent(token)); }
+bool last_sibling(const sim::DraftTree& tree, int token) { return tree.rank(token) == tree.children(tree.parent(token)); }
 
 /// Whether each node of the level above has exactly one child here.
-bool continues_chains(const DraftTree& tree, int level) {
+bool continues_chains(const sim::DraftTree& tree, int level) {
     const auto [begin, end] = tree.level_range(level - 1);
     for (int token = begin; token < end; ++token) {
         if (tree.children(token) != 1) {
@@ -32,12 +32,12 @@ constexpr std::size_t connector_columns = 3;
 struct Columns {
     std::vector<std::size_t> width;  ///< of the labels of each level; 0 for a level left out
 
-    Columns(const DraftTree& tree, const std::vector<std::string>& labels, std::size_t most_columns)
+    Columns(const sim::DraftTree& tree, const std::vector<std::string>& labels, std::size_t most_columns)
         : width(index(tree.depth()) + 1, 0) {
         std::size_t total = 0;
         for (int token = 0; token < tree.verified_tokens(); ++token) {
             width[index(tree.level(token))] =
-                std::max<std::size_t>({width[index(tree.level(token))], display_width(labels[index(token)]), 1});
+                std::max<std::size_t>({width[index(tree.level(token))], text::display_width(labels[index(token)]), 1});
         }
         for (const std::size_t columns : width) {
             total += columns + connector_columns;
@@ -53,7 +53,7 @@ struct Columns {
 };
 
 /// Joins a token to its left neighbour; `fresh` is the first token of the path that the line above lacks.
-const char* connector(const DraftTree& tree, int token, int fresh, bool left_out) {
+const char* connector(const sim::DraftTree& tree, int token, int fresh, bool left_out) {
     const bool last = last_sibling(tree, token);
     if (tree.level(token) < tree.level(fresh)) {
         return last ? "   " : " | ";
@@ -64,7 +64,7 @@ const char* connector(const DraftTree& tree, int token, int fresh, bool left_out
     return left_out ? "..." : last ? "---" : "-+-";
 }
 
-std::string line_of(const DraftTree& tree, const std::vector<int>& path, int fresh, const std::vector<std::string>& labels,
+std::string line_of(const sim::DraftTree& tree, const std::vector<int>& path, int fresh, const std::vector<std::string>& labels,
                     const Columns& columns) {
     std::string line;
     bool left_out = false;
@@ -81,14 +81,14 @@ std::string line_of(const DraftTree& tree, const std::vector<int>& path, int fre
         const bool shown = level >= tree.level(fresh);
         const std::string label = shown ? labels[index(token)] : "";
         const bool goes_on = shown && tree.children(token) > 0;
-        line += label + std::string(columns.width[index(level)] - display_width(label), goes_on ? '-' : ' ');
+        line += label + std::string(columns.width[index(level)] - text::display_width(label), goes_on ? '-' : ' ');
     }
     return line.erase(line.find_last_not_of(' ') + 1);
 }
 
 }  // namespace
 
-std::string tree_as_text(const DraftTree& tree, std::vector<std::string> labels, std::size_t most_columns,
+std::string tree_as_text(const sim::DraftTree& tree, std::vector<std::string> labels, std::size_t most_columns,
                          std::size_t most_lines) {
     for (int token = static_cast<int>(labels.size()); token < tree.verified_tokens(); ++token) {
         labels.push_back(std::to_string(token));
@@ -109,4 +109,4 @@ std::string tree_as_text(const DraftTree& tree, std::vector<std::string> labels,
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

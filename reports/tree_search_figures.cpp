@@ -4,12 +4,12 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json row_of(const char* kind, double batch, const TreeChoice& choice) {
+Json row_of(const char* kind, double batch, const sweeps::TreeChoice& choice) {
     return {{"kind", kind},
             {"batch", batch},
             {"speedup", choice.estimate.throughput_multiplier},
@@ -44,7 +44,7 @@ Figure figure_of(const char* id, const char* title, const char* reading, FigureA
 
 }  // namespace
 
-std::string choice_text(const TreeChoice& choice) {
+std::string choice_text(const sweeps::TreeChoice& choice) {
     if (choice.nodes == 0) {
         return "none";
     }
@@ -54,20 +54,20 @@ std::string choice_text(const TreeChoice& choice) {
     return fmt::format("{} nodes on {} level{}", choice.nodes, choice.depth, choice.depth == 1 ? "" : "s");
 }
 
-std::string best_tree_sentence(const std::vector<BestAtBatch>& best) {
-    const auto described = [](const BestAtBatch& at) {
+std::string best_tree_sentence(const std::vector<sweeps::BestAtBatch>& best) {
+    const auto described = [](const sweeps::BestAtBatch& at) {
         std::string text = fmt::format("at batch {:.0f} ", at.batch);
         if (at.tree.nodes == 0) {
             return text + "plain decoding is fastest";
         }
-        text +=
-            fmt::format("the best shape is {} ({})", choice_text(at.tree), ratio_text(at.tree.estimate.throughput_multiplier));
+        text += fmt::format("the best shape is {} ({})", choice_text(at.tree),
+                            text::ratio_text(at.tree.estimate.throughput_multiplier));
         if (at.tree.nodes > at.tree.depth) {
             text +=
                 at.chain.nodes == 0
                     ? ", and no chain pays"
                     : fmt::format(", {} ahead of the best chain ({})",
-                                  percent_text(
+                                  text::percent_text(
                                       at.chain.estimate.time_per_token.value() / at.tree.estimate.time_per_token.value() - 1.0),
                                   choice_text(at.chain));
         }
@@ -81,12 +81,12 @@ std::string best_tree_sentence(const std::vector<BestAtBatch>& best) {
     return best.size() == 1 ? text + "." : text + "; " + described(best.back()) + ".";
 }
 
-FigureSection best_tree_section(const std::vector<BestAtBatch>& best, const std::string& where) {
+FigureSection best_tree_section(const std::vector<sweeps::BestAtBatch>& best, const std::string& where) {
     Json rows = Json::array();
-    for (const BestAtBatch& at : best) {
+    for (const sweeps::BestAtBatch& at : best) {
         rows.push_back(row_of("best shape", at.batch, at.tree));
     }
-    for (const BestAtBatch& at : best) {
+    for (const sweeps::BestAtBatch& at : best) {
         rows.push_back(row_of("best chain", at.batch, at.chain));
     }
     Figure speed = figure_of("best-tree-speed", "Speed-up of the best shape and the best chain",
@@ -104,4 +104,4 @@ FigureSection best_tree_section(const std::vector<BestAtBatch>& best, const std:
             {std::move(speed), std::move(size)}};
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

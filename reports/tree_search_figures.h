@@ -7,15 +7,15 @@
 #include "reports/figure.h"
 #include "sweeps/tree_search.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// Speed-up and size of the best tree and the best chain, by batch. `where` names models and platform in the text.
-FigureSection best_tree_section(const std::vector<BestAtBatch>& best, const std::string& where);
+FigureSection best_tree_section(const std::vector<sweeps::BestAtBatch>& best, const std::string& where);
 
 /// "24 nodes on 6 levels", "chain of 4", "none".
-std::string choice_text(const TreeChoice& choice);
+std::string choice_text(const sweeps::TreeChoice& choice);
 
 /// What changes with the batch, in one or two sentences.
-std::string best_tree_sentence(const std::vector<BestAtBatch>& best);
+std::string best_tree_sentence(const std::vector<sweeps::BestAtBatch>& best);
 
-}  // namespace treeline
+}  // namespace treeline::reports

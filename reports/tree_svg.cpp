@@ -7,7 +7,7 @@
 #include "reports/tree_drawing.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 // Pixels.
@@ -41,7 +41,7 @@ std::string escaped(const std::string& text) {
 }
 
 /// Vertical positions: leaves in depth-first order, every other token midway between its first and last child.
-std::vector<double> vertical_positions(const DraftTree& tree) {
+std::vector<double> vertical_positions(const sim::DraftTree& tree) {
     std::vector<double> y(static_cast<std::size_t>(tree.verified_tokens()), 0.0);
     double next = margin;
     for (const std::vector<int>& path : tree.unrolled().paths) {
@@ -58,9 +58,9 @@ std::vector<double> vertical_positions(const DraftTree& tree) {
     return y;
 }
 
-double horizontal_position(const DraftTree& tree, int token) { return margin + level_distance * tree.level(token); }
+double horizontal_position(const sim::DraftTree& tree, int token) { return margin + level_distance * tree.level(token); }
 
-std::string edges(const DraftTree& tree, const std::vector<double>& y) {
+std::string edges(const sim::DraftTree& tree, const std::vector<double>& y) {
     std::string path;
     for (int token = 1; token < tree.verified_tokens(); ++token) {
         const int parent = tree.parent(token);
@@ -74,13 +74,13 @@ std::string edges(const DraftTree& tree, const std::vector<double>& y) {
                         : fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.4\"/>\n", path);
 }
 
-std::string node(const DraftTree& tree, int token, double y, const std::vector<double>& path_acceptance) {
+std::string node(const sim::DraftTree& tree, int token, double y, const std::vector<double>& path_acceptance) {
     const bool weighted = !path_acceptance.empty();
     const double f = weighted ? path_acceptance[static_cast<std::size_t>(token)] : 0.25;
     const double radius = std::max(smallest_radius, largest_radius * std::sqrt(f));
     const double x = horizontal_position(tree, token);
     std::string about = token == 0 ? "root" : fmt::format("token {}, rank {}", token, tree.rank(token));
-    about += weighted ? fmt::format(", accepted with probability {}", short_text(f)) : "";
+    about += weighted ? fmt::format(", accepted with probability {}", text::short_text(f)) : "";
     std::string text =
         fmt::format("<circle cx=\"{:g}\" cy=\"{:.5g}\" r=\"{:.3g}\" fill=\"currentColor\"><title>{}</title></circle>\n", x, y,
                     radius, about);
@@ -89,14 +89,14 @@ std::string node(const DraftTree& tree, int token, double y, const std::vector<d
         const bool leaf = tree.children(token) == 0;
         text += fmt::format("<text x=\"{:.5g}\" y=\"{:.5g}\"{}>{}</text>\n", leaf ? x + radius + 3.0 : x,
                             leaf ? y + 3.0 : y - radius - 3.0, leaf ? "" : " text-anchor=\"middle\"",
-                            weighted ? percent_text(f) : std::to_string(token));
+                            weighted ? text::percent_text(f) : std::to_string(token));
     }
     return text;
 }
 
 }  // namespace
 
-std::string tree_as_svg(const DraftTree& tree, const std::vector<double>& path_acceptance, const std::string& title) {
+std::string tree_as_svg(const sim::DraftTree& tree, const std::vector<double>& path_acceptance, const std::string& title) {
     const std::vector<double> y = vertical_positions(tree);
     const double width = 2.0 * margin + level_distance * tree.depth() + 40.0;  // 40: the text next to the last level
     const double height = 2.0 * margin + leaf_distance * (tree.leaves() - 1);
@@ -114,4 +114,4 @@ std::string tree_as_svg(const DraftTree& tree, const std::vector<double>& path_a
     return svg + "</svg>\n";
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -13,95 +13,96 @@
 #include "text/number_text.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 const std::array<std::string_view, 5> acceptance_kinds = {acceptance_keys::geometric, acceptance_keys::per_position,
                                                           acceptance_keys::mean_length, acceptance_keys::curve,
                                                           acceptance_keys::published};
 
-Acceptance read_geometric(json::Reader& at, std::string& text) {
+sim::Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = read(at, acceptance_keys::geometric);
-    text = fmt::format("{} per token", exact_text(rate));
-    return Acceptance::geometric(rate);
+    text = fmt::format("{} per token", text::exact_text(rate));
+    return sim::Acceptance::geometric(rate);
 }
 
-Acceptance read_per_position(json::Reader& at, std::string& text) {
+sim::Acceptance read_per_position(json::Reader& at, std::string& text) {
     const std::vector<double> positions = read(at, acceptance_keys::per_position);
     for (const double position : positions) {
-        text += (text.empty() ? "" : ", ") + exact_text(position);
+        text += (text.empty() ? "" : ", ") + text::exact_text(position);
     }
     text = "by position " + text;
-    return Acceptance::per_position(positions);
+    return sim::Acceptance::per_position(positions);
 }
 
-Acceptance read_mean_length(json::Reader& at, std::string& text) {
+sim::Acceptance read_mean_length(json::Reader& at, std::string& text) {
     const auto drafts = read<double>(at, acceptance_keys::draft_tokens);
     const double length = read(at, acceptance_keys::mean_length);
     if (length > drafts + 1.0) {
-        at.problem("mean_length", fmt::format("is {}, but {} draft tokens yield at most {} per round, bonus token included",
-                                              exact_text(length), exact_text(drafts), exact_text(drafts + 1.0)));
-        return Acceptance::geometric(0.0);
+        at.problem("mean_length",
+                   fmt::format("is {}, but {} draft tokens yield at most {} per round, bonus token included",
+                               text::exact_text(length), text::exact_text(drafts), text::exact_text(drafts + 1.0)));
+        return sim::Acceptance::geometric(0.0);
     }
-    text = fmt::format("{} tokens per round with {} drafts", fixed_text(length, 2), exact_text(drafts));
-    return Acceptance::mean_length(length, drafts);
+    text = fmt::format("{} tokens per round with {} drafts", text::fixed_text(length, 2), text::exact_text(drafts));
+    return sim::Acceptance::mean_length(length, drafts);
 }
 
-Acceptance read_curve(json::Reader& at, std::string& text) {
+sim::Acceptance read_curve(json::Reader& at, std::string& text) {
     std::map<int, double> lengths;
     json::Reader curve = at.object(acceptance_keys::curve);
     if (curve.keys().empty() && at.raw().at("curve").is_object()) {
         at.problem("curve", "is empty, but at least one number of draft tokens is needed");
     }
     for (const std::string& key : curve.keys()) {
-        const int drafts = parse_number<int>(key).value_or(0);
-        if (drafts < 1 || drafts > most_draft_tokens) {
-            curve.problem(key, fmt::format("must be a number of draft tokens between 1 and {}", most_draft_tokens));
+        const int drafts = text::parse_number<int>(key).value_or(0);
+        if (drafts < 1 || drafts > sim::most_draft_tokens) {
+            curve.problem(key, fmt::format("must be a number of draft tokens between 1 and {}", sim::most_draft_tokens));
             static_cast<void>(curve.has(key));
             continue;
         }
         lengths[drafts] = curve.number(key, 1.0, drafts + 1.0);
-        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", fixed_text(lengths[drafts], 2), drafts);
+        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", text::fixed_text(lengths[drafts], 2), drafts);
     }
     curve.finish();
     text = "tokens per round: " + text;
-    return lengths.empty() ? Acceptance::geometric(0.0) : Acceptance::curve(lengths);
+    return lengths.empty() ? sim::Acceptance::geometric(0.0) : sim::Acceptance::curve(lengths);
 }
 
-Acceptance read_chain(json::Reader& at, const std::string& kind, std::string& text) {
+sim::Acceptance read_chain(json::Reader& at, const std::string& kind, std::string& text) {
     return kind == acceptance_keys::geometric.key      ? read_geometric(at, text)
            : kind == acceptance_keys::per_position.key ? read_per_position(at, text)
            : kind == acceptance_keys::mean_length.key  ? read_mean_length(at, text)
                                                        : read_curve(at, text);
 }
 
-RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
+sim::RankAcceptance read_per_rank(json::Reader& at, std::string& text) {
     const std::vector<double> ranks = read(at, acceptance_keys::per_rank);
     std::string list;
     for (const double rank : ranks) {
-        list += (list.empty() ? "" : ", ") + short_text(rank);
+        list += (list.empty() ? "" : ", ") + text::short_text(rank);
     }
     text += (text.empty() ? "by rank " : "; by rank ") + list;
-    return RankAcceptance(ranks);
+    return sim::RankAcceptance(ranks);
 }
 
-std::vector<MeasuredShape> read_measured(json::Reader& at, const RankAcceptance& siblings, Descriptions& descriptions,
-                                         std::string& text) {
-    std::vector<MeasuredShape> measured;
+std::vector<sim::MeasuredShape> read_measured(json::Reader& at, const sim::RankAcceptance& siblings, Descriptions& descriptions,
+                                              std::string& text) {
+    std::vector<sim::MeasuredShape> measured;
     for (json::Reader& element : at.objects(acceptance_keys::measured)) {
-        const TreeShape shape = read_shape_under(element, measured_shape_keys::shape, descriptions);
+        const sim::TreeShape shape = read_shape_under(element, measured_shape_keys::shape, descriptions);
         const double length = read(element, measured_shape_keys::accept_length);
         element.finish();
         if (problems(shape).empty()) {
-            measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed(siblings)), length});
-            text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", fixed_text(length, 2), text_of(shape));
+            measured.push_back({sim::build_tree(shape, sim::RankAcceptance::known_or_assumed(siblings)), length});
+            text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", text::fixed_text(length, 2), text_of(shape));
         }
     }
     return measured;
 }
 
-TrafficKind read_traffic_kind(json::Reader& at) {
-    TrafficKind traffic;
+sim::TrafficKind read_traffic_kind(json::Reader& at) {
+    sim::TrafficKind traffic;
     if (std::optional<json::Reader> categories = at.optional_object(acceptance_keys::categories)) {
         for (const std::string& category : categories->keys()) {
             traffic.categories.emplace_back(category, categories->number(category, 1e-6, 1e6));
@@ -120,15 +121,15 @@ TrafficKind read_traffic_kind(json::Reader& at) {
 /// What others measured of a drafter, in this traffic. Trees that were measured in all of it keep their accept lengths.
 void read_published(json::Reader& at, Descriptions& descriptions, AcceptanceChoice& choice) {
     const std::string name = descriptions.resolved(read(at, acceptance_keys::published));
-    const TrafficKind traffic = read_traffic_kind(at);
+    const sim::TrafficKind traffic = read_traffic_kind(at);
     try {
         const PublishedDrafter drafter = load_published_drafter(descriptions.drafters_folder(), name);
-        const AcceptanceOfTraffic found = acceptance_of_traffic(drafter.measured, traffic);
+        const sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(drafter.measured, traffic);
         choice.acceptance.chain = found.chain;
         choice.text = fmt::format("{}: {} tokens per round with {} drafts", drafter.title,
-                                  fixed_text(found.chain.accept_length(found.chain.measured_positions()), 2),
+                                  text::fixed_text(found.chain.accept_length(found.chain.measured_positions()), 2),
                                   found.chain.measured_positions());
-        std::string source = "measured on " + drafter.target + ": " + listed(found.sources, "and");
+        std::string source = "measured on " + drafter.target + ": " + text::listed(found.sources, "and");
         for (const std::string& remark : found.remarks) {
             source += "; " + remark;
         }
@@ -136,10 +137,10 @@ void read_published(json::Reader& at, Descriptions& descriptions, AcceptanceChoi
         for (const auto& [shape_text, length] : found.shapes) {
             json::Document document = json::Document::of({{"shape", shape_text}}, name);
             json::Reader root = document.root();
-            const TreeShape shape = read_shape_under(root, measured_shape_keys::shape, descriptions);
-            choice.acceptance.measured.push_back({build_tree(shape, RankAcceptance::known_or_assumed({})), length});
+            const sim::TreeShape shape = read_shape_under(root, measured_shape_keys::shape, descriptions);
+            choice.acceptance.measured.push_back({sim::build_tree(shape, sim::RankAcceptance::known_or_assumed({})), length});
         }
-    } catch (const InputError& failure) {
+    } catch (const text::InputError& failure) {
         for (const std::string& problem : failure.problems()) {
             at.problem(acceptance_keys::published, problem);
         }
@@ -157,13 +158,13 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
             named.emplace_back(kind);
         }
     }
-    DraftAcceptance& acceptance = choice.acceptance;
+    sim::DraftAcceptance& acceptance = choice.acceptance;
     const bool by_rank = at.has(acceptance_keys::per_rank);
-    acceptance.chain = Acceptance::geometric(0.0);
+    acceptance.chain = sim::Acceptance::geometric(0.0);
     if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
         at.problem({}, named.empty() ? "needs one of geometric, per_position, mean_length, curve and published, or per_rank"
-                                     : "gives " + listed(named, "and") + ", but exactly one of them is needed");
+                                     : "gives " + text::listed(named, "and") + ", but exactly one of them is needed");
     } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
         read_published(at, descriptions, choice);
     } else if (named.size() == 1) {
@@ -172,11 +173,11 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
     if (by_rank) {
         acceptance.siblings = read_per_rank(at, choice.text);
         if (named.empty()) {
-            acceptance.chain = Acceptance::geometric(acceptance.siblings.rank(1));
+            acceptance.chain = sim::Acceptance::geometric(acceptance.siblings.rank(1));
         }
     }
     if (at.has(acceptance_keys::measured)) {
-        std::vector<MeasuredShape> shapes = read_measured(at, acceptance.siblings, descriptions, choice.text);
+        std::vector<sim::MeasuredShape> shapes = read_measured(at, acceptance.siblings, descriptions, choice.text);
         acceptance.measured.insert(acceptance.measured.end(), shapes.begin(), shapes.end());
     }
     at.finish();
@@ -186,4 +187,4 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions) {
     return choice;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -8,7 +8,7 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/setup_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 struct Range {
@@ -90,4 +90,4 @@ std::vector<int> read_axis(json::Reader& at, std::string_view key, int low, int 
     return steps(std::move(inner), low, high);
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

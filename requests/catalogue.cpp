@@ -7,7 +7,7 @@
 
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,7 +38,7 @@ std::optional<Catalogue> first_of(std::vector<fs::path> folders) {
 
 Catalogue found(std::optional<Catalogue> catalogue, const char* what_else) {
     if (!catalogue) {
-        throw InputError({what_else});
+        throw text::InputError({what_else});
     }
     return std::move(*catalogue);
 }
@@ -48,7 +48,8 @@ Catalogue found(std::optional<Catalogue> catalogue, const char* what_else) {
 Catalogue catalogue_in(const fs::path& folder, const std::string& named_by) {
     Catalogue catalogue = within(folder);
     if (!complete(catalogue)) {
-        throw InputError({named_by + ": " + folder.string() + " does not hold the folders models and hardware of a catalogue"});
+        throw text::InputError(
+            {named_by + ": " + folder.string() + " does not hold the folders models and hardware of a catalogue"});
     }
     return catalogue;
 }
@@ -74,10 +75,10 @@ Catalogue catalogue_among(const std::vector<fs::path>& folders) {
                  "the catalogue of models and hardware was not found; give its folder, or set TREELINE_DATA to it");
 }
 
-std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue,
-                                         const std::vector<NamedFile>& files) {
+std::vector<text::Provenance> with_known_names(std::vector<text::Provenance> entries, const Catalogue& catalogue,
+                                               const std::vector<NamedFile>& files) {
     const std::string folder = (catalogue.models.parent_path() / "").string();
-    for (Provenance& entry : entries) {
+    for (text::Provenance& entry : entries) {
         const auto named = std::find_if(files.begin(), files.end(), [&](const NamedFile& file) {
             return file.read != file.given && entry.path.starts_with(file.read);
         });
@@ -90,4 +91,4 @@ std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const 
     return entries;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

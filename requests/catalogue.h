@@ -7,7 +7,7 @@
 
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Folders of the catalogue, as the readers want them.
 struct Catalogue {
@@ -41,7 +41,7 @@ struct NamedFile {
 
 /// Entries whose files are named as readers know them, not by where this machine keeps them: `files` as the input calls them,
 /// files of the catalogue from its folder on ("models/llama-3-8b.json").
-std::vector<Provenance> with_known_names(std::vector<Provenance> entries, const Catalogue& catalogue,
-                                         const std::vector<NamedFile>& files = {});
+std::vector<text::Provenance> with_known_names(std::vector<text::Provenance> entries, const Catalogue& catalogue,
+                                               const std::vector<NamedFile>& files = {});
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -5,7 +5,7 @@
 #include "hardware/catalogue.h"
 #include "models/catalogue.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 namespace fs = std::filesystem;
 
@@ -22,14 +22,17 @@ std::string Descriptions::resolved(const std::string& name_or_path) const {
                                                                : name_or_path;
 }
 
-std::vector<std::string> Descriptions::calibrated_devices() const { return treeline::calibrated_devices(catalogue_.hardware); }
+std::vector<std::string> Descriptions::calibrated_devices() const {
+    return treeline::hardware::calibrated_devices(catalogue_.hardware);
+}
 
-void Descriptions::add_provenance(const std::vector<Provenance>& more) {
-    const std::vector<Provenance> entries = with_known_names(more, catalogue_);
+void Descriptions::add_provenance(const std::vector<text::Provenance>& more) {
+    const std::vector<text::Provenance> entries = with_known_names(more, catalogue_);
     provenance_.insert(provenance_.end(), entries.begin(), entries.end());
 }
 
-std::vector<Provenance> Descriptions::named(std::vector<Provenance> entries, const std::vector<std::string>& given) const {
+std::vector<text::Provenance> Descriptions::named(std::vector<text::Provenance> entries,
+                                                  const std::vector<std::string>& given) const {
     std::vector<NamedFile> files;
     for (const std::string& name : given) {
         files.push_back({resolved(name), name});
@@ -49,10 +52,10 @@ const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view 
         return &known->second;
     }
     try {
-        Described<T> described = load(wanted);
+        json::Described<T> described = load(wanted);
         add_provenance(named(std::move(described.provenance), {name, design}));
         return &cache.emplace(id, std::move(described.value)).first->second;
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         for (const std::string& problem : error.problems()) {
             at.problem(key, problem);
         }
@@ -60,19 +63,22 @@ const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view 
     }
 }
 
-const Model* Descriptions::model(json::Reader& at, std::string_view key) {
-    return find(models_, at, key, at.text(key), [&](const std::string& name) { return load_model(catalogue_.models, name); });
+const sim::Model* Descriptions::model(json::Reader& at, std::string_view key) {
+    return find(models_, at, key, at.text(key),
+                [&](const std::string& name) { return models::load_model(catalogue_.models, name); });
 }
 
-const Platform* Descriptions::hardware(json::Reader& at, std::string_view key) {
+const sim::Platform* Descriptions::hardware(json::Reader& at, std::string_view key) {
     const std::string design = at.text_or("design", "");
-    const auto load = [&](const std::string& name) { return load_hardware(catalogue_.hardware, name, resolved(design)); };
+    const auto load = [&](const std::string& name) {
+        return hardware::load_hardware(catalogue_.hardware, name, resolved(design));
+    };
     return find(hardware_, at, key, at.text(key), load, design);
 }
 
-const Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {
+const sim::Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {
     return find(stacks_, at, key, at.text_or(key, fallback),
-                [&](const std::string& name) { return load_stack(catalogue_.hardware, name); });
+                [&](const std::string& name) { return hardware::load_stack(catalogue_.hardware, name); });
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

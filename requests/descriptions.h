@@ -13,7 +13,7 @@
 #include "sim/pass.h"
 #include "sim/stack.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 class Descriptions {
 public:
@@ -22,22 +22,23 @@ public:
 
     /// The description that the text under `key` names. On failure its problems are noted at that key, and the result is null.
     /// Valid as long as this object lives.
-    const Model* model(json::Reader& at, std::string_view key);
+    const sim::Model* model(json::Reader& at, std::string_view key);
     /// A device, a design, or a board with the design under "design" (hardware/accelerators.h).
-    const Platform* hardware(json::Reader& at, std::string_view key);
-    const Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
+    const sim::Platform* hardware(json::Reader& at, std::string_view key);
+    const sim::Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
 
     /// Described values of everything read so far, in reading order.
-    [[nodiscard]] const std::vector<Provenance>& provenance() const { return provenance_; }
+    [[nodiscard]] const std::vector<text::Provenance>& provenance() const { return provenance_; }
     /// A path as the file means it; a name unchanged.
     [[nodiscard]] std::string resolved(const std::string& name_or_path) const;
     [[nodiscard]] std::filesystem::path trees_folder() const { return catalogue_.trees(); }
     [[nodiscard]] std::filesystem::path drafters_folder() const { return catalogue_.models / "drafters"; }
     /// Devices of the catalogue whose kernels were measured.
     [[nodiscard]] std::vector<std::string> calibrated_devices() const;
-    void add_provenance(const std::vector<Provenance>& more);
+    void add_provenance(const std::vector<text::Provenance>& more);
     /// Entries under the names that with_known_names gives, for files that the input calls `given`.
-    [[nodiscard]] std::vector<Provenance> named(std::vector<Provenance> entries, const std::vector<std::string>& given) const;
+    [[nodiscard]] std::vector<text::Provenance> named(std::vector<text::Provenance> entries,
+                                                      const std::vector<std::string>& given) const;
 
 private:
     template <class T>
@@ -49,13 +50,13 @@ private:
 
     Catalogue catalogue_;
     std::filesystem::path base_folder_;
-    Cache<Model> models_;
-    Cache<Platform> hardware_;
-    Cache<Stack> stacks_;
-    std::vector<Provenance> provenance_;
+    Cache<sim::Model> models_;
+    Cache<sim::Platform> hardware_;
+    Cache<sim::Stack> stacks_;
+    std::vector<text::Provenance> provenance_;
 };
 
 /// True for what the catalogues take as a path: text that contains a slash or ends in .json.
 bool looks_like_path(std::string_view name_or_path);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -7,13 +7,13 @@
 #include "requests/setup_reader.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
-Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
-    IndependentDrafter drafter;
+sim::Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
+    sim::IndependentDrafter drafter;
     drafter.parallel = parallel;
-    if (const Model* model = descriptions.model(at, drafter_keys::model)) {
+    if (const sim::Model* model = descriptions.model(at, drafter_keys::model)) {
         drafter.model = *model;
     }
     drafter.precision = read_precision(at, drafter_keys::precision, drafter.model.precision);
@@ -22,8 +22,8 @@ Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool pa
 }
 
 /// "window" in tokens or "share" of the context, and "sink".
-ContextReach read_reach(json::Reader& at, std::string& label) {
-    ContextReach reach;
+sim::ContextReach read_reach(json::Reader& at, std::string& label) {
+    sim::ContextReach reach;
     reach.sink = read(at, drafter_keys::sink);
     if (at.has(drafter_keys::window) == at.has(drafter_keys::share)) {
         at.problem({}, at.has(drafter_keys::window)
@@ -33,19 +33,19 @@ ContextReach read_reach(json::Reader& at, std::string& label) {
     }
     if (at.has(drafter_keys::window)) {
         reach.window = read(at, drafter_keys::window);
-        label += fmt::format(" {}", exact_text(reach.window));
+        label += fmt::format(" {}", text::exact_text(reach.window));
     } else {
         reach.scale = read(at, drafter_keys::share);
-        label += fmt::format(" {} of context", short_text(reach.scale));
+        label += fmt::format(" {} of context", text::short_text(reach.scale));
     }
     if (reach.sink > 0.0) {
-        label += fmt::format(" + {}", exact_text(reach.sink));
+        label += fmt::format(" + {}", text::exact_text(reach.sink));
     }
     return reach;
 }
 
-Drafter read_spire(json::Reader& at, std::string& label) {
-    SpireDrafter drafter;
+sim::Drafter read_spire(json::Reader& at, std::string& label) {
+    sim::SpireDrafter drafter;
     drafter.layers = read(at, drafter_keys::layers);
     label = fmt::format("spire {} layers", drafter.layers);
     drafter.reach = read_reach(at, label);
@@ -54,61 +54,64 @@ Drafter read_spire(json::Reader& at, std::string& label) {
 }
 
 /// Defaults of a kind of one-layer drafter.
-OneLayerDrafter one_layer_of(const std::string& kind) {
+sim::OneLayerDrafter one_layer_of(const std::string& kind) {
     if (kind == "eagle3") {
-        return OneLayerDrafter::published_eagle3();
+        return sim::OneLayerDrafter::published_eagle3();
     }
     if (kind == "p-eagle") {
-        return OneLayerDrafter::published_p_eagle();
+        return sim::OneLayerDrafter::published_p_eagle();
     }
-    OneLayerDrafter drafter;
-    drafter.kind = kind == "eagle" ? OneLayerKind::eagle : kind == "mtp" ? OneLayerKind::mtp : OneLayerKind::generic;
+    sim::OneLayerDrafter drafter;
+    drafter.kind = kind == "eagle" ? sim::OneLayerKind::eagle
+                   : kind == "mtp" ? sim::OneLayerKind::mtp
+                                   : sim::OneLayerKind::generic;
     return drafter;
 }
 
-Drafter read_one_layer(json::Reader& at, const std::string& kind) {
-    OneLayerDrafter drafter = one_layer_of(kind);
-    drafter.draft_vocabulary = read_or<Count>(at, drafter_keys::draft_vocabulary, drafter.draft_vocabulary);
-    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
-    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
+sim::Drafter read_one_layer(json::Reader& at, const std::string& kind) {
+    sim::OneLayerDrafter drafter = one_layer_of(kind);
+    drafter.draft_vocabulary = read_or<sim::Count>(at, drafter_keys::draft_vocabulary, drafter.draft_vocabulary);
+    drafter.input_features = read_or<sim::Count>(at, drafter_keys::input_features, drafter.input_features);
+    drafter.feed_forward = read_or<sim::Count>(at, drafter_keys::feed_forward, 0);
     if (drafter.parallel) {
-        drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
+        drafter.layers = read_or<sim::Count>(at, drafter_keys::layers, drafter.layers);
     }
     return drafter;
 }
 
-Drafter read_parallel(json::Reader& at, ParallelKind kind) {
-    ParallelDrafter drafter = kind == ParallelKind::dflash ? ParallelDrafter{} : ParallelDrafter::published_dspark();
-    drafter.layers = read_or<Count>(at, drafter_keys::layers, drafter.layers);
-    drafter.block = read_or<Count>(at, drafter_keys::block, drafter.block);
-    drafter.input_features = read_or<Count>(at, drafter_keys::input_features, drafter.input_features);
-    drafter.feed_forward = read_or<Count>(at, drafter_keys::feed_forward, 0);
+sim::Drafter read_parallel(json::Reader& at, sim::ParallelKind kind) {
+    sim::ParallelDrafter drafter =
+        kind == sim::ParallelKind::dflash ? sim::ParallelDrafter{} : sim::ParallelDrafter::published_dspark();
+    drafter.layers = read_or<sim::Count>(at, drafter_keys::layers, drafter.layers);
+    drafter.block = read_or<sim::Count>(at, drafter_keys::block, drafter.block);
+    drafter.input_features = read_or<sim::Count>(at, drafter_keys::input_features, drafter.input_features);
+    drafter.feed_forward = read_or<sim::Count>(at, drafter_keys::feed_forward, 0);
     return drafter;
 }
 
-Drafter read_medusa(json::Reader& at) {
-    MedusaDrafter drafter;
+sim::Drafter read_medusa(json::Reader& at) {
+    sim::MedusaDrafter drafter;
     drafter.heads = read(at, drafter_keys::heads);
     drafter.layers_per_head = read(at, drafter_keys::layers_per_head);
     return drafter;
 }
 
-Drafter read_ngram(json::Reader& at) {
-    NgramDrafter drafter;
+sim::Drafter read_ngram(json::Reader& at) {
+    sim::NgramDrafter drafter;
     const double microseconds = read_or(at, drafter_keys::lookup_us_per_sequence, 1e6 * drafter.lookup_per_sequence.value());
     drafter.lookup_per_sequence = Seconds(1e-6 * microseconds);
     return drafter;
 }
 
-Drafter read_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label) {
+sim::Drafter read_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions, std::string& label) {
     if (kind == "model" || kind == "pard") {
         return read_model_drafter(at, descriptions, kind == "pard", label);
     }
     if (kind == "dflash" || kind == "dspark") {
-        return read_parallel(at, kind == "dflash" ? ParallelKind::dflash : ParallelKind::dspark);
+        return read_parallel(at, kind == "dflash" ? sim::ParallelKind::dflash : sim::ParallelKind::dspark);
     }
     if (kind == "sparse-self") {
-        return SparseSelfDrafter{read_reach(at, label)};
+        return sim::SparseSelfDrafter{read_reach(at, label)};
     }
     if (kind == "spire") {
         return read_spire(at, label);
@@ -126,8 +129,8 @@ const std::vector<std::string>& drafter_kinds() {
     return kinds;
 }
 
-DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions) {
-    DrafterChoice choice;
+sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions) {
+    sweeps::DrafterChoice choice;
     const bool has_kind = at.has(drafter_keys::kind);
     const std::string kind = read(at, drafter_keys::kind);
     choice.label = kind;
@@ -145,4 +148,4 @@ DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions) {
     return choice;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

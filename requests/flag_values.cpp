@@ -13,15 +13,15 @@
 #include "text/parse_number.h"
 #include "text/split.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 bool opens_object(const std::string& text) { return !text.empty() && text.front() == '{'; }
 
 /// "1-8" as a range; nothing if the text is no range.
 std::optional<FlagJson> range_of(const std::string& text) {
-    const std::vector<std::string> ends = split(text, '-');
-    const auto from = parse_number<long long>(ends.front()), to = parse_number<long long>(ends.back());
+    const std::vector<std::string> ends = text::split(text, '-');
+    const auto from = text::parse_number<long long>(ends.front()), to = text::parse_number<long long>(ends.back());
     if (ends.size() != 2 || !from || !to) {
         return std::nullopt;
     }
@@ -112,7 +112,7 @@ FlagJson value_of_flag(const std::string& text) {
         return value;
     }
     if (opens_object(text)) {
-        throw InputError({fmt::format("flags: \"{}\" opens an object in braces, but is not JSON", text)});
+        throw text::InputError({fmt::format("flags: \"{}\" opens an object in braces, but is not JSON", text)});
     }
     return text;
 }
@@ -128,7 +128,7 @@ FlagJson axis_of_flag(const std::string& text) {
         return value_of_flag(text);
     }
     FlagJson list = FlagJson::array();
-    for (const std::string& part : split(text, ',')) {
+    for (const std::string& part : text::split(text, ',')) {
         list.push_back(value_of_flag(part));
     }
     return list;
@@ -139,17 +139,17 @@ FlagJson shares_of_flag(const std::string& flag, const std::string& text) {
         return axis_of_flag(text);
     }
     FlagJson list = FlagJson::array();
-    for (const std::string& part : split(text, ',')) {
-        const std::vector<std::string> pair = split(part, ':');
+    for (const std::string& part : text::split(text, ',')) {
+        const std::vector<std::string> pair = text::split(part, ':');
         if (pair.size() != 2) {
-            throw InputError({fmt::format("{}: give all values a share (8:0.3,16:0.7) or none, not \"{}\"", flag, text)});
+            throw text::InputError({fmt::format("{}: give all values a share (8:0.3,16:0.7) or none, not \"{}\"", flag, text)});
         }
         list.push_back({{"value", value_of_flag(pair[0])}, {"share", value_of_flag(pair[1])}});
     }
     return list;
 }
 
-FlagJson words_of_flag(const std::string& text) { return text == "auto" ? FlagJson(text) : FlagJson(split(text, ',')); }
+FlagJson words_of_flag(const std::string& text) { return text == "auto" ? FlagJson(text) : FlagJson(text::split(text, ',')); }
 
 std::string drafter_choices() {
     std::vector<std::string> kinds = drafter_kinds();
@@ -179,15 +179,16 @@ FlagJson acceptance_of_flag(const std::string& text) {
 FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens) {
     if (text.find(':') == std::string::npos) {
         if (!draft_tokens.is_number()) {
-            throw InputError({fmt::format("--accept-length: say for how many draft tokens {0} is the mean: 4:{0}", text)});
+            throw text::InputError(
+                {fmt::format("--accept-length: say for how many draft tokens {0} is the mean: 4:{0}", text)});
         }
         return FlagJson{{"mean_length", value_of_flag(text)}, {"draft_tokens", draft_tokens}};
     }
     FlagJson curve = FlagJson::object();
-    for (const std::string& part : split(text, ',')) {
-        const std::vector<std::string> pair = split(part, ':');
+    for (const std::string& part : text::split(text, ',')) {
+        const std::vector<std::string> pair = text::split(part, ':');
         if (pair.size() != 2) {
-            throw InputError(
+            throw text::InputError(
                 {fmt::format("--accept-length: must be a number, or draft tokens and lengths such as 2:1.9,4:2.4, "
                              "not \"{}\"",
                              text)});
@@ -252,11 +253,12 @@ std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, co
 void rebase_paths(FlagJson& input, const std::string& base) { rebase_under(input, "", base); }
 
 long long whole_number(const std::string& flag, const std::string& text, long long low, long long high) {
-    const auto value = parse_number<long long>(text);
+    const auto value = text::parse_number<long long>(text);
     if (!value || *value < low || *value > high) {
-        throw InputError({fmt::format("{}: must be a whole number between {} and {}, not \"{}\"", flag, low, high, text)});
+        throw text::InputError(
+            {fmt::format("{}: must be a whole number between {} and {}, not \"{}\"", flag, low, high, text)});
     }
     return *value;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

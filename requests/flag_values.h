@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace treeline {
+namespace treeline::requests {
 
 using FlagJson = nlohmann::ordered_json;
 
@@ -68,4 +68,4 @@ std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, co
 /// occur.
 void rebase_paths(FlagJson& input, const std::string& base);
 
-}  // namespace treeline
+}  // namespace treeline::requests

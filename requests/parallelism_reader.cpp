@@ -7,9 +7,9 @@
 #include "requests/keys/setup_keys.h"
 #include "sweeps/cuts.h"
 
-namespace treeline {
+namespace treeline::requests {
 
-void read_parallelism(json::Reader& at, Platform& platform) {
+void read_parallelism(json::Reader& at, sim::Platform& platform) {
     platform.ranks = read<double>(at, platform_keys::tensor_parallel);
     platform.parallel.experts = read<double>(at, platform_keys::expert_parallel);
     platform.parallel.data = read<double>(at, platform_keys::attention_data_parallel);
@@ -35,27 +35,27 @@ void read_parallelism(json::Reader& at, Platform& platform) {
     }
 }
 
-std::vector<Platform> read_cuts(json::Reader& at, const Platform& platform, const Model& target) {
+std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& platform, const sim::Model& target) {
     const auto gpus = read_or<double>(at, platform_keys::gpus, 1);
-    std::vector<Platform> cuts = cuts_of(platform, gpus, target);
+    std::vector<sim::Platform> cuts = sweeps::cuts_of(platform, gpus, target);
     const auto keep = [&](const json::CountKey& key, auto degree_of) {
         if (at.has(key)) {
             const auto wanted = read<double>(at, key);
-            std::erase_if(cuts, [&](const Platform& cut) { return degree_of(cut) != wanted; });
+            std::erase_if(cuts, [&](const sim::Platform& cut) { return degree_of(cut) != wanted; });
         }
     };
-    keep(platform_keys::tensor_parallel, [](const Platform& cut) { return cut.ranks; });
-    keep(platform_keys::expert_parallel, [](const Platform& cut) { return cut.parallel.experts; });
-    keep(platform_keys::attention_data_parallel, [](const Platform& cut) { return cut.parallel.data; });
-    keep(platform_keys::pipeline_parallel, [](const Platform& cut) { return cut.parallel.pipeline; });
+    keep(platform_keys::tensor_parallel, [](const sim::Platform& cut) { return cut.ranks; });
+    keep(platform_keys::expert_parallel, [](const sim::Platform& cut) { return cut.parallel.experts; });
+    keep(platform_keys::attention_data_parallel, [](const sim::Platform& cut) { return cut.parallel.data; });
+    keep(platform_keys::pipeline_parallel, [](const sim::Platform& cut) { return cut.parallel.pipeline; });
     if (cuts.empty()) {
         at.problem(platform_keys::gpus, fmt::format("is {:.0f}: no cut that {} offers shares {} among so many {}", gpus,
                                                     platform.stack.name, target.name, platform.device.name));
     }
-    for (Platform& cut : cuts) {
+    for (sim::Platform& cut : cuts) {
         cut.parallel.draft_tensor = platform.parallel.draft_tensor;
     }
     return cuts;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

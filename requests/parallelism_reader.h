@@ -6,14 +6,14 @@
 #include "json/reader.h"
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// The degrees of platform_keys (requests/keys/setup_keys.h); "gpus" must be the devices that they make, and alone is the
 /// tensor parallelism.
-void read_parallelism(json::Reader& at, Platform& platform);
+void read_parallelism(json::Reader& at, sim::Platform& platform);
 
 /// A platform of a search: with "gpus" and no more than some of the degrees, every cut that holds those and that the stack's
 /// engine offers (cuts_of()); else the platform itself.
-std::vector<Platform> read_cuts(json::Reader& at, const Platform& platform, const Model& target);
+std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& platform, const sim::Model& target);
 
-}  // namespace treeline
+}  // namespace treeline::requests

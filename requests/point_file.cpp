@@ -1,6 +1,6 @@
 #include "requests/point_file.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// The point in a document: all of it, or the input that a result of `treeline estimate` repeats.
@@ -30,4 +30,4 @@ PointSource read_point_text(std::string_view text, const std::string& name, cons
     return read_raw(point_in(json::Document::parse(text, name)), name, folder, catalogue);
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

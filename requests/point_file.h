@@ -9,10 +9,10 @@
 
 #include "requests/point_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 struct PointSource {
-    PointInput input;
+    sweeps::PointInput input;
     nlohmann::ordered_json raw;  ///< the point as the file or the flags have it; its paths as `input` reads them
 };
 
@@ -24,4 +24,4 @@ PointSource read_point(const std::string& file, const FlagTexts& flags, const Ca
 PointSource read_point_text(std::string_view text, const std::string& name, const std::filesystem::path& folder,
                             const Catalogue& catalogue);
 
-}  // namespace treeline
+}  // namespace treeline::requests

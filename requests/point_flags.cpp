@@ -4,7 +4,7 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/point_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr std::string_view drafter_path = "drafter", acceptance_path = "drafter.acceptance",
@@ -14,13 +14,13 @@ void set_acceptance(FlagJson& point, const FlagTexts& flags) {
     const std::string& acceptance = given(flags, acceptance_path);
     const std::string& length = given(flags, length_path);
     if (!acceptance.empty() && !length.empty()) {
-        throw InputError({"flags: --acceptance and --accept-length say the same thing; give one of them"});
+        throw text::InputError({"flags: --acceptance and --accept-length say the same thing; give one of them"});
     }
     if (acceptance.empty() && length.empty()) {
         return;
     }
     if (!point.contains("drafter") || !point["drafter"].is_object()) {
-        throw InputError({"flags: --acceptance and --accept-length need a --drafter"});
+        throw text::InputError({"flags: --acceptance and --accept-length need a --drafter"});
     }
     point["drafter"]["acceptance"] =
         acceptance.empty()
@@ -67,7 +67,7 @@ const std::vector<KeyFlag>& point_flags() {
         {"--draft-tokens", "K", "draft_tokens", help_of(point_keys::draft_tokens), value_of_flag,
          "drafter.acceptance.draft_tokens"},
         {"--shape,--tree", "TREE", "shape", "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)"},
-        {"--verification", "NAME", "verification", "auto (default), " + listed(names_of<Verification>(), "or")},
+        {"--verification", "NAME", "verification", "auto (default), " + text::listed(names_of<sim::Verification>(), "or")},
         {"--batch", "N", "batch", help_of(point_keys::batch)},
         {"--concurrency", "N", "concurrency", help_of(point_keys::concurrency)},
         {"--arrival-rate", "PER_SECOND", "arrival_rate", help_of(point_keys::arrival_rate)},
@@ -75,7 +75,7 @@ const std::vector<KeyFlag>& point_flags() {
         {"--prompt", "TOKENS", "prompt_tokens", help_of(point_keys::prompt_tokens)},
         {"--output-tokens", "TOKENS", "output_tokens", help_of(point_keys::output_tokens)},
         {"--prefix-hit", "SHARE", "prefix_hit", help_of(point_keys::prefix_hit)},
-        {"--rollback", "POLICY", "rollback", "auto (default), " + listed(names_of<Rollback>(), "or")},
+        {"--rollback", "POLICY", "rollback", "auto (default), " + text::listed(names_of<sim::Rollback>(), "or")},
         {"--decoding", "WAY", "decoding", help_of(point_keys::decoding)},
         {"--decoding-budget", "COST", "training.decoding_budget",
          help_of(training_keys::decoding_budget) + ", in any currency; also reports whether training the drafter pays"},
@@ -104,4 +104,4 @@ FlagJson with_flags(FlagJson point, const FlagTexts& flags) {
     return point;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

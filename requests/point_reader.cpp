@@ -6,11 +6,11 @@
 
 #include "requests/keys/point_keys.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// A request in its steady state has, in the mean, its prompt and half of its answer in the cache.
-void read_lengths(json::Reader& root, PointInput& input) {
+void read_lengths(json::Reader& root, sweeps::PointInput& input) {
     const std::int64_t output = read(root, point_keys::output_tokens);
     const bool steady = output > 0 && root.has(point_keys::prompt_tokens);
     const std::int64_t in_the_mean =
@@ -22,7 +22,7 @@ void read_lengths(json::Reader& root, PointInput& input) {
     input.prefix_hit = read(root, point_keys::prefix_hit);
 }
 
-void read_load(json::Reader& root, PointInput& input) {
+void read_load(json::Reader& root, sweeps::PointInput& input) {
     if (root.has(point_keys::concurrency)) {
         input.load.concurrency = read_or<double>(root, point_keys::concurrency, 1);
     }
@@ -44,9 +44,9 @@ void read_load(json::Reader& root, PointInput& input) {
 
 }  // namespace
 
-PointInput read_point(json::Document& document, Descriptions& descriptions) {
+sweeps::PointInput read_point(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
-    PointInput input;
+    sweeps::PointInput input;
     input.title = read(root, point_keys::title);
     input.source = read(root, point_keys::source);
     input.target = read_target(root.object_or_text(point_keys::target, "model"), descriptions);
@@ -66,7 +66,7 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
     input.decoding = read(root, point_keys::decoding);
     if (auto training = root.optional_object(point_keys::training)) {
         input.training =
-            TrainingCost{read(*training, training_keys::decoding_budget), read(*training, training_keys::draft_training)};
+            sim::TrainingCost{read(*training, training_keys::decoding_budget), read(*training, training_keys::draft_training)};
         training->finish();
         if (!input.drafter) {
             root.problem(point_keys::training, "is set, but there is no drafter to train");
@@ -81,4 +81,4 @@ PointInput read_point(json::Document& document, Descriptions& descriptions) {
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

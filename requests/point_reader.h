@@ -9,10 +9,10 @@
 #include "requests/speculation_reader.h"
 #include "sweeps/estimate.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Reads the keys of requests/keys/point_keys.h. Throws InputError with every problem, those of the setup included.
-PointInput read_point(json::Document& document, Descriptions& descriptions);
+sweeps::PointInput read_point(json::Document& document, Descriptions& descriptions);
 
 /// The flags of `treeline estimate`, each with the key of the point that it sets.
 const std::vector<KeyFlag>& point_flags();
@@ -20,4 +20,4 @@ const std::vector<KeyFlag>& point_flags();
 /// `point` with the keys that flags override. Values are passed on unchanged; reading the point judges them.
 FlagJson with_flags(FlagJson point, const FlagTexts& flags);
 
-}  // namespace treeline
+}  // namespace treeline::requests

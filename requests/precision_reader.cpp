@@ -10,15 +10,15 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/setup_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// Words for a whole checkpoint: every format, those with block scales, GPTQ's and AWQ's by its other name, and GGUF files.
 const std::vector<std::string>& checkpoint_names() {
     static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = names_of<NumberFormat>();
+        std::vector<std::string> all = names_of<sim::NumberFormat>();
         all.insert(all.end(), {"nvfp4", "mxfp4", "fp8-block", "w4a16"});
-        const std::vector<std::string> gguf = names_of<GgufFormat>();
+        const std::vector<std::string> gguf = names_of<sim::GgufFormat>();
         all.insert(all.end(), gguf.begin(), gguf.end());
         return all;
     }();
@@ -26,31 +26,31 @@ const std::vector<std::string>& checkpoint_names() {
 }
 
 /// `published` says which 16-bit format holds everything that is not quantised.
-Precision checkpoint_named(const std::string& name, const Precision& published) {
-    const NumberFormat kept = published.activations.format;
-    const NumberFormat wide = bits_of(kept) == 16.0 ? kept : NumberFormat::bf16;
-    if (const std::optional<GgufFormat> gguf = value_named<GgufFormat>(name)) {
-        return gguf_precision(*gguf);
+sim::Precision checkpoint_named(const std::string& name, const sim::Precision& published) {
+    const sim::NumberFormat kept = published.activations.format;
+    const sim::NumberFormat wide = sim::bits_of(kept) == 16.0 ? kept : sim::NumberFormat::bf16;
+    if (const std::optional<sim::GgufFormat> gguf = value_named<sim::GgufFormat>(name)) {
+        return sim::gguf_precision(*gguf);
     }
     if (name == "mxfp4") {
-        return mxfp4_precision(wide);
+        return sim::mxfp4_precision(wide);
     }
     if (name == "fp8-block") {
-        return block_fp8_precision(wide);
+        return sim::block_fp8_precision(wide);
     }
-    const NumberFormat format = name == "nvfp4"   ? NumberFormat::fp4
-                                : name == "w4a16" ? NumberFormat::int4
-                                                  : value_named<NumberFormat>(name).value_or(wide);
-    return checkpoint_precision(format, wide);
+    const sim::NumberFormat format = name == "nvfp4"   ? sim::NumberFormat::fp4
+                                     : name == "w4a16" ? sim::NumberFormat::int4
+                                                       : value_named<sim::NumberFormat>(name).value_or(wide);
+    return sim::checkpoint_precision(format, wide);
 }
 
 /// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16, "bits": 4}.
-Storage read_storage(json::Reader& at, std::string_view key, const Storage& fallback) {
+sim::Storage read_storage(json::Reader& at, std::string_view key, const sim::Storage& fallback) {
     if (!at.has(key)) {
         return fallback;
     }
     json::Reader inner = at.object_or_text(key, storage_keys::format);
-    Storage storage{read(inner, storage_keys::format)};
+    sim::Storage storage{read(inner, storage_keys::format)};
     storage.group_size = read_or(inner, storage_keys::group_size, 0.0);
     storage.scale_bits = read(inner, storage_keys::scale_bits);
     storage.bits = read_or(inner, storage_keys::bits, 0.0);
@@ -64,16 +64,17 @@ constexpr std::array attention_layers = {"qkv projection",      "output projecti
                                          "index projections"};
 
 /// What is stated under `key` about the weights of these operations, in place of what the checkpoint says about them.
-void read_exceptions(json::Reader& parts, std::string_view key, std::span<const char* const> operations, Precision& precision) {
+void read_exceptions(json::Reader& parts, std::string_view key, std::span<const char* const> operations,
+                     sim::Precision& precision) {
     if (!parts.has(key)) {
         return;
     }
-    const Storage storage = read_storage(parts, key, precision.weights);
-    const bool widened = storage.format == NumberFormat::int4;  // weights alone are quantised
-    const NumberFormat math = widened ? precision.activations.format : storage.format;
+    const sim::Storage storage = read_storage(parts, key, precision.weights);
+    const bool widened = storage.format == sim::NumberFormat::int4;  // weights alone are quantised
+    const sim::NumberFormat math = widened ? precision.activations.format : storage.format;
     for (const char* const operation : operations) {
         const std::string_view name = operation;
-        std::erase_if(precision.exceptions, [&](const WeightException& exception) {
+        std::erase_if(precision.exceptions, [&](const sim::WeightException& exception) {
             return exception.operation == name || exception.operation.ends_with(": " + std::string(name));
         });
         precision.exceptions.insert(precision.exceptions.begin(), {operation, storage, math});
@@ -82,7 +83,7 @@ void read_exceptions(json::Reader& parts, std::string_view key, std::span<const 
 
 }  // namespace
 
-Precision read_precision(json::Reader& at, std::string_view key, const Precision& published) {
+sim::Precision read_precision(json::Reader& at, std::string_view key, const sim::Precision& published) {
     if (!at.has(key)) {
         return published;
     }
@@ -92,13 +93,13 @@ Precision read_precision(json::Reader& at, std::string_view key, const Precision
     return read_precision_parts(at.object(key), published);
 }
 
-Precision read_precision_parts(json::Reader parts, const Precision& published) {
-    Precision base = published;
+sim::Precision read_precision_parts(json::Reader parts, const sim::Precision& published) {
+    sim::Precision base = published;
     if (parts.has(precision_keys::all)) {
-        base = uniform_precision(read(parts, precision_keys::all));
-        base.state = Storage{NumberFormat::fp32};
+        base = sim::uniform_precision(read(parts, precision_keys::all));
+        base.state = sim::Storage{sim::NumberFormat::fp32};
     }
-    Precision precision = base;
+    sim::Precision precision = base;
     precision.weights = read_storage(parts, precision_keys::weights, base.weights);
     precision.experts =
         read_storage(parts, precision_keys::experts, parts.has(precision_keys::weights) ? precision.weights : base.experts);
@@ -107,7 +108,7 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     precision.kv_cache = read_storage(parts, precision_keys::kv_cache, base.kv_cache);
     precision.state = read_storage(parts, precision_keys::state, base.state);
     // What a run states about weights holds for all of them.
-    std::erase_if(precision.exceptions, [&](const WeightException& exception) {
+    std::erase_if(precision.exceptions, [&](const sim::WeightException& exception) {
         return parts.has(precision_keys::weights) ||
                (parts.has(precision_keys::experts) && exception.operation.ends_with("routed experts")) ||
                (parts.has(precision_keys::embeddings) &&
@@ -122,4 +123,4 @@ Precision read_precision_parts(json::Reader parts, const Precision& published) {
     return precision;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

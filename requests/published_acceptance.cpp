@@ -12,15 +12,15 @@
 #include "requests/descriptions.h"
 #include "requests/keys/shared_keys.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr double hottest = 10.0;  ///< temperature: anything above is a slip of the pen
 
-MeasuredAcceptance read_measurement(json::Reader& at) {
-    MeasuredAcceptance row;
+sim::MeasuredAcceptance read_measurement(json::Reader& at) {
+    sim::MeasuredAcceptance row;
     row.category = at.text("category");
     row.dataset = at.text_or("dataset", "");
     row.thinking = at.text_or("thinking", "");
@@ -31,15 +31,15 @@ MeasuredAcceptance read_measurement(json::Reader& at) {
         row.temperature = at.number("temperature", 0.0, hottest);
     }
     if (at.has("context")) {
-        row.context = at.number("context", 0.0, longest_context);
+        row.context = at.number("context", 0.0, sim::longest_context);
     }
     if (row.shape.empty()) {
-        row.draft_tokens = static_cast<int>(at.count("draft_tokens", 1, most_draft_tokens));
+        row.draft_tokens = static_cast<int>(at.count("draft_tokens", 1, sim::most_draft_tokens));
     }
     if (at.has("per_position")) {
         row.per_position = at.numbers("per_position", 0.0, 1.0);
     } else {
-        const double most = row.draft_tokens > 0 ? row.draft_tokens : static_cast<double>(most_draft_tokens);
+        const double most = row.draft_tokens > 0 ? row.draft_tokens : static_cast<double>(sim::most_draft_tokens);
         row.accept_length = at.number("accept_length", 1.0, most + 1.0);
     }
     at.finish();
@@ -64,8 +64,8 @@ PublishedDrafter load_published_drafter(const fs::path& folder, const std::strin
     const bool path = looks_like_path(name_or_path);
     if (const std::vector<std::string> names = published_drafters(folder);
         !path && std::find(names.begin(), names.end(), name_or_path) == names.end()) {
-        throw InputError({fmt::format("no measured acceptance is called \"{}\"{}; known are {}", name_or_path,
-                                      did_you_mean(name_or_path, names), listed(names, "and"))});
+        throw text::InputError({fmt::format("no measured acceptance is called \"{}\"{}; known are {}", name_or_path,
+                                            text::did_you_mean(name_or_path, names), text::listed(names, "and"))});
     }
     json::Document document = json::Document::load(path ? fs::path(name_or_path) : folder / (name_or_path + ".json"));
     json::Reader root = document.root();
@@ -79,11 +79,11 @@ PublishedDrafter load_published_drafter(const fs::path& folder, const std::strin
     }
     root.finish();
     if (document.problems().empty() && std::none_of(drafter.measured.begin(), drafter.measured.end(),
-                                                    [](const MeasuredAcceptance& row) { return row.shape.empty(); })) {
+                                                    [](const sim::MeasuredAcceptance& row) { return row.shape.empty(); })) {
         root.problem("measured", "holds no chain");
     }
     document.throw_if_problems();
     return drafter;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -7,13 +7,13 @@
 
 #include "sim/measured_acceptance.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// A published drafter, and what was measured of it.
 struct PublishedDrafter {
     std::string title;
     std::string target;  ///< catalogue name of the model that it drafts for
-    std::vector<MeasuredAcceptance> measured;
+    std::vector<sim::MeasuredAcceptance> measured;
 };
 
 /// Names in the folder, sorted.
@@ -23,4 +23,4 @@ std::vector<std::string> published_drafters(const std::filesystem::path& folder)
 /// names; unknown or missing keys; impossible values; no chain among the measurements.
 PublishedDrafter load_published_drafter(const std::filesystem::path& folder, const std::string& name_or_path);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -14,10 +14,10 @@
 #include "requests/keys/shared_keys.h"
 #include "text/precision_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
-void refuse_software(json::Reader& at, const Platform& platform) {
+void refuse_software(json::Reader& at, const sim::Platform& platform) {
     for (const auto& [key, why] : {std::pair{platform_keys::stack.key, "its controller is on the chip"},
                                    std::pair{platform_keys::mode.key, "it is priced by its cycle model"}}) {
         if (at.has(key)) {
@@ -29,9 +29,9 @@ void refuse_software(json::Reader& at, const Platform& platform) {
 
 }  // namespace
 
-TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
-    TargetChoice choice;
-    if (const Model* model = descriptions.model(at, target_keys::model)) {
+sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
+    sweeps::TargetChoice choice;
+    if (const sim::Model* model = descriptions.model(at, target_keys::model)) {
         choice.model = *model;
     }
     choice.precision = read_precision(at, target_keys::precision, choice.model.precision);
@@ -49,19 +49,19 @@ TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
 namespace {
 
 /// All of a platform but how its devices share the model.
-Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
-    Platform platform;
-    if (const Platform* hardware = descriptions.hardware(at, platform_keys::device)) {
+sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
+    sim::Platform platform;
+    if (const sim::Platform* hardware = descriptions.hardware(at, platform_keys::device)) {
         platform = *hardware;
     }
     if (platform.accelerator) {
         refuse_software(at, platform);
-    } else if (const Stack* stack = descriptions.stack(at, platform_keys::stack, default_stack(platform.device))) {
+    } else if (const sim::Stack* stack = descriptions.stack(at, platform_keys::stack, sweeps::default_stack(platform.device))) {
         platform.stack = *stack;
     }
     platform.interconnect = read(at, platform_keys::interconnect);
     if (!platform.accelerator) {
-        platform.mode = at.has(platform_keys::mode) ? read_mode(at, platform_keys::mode) : default_mode(platform);
+        platform.mode = at.has(platform_keys::mode) ? read_mode(at, platform_keys::mode) : sweeps::default_mode(platform);
     }
     check_mode(at, platform, descriptions);
     return platform;
@@ -69,16 +69,16 @@ Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
 
 }  // namespace
 
-Platform read_platform(json::Reader at, Descriptions& descriptions) {
-    Platform platform = read_one_device(at, descriptions);
+sim::Platform read_platform(json::Reader at, Descriptions& descriptions) {
+    sim::Platform platform = read_one_device(at, descriptions);
     read_parallelism(at, platform);
     at.finish();
     return platform;
 }
 
-std::vector<Platform> read_platforms(json::Reader at, Descriptions& descriptions, const Model& target) {
-    Platform platform = read_one_device(at, descriptions);
-    std::vector<Platform> platforms;
+std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descriptions, const sim::Model& target) {
+    sim::Platform platform = read_one_device(at, descriptions);
+    std::vector<sim::Platform> platforms;
     if (at.has(platform_keys::gpus) && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
         platform.parallel.draft_tensor = read_or<double>(at, platform_keys::draft_tensor_parallel, 0);
         platforms = read_cuts(at, platform, target);
@@ -90,21 +90,21 @@ std::vector<Platform> read_platforms(json::Reader at, Descriptions& descriptions
     return platforms;
 }
 
-CostMode read_mode(json::Reader& at, std::string_view key) {
+sim::CostMode read_mode(json::Reader& at, std::string_view key) {
     json::WordKey mode = platform_keys::mode;
     mode.key = key;
-    return value_named<CostMode>(read(at, mode)).value_or(CostMode::roofline);
+    return value_named<sim::CostMode>(read(at, mode)).value_or(sim::CostMode::roofline);
 }
 
-void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions) {
-    if (platform.mode != CostMode::calibrated || platform.device.name.empty()) {
+void check_mode(json::Reader& at, const sim::Platform& platform, Descriptions& descriptions) {
+    if (platform.mode != sim::CostMode::calibrated || platform.device.name.empty()) {
         return;
     }
     if (platform.device.calibration) {
-        const Calibration& calibration = *platform.device.calibration;
+        const sim::Calibration& calibration = *platform.device.calibration;
         const std::string path = fmt::format("{}: calibration", platform.device.name);
-        const std::vector<Provenance>& known = descriptions.provenance();
-        if (std::none_of(known.begin(), known.end(), [&](const Provenance& entry) { return entry.path == path; })) {
+        const std::vector<text::Provenance>& known = descriptions.provenance();
+        if (std::none_of(known.begin(), known.end(), [&](const text::Provenance& entry) { return entry.path == path; })) {
             descriptions.add_provenance(
                 {{path, fmt::format("{} laws of kernels", calibration.kernels.size()), calibration.source, calibration.kind}});
         }
@@ -113,24 +113,24 @@ void check_mode(json::Reader& at, const Platform& platform, Descriptions& descri
     at.problem("mode",
                fmt::format("\"calibrated\" needs measured kernels, and the description of {} names neither a calibration nor "
                            "a relative (laws_of); measured are {}",
-                           platform.device.name, listed(descriptions.calibrated_devices(), "and")));
+                           platform.device.name, text::listed(descriptions.calibrated_devices(), "and")));
 }
 
-Decoding read_decoding(json::Reader& at) { return read(at, shared_keys::decoding); }
+sim::Decoding read_decoding(json::Reader& at) { return read(at, shared_keys::decoding); }
 
-std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name) {
-    const std::vector<std::string> names = names_of<Rollback>();
-    const std::optional<Rollback> rollback = value_named<Rollback>(name);
+std::optional<sim::Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name) {
+    const std::vector<std::string> names = names_of<sim::Rollback>();
+    const std::optional<sim::Rollback> rollback = value_named<sim::Rollback>(name);
     if (!rollback && !name.empty()) {
-        at.problem(key, fmt::format("must be {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),
-                                    did_you_mean(name, names)));
+        at.problem(key, fmt::format("must be {}, not \"{}\"{}", text::listed(names, "or"), json::shown_key(name),
+                                    text::did_you_mean(name, names)));
     }
     return rollback;
 }
 
-std::optional<Rollback> read_rollback(json::Reader& at, std::string_view key) {
+std::optional<sim::Rollback> read_rollback(json::Reader& at, std::string_view key) {
     const std::string name = at.text_or(key, "auto");
     return name == "auto" ? std::nullopt : rollback_of(at, key, name);
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -15,30 +15,30 @@
 #include "sim/input_limits.h"
 #include "sweeps/choices.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// {"model": name or path, "precision"?: ...}, or the name alone.
-TargetChoice read_target(json::Reader at, Descriptions& descriptions);
+sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions);
 
 /// The precision under `key`: what checkpoints of that name hold ("bf16", "fp8", "nvfp4", …: checkpoint_precision()), or
 /// an object whose parts replace those of `published`; without the key, `published`.
-Precision read_precision(json::Reader& at, std::string_view key, const Precision& published);
+sim::Precision read_precision(json::Reader& at, std::string_view key, const sim::Precision& published);
 /// The same, from an object already opened.
-Precision read_precision_parts(json::Reader parts, const Precision& published);
+sim::Precision read_precision_parts(json::Reader parts, const sim::Precision& published);
 
 /// {"device": name or path, "tensor_parallel"?: 8 (and the other degrees of requests/parallelism_reader.h), "interconnect"?:
 /// "nvlink", "stack"?: name or path, "mode"?: "roofline", "calibrated" or "hoi"}, or the device's name alone. The device may be
 /// an accelerator design, on its own board, or a board with {"design": name or path}; neither takes a stack or mode.
-Platform read_platform(json::Reader at, Descriptions& descriptions);
+sim::Platform read_platform(json::Reader at, Descriptions& descriptions);
 /// The same for a search, where "gpus" stands for every cut of so many devices: several platforms.
-std::vector<Platform> read_platforms(json::Reader at, Descriptions& descriptions, const Model& target);
+std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descriptions, const sim::Model& target);
 /// The mode that the text under `key` names.
-CostMode read_mode(json::Reader& at, std::string_view key);
+sim::CostMode read_mode(json::Reader& at, std::string_view key);
 /// Notes a problem if the mode needs a calibration that the device lacks; otherwise notes where its laws come from.
-void check_mode(json::Reader& at, const Platform& platform, Descriptions& descriptions);
+void check_mode(json::Reader& at, const sim::Platform& platform, Descriptions& descriptions);
 
 /// requests/drafter_reader.cpp lists the kinds and their keys.
-DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions);
+sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions);
 
 /// The words that "kind" may be.
 const std::vector<std::string>& drafter_kinds();
@@ -48,17 +48,17 @@ const std::vector<std::string>& drafter_kinds();
 /// rate of chains. Of shapes that were measured: "measured": [{"shape": "branching:3,2", "accept_length": 2.4}]. An optional
 /// "source".
 struct AcceptanceChoice {
-    DraftAcceptance acceptance;
+    sim::DraftAcceptance acceptance;
     std::string text, source;
 };
 AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions);
 
 /// "greedy" (also without the key) or "sampling".
-Decoding read_decoding(json::Reader& at);
+sim::Decoding read_decoding(json::Reader& at);
 /// The policy under `key`; nothing for "auto" or without the key.
-std::optional<Rollback> read_rollback(json::Reader& at, std::string_view key);
+std::optional<sim::Rollback> read_rollback(json::Reader& at, std::string_view key);
 /// A policy's name; a problem is noted for anything else.
-std::optional<Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name);
+std::optional<sim::Rollback> rollback_of(json::Reader& at, std::string_view key, const std::string& name);
 
 /// Whole numbers: 5, [1, 2, 4], {"from": 1, "to": 8, "step"?: 1} or {"powers_of_two": {"from": 1, "to": 256}}. Empty lists,
 /// reversed ranges, repeated values and more than `most_axis_values` are problems.
@@ -66,4 +66,4 @@ std::vector<int> read_axis(json::Reader& at, std::string_view key, int low, int 
 inline std::vector<int> read(json::Reader& at, const json::AxisKey& key) { return read_axis(at, key, key.low, key.high); }
 inline constexpr std::size_t most_axis_values = 100'000;
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -12,29 +12,29 @@
 #include "requests/tree_reader.h"
 #include "sim/trees/optimal_tree.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr std::size_t most_shapes = 10'000;
 
 struct Shape {
-    TreeShape shape;
+    sim::TreeShape shape;
     std::string label;
 };
 
 /// {"optimal": {"nodes": axis, "depth": axis, "children"?: 4}}: every combination; one value each is a grid of one.
 std::vector<Shape> read_optimal_grid(json::Reader& at) {
     json::Reader grid = at.object("optimal");
-    const std::vector<int> nodes = read_axis(grid, "nodes", 1, most_optimal_nodes);
-    const std::vector<int> depth = read_axis(grid, "depth", 1, most_optimal_depth);
-    const auto children = static_cast<int>(grid.count_or("children", 0, 0, most_optimal_children));
+    const std::vector<int> nodes = read_axis(grid, "nodes", 1, sim::most_optimal_nodes);
+    const std::vector<int> depth = read_axis(grid, "depth", 1, sim::most_optimal_depth);
+    const auto children = static_cast<int>(grid.count_or("children", 0, 0, sim::most_optimal_children));
     grid.finish();
     std::vector<Shape> shapes;
     for (const int levels : depth) {
         for (const int size : nodes) {
             if (size >= levels && shapes.size() <= most_shapes) {
-                const OptimalShape shape{size, levels, children};
-                shapes.push_back({shape, text_of(TreeShape(shape))});
+                const sim::OptimalShape shape{size, levels, children};
+                shapes.push_back({shape, text_of(sim::TreeShape(shape))});
             }
         }
     }
@@ -45,9 +45,9 @@ std::vector<Shape> read_optimal_grid(json::Reader& at) {
 std::vector<Shape> read_text(json::Reader& at, std::string_view key, const std::string& text,
                              const Descriptions& descriptions) {
     try {
-        const NamedShape named = read_named_shape(descriptions.resolved(text), descriptions.trees_folder());
+        const sweeps::NamedShape named = read_named_shape(descriptions.resolved(text), descriptions.trees_folder());
         return {{named.shape, named.label}};
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         for (const std::string& problem : error.problems()) {
             at.problem(key, problem);
         }
@@ -63,7 +63,7 @@ std::vector<Shape> read_element(json::Reader& at, const Descriptions& descriptio
     } else if (at.has("optimal")) {
         shapes = read_optimal_grid(at);
     } else {
-        const TreeShape shape = read_shape(at);
+        const sim::TreeShape shape = read_shape(at);
         shapes.push_back({shape, text_of(shape)});
     }
     at.finish();
@@ -90,50 +90,50 @@ std::vector<Shape> read_shapes(json::Reader& at, const Descriptions& description
     return shapes;
 }
 
-std::vector<Verification> read_verifications(json::Reader& at) {
-    std::vector<Verification> verifications;
+std::vector<sim::Verification> read_verifications(json::Reader& at) {
+    std::vector<sim::Verification> verifications;
     if (!at.has(shared_keys::verification) || at.raw().at("verification") == "auto") {
         return verifications;
     }
-    const std::vector<std::string> names = names_of<Verification>();
+    const std::vector<std::string> names = names_of<sim::Verification>();
     const auto& raw = at.raw().at("verification");
     for (const std::string& name :
          raw.is_string() ? std::vector<std::string>{raw.get<std::string>()} : at.texts("verification")) {
-        if (const std::optional<Verification> verification = value_named<Verification>(name)) {
+        if (const std::optional<sim::Verification> verification = value_named<sim::Verification>(name)) {
             verifications.push_back(*verification);
         } else {
-            at.problem("verification", fmt::format("must be auto, {}, not \"{}\"{}", listed(names, "or"), json::shown_key(name),
-                                                   did_you_mean(name, names)));
+            at.problem("verification", fmt::format("must be auto, {}, not \"{}\"{}", text::listed(names, "or"),
+                                                   json::shown_key(name), text::did_you_mean(name, names)));
         }
     }
     return verifications;
 }
 
 /// The chunk scan pays off only for prompts: it is tried only on request.
-std::vector<Verification> ways_of(const TreeShape& shape, const std::vector<Verification>& asked_for) {
+std::vector<sim::Verification> ways_of(const sim::TreeShape& shape, const std::vector<sim::Verification>& asked_for) {
     if (!asked_for.empty()) {
         return asked_for;
     }
-    return is_chain({shape, Verification::unrolled, ""})
-               ? std::vector<Verification>{Verification::unrolled}
-               : std::vector<Verification>{Verification::packed, Verification::unrolled};
+    return sim::is_chain({shape, sim::Verification::unrolled, ""})
+               ? std::vector<sim::Verification>{sim::Verification::unrolled}
+               : std::vector<sim::Verification>{sim::Verification::packed, sim::Verification::unrolled};
 }
 
-std::vector<Speculation> all_ways(const std::vector<Shape>& shapes, const std::vector<Verification>& asked_for) {
-    std::vector<Speculation> speculations = chains_up_to(0);
+std::vector<sim::Speculation> all_ways(const std::vector<Shape>& shapes, const std::vector<sim::Verification>& asked_for) {
+    std::vector<sim::Speculation> speculations = sim::chains_up_to(0);
     for (const Shape& shape : shapes) {
-        const auto* chain = std::get_if<ChainShape>(&shape.shape);
+        const auto* chain = std::get_if<sim::ChainShape>(&shape.shape);
         if (chain != nullptr && chain->draft_tokens == 0) {
             continue;
         }
-        for (const Verification verification : ways_of(shape.shape, asked_for)) {
+        for (const sim::Verification verification : ways_of(shape.shape, asked_for)) {
             speculations.push_back({shape.shape, verification, shape.label});
         }
     }
     return speculations;
 }
 
-Shape chain_of(int draft_tokens) { return {ChainShape{draft_tokens}, fmt::format("chain {}", draft_tokens)}; }
+Shape chain_of(int draft_tokens) { return {sim::ChainShape{draft_tokens}, fmt::format("chain {}", draft_tokens)}; }
 
 }  // namespace
 
@@ -159,8 +159,9 @@ SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions) 
     return axis;
 }
 
-std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descriptions, std::int64_t fallback_draft_tokens) {
-    const std::vector<Verification> verifications = read_verifications(at);
+std::vector<sim::Speculation> read_speculation(json::Reader& at, Descriptions& descriptions,
+                                               std::int64_t fallback_draft_tokens) {
+    const std::vector<sim::Verification> verifications = read_verifications(at);
     if (!at.has(point_keys::shape)) {
         const int k = read_or<int>(at, point_keys::draft_tokens, fallback_draft_tokens);
         return all_ways({chain_of(k)}, verifications);
@@ -168,19 +169,19 @@ std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descri
     if (at.has(point_keys::draft_tokens)) {
         at.problem(point_keys::shape, "is given together with draft_tokens, but exactly one is needed");
     }
-    const TreeShape shape = read_shape_under(at, point_keys::shape, descriptions);
+    const sim::TreeShape shape = read_shape_under(at, point_keys::shape, descriptions);
     return all_ways({{shape, text_of(shape)}}, verifications);
 }
 
-TreeShape read_shape_under(json::Reader& at, std::string_view key, Descriptions& descriptions) {
+sim::TreeShape read_shape_under(json::Reader& at, std::string_view key, Descriptions& descriptions) {
     if (at.has(key) && at.raw().at(std::string(key)).is_string()) {
         const std::vector<Shape> shapes = read_text(at, key, at.text(key), descriptions);
-        return shapes.empty() ? TreeShape(ChainShape{1}) : shapes.front().shape;
+        return shapes.empty() ? sim::TreeShape(sim::ChainShape{1}) : shapes.front().shape;
     }
     json::Reader object = at.object(key);
-    const TreeShape shape = read_shape(object);
+    const sim::TreeShape shape = read_shape(object);
     object.finish();
     return shape;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

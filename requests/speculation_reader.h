@@ -7,12 +7,12 @@
 #include "requests/descriptions.h"
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// The shapes of an input.
 struct SpeculationAxis {
-    std::vector<Speculation> speculations;  ///< plain decoding first, whether requested or not
-    std::vector<int> asked_for;             ///< indices into them
+    std::vector<sim::Speculation> speculations;  ///< plain decoding first, whether requested or not
+    std::vector<int> asked_for;                  ///< indices into them
 };
 
 /// Plain decoding, then every shape with every requested way of verifying.
@@ -26,9 +26,10 @@ struct SpeculationAxis {
 SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions);
 
 /// The same for one shape: a number under "draft_tokens", or "shape"; with neither, `fallback_draft_tokens`.
-std::vector<Speculation> read_speculation(json::Reader& at, Descriptions& descriptions, std::int64_t fallback_draft_tokens);
+std::vector<sim::Speculation> read_speculation(json::Reader& at, Descriptions& descriptions,
+                                               std::int64_t fallback_draft_tokens);
 
 /// One shape under `key`: a text or an object.
-TreeShape read_shape_under(json::Reader& at, std::string_view key, Descriptions& descriptions);
+sim::TreeShape read_shape_under(json::Reader& at, std::string_view key, Descriptions& descriptions);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -9,7 +9,7 @@
 #include "text/parse_number.h"
 #include "text/split.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Numbers = std::vector<int>;
@@ -17,8 +17,8 @@ using Numbers = std::vector<int>;
 /// Nothing if a part is not a whole number.
 std::optional<Numbers> numbers_in(const std::string& text, char separator) {
     Numbers numbers;
-    for (const std::string& part : split(text, separator)) {
-        const std::optional<int> value = parse_number<int>(part);
+    for (const std::string& part : text::split(text, separator)) {
+        const std::optional<int> value = text::parse_number<int>(part);
         if (!value || *value < lowest_tree_number || *value > highest_tree_number) {
             return std::nullopt;
         }
@@ -27,9 +27,9 @@ std::optional<Numbers> numbers_in(const std::string& text, char separator) {
     return numbers;
 }
 
-std::optional<TreeShape> table_from_text(const std::string& text) {
-    ChildTableShape table;
-    for (const std::string& level : split(text, '/')) {
+std::optional<sim::TreeShape> table_from_text(const std::string& text) {
+    sim::ChildTableShape table;
+    for (const std::string& level : text::split(text, '/')) {
         const std::optional<Numbers> counts = numbers_in(level, ',');
         if (!counts) {
             return std::nullopt;
@@ -116,27 +116,27 @@ const TreeKind& kind_named(const std::string& key) {
         }
         keys.push_back(kind.key);
     }
-    const std::string hint = did_you_mean(key, keys);
-    throw InputError({fmt::format("there is no kind of tree \"{}\"{}", key,
-                                  hint.empty() ? "; the kinds are " + listed(keys, "and") : hint)});
+    const std::string hint = text::did_you_mean(key, keys);
+    throw text::InputError({fmt::format("there is no kind of tree \"{}\"{}", key,
+                                        hint.empty() ? "; the kinds are " + text::listed(keys, "and") : hint)});
 }
 
-TreeShape shape_of(const TreeKind& kind, const std::vector<int>& n) {
+sim::TreeShape shape_of(const TreeKind& kind, const std::vector<int>& n) {
     const std::string& key = kind.key;
-    return key == "widths"         ? TreeShape(WidthsShape{n})
-           : key == "branching"    ? TreeShape(BranchingShape{n})
-           : key == "parents"      ? TreeShape(ParentsShape{n})
-           : key == "binary"       ? TreeShape(BinaryShape{n[0]})
-           : key == "vllm"         ? TreeShape(VllmShape{n[0]})
-           : key == "beams"        ? TreeShape(BeamShape{n[0], n[1]})
-           : key == "sequences"    ? TreeShape(SequencesShape{n[0], n[1]})
-           : key == "sglang"       ? TreeShape(SglangShape{n[0], n[1], n[2]})
-           : key == "tensorrt_llm" ? TreeShape(TensorRtShape{n[0], n[1], n[2]})
-           : key == "optimal"      ? TreeShape(OptimalShape{n[0], n[1], n[2]})
-                                   : TreeShape(ChainShape{n[0]});
+    return key == "widths"         ? sim::TreeShape(sim::WidthsShape{n})
+           : key == "branching"    ? sim::TreeShape(sim::BranchingShape{n})
+           : key == "parents"      ? sim::TreeShape(sim::ParentsShape{n})
+           : key == "binary"       ? sim::TreeShape(sim::BinaryShape{n[0]})
+           : key == "vllm"         ? sim::TreeShape(sim::VllmShape{n[0]})
+           : key == "beams"        ? sim::TreeShape(sim::BeamShape{n[0], n[1]})
+           : key == "sequences"    ? sim::TreeShape(sim::SequencesShape{n[0], n[1]})
+           : key == "sglang"       ? sim::TreeShape(sim::SglangShape{n[0], n[1], n[2]})
+           : key == "tensorrt_llm" ? sim::TreeShape(sim::TensorRtShape{n[0], n[1], n[2]})
+           : key == "optimal"      ? sim::TreeShape(sim::OptimalShape{n[0], n[1], n[2]})
+                                   : sim::TreeShape(sim::ChainShape{n[0]});
 }
 
-std::optional<TreeShape> shape_from_text(const TreeKind& kind, const std::string& text) {
+std::optional<sim::TreeShape> shape_from_text(const TreeKind& kind, const std::string& text) {
     if (kind.key == "children") {
         return table_from_text(text);
     }
@@ -148,4 +148,4 @@ std::optional<TreeShape> shape_from_text(const TreeKind& kind, const std::string
     return numbers && (kind.list || numbers->size() == wanted) ? std::optional(shape_of(kind, *numbers)) : std::nullopt;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -11,7 +11,7 @@
 #include "json/wording.h"
 #include "requests/descriptions.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Numbers = std::vector<int>;
@@ -19,11 +19,13 @@ using Numbers = std::vector<int>;
 std::vector<int> as_ints(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
 
 /// A list of lists of whole numbers.
-ChildTableShape read_child_table(json::Reader& at) {
-    ChildTableShape table;
+sim::ChildTableShape read_child_table(json::Reader& at) {
+    sim::ChildTableShape table;
     static_cast<void>(at.has("children"));
     const auto& raw = at.raw().at("children");
-    const auto is_count = [](const auto& value) { return value.is_number_integer() && value >= 0 && value <= most_tree_nodes; };
+    const auto is_count = [](const auto& value) {
+        return value.is_number_integer() && value >= 0 && value <= sim::most_tree_nodes;
+    };
     const bool good = raw.is_array() && std::all_of(raw.begin(), raw.end(), [&](const auto& level) {
                           return level.is_array() && std::all_of(level.begin(), level.end(), is_count);
                       });
@@ -37,7 +39,7 @@ ChildTableShape read_child_table(json::Reader& at) {
     return table;
 }
 
-TreeShape read_shape_of(json::Reader& at, const TreeKind& kind) {
+sim::TreeShape read_shape_of(json::Reader& at, const TreeKind& kind) {
     if (kind.key == "children") {
         return read_child_table(at);
     }
@@ -70,7 +72,7 @@ std::vector<const TreeKind*> kinds_in(const json::Reader& at) {
     return kinds;
 }
 
-TreeShape read_shape_object(json::Reader& at) {
+sim::TreeShape read_shape_object(json::Reader& at) {
     const std::vector<const TreeKind*> kinds = kinds_in(at);
     if (kinds.size() == 1) {
         return read_shape_of(at, *kinds.front());
@@ -86,9 +88,9 @@ TreeShape read_shape_object(json::Reader& at) {
             names.push_back(kind.key);
         }
     }
-    at.problem({}, kinds.empty() ? "needs a tree: one of " + listed(names, "and")
-                                 : "gives " + listed(names, "and") + ", but exactly one is needed");
-    return ChainShape{1};
+    at.problem({}, kinds.empty() ? "needs a tree: one of " + text::listed(names, "and")
+                                 : "gives " + text::listed(names, "and") + ", but exactly one is needed");
+    return sim::ChainShape{1};
 }
 
 std::string where_of(const std::string& where, const std::string& problem) { return where + ": " + problem; }
@@ -98,25 +100,26 @@ void require_none(std::vector<std::string> found, const std::string& where) {
         problem = where_of(where, problem);
     }
     if (!found.empty()) {
-        throw InputError(std::move(found));
+        throw text::InputError(std::move(found));
     }
 }
 
-NamedShape from_text(const std::string& where, const TreeKind& kind, const std::string& value) {
-    const std::optional<TreeShape> shape = shape_from_text(kind, value);
+sweeps::NamedShape from_text(const std::string& where, const TreeKind& kind, const std::string& value) {
+    const std::optional<sim::TreeShape> shape = shape_from_text(kind, value);
     if (!shape) {
-        throw InputError({fmt::format("{}: must be whole numbers, as in {}, not \"{}\"", where, kind.placeholder, value)});
+        throw text::InputError(
+            {fmt::format("{}: must be whole numbers, as in {}, not \"{}\"", where, kind.placeholder, value)});
     }
     require_none(problems(*shape), where);
     return {text_of(*shape), "", "", *shape};
 }
 
-NamedShape read_description(json::Document document, std::string label) {
+sweeps::NamedShape read_description(json::Document document, std::string label) {
     json::Reader root = document.root();
-    NamedShape named;
+    sweeps::NamedShape named;
     if (root.raw().is_object() && root.raw().value("format", nlohmann::ordered_json()) == "treeline-tree") {
         // An earlier result: its tree as it was printed; the rest is ignored.
-        named.shape = ParentsShape{as_ints(root.counts("parents", lowest_tree_number, highest_tree_number))};
+        named.shape = sim::ParentsShape{as_ints(root.counts("parents", lowest_tree_number, highest_tree_number))};
         named.title = root.text_or("title", "");
     } else {
         named.title = root.text_or("title", "");
@@ -131,15 +134,16 @@ NamedShape read_description(json::Document document, std::string label) {
 }
 
 /// `where` names the shape in messages.
-NamedTree built(NamedShape shape, const std::string& where, const std::optional<RankAcceptance>& acceptance) {
-    if (std::holds_alternative<OptimalShape>(shape.shape) && !acceptance) {
-        throw InputError(
+sweeps::NamedTree built(sweeps::NamedShape shape, const std::string& where,
+                        const std::optional<sim::RankAcceptance>& acceptance) {
+    if (std::holds_alternative<sim::OptimalShape>(shape.shape) && !acceptance) {
+        throw text::InputError(
             {where_of(where, "the best tree depends on the acceptance of each rank; give --ranks or --acceptance")});
     }
-    NamedTree named;
-    static_cast<NamedShape&>(named) = std::move(shape);
-    named.assumed_order = !acceptance && depends_on_acceptance(named.shape);
-    named.tree = build_tree(named.shape, acceptance ? *acceptance : RankAcceptance::assumed());
+    sweeps::NamedTree named;
+    static_cast<sweeps::NamedShape&>(named) = std::move(shape);
+    named.assumed_order = !acceptance && sim::depends_on_acceptance(named.shape);
+    named.tree = sim::build_tree(named.shape, acceptance ? *acceptance : sim::RankAcceptance::assumed());
     return named;
 }
 
@@ -155,30 +159,30 @@ std::vector<std::string> example_names(const std::filesystem::path& folder) {
     return names;
 }
 
-NamedShape read_example(const std::string& name, const std::filesystem::path& folder) {
+sweeps::NamedShape read_example(const std::string& name, const std::filesystem::path& folder) {
     std::vector<std::string> names = example_names(folder);
     if (std::find(names.begin(), names.end(), name) != names.end()) {
         return read_description(json::Document::load(folder / (name + ".json")), name);
     }
-    const std::string hint = did_you_mean(name, names);
-    throw InputError(
-        {fmt::format("there is no tree \"{}\"{}", name,
-                     !hint.empty()   ? hint
-                     : names.empty() ? std::string("; give a path or a short form such as chain:5")
-                                     : "; known are " + listed(names, "and") + ", paths, and short forms such as chain:5")});
+    const std::string hint = text::did_you_mean(name, names);
+    throw text::InputError({fmt::format(
+        "there is no tree \"{}\"{}", name,
+        !hint.empty()   ? hint
+        : names.empty() ? std::string("; give a path or a short form such as chain:5")
+                        : "; known are " + text::listed(names, "and") + ", paths, and short forms such as chain:5")});
 }
 
 }  // namespace
 
-TreeShape read_shape(json::Reader& at) {
-    TreeShape shape = read_shape_object(at);
+sim::TreeShape read_shape(json::Reader& at) {
+    sim::TreeShape shape = read_shape_object(at);
     for (const std::string& problem : problems(shape)) {
         at.problem({}, problem);
     }
     return shape;
 }
 
-NamedShape read_named_shape(const std::string& text, const std::filesystem::path& trees_folder) {
+sweeps::NamedShape read_named_shape(const std::string& text, const std::filesystem::path& trees_folder) {
     if (text.starts_with("{")) {
         return read_description(json::Document::parse(text, "tree"), "");
     }
@@ -193,13 +197,14 @@ NamedShape read_named_shape(const std::string& text, const std::filesystem::path
     return read_example(text, trees_folder);
 }
 
-NamedTree read_tree(const TreeKind& kind, const std::string& value, const std::optional<RankAcceptance>& acceptance) {
+sweeps::NamedTree read_tree(const TreeKind& kind, const std::string& value,
+                            const std::optional<sim::RankAcceptance>& acceptance) {
     return built(from_text(flag_of(kind), kind, value), flag_of(kind), acceptance);
 }
 
-NamedTree read_tree(const std::string& text, const std::filesystem::path& trees_folder,
-                    const std::optional<RankAcceptance>& acceptance) {
+sweeps::NamedTree read_tree(const std::string& text, const std::filesystem::path& trees_folder,
+                            const std::optional<sim::RankAcceptance>& acceptance) {
     return built(read_named_shape(text, trees_folder), text.starts_with("{") ? "tree" : text, acceptance);
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -10,7 +10,7 @@
 #include "sim/trees/tree_shape.h"
 #include "sweeps/tree_study.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// One way of stating a tree, under the same name in a file ("tensorrt_llm"), a flag (--tensorrt-llm) and a short text
 /// ("tensorrt_llm:5,4,20").
@@ -31,9 +31,9 @@ std::string flag_of(const TreeKind& kind);
 inline constexpr int lowest_tree_number = -1'000'000, highest_tree_number = 1'000'000;
 
 /// The shape of a kind (children tables aside) from as many numbers as the kind takes.
-TreeShape shape_of(const TreeKind& kind, const std::vector<int>& n);
+sim::TreeShape shape_of(const TreeKind& kind, const std::vector<int>& n);
 /// The same from "4,8,8", "4x5" or "3/2,1"; nothing if the text is none of these.
-std::optional<TreeShape> shape_from_text(const TreeKind& kind, const std::string& text);
+std::optional<sim::TreeShape> shape_from_text(const TreeKind& kind, const std::string& text);
 
 struct RankFlags {
     std::string ranks;  ///< "0.6,0.2"
@@ -41,18 +41,19 @@ struct RankFlags {
 };
 /// {"ranks": [0.6, 0.2]} or {"accepted_by_rank": [60, 20], "none": 20}, with optional "title" and "source"; or the flag's
 /// numbers. Nothing if neither flag is given. Throws InputError.
-std::optional<RankAcceptance> read_rank_acceptance(const RankFlags& flags);
+std::optional<sim::RankAcceptance> read_rank_acceptance(const RankFlags& flags);
 
 /// `text` is a path to a description, the name of one in `trees_folder` (the catalogue's examples/trees), a description itself
 /// ({"chain": 5}), or a short form ("chain:5"). An earlier result of `treeline tree show` or `optimise` is also a description.
 /// Throws InputError; the shape has no problems().
-NamedShape read_named_shape(const std::string& text, const std::filesystem::path& trees_folder);
+sweeps::NamedShape read_named_shape(const std::string& text, const std::filesystem::path& trees_folder);
 /// The same, from an object already opened, its key one of tree_kinds(); problems of the shape are noted there.
-TreeShape read_shape(json::Reader& at);
+sim::TreeShape read_shape(json::Reader& at);
 
-NamedTree read_tree(const std::string& text, const std::filesystem::path& trees_folder,
-                    const std::optional<RankAcceptance>& acceptance);
+sweeps::NamedTree read_tree(const std::string& text, const std::filesystem::path& trees_folder,
+                            const std::optional<sim::RankAcceptance>& acceptance);
 /// The tree that a flag of this kind states.
-NamedTree read_tree(const TreeKind& kind, const std::string& value, const std::optional<RankAcceptance>& acceptance);
+sweeps::NamedTree read_tree(const TreeKind& kind, const std::string& value,
+                            const std::optional<sim::RankAcceptance>& acceptance);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -7,14 +7,14 @@
 
 #include <nlohmann/json.hpp>
 
-namespace treeline {
-std::vector<Rollback> read_rollbacks(json::Reader& at, std::string_view key) {
+namespace treeline::requests {
+std::vector<sim::Rollback> read_rollbacks(json::Reader& at, std::string_view key) {
     if (!at.has(key) || at.raw().at(std::string(key)) == "auto") {
         return {};
     }
-    std::vector<Rollback> rollbacks;
+    std::vector<sim::Rollback> rollbacks;
     for (const std::string& name : at.texts(key)) {
-        if (const std::optional<Rollback> rollback = rollback_of(at, key, name)) {
+        if (const std::optional<sim::Rollback> rollback = rollback_of(at, key, name)) {
             rollbacks.push_back(*rollback);
         }
     }
@@ -30,4 +30,4 @@ void check_labels(json::Reader& at, std::string_view key, const std::vector<std:
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

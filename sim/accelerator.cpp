@@ -6,7 +6,7 @@
 #include "sim/fpga/round.h"
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 Device device_of(const Accelerator& accelerator) {
     const fpga::Board& board = accelerator.board;
@@ -72,4 +72,4 @@ std::vector<std::string> problems_of(const Accelerator& accelerator) {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

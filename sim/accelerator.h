@@ -12,7 +12,7 @@
 #include "sim/fpga/tree_work.h"
 #include "sim/stack.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 struct Accelerator {
     fpga::Board board;
@@ -39,4 +39,4 @@ std::string formats_of(const fpga::Design& design);
 /// Every violated constraint of board and design as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Accelerator& accelerator);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -5,7 +5,7 @@
 #include "sim/prompt_work.h"
 #include "sim/round_rows.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 using fpga::MambaShape;
@@ -239,4 +239,4 @@ std::vector<ExplainedPass> explain_turn(const RoundRow& row, const DesignPoint& 
     return explained;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -6,7 +6,7 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Why the accelerator cannot be used at all, as sentences: impossible numbers, or a design that exceeds its board before
 /// anything is drafted. What it cannot run is reported by the rows, so that a search over several targets and drafters can
@@ -23,4 +23,4 @@ CompiledRound compile_turns(const RoundSetup& setup);
 /// The passes of a row's turn, for every sequence of the point; none for rows without a turn.
 std::vector<ExplainedPass> explain_turn(const RoundRow& row, const DesignPoint& point);
 
-}  // namespace treeline
+}  // namespace treeline::sim

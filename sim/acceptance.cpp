@@ -6,7 +6,7 @@
 
 #include "numerics/bisection.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 double geometric_length(double rate, double draft_tokens) {
@@ -40,7 +40,7 @@ std::vector<double> geometric_gap(double before, double sum, int count) {
     if (count == 1 || !(sum > 0.0 && sum < sum_at(1.0))) {
         return std::vector<double>(static_cast<std::size_t>(count), sum / count);
     }
-    const double rate = bisect({0.0, 1.0}, 100, [=](double candidate) { return sum_at(candidate) < sum; }).middle();
+    const double rate = numerics::bisect({0.0, 1.0}, 100, [=](double candidate) { return sum_at(candidate) < sum; }).middle();
     std::vector<double> positions;
     for (int i = 1; i <= count; ++i) {
         positions.push_back(before * std::pow(rate, i));
@@ -84,7 +84,7 @@ Acceptance Acceptance::per_position(std::vector<double> positions) {
 
 Acceptance Acceptance::mean_length(double accept_length, double draft_tokens) {
     const auto too_low = [=](double rate) { return geometric_length(rate, draft_tokens) < accept_length; };
-    return geometric(bisect({0.0, 1.0}, 100, too_low).middle());
+    return geometric(numerics::bisect({0.0, 1.0}, 100, too_low).middle());
 }
 
 Acceptance Acceptance::curve(const std::map<int, double>& accept_length_by_draft_tokens) {
@@ -166,4 +166,4 @@ Acceptance Acceptance::scaled(double factor) const {
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

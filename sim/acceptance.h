@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::sim {
 
 /// How the conditional rate of a further draft goes on where nothing was measured: what seven curves of lengths 1 to 8 have in
 /// common (InferenceX, golden accept lengths of four target-drafter pairs, commit 843c625). With lengths 1, 2 and 4 given, the
@@ -57,4 +57,4 @@ private:
     bool model_ = false;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sim

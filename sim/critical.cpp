@@ -1,6 +1,6 @@
 #include "sim/critical.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 CriticalInputs critical_inputs(const Model& model, const Precision& precision, const Device& device) {
     CriticalInputs inputs;
@@ -45,4 +45,4 @@ std::optional<double> break_even_decoding(const TrainingCost& cost, double throu
     return cost.draft_training / (1.0 - 1.0 / throughput_multiplier);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

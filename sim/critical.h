@@ -6,7 +6,7 @@
 #include "sim/device.h"
 #include "sim/operations.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// What the critical points of a model depend on.
 struct CriticalInputs {
@@ -41,4 +41,4 @@ double net_saving(const TrainingCost& cost, double throughput_multiplier);
 /// The decoding budget above which the drafter pays; nothing if it never does (multiplier ≤ 1).
 std::optional<double> break_even_decoding(const TrainingCost& cost, double throughput_multiplier);
 
-}  // namespace treeline
+}  // namespace treeline::sim

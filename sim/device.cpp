@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 std::size_t index_of(NumberFormat format) { return static_cast<std::size_t>(format); }
@@ -173,4 +173,4 @@ std::vector<std::string> problems_of(const Device& device) {
     return constraints.take();
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -10,7 +10,7 @@
 #include "sim/precision.h"
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// A link between the devices of a tensor-parallel group.
 struct Interconnect {
@@ -66,4 +66,4 @@ struct Device {
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Device& device);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 const MeasuredShape* find_measured(const DraftAcceptance& acceptance, const DraftTree& tree) {
@@ -136,4 +136,4 @@ AcceptedTokens accepted_tokens(const DraftAcceptance& acceptance, const TreeShap
     return of_tree(acceptance, tree);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -10,7 +10,7 @@
 #include "sim/trees/rank_acceptance.h"
 #include "sim/trees/tree_shape.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// A measured accept length of one shape.
 struct MeasuredShape {
@@ -63,4 +63,4 @@ std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShap
 /// acceptance_problem().
 AcceptedTokens accepted_tokens(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree);
 
-}  // namespace treeline
+}  // namespace treeline::sim

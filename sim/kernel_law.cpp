@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// Formats whose law may stand in, the nearest first.
@@ -133,4 +133,4 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

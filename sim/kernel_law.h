@@ -13,7 +13,7 @@
 #include "sim/precision.h"
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Classes of kernels that have a law of their own. All other operations are priced from the data sheet.
 enum class KernelClass {
@@ -238,4 +238,4 @@ struct Calibration {
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Calibration& calibration);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,7 +1,7 @@
 // The parameters of kernel laws by name: what files hold, tables show and fits vary.
 #include "sim/kernel_law.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 template <std::size_t i>
@@ -164,4 +164,4 @@ const std::array<KernelParameter, kernel_parameter_count>& kernel_parameters() {
     return all;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 bool same_kind_of_link(const Device& a, const Device& b) {
@@ -65,4 +65,4 @@ Calibration transferred_laws(const Device& measured, const Device& other) {
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

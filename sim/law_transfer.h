@@ -3,7 +3,7 @@
 
 #include "sim/device.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// The laws of `measured`, which has a calibration, as they are expected to hold on `other`:
 ///   - shares of bandwidth, peaks and links stay shares, now of the other data sheet;
@@ -16,4 +16,4 @@ namespace treeline {
 /// `kind` of the result is "derived". tests/validation/kernel_times.cpp measures what this misses, with devices left out.
 Calibration transferred_laws(const Device& measured, const Device& other);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 using Rows = std::vector<const MeasuredAcceptance*>;
@@ -167,4 +167,4 @@ AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>&
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

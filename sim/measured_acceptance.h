@@ -8,7 +8,7 @@
 
 #include "sim/acceptance.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// One measurement of a drafter: mean tokens a round at one draft length, or acceptance by position up to it.
 struct MeasuredAcceptance {
@@ -47,4 +47,4 @@ struct AcceptanceOfTraffic {
 /// stand in for it, and a remark says so. `measured` holds at least one chain.
 AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>& measured, const TrafficKind& traffic);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sim {
 
 namespace {
 
@@ -209,4 +209,4 @@ std::vector<std::string> problems_of(const Model& model) {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -13,7 +13,7 @@
 
 #include "sim/precision.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 using Count = std::int64_t;
 
@@ -183,4 +183,4 @@ bool has_recurrent_state(const Model& model);
 /// Every violated constraint as a sentence; empty when the model can be priced.
 std::vector<std::string> problems_of(const Model& model);
 
-}  // namespace treeline
+}  // namespace treeline::sim

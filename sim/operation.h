@@ -15,7 +15,7 @@
 #include "sim/model.h"
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Shape of one forward pass. Real numbers: expectations (accepted tokens, for example) are shapes too.
 struct PassShape {
@@ -205,4 +205,4 @@ inline Bytes bytes_of(const OperationCost& cost, const ShapeTerms& shape) {
     return sum;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 Operation block_norms(const Block& block, const LayerContext& context) {
@@ -203,4 +203,4 @@ std::vector<Operation> cache_compaction_operations(const Model& model, const Pre
     return operations;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -7,7 +7,7 @@
 #include "sim/model.h"
 #include "sim/operation.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// How one forward pass is compiled.
 struct PassOptions {
@@ -69,4 +69,4 @@ std::vector<Operation> state_write_operations(const Model& model, const Precisio
 /// Moves keys and values of the pass's tokens to where they belong: those of an accepted path of a tree are not adjacent.
 std::vector<Operation> cache_compaction_operations(const Model& model, const Precision& precision, double ranks);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 std::string whole(double value) { return std::to_string(static_cast<long long>(value)); }
@@ -124,4 +124,4 @@ double reached_ranks(double experts, double active, double ranks) {
     return ranks * (1.0 - missed);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -8,7 +8,7 @@
 #include "sim/model.h"
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Degrees in the vocabulary of engines. `tensor` ranks share each layer; data·tensor ranks make a stage, and share its
 /// experts; pipeline·data·tensor devices serve the model.
@@ -59,4 +59,4 @@ BusiestRank busiest_rank(double experts, double active, double ranks, double ske
 /// Distinct ranks that a token's experts lie on, in the mean under uniform routing.
 double reached_ranks(double experts, double active, double ranks);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// HOI mode prices an operation by its parameters, caches and states alone.
@@ -377,4 +377,4 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
     return estimates;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

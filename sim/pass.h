@@ -14,7 +14,7 @@
 #include "sim/rates.h"
 #include "sim/stack.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// How time follows from FLOPs and bytes (docs/cost-model.md, section 2.2).
 enum class CostMode {
@@ -176,4 +176,4 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
 CompiledPass compile_operations(std::vector<Operation> operations, const Precision& precision, const Platform& platform,
                                 Seconds host);
 
-}  // namespace treeline
+}  // namespace treeline::sim

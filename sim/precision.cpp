@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 void check_storage(const Storage& storage, const std::string& what, std::vector<std::string>& problems) {
@@ -139,4 +139,4 @@ std::vector<std::string> problems_of(const Precision& precision) {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -8,7 +8,7 @@
 #include "sim/enum_names.h"
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 enum class NumberFormat { fp32, bf16, fp16, fp8, int8, int4, fp4 };
 /// As users write them.
@@ -112,4 +112,4 @@ WeightFormat weight_format(const Precision& precision, std::string_view operatio
 /// Every violated constraint as a sentence; empty when the precision is usable.
 std::vector<std::string> problems_of(const Precision& precision);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// What the prefix cache does not hold of one prompt, in chunks of what the stack reads at once: its time and energy.
@@ -39,4 +39,4 @@ PromptWork prompt_work(const RoundSetup& setup, const CompiledRound& round) {
     return work;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

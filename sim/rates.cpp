@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 bool is_of_logits(const Operation& operation) { return operation.flops.per_logit > Flops(0.0); }
@@ -210,4 +210,4 @@ Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operat
     return rates;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -6,7 +6,7 @@
 #include "sim/kernel_law.h"
 #include "sim/operation.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// How the rows (tokens) of an operation enter its time beyond their bytes and FLOPs.
 enum class RowRule {
@@ -280,4 +280,4 @@ PerShape rows_of(const Operation& operation);
 /// A kernel's law, prepared for an operation that it runs; `data_sheet` holds the peaks to which its shares refer.
 Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation);
 
-}  // namespace treeline
+}  // namespace treeline::sim

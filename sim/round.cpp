@@ -8,7 +8,7 @@
 #include "sim/prompt_work.h"
 #include "sim/round_rows.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 double heads_of(const Attention& attention) { return static_cast<double>(attention.query_heads); }
@@ -398,4 +398,4 @@ Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens) {
            pass_time(round.draft_prefill, totals_of(round.draft_prefill, prompt));
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -14,7 +14,7 @@
 #include "sim/rates.h"
 #include "sim/rollback/rollback.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// How tokens are chosen: greedily, or by rejection sampling from distributions.
 enum class Decoding { greedy, sampling };
@@ -420,4 +420,4 @@ struct PointColumns {
 /// Evaluates columns: estimates[i] equals evaluate(round, {…i…}) bit for bit. No allocation beyond a fixed block.
 void evaluate(const CompiledRound& round, const PointColumns& points, std::span<RoundEstimate> estimates);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -4,7 +4,7 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 constexpr std::size_t block_size = 128;  // all columns of a block stay in the first-level cache
@@ -122,4 +122,4 @@ void evaluate(const CompiledRound& round, const PointColumns& points, std::span<
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -2,7 +2,7 @@
 
 #include "sim/drafters/draft_steps.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// Steps by pass, in the order of PassId.
@@ -205,4 +205,4 @@ void append_row(const RowInputs& inputs, const Speculation& speculation, Compile
     round.rows.push_back(std::move(row));
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

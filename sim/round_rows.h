@@ -4,7 +4,7 @@
 #include "sim/round.h"
 #include "sim/trees/tree_builder.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// What rows are made from; fixed for a setup.
 struct RowInputs {
@@ -21,4 +21,4 @@ TreeBuilder trees_of(const RoundSetup& setup);
 /// operations are left out.
 void append_row(const RowInputs& inputs, const Speculation& speculation, CompiledRound& round);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sim {
 
 Stack Stack::drafting() const {
     Stack stack = *this;
@@ -107,4 +107,4 @@ std::vector<std::string> problems_of(const Stack& stack) {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -12,7 +12,7 @@
 #include "sim/units.h"
 #include "sim/verification.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// How rows that continue from the same recurrent state get their copies of it.
 enum class StateCopy {
@@ -131,4 +131,4 @@ struct Stack {
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Stack& stack);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/verification.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 VerifyShape verify_shape(Verification verification, const DraftTree& tree) {
     if (verification == Verification::packed || tree.nodes() == 0) {
@@ -10,4 +10,4 @@ VerifyShape verify_shape(Verification verification, const DraftTree& tree) {
     return {leaves, tree.unrolled_tokens() / leaves};
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

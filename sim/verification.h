@@ -5,7 +5,7 @@
 #include "sim/enum_names.h"
 #include "sim/trees/draft_tree.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 enum class Verification {
     unrolled,        ///< a sequence for each leaf, scanned by the fused multi-step kernel; a chain is one such sequence
@@ -29,4 +29,4 @@ struct VerifyShape {
 /// row of 15 tokens, or 8 rows of 4 (STree, arXiv 2505.14969, Figure 3).
 VerifyShape verify_shape(Verification verification, const DraftTree& tree);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -4,29 +4,30 @@
 #include "sim/sampling/method.h"
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
-using sampling::SyntheticWorld;
+using sim::sampling::SyntheticWorld;
 
 std::vector<SyntheticWorld> fitted(const AcceptanceStudy& study, const std::string& name) {
-    std::vector<SyntheticWorld> worlds = sampling::worlds(study.world, study.worlds);
+    std::vector<SyntheticWorld> worlds = sim::sampling::worlds(study.world, study.worlds);
     if (!study.measured) {
         return worlds;
     }
-    const sampling::MethodOnTree measured{study.measured->method, study.measured->tree.tree};
-    const std::vector<sampling::MeasuredLength>& lengths = study.measured->lengths;
-    sampling::FittedWorlds fit = lengths.size() == 1
-                                     ? sampling::fit_mismatch(worlds, measured, lengths.front())
-                                     : sampling::fit_mismatch_and_caution(worlds, measured, lengths[0], lengths[1]);
+    const sim::sampling::MethodOnTree measured{study.measured->method, study.measured->tree.tree};
+    const std::vector<sim::sampling::MeasuredLength>& lengths = study.measured->lengths;
+    sim::sampling::FittedWorlds fit = lengths.size() == 1
+                                          ? sim::sampling::fit_mismatch(worlds, measured, lengths.front())
+                                          : sim::sampling::fit_mismatch_and_caution(worlds, measured, lengths[0], lengths[1]);
     if (!fit.problem.empty()) {
-        throw InputError({name + ": measured: " + fit.problem});
+        throw text::InputError({name + ": measured: " + fit.problem});
     }
     return std::move(fit.worlds);
 }
 
 /// The mean over worlds, missing where one of them is.
-void add(std::optional<sampling::ExpectedRound>& mean, const std::optional<sampling::ExpectedRound>& one, double share) {
+void add(std::optional<sim::sampling::ExpectedRound>& mean, const std::optional<sim::sampling::ExpectedRound>& one,
+         double share) {
     if (!mean || !one) {
         mean.reset();
         return;
@@ -42,21 +43,21 @@ void add(std::optional<sampling::ExpectedRound>& mean, const std::optional<sampl
     mean->none_accepted += share * one->none_accepted;
 }
 
-StudiedCell cell(const AcceptanceStudy& study, const std::vector<sampling::Models>& models, sampling::Method method,
-                 const DraftTree& tree, double temperature) {
+StudiedCell cell(const AcceptanceStudy& study, const std::vector<sim::sampling::Models>& models, sim::sampling::Method method,
+                 const sim::DraftTree& tree, double temperature) {
     const auto count = static_cast<double>(models.size());
     const int requests = std::max(2, static_cast<int>(study.rounds / count));
-    StudiedCell cell{temperature, sampling::ExpectedRound{}, {}};
-    std::vector<sampling::MeasuredAcceptance> decoded;
-    Random random(study.world.seed);
-    for (const sampling::Models& world : models) {
-        const std::optional<sampling::RoundLaw> law = sampling::law_of(method, world, tree);
-        add(cell.exact, law ? std::optional(sampling::expected_acceptance(*law, {study.world.vocabulary})) : std::nullopt,
+    StudiedCell cell{temperature, sim::sampling::ExpectedRound{}, {}};
+    std::vector<sim::sampling::MeasuredAcceptance> decoded;
+    numerics::Random random(study.world.seed);
+    for (const sim::sampling::Models& world : models) {
+        const std::optional<sim::sampling::RoundLaw> law = sim::sampling::law_of(method, world, tree);
+        add(cell.exact, law ? std::optional(sim::sampling::expected_acceptance(*law, {study.world.vocabulary})) : std::nullopt,
             1.0 / count);
         decoded.push_back(
-            sampling::decode(sampling::round_of(method, world, tree), {study.world.vocabulary}, requests, random));
+            sim::sampling::decode(sim::sampling::round_of(method, world, tree), {study.world.vocabulary}, requests, random));
     }
-    cell.decoded = sampling::combined(decoded);
+    cell.decoded = sim::sampling::combined(decoded);
     return cell;
 }
 
@@ -68,13 +69,13 @@ AcceptanceStudyAnswer answer(AcceptanceStudy study, const std::string& name) {
     AcceptanceStudyAnswer answer{std::move(study), {}, {}};
     for (const StudiedTree& tree : answer.study.trees) {
         answer.trees.push_back({tree, {}});
-        for (const sampling::Method method : sampling::methods_for(tree.tree)) {
+        for (const sim::sampling::Method method : sim::sampling::methods_for(tree.tree)) {
             answer.trees.back().methods.push_back({method, {}});
         }
     }
     for (const double temperature : answer.study.temperatures) {
-        const sampling::Temperatures at = answer.study.at(temperature);
-        std::vector<sampling::Models> models;
+        const sim::sampling::Temperatures at = answer.study.at(temperature);
+        std::vector<sim::sampling::Models> models;
         for (const SyntheticWorld& world : worlds) {
             models.push_back(world.at(at.target, at.drafter));
         }
@@ -85,12 +86,12 @@ AcceptanceStudyAnswer answer(AcceptanceStudy study, const std::string& name) {
         }
     }
     if (const auto& measured = answer.study.measured) {
-        for (const sampling::MeasuredLength& length : measured->lengths) {
+        for (const sim::sampling::MeasuredLength& length : measured->lengths) {
             answer.fitted_lengths.push_back(
-                *sampling::exact_length(worlds, {measured->method, measured->tree.tree}, length.at));
+                *sim::sampling::exact_length(worlds, {measured->method, measured->tree.tree}, length.at));
         }
     }
     return answer;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

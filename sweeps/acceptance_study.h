@@ -8,18 +8,18 @@
 #include "sim/sampling/decoder.h"
 #include "sim/sampling/temperature.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct StudiedTree {
     std::string label;
-    DraftTree tree;
+    sim::DraftTree tree;
 };
 
 /// What somebody measured, for the synthetic models to agree with.
 struct MeasuredStudy {
     StudiedTree tree;
-    sampling::Method method = sampling::Method::token_wise;
-    std::vector<sampling::MeasuredLength> lengths;  ///< one or two
+    sim::sampling::Method method = sim::sampling::Method::token_wise;
+    std::vector<sim::sampling::MeasuredLength> lengths;  ///< one or two
 };
 
 struct AcceptanceStudy {
@@ -27,12 +27,12 @@ struct AcceptanceStudy {
     std::vector<StudiedTree> trees;
     std::vector<double> temperatures = {0.0, 0.3, 0.7, 1.0};
     std::optional<double> drafter_temperature;  ///< nothing: as the target's
-    sampling::WorldParameters world;
+    sim::sampling::WorldParameters world;
     int worlds = 16;
     int rounds = 16'000;  ///< of decoding behind each figure, over all worlds
     std::optional<MeasuredStudy> measured;
 
-    [[nodiscard]] sampling::Temperatures at(double temperature) const {
+    [[nodiscard]] sim::sampling::Temperatures at(double temperature) const {
         return {temperature, drafter_temperature.value_or(temperature)};
     }
 };
@@ -40,15 +40,15 @@ struct AcceptanceStudy {
 /// One method on one tree at one temperature.
 struct StudiedCell {
     double temperature = 0.0;
-    std::optional<sampling::ExpectedRound> exact;  ///< nothing where the closed form would take too long
-    sampling::MeasuredAcceptance decoded;
+    std::optional<sim::sampling::ExpectedRound> exact;  ///< nothing where the closed form would take too long
+    sim::sampling::MeasuredAcceptance decoded;
 
-    [[nodiscard]] RankAcceptance by_rank() const {
-        return exact ? RankAcceptance::from_counts(exact->accepted_by_rank, exact->none_accepted) : decoded.by_rank();
+    [[nodiscard]] sim::RankAcceptance by_rank() const {
+        return exact ? sim::RankAcceptance::from_counts(exact->accepted_by_rank, exact->none_accepted) : decoded.by_rank();
     }
 };
 struct StudiedMethod {
-    sampling::Method method = sampling::Method::token_wise;
+    sim::sampling::Method method = sim::sampling::Method::token_wise;
     std::vector<StudiedCell> cells;  ///< by temperature
 };
 struct StudiedTreeAnswer {
@@ -64,4 +64,4 @@ struct AcceptanceStudyAnswer {
 /// Throws InputError where no models agree with the measurement; `name` is the document's.
 AcceptanceStudyAnswer answer(AcceptanceStudy study, const std::string& name);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

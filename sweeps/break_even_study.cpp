@@ -8,16 +8,16 @@
 #include "text/input_error.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// Trees of the timed shapes; those of a grid of best trees share one dynamic programme.
 class Trees {
 public:
-    Trees(const std::vector<Speculation>& shapes, const RankAcceptance& acceptance) : acceptance_(acceptance) {
-        TreeBudget all;
-        for (const Speculation& speculation : shapes) {
-            if (const auto* best = std::get_if<OptimalShape>(&speculation.shape)) {
+    Trees(const std::vector<sim::Speculation>& shapes, const sim::RankAcceptance& acceptance) : acceptance_(acceptance) {
+        sim::TreeBudget all;
+        for (const sim::Speculation& speculation : shapes) {
+            if (const auto* best = std::get_if<sim::OptimalShape>(&speculation.shape)) {
                 all = {std::max(all.nodes, best->nodes), std::max(all.depth, best->depth), best->children};
                 mixed_ = mixed_ || (children_ && *children_ != best->children);
                 children_ = best->children;
@@ -27,24 +27,25 @@ public:
             optimal_.emplace(acceptance, all);
         }
     }
-    [[nodiscard]] DraftTree of(const TreeShape& shape) const {
-        const auto* best = std::get_if<OptimalShape>(&shape);
-        return best != nullptr && optimal_ ? optimal_->tree(best->nodes, best->depth) : build_tree(shape, acceptance_);
+    [[nodiscard]] sim::DraftTree of(const sim::TreeShape& shape) const {
+        const auto* best = std::get_if<sim::OptimalShape>(&shape);
+        return best != nullptr && optimal_ ? optimal_->tree(best->nodes, best->depth) : sim::build_tree(shape, acceptance_);
     }
 
 private:
-    RankAcceptance acceptance_;
+    sim::RankAcceptance acceptance_;
     std::optional<int> children_;
     bool mixed_ = false;
-    std::optional<OptimalTrees> optimal_;
+    std::optional<sim::OptimalTrees> optimal_;
 };
 
-const RankAcceptance& ranks_of(const BreakEvenInput& input) {
-    return input.acceptance ? RankAcceptance::known_or_assumed(input.acceptance->siblings) : RankAcceptance::assumed();
+const sim::RankAcceptance& ranks_of(const BreakEvenInput& input) {
+    return input.acceptance ? sim::RankAcceptance::known_or_assumed(input.acceptance->siblings)
+                            : sim::RankAcceptance::assumed();
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& sentence) {
-    throw InputError({fmt::format("{}: {}", name, sentence)});
+    throw text::InputError({fmt::format("{}: {}", name, sentence)});
 }
 
 struct RoundTime {
@@ -52,7 +53,7 @@ struct RoundTime {
     bool extrapolated = false;
 };
 
-Seconds in_range(const TimeSource& source, double tokens, const std::string& what, const std::string& name) {
+Seconds in_range(const calibrate::TimeSource& source, double tokens, const std::string& what, const std::string& name) {
     if (!source.covers(tokens)) {
         refuse(name, fmt::format("{} is needed at {:.0f} tokens, but the table covers {}; use a law to go further", what,
                                  tokens, source.range_text()));
@@ -73,23 +74,23 @@ RoundTime time_of(const TimedRounds& rounds, int nodes, int depth, const std::st
     return round;
 }
 
-std::optional<double> length_of(const BreakEvenInput& input, const Speculation& speculation, const DraftTree& tree,
+std::optional<double> length_of(const BreakEvenInput& input, const sim::Speculation& speculation, const sim::DraftTree& tree,
                                 const std::string& name) {
     if (!input.acceptance) {
         return std::nullopt;
     }
-    if (const std::string problem = acceptance_problem(*input.acceptance, speculation.shape, tree); !problem.empty()) {
+    if (const std::string problem = sim::acceptance_problem(*input.acceptance, speculation.shape, tree); !problem.empty()) {
         refuse(name, speculation.label + ": " + problem);
     }
-    return accepted_tokens(*input.acceptance, speculation.shape, tree).length;
+    return sim::accepted_tokens(*input.acceptance, speculation.shape, tree).length;
 }
 
-std::vector<TreeRound> timed_rounds(const BreakEvenInput& input, const TimedRounds& rounds,
-                                    const std::vector<Speculation>& shapes, const std::string& name) {
-    std::vector<TreeRound> result;
+std::vector<calibrate::TreeRound> timed_rounds(const BreakEvenInput& input, const TimedRounds& rounds,
+                                               const std::vector<sim::Speculation>& shapes, const std::string& name) {
+    std::vector<calibrate::TreeRound> result;
     const Trees trees(shapes, ranks_of(input));
-    for (const Speculation& speculation : shapes) {
-        const DraftTree tree = trees.of(speculation.shape);
+    for (const sim::Speculation& speculation : shapes) {
+        const sim::DraftTree tree = trees.of(speculation.shape);
         const RoundTime round = time_of(rounds, tree.nodes(), tree.depth(), name);
         result.push_back({tree.nodes(), tree.depth(), round.time, round.half_width, length_of(input, speculation, tree, name),
                           speculation.label, round.extrapolated});
@@ -97,8 +98,8 @@ std::vector<TreeRound> timed_rounds(const BreakEvenInput& input, const TimedRoun
     return result;
 }
 
-RoundSetup setup_of(const SimulatedRounds& rounds, Rollback rollback, const std::vector<Speculation>& shapes) {
-    RoundSetup setup;
+sim::RoundSetup setup_of(const SimulatedRounds& rounds, sim::Rollback rollback, const std::vector<sim::Speculation>& shapes) {
+    sim::RoundSetup setup;
     setup.target = rounds.target.model;
     setup.precision = rounds.target.precision;
     setup.platform = rounds.platform;
@@ -106,31 +107,31 @@ RoundSetup setup_of(const SimulatedRounds& rounds, Rollback rollback, const std:
     setup.acceptance = rounds.drafter.acceptance;
     setup.rollback = rollback;
     setup.decoding = rounds.decoding;
-    setup.speculations = chains_up_to(0);
+    setup.speculations = sim::chains_up_to(0);
     setup.speculations.insert(setup.speculations.end(), shapes.begin(), shapes.end());
     return setup;
 }
 
 /// Every shape under every rollback policy that may be used; those that do not fit or cannot run are left out.
-std::vector<TreeRound> simulated_rounds(const SimulatedRounds& rounds, const std::vector<Speculation>& shapes,
-                                        const std::string& name) {
-    std::vector<TreeRound> result;
+std::vector<calibrate::TreeRound> simulated_rounds(const SimulatedRounds& rounds, const std::vector<sim::Speculation>& shapes,
+                                                   const std::string& name) {
+    std::vector<calibrate::TreeRound> result;
     std::string why = "does not fit in the device's memory";
-    for (const Rollback rollback : rounds.rollback ? std::vector<Rollback>{*rounds.rollback}
-                                                   : rollbacks_for(rounds.target.model, rounds.platform.stack)) {
-        const RoundSetup setup = setup_of(rounds, rollback, shapes);
+    for (const sim::Rollback rollback : rounds.rollback ? std::vector<sim::Rollback>{*rounds.rollback}
+                                                        : sim::rollbacks_for(rounds.target.model, rounds.platform.stack)) {
+        const sim::RoundSetup setup = setup_of(rounds, rollback, shapes);
         if (const std::vector<std::string> found = problems_of(setup); !found.empty()) {
             why = found.front();
             continue;
         }
-        const CompiledRound round = compile_round(setup);
+        const sim::CompiledRound round = sim::compile_round(setup);
         for (int i = 1; i < static_cast<int>(round.rows.size()); ++i) {
-            const RoundRow& row = round.row(i);
+            const sim::RoundRow& row = round.row(i);
             if (!round.runs(i)) {
                 why = row.problem;
                 continue;
             }
-            const RoundEstimate estimate = evaluate(round, {i, rounds.batch, rounds.context});
+            const sim::RoundEstimate estimate = sim::evaluate(round, {i, rounds.batch, rounds.context});
             if (estimate.fits) {
                 result.push_back(
                     {static_cast<int>(row.draft_tokens), static_cast<int>(row.depth), estimate.round, Seconds(0.0),
@@ -146,12 +147,14 @@ std::vector<TreeRound> simulated_rounds(const SimulatedRounds& rounds, const std
     return result;
 }
 
-ChainRound best_chain(const BreakEvenInput& input, const std::string& name) {
-    std::vector<TreeRound> rounds = input.chain.simulated ? simulated_rounds(*input.chain.simulated, input.chains, name)
-                                                          : timed_rounds(input, *input.chain.timed, input.chains, name);
-    const auto best = std::max_element(rounds.begin(), rounds.end(), [](const TreeRound& a, const TreeRound& b) {
-        return a.accept_length.value_or(1.0) / a.time.value() < b.accept_length.value_or(1.0) / b.time.value();
-    });
+calibrate::ChainRound best_chain(const BreakEvenInput& input, const std::string& name) {
+    std::vector<calibrate::TreeRound> rounds = input.chain.simulated
+                                                   ? simulated_rounds(*input.chain.simulated, input.chains, name)
+                                                   : timed_rounds(input, *input.chain.timed, input.chains, name);
+    const auto best =
+        std::max_element(rounds.begin(), rounds.end(), [](const calibrate::TreeRound& a, const calibrate::TreeRound& b) {
+            return a.accept_length.value_or(1.0) / a.time.value() < b.accept_length.value_or(1.0) / b.time.value();
+        });
     return {best->nodes, best->time, best->half_width,
             input.chain_accept_length ? input.chain_accept_length : best->accept_length};
 }
@@ -178,9 +181,9 @@ std::string text_of(const RoundSource& source) {
     if (source.simulated) {
         const SimulatedRounds& rounds = *source.simulated;
         return fmt::format("{} on {} with {}, batch {}, context {}, simulated", rounds.target.label, label_of(rounds.platform),
-                           rounds.drafter.label, short_text(rounds.batch), short_text(rounds.context));
+                           rounds.drafter.label, text::short_text(rounds.batch), text::short_text(rounds.context));
     }
     return source.timed->verify.text + (source.timed->draft ? "; drafting " + source.timed->draft->text : "");
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

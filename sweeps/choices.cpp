@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// A link slower than the device's fastest that was taken because that one does not reach so far says so.
-std::string link_text(const Platform& platform, const Interconnect& link) {
-    const Interconnect& fastest = platform.device.interconnects.front();
+std::string link_text(const sim::Platform& platform, const sim::Interconnect& link) {
+    const sim::Interconnect& fastest = platform.device.interconnects.front();
     return fastest.joins(platform.devices())
                ? link.name
                : fmt::format("{}, as {} joins {:.0f} devices", link.name, fastest.name, fastest.domain);
@@ -15,17 +15,17 @@ std::string link_text(const Platform& platform, const Interconnect& link) {
 
 }  // namespace
 
-std::string default_stack(const Device& device) { return device.kind == DeviceKind::cpu ? "cpu" : "cuda-graph"; }
+std::string default_stack(const sim::Device& device) { return device.kind == sim::DeviceKind::cpu ? "cpu" : "cuda-graph"; }
 
-CostMode default_mode(const Platform& platform) {
-    return platform.device.calibration && platform.stack.calibrated ? CostMode::calibrated : CostMode::roofline;
+sim::CostMode default_mode(const sim::Platform& platform) {
+    return platform.device.calibration && platform.stack.calibrated ? sim::CostMode::calibrated : sim::CostMode::roofline;
 }
 
-std::string label_of(const Platform& platform) {
+std::string label_of(const sim::Platform& platform) {
     std::string label = platform.device.name;
     if (platform.devices() > 1.0) {
-        const Interconnect* link = link_of(platform);
-        const std::string cuts = platform.parallel == Parallelism{} ? "" : text_of(platform.ranks, platform.parallel);
+        const sim::Interconnect* link = sim::link_of(platform);
+        const std::string cuts = platform.parallel == sim::Parallelism{} ? "" : text_of(platform.ranks, platform.parallel);
         const std::string linked = link != nullptr ? link_text(platform, *link) : "";
         const std::string both = linked + (linked.empty() || cuts.empty() ? "" : "; ") + cuts;
         label = fmt::format("{:.0f} x {}{}", platform.devices(), label, both.empty() ? "" : " (" + both + ")");
@@ -33,8 +33,8 @@ std::string label_of(const Platform& platform) {
     if (platform.accelerator) {
         return label;
     }
-    const std::string stack = platform.mode == CostMode::hoi ? "" : ", " + platform.stack.name;
+    const std::string stack = platform.mode == sim::CostMode::hoi ? "" : ", " + platform.stack.name;
     return label + stack + (platform.mode == default_mode(platform) ? "" : fmt::format(", {} mode", name_of(platform.mode)));
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

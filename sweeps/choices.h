@@ -6,12 +6,12 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A target model in one precision.
 struct TargetChoice {
-    Model model;
-    Precision precision;
+    sim::Model model;
+    sim::Precision precision;
     std::string label;            ///< "llama-3-70b", or with the precision if one is requested: "llama-3-70b (fp8)"
     std::string precision_label;  ///< "as published", "fp8", or by parts
 };
@@ -19,20 +19,20 @@ struct TargetChoice {
 /// A drafter that may be used, and how many of its drafts are accepted.
 struct DrafterChoice {
     std::string label;  ///< its "name", or "llama-3-8b", "eagle", "ngram", …
-    Drafter drafter;
-    DraftAcceptance acceptance;
+    sim::Drafter drafter;
+    sim::DraftAcceptance acceptance;
     std::string acceptance_text;    ///< "0.80 per token", "3.20 tokens per round with 4 drafts", …
     std::string acceptance_source;  ///< as the file says; empty where it does not
 };
 
 /// The stack of a platform that names none: "cpu" on CPUs, else "cuda-graph".
-std::string default_stack(const Device& device);
+std::string default_stack(const sim::Device& device);
 
 /// The cost mode of a platform that names none: calibrated where the device's kernels were measured and the stack was fitted
 /// with their laws, else roofline.
-CostMode default_mode(const Platform& platform);
+sim::CostMode default_mode(const sim::Platform& platform);
 
 /// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model"; a mode that is not the default is named.
-std::string label_of(const Platform& platform);
+std::string label_of(const sim::Platform& platform);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -5,7 +5,7 @@
 
 #include <muParser.h>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct Condition::Parser {
     std::array<double, std::size(condition_variables)> values{};
@@ -56,4 +56,4 @@ bool Condition::holds(double draft_tokens, double depth, double batch, double co
     return parser_->parser.Eval() != 0.0;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Names that an expression may use, in the order in which Condition::holds takes their values.
 inline constexpr const char* condition_variables[] = {"draft_tokens", "depth", "batch", "context", "tensor_parallel"};
@@ -33,4 +33,4 @@ private:
     std::unique_ptr<Parser> parser_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

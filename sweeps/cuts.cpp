@@ -5,13 +5,13 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
-bool is_mixture(const Model& model) {
-    for (const LayerKind& kind : model.kinds) {
-        for (const Block& block : kind.blocks) {
-            if (std::holds_alternative<MixtureOfExperts>(block.kind)) {
+bool is_mixture(const sim::Model& model) {
+    for (const sim::LayerKind& kind : model.kinds) {
+        for (const sim::Block& block : kind.blocks) {
+            if (std::holds_alternative<sim::MixtureOfExperts>(block.kind)) {
                 return true;
             }
         }
@@ -20,7 +20,7 @@ bool is_mixture(const Model& model) {
 }
 
 /// What the engine of this stack can run beside a drafter.
-bool offers(std::string_view stack, double tensor, const Parallelism& parallel) {
+bool offers(std::string_view stack, double tensor, const sim::Parallelism& parallel) {
     if (stack.starts_with("sglang")) {
         return parallel.pipeline == 1.0;
     }
@@ -30,12 +30,12 @@ bool offers(std::string_view stack, double tensor, const Parallelism& parallel) 
     return !stack.starts_with("llama") || (tensor == 1.0 && parallel.data == 1.0);
 }
 
-bool can_run(const Platform& platform, const Model& target) {
-    RoundSetup setup;
+bool can_run(const sim::Platform& platform, const sim::Model& target) {
+    sim::RoundSetup setup;
     setup.target = target;
     setup.precision = target.precision;
     setup.platform = platform;
-    setup.rollback = rollbacks_for(target, platform.stack).front();
+    setup.rollback = sim::rollbacks_for(target, platform.stack).front();
     return problems_of(setup).empty();
 }
 
@@ -51,14 +51,14 @@ std::vector<double> divisors(double number) {
 
 }  // namespace
 
-std::vector<Platform> cuts_of(const Platform& platform, double gpus, const Model& target) {
+std::vector<sim::Platform> cuts_of(const sim::Platform& platform, double gpus, const sim::Model& target) {
     const bool mixture = is_mixture(target);
-    std::vector<Platform> cuts;
+    std::vector<sim::Platform> cuts;
     for (const double pipeline : divisors(gpus)) {
         const double stage = gpus / pipeline;
         for (const double data : mixture ? divisors(stage) : std::vector<double>{1.0}) {
             for (const double experts : mixture&& stage > 1.0 ? std::vector<double>{1.0, stage} : std::vector<double>{1.0}) {
-                Platform cut = platform;
+                sim::Platform cut = platform;
                 cut.ranks = stage / data;
                 cut.parallel = {data, experts, pipeline};
                 if (offers(cut.stack.name, cut.ranks, cut.parallel) && can_run(cut, target)) {
@@ -70,4 +70,4 @@ std::vector<Platform> cuts_of(const Platform& platform, double gpus, const Model
     return cuts;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 std::string VariantLabels::platform() const {
-    const auto devices = static_cast<int>(devices_of(tensor_parallel, parallel));
-    const std::string cuts = parallel == Parallelism{} ? "" : text_of(tensor_parallel, parallel);
+    const auto devices = static_cast<int>(sim::devices_of(tensor_parallel, parallel));
+    const std::string cuts = parallel == sim::Parallelism{} ? "" : text_of(tensor_parallel, parallel);
     return (devices > 1 ? std::to_string(devices) + "x " : "") + device + (cuts.empty() ? "" : " (" + cuts + ")");
 }
 
@@ -41,9 +41,9 @@ std::vector<std::string> DesignSpace::problems() const {
     require_some(speculation.empty(), "draft_tokens");
     require_some(batch.empty(), "batch");
     require_some(context.empty(), "context");
-    for (const Speculation& choice : speculations) {
+    for (const sim::Speculation& choice : speculations) {
         for (const std::string& problem :
-             is_plain_decoding(choice) ? std::vector<std::string>() : treeline::problems(choice.shape)) {
+             sim::is_plain_decoding(choice) ? std::vector<std::string>() : treeline::problems(choice.shape)) {
             problems.push_back(choice.label + ": " + problem);
         }
     }
@@ -73,4 +73,4 @@ std::vector<std::string> DesignSpace::problems() const {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

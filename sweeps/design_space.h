@@ -10,13 +10,13 @@
 #include "sim/round.h"
 #include "sweeps/condition.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A variant's name on each axis, in the words of the input ("h100-sxm", "llama-3.1-8b").
 struct VariantLabels {
     std::string target, precision, device, stack, mode, drafter, rollback;
     int tensor_parallel = 1;
-    Parallelism parallel = {};  ///< beside it
+    sim::Parallelism parallel = {};  ///< beside it
 
     /// "8x h100-sxm", "h100-sxm", or "8x h100-sxm (attention data 8, experts 8)".
     [[nodiscard]] std::string platform() const;
@@ -41,11 +41,11 @@ struct VariantOrigin {
 /// One choice on every axis that is not numeric.
 struct Variant {
     VariantLabels labels;
-    RoundSetup setup;
+    sim::RoundSetup setup;
     VariantOrigin origin;
 
     /// Plain decoding.
-    [[nodiscard]] bool plain() const { return std::holds_alternative<NoDrafter>(setup.drafter); }
+    [[nodiscard]] bool plain() const { return std::holds_alternative<sim::NoDrafter>(setup.drafter); }
 };
 
 /// A variant that cannot be priced or may not be used, and why.
@@ -57,8 +57,8 @@ struct Exclusion {
 
 struct DesignSpace {
     std::vector<Variant> variants;
-    std::vector<Speculation> speculations = chains_up_to(16);  ///< every shape once; the first is plain decoding
-    std::vector<int> speculation;                              ///< the axis: indices into `speculations`
+    std::vector<sim::Speculation> speculations = sim::chains_up_to(16);  ///< every shape once; the first is plain decoding
+    std::vector<int> speculation;                                        ///< the axis: indices into `speculations`
     std::vector<double> batch;
     std::vector<double> context;
     std::vector<ConditionText> conditions;
@@ -69,4 +69,4 @@ struct DesignSpace {
     [[nodiscard]] std::vector<std::string> problems() const;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

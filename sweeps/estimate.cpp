@@ -3,14 +3,15 @@
 #include "sim/critical.h"
 #include "sweeps/goal.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
-std::vector<Rollback> policies_to_try(const PointInput& input) {
-    return input.rollback ? std::vector<Rollback>{*input.rollback} : rollbacks_for(input.target.model, input.platform.stack);
+std::vector<sim::Rollback> policies_to_try(const PointInput& input) {
+    return input.rollback ? std::vector<sim::Rollback>{*input.rollback}
+                          : sim::rollbacks_for(input.target.model, input.platform.stack);
 }
 
-RoundSetup setup_of(const PointInput& input, Rollback rollback) {
-    RoundSetup setup;
+sim::RoundSetup setup_of(const PointInput& input, sim::Rollback rollback) {
+    sim::RoundSetup setup;
     setup.target = input.target.model;
     setup.precision = input.target.precision;
     setup.prompt_tokens = input.prompt_tokens;
@@ -29,7 +30,7 @@ RoundSetup setup_of(const PointInput& input, Rollback rollback) {
 
 namespace {
 
-SettledLoad settled_load(const PointInput& input, const CompiledRound& round, int speculation) {
+SettledLoad settled_load(const PointInput& input, const sim::CompiledRound& round, int speculation) {
     if (input.load.given()) {
         return settle(round, speculation, input.load, input.context, input.output_tokens);
     }
@@ -44,11 +45,11 @@ SettledLoad settled_load(const PointInput& input, const CompiledRound& round, in
 /// them.
 std::vector<std::string> problems_of(const PointInput& input) {
     std::vector<std::string> problems;
-    for (const Rollback rollback : policies_to_try(input)) {
-        const RoundSetup setup = setup_of(input, rollback);
+    for (const sim::Rollback rollback : policies_to_try(input)) {
+        const sim::RoundSetup setup = setup_of(input, rollback);
         std::vector<std::string> found = problems_of(setup);
         if (found.empty()) {
-            const CompiledRound round = compile_round(setup);
+            const sim::CompiledRound round = sim::compile_round(setup);
             for (std::size_t i = input.speculates() ? 1 : 0; i < round.rows.size(); ++i) {
                 const std::string& of_row = round.rows[i].problem;
                 const std::string of_load = of_row.empty() ? settled_load(input, round, static_cast<int>(i)).problem : "";
@@ -67,9 +68,9 @@ std::vector<std::string> problems_of(const PointInput& input) {
 
 PointEstimate estimate_point(PointInput input) {
     PointEstimate result;
-    std::optional<CompiledRound> best_round;
-    for (const Rollback rollback : policies_to_try(input)) {
-        CompiledRound round = compile_round(setup_of(input, rollback));
+    std::optional<sim::CompiledRound> best_round;
+    for (const sim::Rollback rollback : policies_to_try(input)) {
+        sim::CompiledRound round = sim::compile_round(setup_of(input, rollback));
         bool has_best = false;
         for (int i = input.speculates() ? 1 : 0; i < static_cast<int>(round.rows.size()); ++i) {
             result.trials.push_back({rollback, i, round.row(i).problem, {}});
@@ -81,8 +82,8 @@ PointEstimate estimate_point(PointInput input) {
                 result.trials.back().problem = load.problem;
                 continue;
             }
-            const DesignPoint point{i, load.batch, input.context};
-            const RoundEstimate estimate = under_load(round, i, input.load, load, input.context, input.output_tokens);
+            const sim::DesignPoint point{i, load.batch, input.context};
+            const sim::RoundEstimate estimate = under_load(round, i, input.load, load, input.context, input.output_tokens);
             result.trials.back().estimate = estimate;
             if ((!best_round && !has_best) || better_at_a_point(estimate, result.speculative)) {
                 result.rollback = rollback;
@@ -106,18 +107,19 @@ PointEstimate estimate_point(PointInput input) {
         result.speculative.throughput_multiplier = result.plain.time_per_token / result.speculative.time_per_token;
         input.batch = result.load.batch;
     }
-    result.passes = explain(result.round, result.point);
-    result.memory = memory_parts(result.round, result.point);
-    result.first_token = time_to_first_token(result.round, input.prompt_tokens);
-    CompiledRound without_drafter = result.round;
+    result.passes = sim::explain(result.round, result.point);
+    result.memory = sim::memory_parts(result.round, result.point);
+    result.first_token = sim::time_to_first_token(result.round, input.prompt_tokens);
+    sim::CompiledRound without_drafter = result.round;
     without_drafter.draft_prefill = {};
-    result.plain_first_token = time_to_first_token(without_drafter, input.prompt_tokens);
-    result.critical_context = unlimited;
+    result.plain_first_token = sim::time_to_first_token(without_drafter, input.prompt_tokens);
+    result.critical_context = sim::unlimited;
     if (!input.platform.accelerator) {
-        const CriticalInputs critical = critical_inputs(input.target.model, input.target.precision, input.platform.device);
+        const sim::CriticalInputs critical =
+            sim::critical_inputs(input.target.model, input.target.precision, input.platform.device);
         const double verified_tokens = row_of(result).draft_tokens + 1.0;
-        result.critical_context = critical_context(critical, verified_tokens);
-        result.critical_batch = critical_batch(critical, verified_tokens, input.context);
+        result.critical_context = sim::critical_context(critical, verified_tokens);
+        result.critical_batch = sim::critical_batch(critical, verified_tokens, input.context);
     }
     result.knows_energy = input.platform.device.knows_energy();
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
@@ -125,10 +127,10 @@ PointEstimate estimate_point(PointInput input) {
     return result;
 }
 
-const Speculation& speculation_of(const PointEstimate& estimate) {
+const sim::Speculation& speculation_of(const PointEstimate& estimate) {
     return estimate.input.speculations[static_cast<std::size_t>(estimate.point.speculation)];
 }
 
-const RoundRow& row_of(const PointEstimate& estimate) { return estimate.round.row(estimate.point.speculation); }
+const sim::RoundRow& row_of(const PointEstimate& estimate) { return estimate.round.row(estimate.point.speculation); }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -10,56 +10,56 @@
 #include "sweeps/load.h"
 #include "text/provenance.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct PointInput {
     std::string title, source;
     TargetChoice target;
-    Platform platform;
-    std::optional<DrafterChoice> drafter;  ///< nothing: plain decoding
-    std::optional<Rollback> rollback;      ///< nothing: the best one that fits
-    Decoding decoding = Decoding::greedy;
-    std::vector<Speculation> speculations;  ///< plain decoding, and the shape in every way of verifying that may be used
-    double batch = 1.0;                     ///< where no load is given; in a PointEstimate, where the load settles
-    Load load;                              ///< needs output_tokens
+    sim::Platform platform;
+    std::optional<DrafterChoice> drafter;   ///< nothing: plain decoding
+    std::optional<sim::Rollback> rollback;  ///< nothing: the best one that fits
+    sim::Decoding decoding = sim::Decoding::greedy;
+    std::vector<sim::Speculation> speculations;  ///< plain decoding, and the shape in every way of verifying that may be used
+    double batch = 1.0;                          ///< where no load is given; in a PointEstimate, where the load settles
+    Load load;                                   ///< needs output_tokens
     double context = 0.0;
     double prompt_tokens = 0.0;
-    double prefix_hit = 0.0;               ///< share of a prompt that the prefix cache holds
-    double output_tokens = 0.0;            ///< of an answer in the steady state; 0: decoding alone
-    std::optional<TrainingCost> training;  ///< if requested: does training the drafter pay?
-    std::vector<Provenance> provenance;
+    double prefix_hit = 0.0;                    ///< share of a prompt that the prefix cache holds
+    double output_tokens = 0.0;                 ///< of an answer in the steady state; 0: decoding alone
+    std::optional<sim::TrainingCost> training;  ///< if requested: does training the drafter pay?
+    std::vector<text::Provenance> provenance;
 
     [[nodiscard]] bool speculates() const { return speculations.size() > 1; }
 };
 
 /// The rollback policies that the input leaves open, or its own.
-std::vector<Rollback> policies_to_try(const PointInput& input);
+std::vector<sim::Rollback> policies_to_try(const PointInput& input);
 
 /// Problems of the setup that no choice among what is left open would mend, as sentences.
 std::vector<std::string> problems_of(const PointInput& input);
 
 /// The setup that this input describes under one rollback policy. Without a drafter, one that never drafts.
-RoundSetup setup_of(const PointInput& input, Rollback rollback);
+sim::RoundSetup setup_of(const PointInput& input, sim::Rollback rollback);
 
 /// One rollback policy and one way of verifying, tried at the point.
 struct PolicyTrial {
-    Rollback rollback = Rollback::truncate;
+    sim::Rollback rollback = sim::Rollback::truncate;
     int speculation = 0;  ///< index into PointInput::speculations
     std::string problem;  ///< why it cannot be run: a sentence; there is no estimate then
-    RoundEstimate estimate;
+    sim::RoundEstimate estimate;
 };
 
 struct PointEstimate {
     PointInput input;
-    Rollback rollback = Rollback::truncate;  ///< the one used below
-    DesignPoint point;                       ///< likewise, the way of verifying
-    SettledLoad load, plain_load;            ///< of the configuration and of plain decoding; both at the batch if none is given
-    CompiledRound round;
-    RoundEstimate speculative;  ///< equals `plain` without a drafter
-    RoundEstimate plain;        ///< no draft tokens
+    sim::Rollback rollback = sim::Rollback::truncate;  ///< the one used below
+    sim::DesignPoint point;                            ///< likewise, the way of verifying
+    SettledLoad load, plain_load;  ///< of the configuration and of plain decoding; both at the batch if none is given
+    sim::CompiledRound round;
+    sim::RoundEstimate speculative;  ///< equals `plain` without a drafter
+    sim::RoundEstimate plain;        ///< no draft tokens
     std::vector<PolicyTrial> trials;
-    std::vector<ExplainedPass> passes;
-    std::vector<MemoryPart> memory;
+    std::vector<sim::ExplainedPass> passes;
+    std::vector<sim::MemoryPart> memory;
     Seconds first_token, plain_first_token;
     double critical_context = 0.0;         ///< below it, verification can become compute-bound at some batch; may be unlimited
     std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context; nothing on accelerators,
@@ -72,8 +72,8 @@ struct PointEstimate {
 PointEstimate estimate_point(PointInput input);
 
 /// The shape and how it is verified.
-const Speculation& speculation_of(const PointEstimate& estimate);
+const sim::Speculation& speculation_of(const PointEstimate& estimate);
 /// Its row of the compiled round.
-const RoundRow& row_of(const PointEstimate& estimate);
+const sim::RoundRow& row_of(const PointEstimate& estimate);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

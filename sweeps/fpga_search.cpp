@@ -6,7 +6,7 @@
 
 #include "sweeps/parallel.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr std::size_t best_kept = 10;
@@ -55,7 +55,7 @@ void keep_best(const FpgaCandidate& candidate, FpgaObjective objective, std::vec
 
 double share(double used, double there) { return there > 0.0 ? used / there : used > 0.0 ? 1e9 : 0.0; }
 
-double largest_share(const fpga::Resources& used, const fpga::Resources& there) {
+double largest_share(const sim::fpga::Resources& used, const sim::fpga::Resources& there) {
     return std::max({share(used.dsps, there.dsps), share(used.luts, there.luts), share(used.bram18s, there.bram18s),
                      share(used.urams, there.urams)});
 }
@@ -69,7 +69,7 @@ public:
         candidate_.plan = plan;
         const FpgaSpeculation& how = space.speculations[speculation];
         options_.plan = space.plans[plan];
-        work_ = fpga::tree_work(how.tree, space.base.ssm.rules, options_.plan);
+        work_ = sim::fpga::tree_work(how.tree, space.base.ssm.rules, options_.plan);
         candidate_.fifo_depth = std::max(1, work_.schedule.fifo_depth_needed);
         design_.ssm.fifo_depth = candidate_.fifo_depth;
         needs_ = {space.target, work_.verified_tokens, options_.plan, how.drafter_shape};
@@ -100,8 +100,8 @@ public:
 private:
     void price() {
         ++result_.points;
-        candidate_.used = fpga::total_use(design_, needs_, space_.board.resources.urams > 0.0);
-        if (!fpga::fits(candidate_.used, limits_)) {
+        candidate_.used = sim::fpga::total_use(design_, needs_, space_.board.resources.urams > 0.0);
+        if (!sim::fpga::fits(candidate_.used, limits_)) {
             ++result_.too_large;
             return;
         }
@@ -110,11 +110,11 @@ private:
         candidate_.tile_outputs = design_.linear.tile_outputs;
         candidate_.lanes = design_.ssm.lanes;
         candidate_.tokens = design_.linear.tokens;
-        const fpga::RoundWork totals =
-            fpga::round_work(space_.board, design_, space_.target, how.drafter_shape, work_, how.accept_length, options_);
+        const sim::fpga::RoundWork totals =
+            sim::fpga::round_work(space_.board, design_, space_.target, how.drafter_shape, work_, how.accept_length, options_);
         candidate_.round = totals.time;
         candidate_.tokens_per_second = (work_.nodes > 0.0 ? how.accept_length : 1.0) / candidate_.round.value();
-        const double watts = fpga::power_of(space_.board, design_, totals).total().value();
+        const double watts = sim::fpga::power_of(space_.board, design_, totals).total().value();
         candidate_.tokens_per_joule = watts > 0.0 ? candidate_.tokens_per_second / watts : 0.0;
         candidate_.utilisation = largest_share(candidate_.used, space_.board.resources);
         keep_best(candidate_, objective_, result_.best);
@@ -123,11 +123,11 @@ private:
 
     const FpgaSpace& space_;
     FpgaObjective objective_;
-    fpga::Design design_;
-    fpga::TreeWork work_;
-    fpga::RoundOptions options_;
-    fpga::BufferNeeds needs_;
-    fpga::Resources limits_;
+    sim::fpga::Design design_;
+    sim::fpga::TreeWork work_;
+    sim::fpga::RoundOptions options_;
+    sim::fpga::BufferNeeds needs_;
+    sim::fpga::Resources limits_;
     FpgaCandidate candidate_;
     FpgaSearchResult result_;
 };
@@ -157,8 +157,8 @@ std::vector<std::string> FpgaSpace::problems() const {
     return problems;
 }
 
-fpga::Design design_of(const FpgaSpace& space, const FpgaCandidate& candidate) {
-    fpga::Design design = space.base;
+sim::fpga::Design design_of(const FpgaSpace& space, const FpgaCandidate& candidate) {
+    sim::fpga::Design design = space.base;
     design.linear.tile_inputs = candidate.tile_inputs;
     design.linear.tile_outputs = candidate.tile_outputs;
     design.linear.tokens = candidate.tokens;
@@ -189,4 +189,4 @@ FpgaSearchResult search_designs(const FpgaSpace& space, FpgaObjective objective,
     return whole;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

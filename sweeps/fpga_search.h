@@ -9,25 +9,25 @@
 #include "sim/fpga/resources.h"
 #include "sim/fpga/round.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A draft tree of one drafter, with the accept length it reaches.
 struct FpgaSpeculation {
     std::string drafter;  ///< empty: plain decoding
-    fpga::MambaShape drafter_shape;
+    sim::fpga::MambaShape drafter_shape;
     std::string tree_label;
-    DraftTree tree;
+    sim::DraftTree tree;
     double accept_length = 1.0;
 };
 
 struct FpgaSpace {
-    fpga::Board board;
-    fpga::Design base;  ///< everything that the axes do not replace; the FIFO is made as deep as each tree needs
-    fpga::MambaShape target;
+    sim::fpga::Board board;
+    sim::fpga::Design base;  ///< everything that the axes do not replace; the FIFO is made as deep as each tree needs
+    sim::fpga::MambaShape target;
     std::vector<double> tile_inputs, tile_outputs, lanes;
     std::vector<double> tokens;  ///< that the multipliers serve at once; 0 = the verified tokens of the tree
     std::vector<FpgaSpeculation> speculations;
-    std::vector<fpga::Backtracking> plans;
+    std::vector<sim::fpga::Backtracking> plans;
     double utilisation = 0.7;  ///< of DSPs and LUTs, above which designs do not route; memories may be used up
 
     [[nodiscard]] std::size_t size() const;
@@ -52,7 +52,7 @@ struct FpgaCandidate {
     Seconds round;
     double tokens_per_second = 0.0;
     double tokens_per_joule = 0.0;  ///< 0 = power unknown
-    fpga::Resources used;
+    sim::fpga::Resources used;
     double utilisation = 0.0;  ///< largest share of a resource
 };
 
@@ -65,9 +65,9 @@ struct FpgaSearchResult {
 };
 
 /// The design of a candidate.
-fpga::Design design_of(const FpgaSpace& space, const FpgaCandidate& candidate);
+sim::fpga::Design design_of(const FpgaSpace& space, const FpgaCandidate& candidate);
 
 /// Tries every point. The space must have no problems(). Results do not depend on the number of threads.
 FpgaSearchResult search_designs(const FpgaSpace& space, FpgaObjective objective, unsigned threads);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 double objective_of(const TrafficMeans& means, Objective objective) {
     switch (objective) {
@@ -18,7 +18,7 @@ double objective_of(const TrafficMeans& means, Objective objective) {
     return 0.0;
 }
 
-std::vector<Outcome> outcomes_of(const CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
+std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
                                  Objective objective) {
     const std::size_t points = traffic.points.size();
     const std::size_t count = (speculations.size() + 1) * points;  // plain decoding first, to compare with
@@ -30,10 +30,10 @@ std::vector<Outcome> outcomes_of(const CompiledRound& round, const std::vector<i
         batches[i] = point.batch;
         contexts[i] = point.context;
     }
-    std::vector<RoundEstimate> estimates(count);
-    evaluate(round, {choices, batches, contexts}, estimates);
+    std::vector<sim::RoundEstimate> estimates(count);
+    sim::evaluate(round, {choices, batches, contexts}, estimates);
 
-    const std::span<const RoundEstimate> all = estimates;
+    const std::span<const sim::RoundEstimate> all = estimates;
     const TrafficMeans plain = means_over(traffic, all.first(points));
     std::vector<Outcome> outcomes;
     outcomes.reserve(speculations.size());
@@ -46,11 +46,11 @@ std::vector<Outcome> outcomes_of(const CompiledRound& round, const std::vector<i
     return outcomes;
 }
 
-Bytes allowed_memory(const CompiledRound& round, const Limits& limits) {
+Bytes allowed_memory(const sim::CompiledRound& round, const Limits& limits) {
     return limits.memory ? std::min(*limits.memory, round.memory.capacity) : round.memory.capacity;
 }
 
-std::optional<Limit> broken_limit(const Outcome& outcome, const CompiledRound& round, const Limits& limits) {
+std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRound& round, const Limits& limits) {
     if (outcome.means.peak_memory > allowed_memory(round, limits)) {
         return Limit::memory;
     }
@@ -63,7 +63,7 @@ std::optional<Limit> broken_limit(const Outcome& outcome, const CompiledRound& r
     return std::nullopt;
 }
 
-BestOutcome best_of(const std::vector<Outcome>& outcomes, const CompiledRound& round, const Limits& limits) {
+BestOutcome best_of(const std::vector<Outcome>& outcomes, const sim::CompiledRound& round, const Limits& limits) {
     BestOutcome best;
     for (const Outcome& outcome : outcomes) {
         const std::optional<Limit> broken = broken_limit(outcome, round, limits);
@@ -78,7 +78,7 @@ BestOutcome best_of(const std::vector<Outcome>& outcomes, const CompiledRound& r
     return best;
 }
 
-std::vector<int> runnable(const CompiledRound& round) {
+std::vector<int> runnable(const sim::CompiledRound& round) {
     std::vector<int> speculations;
     for (int i = 0; i < static_cast<int>(round.rows.size()); ++i) {
         if (round.runs(i)) {
@@ -88,18 +88,18 @@ std::vector<int> runnable(const CompiledRound& round) {
     return speculations;
 }
 
-bool better_at_a_point(const RoundEstimate& a, const RoundEstimate& b) {
+bool better_at_a_point(const sim::RoundEstimate& a, const sim::RoundEstimate& b) {
     if (a.fits != b.fits) {
         return a.fits;
     }
     return a.fits ? a.time_per_token < b.time_per_token : a.memory < b.memory;
 }
 
-std::optional<FittingPoint> fastest_that_fits(const CompiledRound& round, const std::vector<int>& speculations, double batch,
-                                              double context) {
+std::optional<FittingPoint> fastest_that_fits(const sim::CompiledRound& round, const std::vector<int>& speculations,
+                                              double batch, double context) {
     std::optional<FittingPoint> best;
     for (const int speculation : speculations) {
-        const RoundEstimate estimate = evaluate(round, {speculation, batch, context});
+        const sim::RoundEstimate estimate = sim::evaluate(round, {speculation, batch, context});
         if (estimate.fits && (!best || better_at_a_point(estimate, best->estimate))) {
             best = {speculation, estimate};
         }
@@ -107,4 +107,4 @@ std::optional<FittingPoint> fastest_that_fits(const CompiledRound& round, const 
     return best;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

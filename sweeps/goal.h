@@ -9,7 +9,7 @@
 #include "sim/enum_names.h"
 #include "sweeps/traffic.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// What is minimised, per generated token.
 enum class Objective {
@@ -51,15 +51,15 @@ struct Outcome {
 };
 
 /// Outcomes of several speculations, in their order. All must run.
-std::vector<Outcome> outcomes_of(const CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
+std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
                                  Objective objective);
 
 /// The device's memory, or what the limits leave of it.
-Bytes allowed_memory(const CompiledRound& round, const Limits& limits);
+Bytes allowed_memory(const sim::CompiledRound& round, const Limits& limits);
 
 /// The first limit that is broken: memory, TPOT, gain (plain decoding need not gain). TTFT, which does not depend on the
 /// traffic, is judged once per variant.
-std::optional<Limit> broken_limit(const Outcome& outcome, const CompiledRound& round, const Limits& limits);
+std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRound& round, const Limits& limits);
 
 /// The best of several outcomes, with and without limits.
 struct BestOutcome {
@@ -67,21 +67,21 @@ struct BestOutcome {
     const Outcome* anyhow = nullptr;  ///< smallest objective of all; null if there are none
     std::optional<Limit> in_the_way;  ///< the limit that `anyhow` breaks
 };
-BestOutcome best_of(const std::vector<Outcome>& outcomes, const CompiledRound& round, const Limits& limits);
+BestOutcome best_of(const std::vector<Outcome>& outcomes, const sim::CompiledRound& round, const Limits& limits);
 
 /// All speculations of a round that run, plain decoding (0) included.
-std::vector<int> runnable(const CompiledRound& round);
+std::vector<int> runnable(const sim::CompiledRound& round);
 
 /// Whether `a` is the better of two estimates at one point if only time counts: what fits beats what does not, then the shorter
 /// TPOT wins; of two that do not fit, the one that needs less memory.
-bool better_at_a_point(const RoundEstimate& a, const RoundEstimate& b);
+bool better_at_a_point(const sim::RoundEstimate& a, const sim::RoundEstimate& b);
 
 /// The best of some speculations (better_at_a_point()), which must run; nothing if none fits in memory.
 struct FittingPoint {
     int speculation = 0;
-    RoundEstimate estimate;
+    sim::RoundEstimate estimate;
 };
-std::optional<FittingPoint> fastest_that_fits(const CompiledRound& round, const std::vector<int>& speculations, double batch,
-                                              double context);
+std::optional<FittingPoint> fastest_that_fits(const sim::CompiledRound& round, const std::vector<int>& speculations,
+                                              double batch, double context);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

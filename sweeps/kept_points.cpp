@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 void BestPoints::add(Kept kept) {
     const auto by_key = [](const Kept& a, const Kept& b) { return comes_first(a.key, b.key); };
@@ -61,4 +61,4 @@ std::vector<SweepPoint> FrontPoints::sorted() const {
     return points;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

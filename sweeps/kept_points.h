@@ -10,15 +10,15 @@
 #include "sweeps/pareto.h"
 #include "sweeps/sweep_columns.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A point that a summary keeps.
 struct SweepPoint {
     std::size_t variant = 0;  ///< index into DesignSpace::variants
-    DesignPoint point;
+    sim::DesignPoint point;
     int draft_tokens = 0;     ///< nodes of its shape
     std::uint64_t order = 0;  ///< its place in the design space: what breaks ties
-    RoundEstimate estimate;
+    sim::RoundEstimate estimate;
 
     [[nodiscard]] SweepFigures figures(const DesignSpace& space) const {
         return {space.variants[variant], static_cast<double>(draft_tokens), point.batch, point.context, estimate};
@@ -87,4 +87,4 @@ private:
     std::unordered_map<std::uint64_t, SweepPoint> joined_;  ///< by order; points that have left are removed from time to time
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,18 +7,18 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr int load_bisections = 60;
 constexpr double most_requests = 1e6;  ///< that are tried
 
-bool memory_holds(const CompiledRound& round, const RoundRow& row, double batch, double context) {
-    return peak_memory(round.memory, row, batch, context) <= round.memory.capacity;
+bool memory_holds(const sim::CompiledRound& round, const sim::RoundRow& row, double batch, double context) {
+    return sim::peak_memory(round.memory, row, batch, context) <= round.memory.capacity;
 }
 
 /// The largest whole batch that fits; 0 if not even one sequence does. Memory never falls with the batch.
-double largest_that_fits(const CompiledRound& round, const RoundRow& row, double context) {
+double largest_that_fits(const sim::CompiledRound& round, const sim::RoundRow& row, double context) {
     double low = 0.0, high = most_requests + 1.0;
     while (high - low > 1.0) {
         const double middle = std::floor(0.5 * (low + high));
@@ -29,8 +29,8 @@ double largest_that_fits(const CompiledRound& round, const RoundRow& row, double
 
 /// What a request takes, from its arrival to its last token, as one of `batch`: its own prompt, those before its first token,
 /// and its answer.
-Seconds stay_of_request(const CompiledRound& round, int speculation, double batch, double context, double output_tokens) {
-    const RoundEstimate estimate = evaluate(round, {speculation, batch, context});
+Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double batch, double context, double output_tokens) {
+    const sim::RoundEstimate estimate = sim::evaluate(round, {speculation, batch, context});
     const Seconds prompt = (round.prompts.target + round.prompts.drafter * round.row(speculation).speculates) * output_tokens;
     const double before_first = batch - round.prompt_wait * (batch - 1.0);
     return prompt * before_first + estimate.time_per_token * output_tokens;
@@ -38,7 +38,7 @@ Seconds stay_of_request(const CompiledRound& round, int speculation, double batc
 
 }  // namespace
 
-SettledLoad settle(const CompiledRound& round, int speculation, const Load& load, double context, double output_tokens) {
+SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load& load, double context, double output_tokens) {
     SettledLoad settled;
     settled.largest_batch = largest_that_fits(round, round.row(speculation), context);
     if (settled.largest_batch < 1.0) {
@@ -60,7 +60,7 @@ SettledLoad settle(const CompiledRound& round, int speculation, const Load& load
         const double most = high / stay_of_request(round, speculation, high + 1.0, context, output_tokens).value();
         settled.problem = fmt::format(
             "{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests that memory holds",
-            short_text(rate), short_text(most), settled.largest_batch);
+            text::short_text(rate), text::short_text(most), settled.largest_batch);
         return settled;
     }
     for (int i = 0; i < load_bisections; ++i) {
@@ -71,9 +71,9 @@ SettledLoad settle(const CompiledRound& round, int speculation, const Load& load
     return settled;
 }
 
-RoundEstimate under_load(const CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
-                         double context, double output_tokens) {
-    RoundEstimate estimate = evaluate(round, {speculation, settled.batch, context});
+sim::RoundEstimate under_load(const sim::CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
+                              double context, double output_tokens) {
+    sim::RoundEstimate estimate = sim::evaluate(round, {speculation, settled.batch, context});
     if (load.arrival_rate && settled.problem.empty()) {
         const double tokens_per_second = *load.arrival_rate * output_tokens;
         estimate.tokens_per_second_device = tokens_per_second / round.ranks;
@@ -82,4 +82,4 @@ RoundEstimate under_load(const CompiledRound& round, int speculation, const Load
     return estimate;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

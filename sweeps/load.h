@@ -6,7 +6,7 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Nothing set: the batch is stated. One of the two: it follows.
 struct Load {
@@ -29,11 +29,11 @@ struct SettledLoad {
 /// closed loop of C requests is a batch of C, as far as memory holds it: the times of a steady state are those of such a loop
 /// (docs/cost-model.md, section 3.5). Arrivals at random find N requests in service, where Little's law N = rate · (reading the
 /// prompt + writing the answer as one of N + 1) holds.
-SettledLoad settle(const CompiledRound& round, int speculation, const Load& load, double context, double output_tokens);
+SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load& load, double context, double output_tokens);
 
 /// The estimate there. Under arrivals the device generates what is asked for and no more, so that its tokens/s and the price of
 /// a token follow from the rate.
-RoundEstimate under_load(const CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
-                         double context, double output_tokens);
+sim::RoundEstimate under_load(const sim::CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
+                              double context, double output_tokens);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

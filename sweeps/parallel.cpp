@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 unsigned thread_count(unsigned requested) {
     return requested > 0 ? requested : std::max(1u, std::thread::hardware_concurrency());
@@ -18,4 +18,4 @@ void parallel_for(std::size_t count, unsigned threads, const std::function<void(
     ordered_pipeline<Nothing>(count, threads, produce, [](std::size_t, Nothing&) {});
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

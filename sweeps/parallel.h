@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Threads to use: `requested`, or all cores if that is 0.
 unsigned thread_count(unsigned requested);
@@ -19,6 +19,6 @@ template <class Result>
 void ordered_pipeline(std::size_t count, unsigned threads, const std::function<Result(std::size_t)>& produce,
                       const std::function<void(std::size_t, Result&)>& consume);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps
 
 #include "sweeps/parallel_pipeline.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 template <class Result>
 void ordered_pipeline(std::size_t count, unsigned threads, const std::function<Result(std::size_t)>& produce,
@@ -64,4 +64,4 @@ void ordered_pipeline(std::size_t count, unsigned threads, const std::function<R
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 bool ParetoFront::insert(const Tradeoff& point) {
     // First point that is slower for its user: all before it are at least as fast, the last of them with the highest yield.
@@ -32,4 +32,4 @@ std::vector<Tradeoff> pareto_front(const std::vector<Tradeoff>& points) {
     return front.points();
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

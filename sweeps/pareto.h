@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct Tradeoff {
     double per_user = 0.0;    ///< tokens/s that one user sees
@@ -28,4 +28,4 @@ private:
 /// The front of all these points.
 std::vector<Tradeoff> pareto_front(const std::vector<Tradeoff>& points);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

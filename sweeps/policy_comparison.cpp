@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 std::string reason_of(const Recommendation& recommendation, std::size_t variant) {
@@ -34,7 +34,7 @@ std::vector<PolicyOutcome> compare_policies(const Recommendation& recommendation
     }
     const std::vector<std::size_t> variants = variants_by_rollback(recommendation);
     for (const Candidate& candidate : recommendation.candidates) {  // best first
-        const Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
+        const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate.speculation)];
         const auto known = [&](const PolicyOutcome& outcome) {
             return outcome.variant == candidate.variant && outcome.verification == speculation.verification;
         };
@@ -46,10 +46,10 @@ std::vector<PolicyOutcome> compare_policies(const Recommendation& recommendation
     for (const std::size_t variant : variants) {
         const auto of_it = [variant](const PolicyOutcome& outcome) { return outcome.variant == variant; };
         if (std::none_of(outcomes.begin(), outcomes.end(), of_it)) {
-            outcomes.push_back({variant, Verification::unrolled, nullptr, reason_of(recommendation, variant)});
+            outcomes.push_back({variant, sim::Verification::unrolled, nullptr, reason_of(recommendation, variant)});
         }
     }
     return outcomes;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

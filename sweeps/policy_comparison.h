@@ -6,7 +6,7 @@
 
 #include "sweeps/recommend.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// The variants that differ from the recommended one in their rollback alone; the recommended one included, in the order of
 /// the workload.
@@ -15,7 +15,7 @@ std::vector<std::size_t> variants_by_rollback(const Recommendation& recommendati
 /// A policy with the shape that suits it best.
 struct PolicyOutcome {
     std::size_t variant = 0;
-    Verification verification = Verification::unrolled;
+    sim::Verification verification = sim::Verification::unrolled;
     const Candidate* best = nullptr;  ///< its best candidate, in Recommendation::candidates; null if none meets the limits
     std::string reason;               ///< why not, then
 };
@@ -23,4 +23,4 @@ struct PolicyOutcome {
 /// Each rollback and way of verifying, best first; those that break a limit or cannot run come last. Empty for plain decoding.
 std::vector<PolicyOutcome> compare_policies(const Recommendation& recommendation);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -10,14 +10,14 @@
 
 #include "sweeps/parallel.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr int largest_scheduled_batch = 1024;
 
 /// A variant ready to be evaluated, or the reason why it cannot be.
 struct Prepared {
-    CompiledRound round;
+    sim::CompiledRound round;
     std::vector<int> speculations;  ///< those that it can run
     Seconds time_to_first_token;
     std::string problem;
@@ -35,10 +35,10 @@ Variant plain_variant(const Variant& variant) {
     plain.labels.drafter = "plain decoding";
     plain.labels.rollback.clear();
     plain.origin.drafter.reset();
-    plain.setup.drafter = NoDrafter{};
+    plain.setup.drafter = sim::NoDrafter{};
     plain.setup.acceptance = {};
-    plain.setup.rollback = Rollback::truncate;
-    plain.setup.speculations = chains_up_to(0);
+    plain.setup.rollback = sim::Rollback::truncate;
+    plain.setup.speculations = sim::chains_up_to(0);
     return plain;
 }
 
@@ -62,9 +62,9 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
             return prepared;
         }
     }
-    prepared.round = compile_round(variant.setup);
+    prepared.round = sim::compile_round(variant.setup);
     prepared.round.memory.capacity = allowed_memory(prepared.round, workload.limits);
-    prepared.time_to_first_token = time_to_first_token(prepared.round, workload.prompt_tokens);
+    prepared.time_to_first_token = sim::time_to_first_token(prepared.round, workload.prompt_tokens);
     prepared.speculations = runnable(prepared.round);
     if (!variant.plain()) {
         std::erase(prepared.speculations, 0);
@@ -83,7 +83,7 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
 double accept_length_at(const Candidate& candidate, double ratio, Objective objective) {
     const double share = objective == Objective::latency ? candidate.decode_share_user : candidate.decode_share_device;
     const double left = ratio - (1.0 - share);
-    return left > 0.0 ? candidate.accept_length * share / left : unlimited;
+    return left > 0.0 ? candidate.accept_length * share / left : sim::unlimited;
 }
 
 /// An outcome over the traffic as a candidate.
@@ -91,7 +91,7 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outc
     Candidate candidate;
     static_cast<TrafficMeans&>(candidate) = outcome.means;
     candidate.variant = variant;
-    const RoundRow& row = prepared.round.row(outcome.speculation);
+    const sim::RoundRow& row = prepared.round.row(outcome.speculation);
     candidate.speculation = outcome.speculation;
     candidate.draft_tokens = static_cast<int>(row.draft_tokens);
     candidate.basis = row.accepted.basis;
@@ -141,8 +141,8 @@ std::string at_its_best(const Candidate& candidate, const Variant& variant) {
     if (candidate.draft_tokens == 0) {
         return "it ";
     }
-    const Speculation& speculation = variant.setup.speculations[static_cast<std::size_t>(candidate.speculation)];
-    const bool chain = std::holds_alternative<ChainShape>(speculation.shape);
+    const sim::Speculation& speculation = variant.setup.speculations[static_cast<std::size_t>(candidate.speculation)];
+    const bool chain = std::holds_alternative<sim::ChainShape>(speculation.shape);
     return chain ? "at its best draft length of " + std::to_string(candidate.draft_tokens) + " it "
                  : "at its best shape (" + speculation.label + ") it ";
 }
@@ -191,11 +191,11 @@ std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, c
     const double context = typical_point(traffic).context;
     std::vector<TradeoffPoint> points;
     for (std::size_t variant = 0; variant < prepared.size(); ++variant) {
-        const CompiledRound& round = prepared[variant].round;
+        const sim::CompiledRound& round = prepared[variant].round;
         for (double batch = 1.0; prepared[variant].problem.empty() && batch <= largest_batch_of_interest(traffic);
              batch *= 2.0) {
             if (const auto best = fastest_that_fits(round, prepared[variant].speculations, batch, context)) {
-                const RoundEstimate& e = best->estimate;
+                const sim::RoundEstimate& e = best->estimate;
                 points.push_back({variant, best->speculation, static_cast<int>(round.row(best->speculation).draft_tokens),
                                   batch, context, e.tokens_per_second_user, e.tokens_per_second_device, e.throughput_multiplier,
                                   e.energy_per_token, false, round.row(best->speculation).accepted.basis});
@@ -227,10 +227,10 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
 }
 
 /// Those of them that are chains; plain decoding is one.
-std::vector<int> chains_of(const std::vector<int>& runnable, const std::vector<Speculation>& speculations) {
+std::vector<int> chains_of(const std::vector<int>& runnable, const std::vector<sim::Speculation>& speculations) {
     std::vector<int> chains;
     std::copy_if(runnable.begin(), runnable.end(), std::back_inserter(chains),
-                 [&](int i) { return is_chain(speculations[static_cast<std::size_t>(i)]); });
+                 [&](int i) { return sim::is_chain(speculations[static_cast<std::size_t>(i)]); });
     return chains;
 }
 
@@ -280,7 +280,7 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     answer.runners_up = best_of_each_other_variant(answer.candidates);
     answer.speculate = best.draft_tokens > 0;
     answer.plain = plain_on_same_platform(answer, prepared, workload);
-    const CompiledRound& round = prepared[best.variant].round;
+    const sim::CompiledRound& round = prepared[best.variant].round;
     const std::vector<int> all = runnable(round);
     const std::vector<int> chains = chains_of(all, workload.speculations);
     answer.schedule = schedule_for(round, all, workload, largest_scheduled_batch);
@@ -295,4 +295,4 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     return {std::move(answer), std::move(excluded)};
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -9,7 +9,7 @@
 #include "sweeps/pareto.h"
 #include "sweeps/workload.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A configuration (variant and fixed shape) with its means over the traffic.
 struct Candidate : TrafficMeans {
@@ -23,9 +23,9 @@ struct Candidate : TrafficMeans {
     Seconds time_to_first_token;
     double tokens_per_second_user = 0.0;  ///< 1 / mean TPOT
     double wasted_draft_share = 0.0;
-    AcceptanceBasis basis = AcceptanceBasis::stated;  ///< of its accept length
-    double objective = 0.0;                           ///< objective_of() its means; lower is better
-    double regret = 0.0;                              ///< objective / best objective − 1
+    sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;  ///< of its accept length
+    double objective = 0.0;                                     ///< objective_of() its means; lower is better
+    double regret = 0.0;                                        ///< objective / best objective − 1
 };
 
 /// One line of a schedule: for batches from `batch_from` to `batch_to` draft this shape.
@@ -36,7 +36,7 @@ struct ScheduleEntry {
     int draft_tokens = 0;       ///< its nodes
     double speedup_from = 1.0;  ///< TPOT of plain decoding / TPOT, at batch_from
     double speedup_to = 1.0;    ///< at batch_to
-    AcceptanceBasis basis = AcceptanceBasis::stated;
+    sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;
 };
 
 /// The best shape at each batch, by the objective and within the limits, at every context of the traffic.
@@ -68,18 +68,18 @@ struct TradeoffPoint {
     double speedup = 1.0;
     Joules energy_per_token;  ///< 0 if the device's energy is unknown
     bool on_front = false;
-    AcceptanceBasis basis = AcceptanceBasis::stated;  ///< of its accept length
+    sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;  ///< of its accept length
 };
 
 struct Recommendation {
-    std::vector<Variant> variants;          ///< the workload's, plus plain decoding on each platform
-    std::vector<Speculation> speculations;  ///< the workload's
-    std::vector<Candidate> candidates;      ///< all that meet the limits, best first; the first is the recommendation
-    std::vector<Candidate> runners_up;      ///< the best of each other variant, best first
-    Candidate plain;                        ///< plain decoding on the recommended platform
-    bool speculate = false;                 ///< false when plain decoding wins
-    Schedule schedule;                      ///< of the recommended variant
-    Schedule chain_schedule;                ///< the same with chains only, for engines without trees
+    std::vector<Variant> variants;               ///< the workload's, plus plain decoding on each platform
+    std::vector<sim::Speculation> speculations;  ///< the workload's
+    std::vector<Candidate> candidates;           ///< all that meet the limits, best first; the first is the recommendation
+    std::vector<Candidate> runners_up;           ///< the best of each other variant, best first
+    Candidate plain;                             ///< plain decoding on the recommended platform
+    bool speculate = false;                      ///< false when plain decoding wins
+    Schedule schedule;                           ///< of the recommended variant
+    Schedule chain_schedule;                     ///< the same with chains only, for engines without trees
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
     /// The mean accept length of the recommended drafter at which, other things equal, the best runner-up would be as good.
@@ -101,7 +101,7 @@ std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendati
 /// Shape by batch size for one compiled variant: at each batch from 1 to `largest_batch` the best of some of the round's
 /// speculations, which must run; the first must be plain decoding (0). It ends before the first batch at which none keeps
 /// the limits. TTFT, which the batch does not change, is not judged.
-Schedule schedule_for(const CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
+Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
                       int largest_batch);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

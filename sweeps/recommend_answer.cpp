@@ -1,6 +1,6 @@
 #include "sweeps/recommend_answer.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 Answer answer(RecommendInput input, unsigned threads) {
     Answer result;
@@ -23,4 +23,4 @@ const Variant& recommended_variant(const Answer& answer) {
     return found.variants[found.candidates.front().variant];
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -11,7 +11,7 @@
 #include "sweeps/workload.h"
 #include "text/provenance.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A workload with what answers say about it.
 struct RecommendInput {
@@ -19,7 +19,7 @@ struct RecommendInput {
     TargetChoice target;
     std::vector<DrafterChoice> drafters;
     Workload workload;
-    std::vector<Provenance> provenance;
+    std::vector<text::Provenance> provenance;
 };
 
 struct Answer {
@@ -36,4 +36,4 @@ const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant);
 /// The recommended variant; only with a recommendation.
 const Variant& recommended_variant(const Answer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -1,11 +1,11 @@
 #include "sweeps/recommend.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
-void append(std::vector<ScheduleEntry>& entries, const CompiledRound& round, int batch, const Outcome& choice) {
+void append(std::vector<ScheduleEntry>& entries, const sim::CompiledRound& round, int batch, const Outcome& choice) {
     if (entries.empty() || entries.back().speculation != choice.speculation) {
-        const RoundRow& row = round.row(choice.speculation);
+        const sim::RoundRow& row = round.row(choice.speculation);
         entries.push_back({batch, batch, choice.speculation, static_cast<int>(row.draft_tokens), choice.speedup, choice.speedup,
                            row.accepted.basis});
     } else {
@@ -24,10 +24,10 @@ int speculation_at(const Schedule& schedule, double batch) {
 }
 
 /// Gain and speed-up over the traffic when the schedule is followed.
-void follow(const CompiledRound& round, const Workload& workload, Schedule& schedule) {
-    std::vector<RoundEstimate> estimates;
+void follow(const sim::CompiledRound& round, const Workload& workload, Schedule& schedule) {
+    std::vector<sim::RoundEstimate> estimates;
     for (const TrafficPoint& point : workload.traffic.points) {
-        estimates.push_back(evaluate(round, {speculation_at(schedule, point.batch), point.batch, point.context}));
+        estimates.push_back(sim::evaluate(round, {speculation_at(schedule, point.batch), point.batch, point.context}));
     }
     const TrafficMeans followed = means_over(workload.traffic, estimates);
     const TrafficMeans plain = means_over(workload.traffic, round, 0);
@@ -37,7 +37,7 @@ void follow(const CompiledRound& round, const Workload& workload, Schedule& sche
 
 }  // namespace
 
-Schedule schedule_for(const CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
+Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
                       int largest_batch) {
     Schedule schedule;
     for (int batch = 1; batch <= largest_batch; ++batch) {
@@ -62,4 +62,4 @@ Schedule schedule_for(const CompiledRound& round, const std::vector<int>& specul
     return schedule;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

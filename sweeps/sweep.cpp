@@ -8,7 +8,7 @@
 
 #include "sweeps/parallel.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 constexpr std::size_t chunk_size = 8192;
@@ -19,7 +19,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// A compiled variant and the conditions that apply to it.
 struct PreparedVariant {
     std::size_t index = 0;
-    CompiledRound round;
+    sim::CompiledRound round;
     std::vector<std::string> conditions;
 };
 
@@ -76,7 +76,7 @@ std::vector<PreparedVariant> prepare(const DesignSpace& space, std::vector<Exclu
             excluded.push_back({variant.labels.text(), problems.front(), i});
             continue;
         }
-        CompiledRound round = compile_round(variant.setup);
+        sim::CompiledRound round = sim::compile_round(variant.setup);
         if (std::none_of(space.speculation.begin(), space.speculation.end(), [&](int choice) { return round.runs(choice); })) {
             excluded.push_back({variant.labels.text(), round.row(space.speculation.front()).problem, i});
             continue;
@@ -105,7 +105,7 @@ Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
     for (const std::string& expression : task.variant->conditions) {
         conditions.emplace_back(expression);
     }
-    const CompiledRound& round = task.variant->round;
+    const sim::CompiledRound& round = task.variant->round;
     const std::size_t shapes = space.speculation.size();
     const std::size_t batches = space.batch.size();
     const std::uint64_t first = task.variant->index * shapes * batches * space.context.size();
@@ -116,7 +116,7 @@ Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
         const double batch = space.batch[i / shapes % batches];
         const double context = space.context[i / shapes / batches];
         const bool kept = round.runs(choice) && std::all_of(conditions.begin(), conditions.end(), [&](Condition& condition) {
-                              const RoundRow& row = round.row(choice);
+                              const sim::RoundRow& row = round.row(choice);
                               return condition.holds(row.draft_tokens, row.depth, batch, context, round.tensor);
                           });
         if (kept) {
@@ -131,7 +131,7 @@ Columns columns_of(const DesignSpace& space, const ChunkTask& task) {
 
 /// Offers the points of a chunk to a keeper, but for those that do not fit.
 void keep(const SweepOptions& options, const DesignSpace& space, const ChunkTask& task, const Columns& columns,
-          const std::vector<RoundEstimate>& estimates, ChunkResult& result) {
+          const std::vector<sim::RoundEstimate>& estimates, ChunkResult& result) {
     const Variant& variant = space.variants[task.variant->index];
     for (std::size_t i = 0; i < estimates.size(); ++i) {
         if (!estimates[i].fits) {
@@ -155,10 +155,10 @@ void keep(const SweepOptions& options, const DesignSpace& space, const ChunkTask
 /// `bar`: the rank below which a point of this chunk may be among the best.
 ChunkResult run_chunk(const DesignSpace& space, const SweepOptions& options, const ChunkTask& task, double bar) {
     const Columns columns = columns_of(space, task);
-    std::vector<RoundEstimate> estimates(columns.batch.size());
+    std::vector<sim::RoundEstimate> estimates(columns.batch.size());
     ChunkResult result;
     const Clock::time_point start = Clock::now();
-    evaluate(task.variant->round, {columns.speculation, columns.batch, columns.context}, estimates);
+    sim::evaluate(task.variant->round, {columns.speculation, columns.batch, columns.context}, estimates);
     result.seconds = seconds_since(start);
     result.evaluated = estimates.size();
     result.kept.best = BestPoints(options.best_count, bar);
@@ -224,4 +224,4 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
     return summary;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -11,20 +11,20 @@
 
 #include "sweeps/kept_points.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// Consecutive points of one variant, with their estimates. Valid only during the call that receives it.
 struct SweepChunk {
     const Variant& variant;
-    const CompiledRound& round;
-    const std::vector<Speculation>& speculations;
+    const sim::CompiledRound& round;
+    const std::vector<sim::Speculation>& speculations;
     /// Place of its first point, were no point of the priced variants left out: chunks never overlap, whatever is dropped, and
     /// all of them lie below DesignSpace::size().
     std::uint64_t first = 0;
     std::span<const int> speculation;  ///< indices into them
     std::span<const double> batch;
     std::span<const double> context;
-    std::span<const RoundEstimate> estimates;
+    std::span<const sim::RoundEstimate> estimates;
 };
 
 struct SweepOptions {
@@ -61,4 +61,4 @@ struct SweepSummary {
 /// The space must have no problems().
 SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

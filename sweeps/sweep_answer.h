@@ -7,12 +7,12 @@
 #include "sweeps/sweep.h"
 #include "text/provenance.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct SweepInput {
     std::string title, source;
     DesignSpace space;
-    std::vector<Provenance> provenance;
+    std::vector<text::Provenance> provenance;
 };
 
 /// A sweep that has run, and what of it is shown.
@@ -25,11 +25,11 @@ struct SweepAnswer {
 };
 
 /// The shape of a point.
-inline const Speculation& speculation_of(const SweepInput& input, const SweepPoint& point) {
+inline const sim::Speculation& speculation_of(const SweepInput& input, const SweepPoint& point) {
     return input.space.speculations[static_cast<std::size_t>(point.point.speculation)];
 }
 
 /// The devices, listed once each, whose description lacks what a column needs: "a10g".
 std::vector<std::string> devices_without(const SweepColumn& column, const SweepInput& input);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,7 +7,7 @@
 
 #include "sweeps/design_space.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 enum class Better { lower, higher };
 
@@ -17,7 +17,7 @@ struct SweepFigures {
     double draft_tokens = 0.0;
     double batch = 1.0;
     double context = 0.0;
-    const RoundEstimate& estimate;
+    const sim::RoundEstimate& estimate;
 };
 
 struct SweepColumn {
@@ -77,4 +77,4 @@ inline double rank_of(const SweepColumn& column, const SweepFigures& at) {
     return column.better == Better::higher ? -value : value;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 void normalise(std::vector<TrafficPoint>& points) {
@@ -68,14 +68,14 @@ Traffic at_batch(const Traffic& traffic, double batch) {
 
 Traffic single_point(double batch, double context) { return {{{batch, context, 1.0}}, ShareOf::time}; }
 
-TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> estimates) {
+TrafficMeans means_over(const Traffic& traffic, std::span<const sim::RoundEstimate> estimates) {
     TrafficMeans means;
     double tokens = 0.0;  // in units of which `time` takes one
     double time = 0.0;
     Seconds prompts;
     double decoding = 0.0;
     for (std::size_t i = 0; i < estimates.size(); ++i) {
-        const RoundEstimate& estimate = estimates[i];
+        const sim::RoundEstimate& estimate = estimates[i];
         const double share = traffic.points[i].share;
         const bool of_time = traffic.shares_of == ShareOf::time;
         const double generated = of_time ? share * estimate.tokens_per_second_device : share;
@@ -99,13 +99,13 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> e
     return means;
 }
 
-TrafficMeans means_over(const Traffic& traffic, const CompiledRound& round, int speculation) {
-    std::vector<RoundEstimate> estimates;
+TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, int speculation) {
+    std::vector<sim::RoundEstimate> estimates;
     estimates.reserve(traffic.points.size());
     for (const TrafficPoint& point : traffic.points) {
-        estimates.push_back(evaluate(round, {speculation, point.batch, point.context}));
+        estimates.push_back(sim::evaluate(round, {speculation, point.batch, point.context}));
     }
     return means_over(traffic, estimates);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,7 +7,7 @@
 #include "sim/enum_names.h"
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A batch and a context that occur together, and how often.
 struct TrafficPoint {
@@ -68,9 +68,9 @@ struct TrafficMeans {
 };
 
 /// One estimate for each point of the traffic, in its order.
-TrafficMeans means_over(const Traffic& traffic, std::span<const RoundEstimate> estimates);
+TrafficMeans means_over(const Traffic& traffic, std::span<const sim::RoundEstimate> estimates);
 
 /// The same with one speculation at every point, which must run.
-TrafficMeans means_over(const Traffic& traffic, const CompiledRound& round, int speculation);
+TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, int speculation);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -6,23 +6,23 @@
 
 #include "sweeps/goal.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// Rounds of one list of speculations, one a rollback.
 struct Priced {
-    std::vector<Speculation> speculations;
-    std::vector<std::pair<Rollback, CompiledRound>> rounds;
+    std::vector<sim::Speculation> speculations;
+    std::vector<std::pair<sim::Rollback, sim::CompiledRound>> rounds;
 };
 
-Priced price(const RoundSetup& setup, const TreeSearch& search, std::vector<Speculation> speculations) {
+Priced price(const sim::RoundSetup& setup, const TreeSearch& search, std::vector<sim::Speculation> speculations) {
     Priced priced{std::move(speculations), {}};
-    for (const Rollback rollback : search.rollbacks) {
-        RoundSetup with = setup;
+    for (const sim::Rollback rollback : search.rollbacks) {
+        sim::RoundSetup with = setup;
         with.rollback = rollback;
         with.speculations = priced.speculations;
         if (problems_of(with).empty()) {
-            priced.rounds.emplace_back(rollback, compile_round(with));
+            priced.rounds.emplace_back(rollback, sim::compile_round(with));
         }
     }
     return priced;
@@ -33,10 +33,10 @@ std::optional<TreeChoice> best_of(const Priced& priced, double batch, double con
     for (const auto& [rollback, round] : priced.rounds) {
         std::vector<int> allowed = runnable(round);
         std::erase_if(allowed,
-                      [&](int i) { return chains_only && !is_chain(priced.speculations[static_cast<std::size_t>(i)]); });
+                      [&](int i) { return chains_only && !sim::is_chain(priced.speculations[static_cast<std::size_t>(i)]); });
         const std::optional<FittingPoint> fastest = fastest_that_fits(round, allowed, batch, context);
         if (fastest && (!best || better_at_a_point(fastest->estimate, best->estimate))) {
-            const RoundRow& row = round.row(fastest->speculation);
+            const sim::RoundRow& row = round.row(fastest->speculation);
             best = {rollback, priced.speculations[static_cast<std::size_t>(fastest->speculation)],
                     static_cast<int>(row.draft_tokens), static_cast<int>(row.depth), fastest->estimate};
         }
@@ -44,9 +44,9 @@ std::optional<TreeChoice> best_of(const Priced& priced, double batch, double con
     return best;
 }
 
-Speculation optimal(int nodes, int depth, int children, Verification verification) {
+sim::Speculation optimal(int nodes, int depth, int children, sim::Verification verification) {
     std::string label = "optimal " + std::to_string(nodes) + "," + std::to_string(depth);
-    return {OptimalShape{nodes, depth, children}, verification,
+    return {sim::OptimalShape{nodes, depth, children}, verification,
             children > 0 ? label + "," + std::to_string(children) : std::move(label)};
 }
 
@@ -61,12 +61,12 @@ std::vector<int> sizes_up_to(int most) {
     return sizes;
 }
 
-std::vector<Speculation> candidates_of(const TreeSearch& search) {
-    std::vector<Speculation> all = chains_up_to(std::min(search.most_depth, search.most_nodes));
+std::vector<sim::Speculation> candidates_of(const TreeSearch& search) {
+    std::vector<sim::Speculation> all = sim::chains_up_to(std::min(search.most_depth, search.most_nodes));
     for (const int children : search.children) {
         for (int depth = 1; depth <= search.most_depth; ++depth) {
             for (const int nodes : sizes_up_to(search.most_nodes)) {
-                for (const Verification verification : search.verifications) {
+                for (const sim::Verification verification : search.verifications) {
                     if (nodes > depth) {  // as many nodes as levels: a chain
                         all.push_back(optimal(nodes, depth, children, verification));
                     }
@@ -77,14 +77,14 @@ std::vector<Speculation> candidates_of(const TreeSearch& search) {
     return all;
 }
 
-std::string why_nothing_runs(const RoundSetup& setup, const TreeSearch& search, const Priced& priced) {
+std::string why_nothing_runs(const sim::RoundSetup& setup, const TreeSearch& search, const Priced& priced) {
     if (priced.rounds.empty()) {
-        RoundSetup with = setup;
+        sim::RoundSetup with = setup;
         with.rollback = search.rollbacks.empty() ? setup.rollback : search.rollbacks.front();
         const std::vector<std::string> problems = problems_of(with);
         return problems.empty() ? "no rollback policy is left" : problems.front();
     }
-    for (const RoundRow& row : priced.rounds.front().second.rows) {
+    for (const sim::RoundRow& row : priced.rounds.front().second.rows) {
         if (!row.problem.empty()) {
             return row.problem;
         }
@@ -95,7 +95,7 @@ std::string why_nothing_runs(const RoundSetup& setup, const TreeSearch& search, 
 bool any_tree_runs(const Priced& priced) {
     for (const auto& [rollback, round] : priced.rounds) {
         for (int i = 0; i < static_cast<int>(round.rows.size()); ++i) {
-            if (round.runs(i) && !is_chain(priced.speculations[static_cast<std::size_t>(i)])) {
+            if (round.runs(i) && !sim::is_chain(priced.speculations[static_cast<std::size_t>(i)])) {
                 return true;
             }
         }
@@ -105,7 +105,7 @@ bool any_tree_runs(const Priced& priced) {
 
 }  // namespace
 
-std::vector<BestAtBatch> search_trees(const RoundSetup& setup, const TreeSearch& search) {
+std::vector<BestAtBatch> search_trees(const sim::RoundSetup& setup, const TreeSearch& search) {
     const Priced priced = price(setup, search, candidates_of(search));
     if (!any_tree_runs(priced)) {
         throw std::invalid_argument(why_nothing_runs(setup, search, priced));
@@ -121,4 +121,4 @@ std::vector<BestAtBatch> search_trees(const RoundSetup& setup, const TreeSearch&
     return best;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

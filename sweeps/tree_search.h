@@ -6,25 +6,25 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// What may be chosen.
 struct TreeSearch {
     int most_nodes = 64;
     int most_depth = 8;
     std::vector<int> children = {0};  ///< limits on a node's children to try; 0: as many as there are ranks
-    std::vector<Rollback> rollbacks;
-    std::vector<Verification> verifications = {Verification::packed, Verification::unrolled};
+    std::vector<sim::Rollback> rollbacks;
+    std::vector<sim::Verification> verifications = {sim::Verification::packed, sim::Verification::unrolled};
     std::vector<double> batches;
     double context = 0.0;
 };
 
 /// A shape, its rollback, and what they yield.
 struct TreeChoice {
-    Rollback rollback = Rollback::truncate;
-    Speculation speculation;
+    sim::Rollback rollback = sim::Rollback::truncate;
+    sim::Speculation speculation;
     int nodes = 0, depth = 0;
-    RoundEstimate estimate;
+    sim::RoundEstimate estimate;
 };
 
 struct BestAtBatch {
@@ -37,6 +37,6 @@ struct BestAtBatch {
 /// verifying and limit on children. Beyond 128 nodes sizes grow by a sixteenth. Batches at which nothing fits, plain decoding
 /// included, are left out. `setup` needs the acceptance of siblings; its own rollback and speculations are not used. Throws
 /// std::invalid_argument naming the reason where no tree can be run.
-std::vector<BestAtBatch> search_trees(const RoundSetup& setup, const TreeSearch& search);
+std::vector<BestAtBatch> search_trees(const sim::RoundSetup& setup, const TreeSearch& search);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -6,7 +6,7 @@
 #include "sweeps/estimate.h"
 #include "sweeps/tree_search.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct TreeSearchInput {
     PointInput point;
@@ -21,4 +21,4 @@ struct TreeSearchAnswer {
 /// Throws InputError where the point has no acceptance by rank, or nothing can be run.
 TreeSearchAnswer search_trees_for(TreeSearchInput input);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

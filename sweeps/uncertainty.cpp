@@ -6,28 +6,28 @@
 
 #include "sim/fpga/layer.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
-using Passes = std::vector<CompiledPass*>;
+using Passes = std::vector<sim::CompiledPass*>;
 
-Passes draft_passes(CompiledRound& round) {
-    return {&round.pass(PassId::draft), &round.pass(PassId::draft_tree), &round.pass(PassId::draft_copy)};
+Passes draft_passes(sim::CompiledRound& round) {
+    return {&round.pass(sim::PassId::draft), &round.pass(sim::PassId::draft_tree), &round.pass(sim::PassId::draft_copy)};
 }
 
-Passes all_passes(CompiledRound& round) {
+Passes all_passes(sim::CompiledRound& round) {
     Passes passes;
-    for (CompiledPass& pass : round.passes) {
+    for (sim::CompiledPass& pass : round.passes) {
         passes.push_back(&pass);
     }
     return passes;
 }
 
 void scale_memory_time(const Passes& passes, double factor) {
-    for (CompiledPass* pass : passes) {
+    for (sim::CompiledPass* pass : passes) {
         pass->whole_pass_rates.per_byte *= factor;
-        for (TimedOperation& timed : pass->operations) {
-            if (timed.operation.kind != OperationKind::collective) {
+        for (sim::TimedOperation& timed : pass->operations) {
+            if (timed.operation.kind != sim::OperationKind::collective) {
                 timed.rates.per_byte *= factor;
             }
         }
@@ -35,16 +35,16 @@ void scale_memory_time(const Passes& passes, double factor) {
 }
 
 void scale_compute_time(const Passes& passes, double factor) {
-    for (CompiledPass* pass : passes) {
+    for (sim::CompiledPass* pass : passes) {
         pass->whole_pass_rates.per_flop *= factor;
-        for (TimedOperation& timed : pass->operations) {
+        for (sim::TimedOperation& timed : pass->operations) {
             timed.rates.per_flop *= factor;
         }
     }
 }
 
-void scale_software_time(CompiledRound& round, double factor) {
-    for (CompiledPass* pass : all_passes(round)) {
+void scale_software_time(sim::CompiledRound& round, double factor) {
+    for (sim::CompiledPass* pass : all_passes(round)) {
         pass->node_time *= factor;
         pass->launch_time *= factor;
         pass->host *= factor;
@@ -63,7 +63,7 @@ struct UncertainInput {
     std::string range;
     double at_low;
     double at_high;
-    void (*apply)(CompiledRound&, double factor);
+    void (*apply)(sim::CompiledRound&, double factor);
 };
 
 /// Range of the share of a peak that kernels reach.
@@ -81,7 +81,7 @@ constexpr double derived_law_error = 0.39;
 /// Factors on a time that was priced with `stated` of the peak. A stack that states less than the range keeps its figure, with
 /// the range's relative spread around it: its kernels are known to be slow.
 UncertainInput share_input(const char* name, const PeakShare& share, const char* source, double stated,
-                           void (*apply)(CompiledRound&, double factor)) {
+                           void (*apply)(sim::CompiledRound&, double factor)) {
     const double percent_low = std::round(100.0 * share.low), percent_high = std::round(100.0 * share.high);
     const std::string range = std::to_string(static_cast<int>(percent_low)) + " to " +
                               std::to_string(static_cast<int>(percent_high)) + " % of the peak " + source;
@@ -92,7 +92,7 @@ UncertainInput share_input(const char* name, const PeakShare& share, const char*
     return {name, "as wide around the stack's figure as " + range, middle / share.high, middle / share.low, apply};
 }
 
-UncertainInput law_input(const char* name, bool derived, void (*apply)(CompiledRound&, double factor)) {
+UncertainInput law_input(const char* name, bool derived, void (*apply)(sim::CompiledRound&, double factor)) {
     const double error = derived ? derived_law_error : measured_law_error;
     return {name,
             derived ? "39 % either way: error of laws that were measured on another device"
@@ -100,13 +100,13 @@ UncertainInput law_input(const char* name, bool derived, void (*apply)(CompiledR
             1.0 - error, 1.0 + error, apply};
 }
 
-std::vector<UncertainInput> inputs_of(const Platform& platform) {
-    const auto memory = [](CompiledRound& round, double factor) { scale_memory_time(all_passes(round), factor); };
-    const auto compute = [](CompiledRound& round, double factor) { scale_compute_time(all_passes(round), factor); };
-    const auto drafter = [](CompiledRound& round, double factor) { scale_memory_time(draft_passes(round), factor); };
+std::vector<UncertainInput> inputs_of(const sim::Platform& platform) {
+    const auto memory = [](sim::CompiledRound& round, double factor) { scale_memory_time(all_passes(round), factor); };
+    const auto compute = [](sim::CompiledRound& round, double factor) { scale_compute_time(all_passes(round), factor); };
+    const auto drafter = [](sim::CompiledRound& round, double factor) { scale_memory_time(draft_passes(round), factor); };
     const char *const memory_name = "memory bandwidth reached", *const compute_name = "matrix peak reached";
-    const bool measured = platform.mode == CostMode::calibrated;
-    const bool by_stack = platform.mode == CostMode::roofline;
+    const bool measured = platform.mode == sim::CostMode::calibrated;
+    const bool by_stack = platform.mode == sim::CostMode::roofline;
     std::vector<UncertainInput> inputs;
     if (measured) {
         const bool derived = platform.device.calibration && platform.device.calibration->kind == "derived";
@@ -130,15 +130,15 @@ struct UncertainDesign {
     const char* range;
     double low;
     double high;
-    void (*apply)(Accelerator&, double value);
+    void (*apply)(sim::Accelerator&, double value);
 };
 
 const UncertainDesign design_inputs[] = {
     {"memory bandwidth reached", "74 to 95 % of the board's (assumed, as for GPUs)", 0.74, 0.95,
-     [](Accelerator& accelerator, double value) { accelerator.design.memory_efficiency = value; }},
+     [](sim::Accelerator& accelerator, double value) { accelerator.design.memory_efficiency = value; }},
     {"clock", "80 to 110 % of the design's: timing closure (assumed)", 0.8, 1.1,
-     [](Accelerator& accelerator, double value) {
-         accelerator.design.clock_hz = value * fpga::clock_of(accelerator.board, accelerator.design);
+     [](sim::Accelerator& accelerator, double value) {
+         accelerator.design.clock_hz = value * sim::fpga::clock_of(accelerator.board, accelerator.design);
      }},
 };
 
@@ -148,11 +148,11 @@ struct Question {
     const Traffic& traffic;
     Objective objective;
 
-    [[nodiscard]] double gain(const CompiledRound& round) const {
+    [[nodiscard]] double gain(const sim::CompiledRound& round) const {
         return outcomes_of(round, {speculation}, traffic, objective).front().gain;
     }
-    [[nodiscard]] double gain(const RoundSetup& setup) const { return gain(compile_round(setup)); }
-    [[nodiscard]] double gain(RoundSetup setup, const DraftAcceptance& acceptance) const {
+    [[nodiscard]] double gain(const sim::RoundSetup& setup) const { return gain(sim::compile_round(setup)); }
+    [[nodiscard]] double gain(sim::RoundSetup setup, const sim::DraftAcceptance& acceptance) const {
         setup.acceptance = acceptance;
         return gain(setup);
     }
@@ -162,11 +162,12 @@ Sensitivity sensitivity(std::string name, std::string range, double a, double b)
     return {std::move(name), std::move(range), std::min(a, b), std::max(a, b)};
 }
 
-std::vector<Sensitivity> sensitivities(const RoundSetup& setup, const CompiledRound& round, const Question& question) {
+std::vector<Sensitivity> sensitivities(const sim::RoundSetup& setup, const sim::CompiledRound& round,
+                                       const Question& question) {
     std::vector<Sensitivity> found;
     for (const UncertainInput& input : inputs_of(setup.platform)) {
-        CompiledRound low = round;
-        CompiledRound high = round;
+        sim::CompiledRound low = round;
+        sim::CompiledRound high = round;
         input.apply(low, input.at_low);
         input.apply(high, input.at_high);
         found.push_back(sensitivity(input.name, input.range, question.gain(low), question.gain(high)));
@@ -174,11 +175,11 @@ std::vector<Sensitivity> sensitivities(const RoundSetup& setup, const CompiledRo
     return found;
 }
 
-std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, const Question& question) {
+std::vector<Sensitivity> design_sensitivities(const sim::RoundSetup& setup, const Question& question) {
     std::vector<Sensitivity> found;
     for (const UncertainDesign& input : design_inputs) {
         const auto gain_at = [&](double value) {
-            RoundSetup changed = setup;
+            sim::RoundSetup changed = setup;
             input.apply(*changed.platform.accelerator, value);
             return question.gain(changed);
         };
@@ -188,15 +189,15 @@ std::vector<Sensitivity> design_sensitivities(const RoundSetup& setup, const Que
 }
 
 /// Prompts other than those measured, and positions that nobody measured, if the shape needs them.
-std::vector<Sensitivity> acceptance_sensitivities(const RoundSetup& setup, const CompiledRound& round,
+std::vector<Sensitivity> acceptance_sensitivities(const sim::RoundSetup& setup, const sim::CompiledRound& round,
                                                   const Question& question) {
-    const auto gain = [&](const DraftAcceptance& acceptance) { return question.gain(setup, acceptance); };
+    const auto gain = [&](const sim::DraftAcceptance& acceptance) { return question.gain(setup, acceptance); };
     std::vector<Sensitivity> found = {
         sensitivity("acceptance", "each position 10 % lower or higher (other prompts than those measured; assumed)",
                     gain(setup.acceptance.scaled(0.9)), gain(setup.acceptance.scaled(1.1)))};
-    if (round.row(question.speculation).accepted.basis == AcceptanceBasis::extrapolated) {
-        const Acceptance& chain = setup.acceptance.chain;
-        DraftAcceptance none = setup.acceptance, most = setup.acceptance;
+    if (round.row(question.speculation).accepted.basis == sim::AcceptanceBasis::extrapolated) {
+        const sim::Acceptance& chain = setup.acceptance.chain;
+        sim::DraftAcceptance none = setup.acceptance, most = setup.acceptance;
         none.chain = chain.continued_with(0.0);
         most.chain = chain.continued_with(chain.highest_continuation());
         found.push_back(sensitivity("acceptance beyond position " + std::to_string(chain.measured_positions()),
@@ -208,8 +209,8 @@ std::vector<Sensitivity> acceptance_sensitivities(const RoundSetup& setup, const
 
 }  // namespace
 
-GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
-    const CompiledRound round = compile_round(setup);
+GainInterval gain_interval(const sim::RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
+    const sim::CompiledRound round = sim::compile_round(setup);
     const Question question{speculation, traffic, objective};
     GainInterval interval;
     interval.value = question.gain(round);
@@ -231,4 +232,4 @@ GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traff
     return interval;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,7 +7,7 @@
 
 #include "sweeps/workload.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// One uncertain input and the gain at both ends of its range.
 struct Sensitivity {
@@ -27,6 +27,6 @@ struct GainInterval {
 /// The gain in the objective over the traffic (as Outcome::gain) of this setup with one of its speculations, and its interval.
 /// An accept length beyond the measured positions is an input of its own: from nothing accepted there to the highest rate that
 /// the measured ones suggest.
-GainInterval gain_interval(const RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective);
+GainInterval gain_interval(const sim::RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

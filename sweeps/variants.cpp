@@ -4,13 +4,14 @@
 
 #include "sim/accelerator.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
-VariantLabels labels_of(const TargetChoice& target, const Platform& platform, const DrafterChoice& drafter, Rollback rollback) {
+VariantLabels labels_of(const TargetChoice& target, const sim::Platform& platform, const DrafterChoice& drafter,
+                        sim::Rollback rollback) {
     VariantLabels labels;
     labels.target = target.model.name;
-    labels.precision = platform.accelerator ? formats_of(platform.accelerator->design) : target.precision_label;
+    labels.precision = platform.accelerator ? sim::formats_of(platform.accelerator->design) : target.precision_label;
     labels.device = platform.device.name;
     labels.stack = platform.stack.name;
     labels.mode = name_of(platform.mode);
@@ -21,8 +22,9 @@ VariantLabels labels_of(const TargetChoice& target, const Platform& platform, co
     return labels;
 }
 
-RoundSetup setup_of(const TargetChoice& target, const Platform& platform, const DrafterChoice& drafter, Rollback rollback) {
-    RoundSetup setup;
+sim::RoundSetup setup_of(const TargetChoice& target, const sim::Platform& platform, const DrafterChoice& drafter,
+                         sim::Rollback rollback) {
+    sim::RoundSetup setup;
     setup.target = target.model;
     setup.precision = target.precision;
     setup.platform = platform;
@@ -45,14 +47,14 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
     for (std::size_t t = 0; t < lists.targets.size(); ++t) {
         for (std::size_t p = 0; p < lists.platforms.size(); ++p) {
             const TargetChoice& target = lists.targets[t];
-            const Platform& platform = lists.platforms[p];
+            const sim::Platform& platform = lists.platforms[p];
             if (platform.accelerator && !is_first_precision(target, lists.targets)) {
                 continue;
             }
-            const std::vector<Rollback> rollbacks =
-                lists.rollbacks.empty() ? rollbacks_for(target.model, platform.stack) : lists.rollbacks;
+            const std::vector<sim::Rollback> rollbacks =
+                lists.rollbacks.empty() ? sim::rollbacks_for(target.model, platform.stack) : lists.rollbacks;
             for (std::size_t d = 0; d < lists.drafters.size(); ++d) {
-                for (const Rollback rollback : rollbacks) {
+                for (const sim::Rollback rollback : rollbacks) {
                     variants.push_back({labels_of(target, platform, lists.drafters[d], rollback),
                                         setup_of(target, platform, lists.drafters[d], rollback),
                                         {t, p, d}});
@@ -65,12 +67,12 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
 }
 
 std::vector<std::string> platform_problems(const VariantLists& lists) {
-    const DrafterChoice nothing_drafted{"", NoDrafter{}, {}, "", ""};
+    const DrafterChoice nothing_drafted{"", sim::NoDrafter{}, {}, "", ""};
     std::vector<std::string> problems;
     for (const TargetChoice& target : lists.targets) {
-        for (const Platform& platform : lists.platforms) {
+        for (const sim::Platform& platform : lists.platforms) {
             for (std::string& problem : problems_of(
-                     setup_of(target, platform, nothing_drafted, rollbacks_for(target.model, platform.stack).front()))) {
+                     setup_of(target, platform, nothing_drafted, sim::rollbacks_for(target.model, platform.stack).front()))) {
                 problems.push_back(std::move(problem));
             }
         }
@@ -92,4 +94,4 @@ std::string text_of(const Variant& variant, const std::vector<Variant>& among) {
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -7,14 +7,14 @@
 #include "sweeps/choices.h"
 #include "sweeps/design_space.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct VariantLists {
     std::vector<TargetChoice> targets;
-    std::vector<Platform> platforms;
+    std::vector<sim::Platform> platforms;
     std::vector<DrafterChoice> drafters;
-    std::vector<Rollback> rollbacks;  ///< empty: all that the target can use
-    Decoding decoding = Decoding::greedy;
+    std::vector<sim::Rollback> rollbacks;  ///< empty: all that the target can use
+    sim::Decoding decoding = sim::Decoding::greedy;
 };
 
 /// Targets outermost, then platforms, drafters and rollback policies. Accelerators appear with one precision of each target.
@@ -27,4 +27,4 @@ std::vector<std::string> platform_problems(const VariantLists& lists);
 /// "llama-3-8b on 8x h100-sxm, replay", and target, precision, stack and mode where `among` holds several.
 std::string text_of(const Variant& variant, const std::vector<Variant>& among);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 std::vector<std::string> problems_of(const Workload& workload) {
     DesignSpace space;
@@ -44,4 +44,4 @@ std::vector<std::string> problems_of(const Workload& workload) {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -8,12 +8,12 @@
 #include "sweeps/design_space.h"
 #include "sweeps/goal.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct Workload {
     std::string title;
     std::vector<Variant> variants;  ///< candidates; plain decoding on each of their platforms is added
-    std::vector<Speculation> speculations = chains_up_to(8);  ///< shapes to choose from; the first is plain decoding
+    std::vector<sim::Speculation> speculations = sim::chains_up_to(8);  ///< shapes to choose from; the first is plain decoding
     Traffic traffic;
     double prompt_tokens = 0.0;
     Limits limits;
@@ -23,4 +23,4 @@ struct Workload {
 /// Every violated constraint as a sentence.
 std::vector<std::string> problems_of(const Workload& workload);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

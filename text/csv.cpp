@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
@@ -86,4 +86,4 @@ std::string CsvReader::quoted_part() {
     return value;
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

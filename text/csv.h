@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace treeline {
+namespace treeline::text {
 
 class CsvReader {
 public:
@@ -40,4 +40,4 @@ private:
     bool is_open_ = false;  ///< a quoted field never ends
 };
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -18,4 +18,4 @@ std::string joined(const std::vector<std::string>& lines) {
 InputError::InputError(std::vector<std::string> problems)
     : std::runtime_error(joined(problems)), problems_(std::move(problems)) {}
 
-}  // namespace treeline
+}  // namespace treeline::text

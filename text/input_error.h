@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::text {
 
 /// Bad input: the message holds one sentence a line, each naming file and key. The program exits with 2 on it.
 class InputError : public std::runtime_error {
@@ -17,4 +17,4 @@ private:
     std::vector<std::string> problems_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::text

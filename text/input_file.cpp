@@ -8,7 +8,7 @@
 
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 struct CloseFile {
@@ -49,4 +49,4 @@ std::string read_file(const std::filesystem::path& path, std::uintmax_t size_lim
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

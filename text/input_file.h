@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace treeline {
+namespace treeline::text {
 
 inline constexpr std::uintmax_t largest_table = 64u << 20;  ///< bytes of a file of measurements
 
@@ -12,4 +12,4 @@ inline constexpr std::uintmax_t largest_table = 64u << 20;  ///< bytes of a file
 /// too.
 std::string read_file(const std::filesystem::path& path, std::uintmax_t size_limit = largest_table);
 
-}  // namespace treeline
+}  // namespace treeline::text

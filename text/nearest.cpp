@@ -5,7 +5,7 @@
 
 #include "text/wording.h"
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 constexpr std::size_t longest_compared = 64;
@@ -71,4 +71,4 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
     return best;
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

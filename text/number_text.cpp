@@ -10,7 +10,7 @@
 
 // fmt ignores the locale unless told otherwise ({:L}).
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 struct Prefix {
@@ -120,4 +120,4 @@ std::string dollars_text(double dollars) {
     return std::isfinite(dollars) && dollars >= 0.0995 ? fmt::format("${:.2f}", dollars) : "$" + short_text(dollars);
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

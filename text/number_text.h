@@ -6,7 +6,7 @@
 
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::text {
 
 /// Milliseconds per second; people read pass times in milliseconds.
 inline constexpr double to_ms = 1e3;
@@ -50,4 +50,4 @@ std::string parameters_text(double count);
 /// "$2.31"; below ten cents three significant digits: "$0.0123".
 std::string dollars_text(double dollars);
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 namespace fs = std::filesystem;
@@ -145,4 +145,4 @@ void write_file(const fs::path& path, std::string_view content) {
     file.commit();
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace treeline {
+namespace treeline::text {
 
 /// A result could not be written; the message is a sentence that names the file and why.
 class OutputError : public std::runtime_error {
@@ -51,4 +51,4 @@ private:
 /// The whole file at once.
 void write_file(const std::filesystem::path& path, std::string_view content);
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace treeline {
+namespace treeline::text {
 
 /// The number that is all of `text` ("0.5", "1e-3", "-2"; no spaces, no leading "+"). Nothing where it is none, is not finite
 /// or does not fit the type.
@@ -24,4 +24,4 @@ std::optional<Number> parse_number(std::string_view text) {
     return value;
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -8,10 +8,10 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
-std::string text_of(const Storage& storage) {
+std::string text_of(const sim::Storage& storage) {
     std::string text(name_of(storage.format));
     if (storage.bits > 0.0) {
         text = fmt::format("{} bits of {}", exact_text(storage.bits), text);
@@ -23,9 +23,9 @@ std::string text_of(const Storage& storage) {
 }
 
 /// "; but fp4 (8-bit scale per 16) with products in bf16: routed experts, LM head; bf16: router".
-std::string text_of(const std::vector<WeightException>& exceptions) {
+std::string text_of(const std::vector<sim::WeightException>& exceptions) {
     std::vector<std::pair<std::string, std::string>> groups;
-    for (const WeightException& exception : exceptions) {
+    for (const sim::WeightException& exception : exceptions) {
         const bool own_math = exception.math != exception.storage.format;
         const std::string format =
             text_of(exception.storage) + (own_math ? fmt::format(" with products in {}", name_of(exception.math)) : "");
@@ -45,10 +45,10 @@ std::string text_of(const std::vector<WeightException>& exceptions) {
 
 }  // namespace
 
-std::string text_of(const Precision& precision) {
-    const Storage& weights = precision.weights;
+std::string text_of(const sim::Precision& precision) {
+    const sim::Storage& weights = precision.weights;
     std::string text = "weights " + text_of(weights);
-    const auto add = [&](const char* what, const Storage& storage) {
+    const auto add = [&](const char* what, const sim::Storage& storage) {
         if (!(storage == weights)) {
             text += fmt::format(", {} {}", what, text_of(storage));
         }
@@ -58,16 +58,16 @@ std::string text_of(const Precision& precision) {
     add("activations", precision.activations);
     add("key-value cache", precision.kv_cache);
     add("recurrent state", precision.state);
-    text += fmt::format("; products in {}", name_of(product_format(weights, precision)));
-    const auto add_products = [&](const char* of, NumberFormat format) {
-        if (format != product_format(weights, precision)) {
+    text += fmt::format("; products in {}", name_of(sim::product_format(weights, precision)));
+    const auto add_products = [&](const char* of, sim::NumberFormat format) {
+        if (format != sim::product_format(weights, precision)) {
             text += fmt::format(", of {} in {}", of, name_of(format));
         }
     };
-    add_products("experts", product_format(precision.experts, precision));
-    add_products("attention", attention_format(precision));
-    add_products("the LM head", product_format(precision.embeddings, precision));
+    add_products("experts", sim::product_format(precision.experts, precision));
+    add_products("attention", sim::attention_format(precision));
+    add_products("the LM head", sim::product_format(precision.embeddings, precision));
     return text + text_of(precision.exceptions);
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

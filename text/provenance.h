@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace treeline {
+namespace treeline::text {
 
 /// Where a number comes from; reports repeat it.
 struct Provenance {
@@ -13,4 +13,4 @@ struct Provenance {
     std::string kind;    ///< datasheet | measured | published | fitted | assumed | derived
 };
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -1,6 +1,6 @@
 #include "text/split.h"
 
-namespace treeline {
+namespace treeline::text {
 
 std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> parts;
@@ -15,4 +15,4 @@ std::vector<std::string> split(const std::string& text, char separator) {
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

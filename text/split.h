@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::text {
 
 /// The parts between separators, empty ones included; a text without separators is one part.
 std::vector<std::string> split(const std::string& text, char separator);
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -5,9 +5,9 @@
 
 #include "sim/round.h"
 
-namespace treeline {
+namespace treeline::text {
 
 /// "answers of 256 tokens, each after a prompt of 1024 that others wait for", or that decoding alone is priced.
-std::string steady_text(const RoundSetup& setup);
+std::string steady_text(const sim::RoundSetup& setup);
 
-}  // namespace treeline
+}  // namespace treeline::text

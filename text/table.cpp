@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 constexpr std::string_view gap = "  ";
@@ -129,4 +129,4 @@ std::string wrapped(std::string_view text, std::size_t width, std::string_view i
     return out;
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace treeline {
+namespace treeline::text {
 
 enum class Align { left, right };
 
@@ -54,4 +54,4 @@ std::string csv_line(const std::vector<std::string>& fields);
 /// Breaks a text into lines of at most `width` characters between words; every line but the first starts with `indent`.
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent = {});
 
-}  // namespace treeline
+}  // namespace treeline::text

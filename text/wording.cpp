@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-namespace treeline {
+namespace treeline::text {
 
 std::string listed(const std::vector<std::string>& words, std::string_view last_separator) {
     constexpr std::size_t most_listed = 40;
@@ -49,4 +49,4 @@ std::string shortened(std::string text, std::size_t longest) {
     return text.substr(0, end) + "...";
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

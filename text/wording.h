@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace treeline {
+namespace treeline::text {
 
 /// Cuts to at most `longest` bytes, between characters.
 std::string shortened(std::string text, std::size_t longest);
@@ -27,4 +27,4 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 /// "h100-pcie" and "h100-sxm".
 std::string did_you_mean_name(const std::string& word, const std::vector<std::string>& names);
 
-}  // namespace treeline
+}  // namespace treeline::text

@@ -6,7 +6,7 @@
 
 #include "validation/experiment.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 struct PredictedTerm {
     std::string name;            ///< "verify"
@@ -19,6 +19,6 @@ struct PredictedTerm {
 struct Breakdown {
     std::vector<PredictedTerm> terms, relative_to;
 };
-Breakdown breakdown_of(const ExperimentRow& row, const Platform& platform);
+Breakdown breakdown_of(const ExperimentRow& row, const sim::Platform& platform);
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -1,6 +1,6 @@
 #include "validation/experiment.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 std::string_view dimension_of(Observable observable) {
     switch (observable) {
@@ -30,4 +30,4 @@ std::string_view dimension_of(Observable observable) {
     return "";
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

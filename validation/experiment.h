@@ -13,7 +13,7 @@
 #include "validation/fpga_point.h"
 #include "validation/parameters.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 /// What a row's number is. The edge converts units; here times are in seconds, sizes in bytes, speeds in tokens per second.
 enum class Observable {
@@ -59,7 +59,7 @@ std::string_view dimension_of(Observable observable);
 
 /// Everything that determines a prediction, except the platform.
 struct ExperimentPoint {
-    RoundSetup setup;               ///< its platform is replaced by the fitted one
+    sim::RoundSetup setup;          ///< its platform is replaced by the fitted one
     bool own_platform = false;      ///< it is not: a ratio to a point on another platform, which is taken as described
     std::optional<FpgaPoint> fpga;  ///< on an accelerator; of the rest of the point only the target's name and size apply
     int speculation = 0;
@@ -67,9 +67,9 @@ struct ExperimentPoint {
     double context = 0.0;           ///< tokens cached, mean over the answer
     double prompt_tokens = 0.0;     ///< read before the first token of a whole answer
     double generated_tokens = 0.0;  ///< length of the answer; 0: decoding alone
-    TrainingCost training;
+    sim::TrainingCost training;
     // How this run differs from its stack:
-    std::optional<StateCopy> state_copy;
+    std::optional<sim::StateCopy> state_copy;
     std::optional<bool> draft_graphs;
     bool allocated_only = false;  ///< a memory figure is what the framework allocated, without driver and context
 };
@@ -118,7 +118,7 @@ struct Experiments {
 struct ExperimentPlatform {
     std::string name;
     std::string file;  ///< that declares it; rows of other files are only predicted
-    Platform platform;
+    sim::Platform platform;
     std::string inherits;  ///< an earlier platform whose fitted numbers apply here as well (the same software); may be empty
     std::vector<FreeParameter> free;
     std::string design;  ///< of an FPGA accelerator, by name; there is no device and no stack then
@@ -126,4 +126,4 @@ struct ExperimentPlatform {
         fitted_numbers;  ///< numbers that its description says were fitted, each with the row, as sentences
 };
 
-}  // namespace treeline
+}  // namespace treeline::validation

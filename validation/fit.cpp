@@ -11,7 +11,7 @@
 #include "numerics/student_t.h"
 #include "validation/predict.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 using Vector = Eigen::VectorXd;
@@ -39,8 +39,8 @@ double within(const FreeParameter& parameter, double logarithm) {
     return std::min(std::max(logarithm, std::log(parameter.low)), std::log(parameter.high));
 }
 
-Platform platform_with(const ExperimentPlatform& platform, const Vector& logarithms) {
-    Platform result = platform.platform;
+sim::Platform platform_with(const ExperimentPlatform& platform, const Vector& logarithms) {
+    sim::Platform result = platform.platform;
     for (std::size_t i = 0; i < platform.free.size(); ++i) {
         set_value(platform.free[i], std::exp(within(platform.free[i], logarithms[static_cast<Eigen::Index>(i)])), result);
     }
@@ -48,7 +48,7 @@ Platform platform_with(const ExperimentPlatform& platform, const Vector& logarit
 }
 
 int Residuals::operator()(const Vector& logarithms, Vector& residuals) const {
-    const Platform tried = platform_with(*platform, logarithms);
+    const sim::Platform tried = platform_with(*platform, logarithms);
     double outside = 0.0;
     for (std::size_t i = 0; i < platform->free.size(); ++i) {
         const double logarithm = logarithms[static_cast<Eigen::Index>(i)];
@@ -149,8 +149,9 @@ void add_intervals(const ExperimentPlatform& platform, std::span<const Experimen
     static_cast<void>(residuals(logarithms, left));
     static_cast<void>(residuals.df(logarithms, jacobian));
     const Vector errors = standard_errors(jacobian, left);
-    const double freedom_factor =
-        rows.size() > platform.free.size() ? student_t(0.95, static_cast<double>(rows.size() - platform.free.size())) : 1.0;
+    const double freedom_factor = rows.size() > platform.free.size()
+                                      ? numerics::student_t(0.95, static_cast<double>(rows.size() - platform.free.size()))
+                                      : 1.0;
     for (std::size_t i = 0; i < platform.free.size(); ++i) {
         const FreeParameter& parameter = platform.free[i];
         const double value = value_of(parameter, fit.fitted);
@@ -202,4 +203,4 @@ std::string fit_problem(const ExperimentPlatform& platform, std::size_t fit_rows
     return {};
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

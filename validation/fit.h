@@ -5,7 +5,7 @@
 
 #include "validation/experiment.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 struct FittedNumber {
     FreeParameter parameter;
@@ -19,7 +19,7 @@ struct FittedNumber {
 
 struct PlatformFit {
     std::string platform;
-    Platform fitted;
+    sim::Platform fitted;
     std::vector<FittedNumber> parameters;     ///< those that were accepted
     std::vector<FittedNumber> inherited;      ///< of platforms with the same software; they apply here as well
     std::size_t rows = 0;                     ///< fitted to
@@ -40,4 +40,4 @@ PlatformFit fit_platform(const ExperimentPlatform& platform, std::span<const Exp
 /// fitted.
 std::string fit_problem(const ExperimentPlatform& platform, std::size_t fit_rows, std::size_t rows);
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -2,22 +2,23 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::validation {
 
-fpga::RoundCost round_of(const FpgaPoint& point) {
+sim::fpga::RoundCost round_of(const FpgaPoint& point) {
     if (point.stage) {
         const auto rows =
-            fpga::ablation(point.board, point.design, point.target, point.drafter, point.tree, point.accept_length);
+            sim::fpga::ablation(point.board, point.design, point.target, point.drafter, point.tree, point.accept_length);
         return std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.stage == *point.stage; })->round;
     }
-    const fpga::TreeWork work = fpga::tree_work(point.tree, point.design.ssm.rules, point.options.plan);
-    return fpga::round_cost(point.board, point.design, point.target, point.drafter, work, point.accept_length, point.options);
+    const sim::fpga::TreeWork work = sim::fpga::tree_work(point.tree, point.design.ssm.rules, point.options.plan);
+    return sim::fpga::round_cost(point.board, point.design, point.target, point.drafter, work, point.accept_length,
+                                 point.options);
 }
 
-fpga::Resources resources_of(const FpgaPoint& point) {
-    const fpga::BufferNeeds needs = {point.target, static_cast<double>(point.tree.verified_tokens()), point.options.plan,
-                                     point.drafter};
-    return fpga::total_use(point.design, needs, point.board.resources.urams > 0.0);
+sim::fpga::Resources resources_of(const FpgaPoint& point) {
+    const sim::fpga::BufferNeeds needs = {point.target, static_cast<double>(point.tree.verified_tokens()), point.options.plan,
+                                          point.drafter};
+    return sim::fpga::total_use(point.design, needs, point.board.resources.urams > 0.0);
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -8,22 +8,22 @@
 #include "sim/fpga/ablation.h"
 #include "sim/fpga/resources.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 struct FpgaPoint {
-    fpga::Board board;
-    fpga::Design design;
-    fpga::MambaShape target, drafter;  ///< drafter: all zero without one
-    DraftTree tree;                    ///< without nodes: plain decoding
+    sim::fpga::Board board;
+    sim::fpga::Design design;
+    sim::fpga::MambaShape target, drafter;  ///< drafter: all zero without one
+    sim::DraftTree tree;                    ///< without nodes: plain decoding
     double accept_length = 1.0;
-    fpga::RoundOptions options;
-    std::optional<fpga::AblationStage> stage;  ///< then this says how it verifies and backtracks
+    sim::fpga::RoundOptions options;
+    std::optional<sim::fpga::AblationStage> stage;  ///< then this says how it verifies and backtracks
 };
 
 /// The round of the design, or of its ablation stage.
-fpga::RoundCost round_of(const FpgaPoint& point);
+sim::fpga::RoundCost round_of(const FpgaPoint& point);
 
 /// What the design takes of its board, all units and buffers.
-fpga::Resources resources_of(const FpgaPoint& point);
+sim::fpga::Resources resources_of(const FpgaPoint& point);
 
-}  // namespace treeline
+}  // namespace treeline::validation

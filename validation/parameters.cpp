@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
-using Get = double (*)(const Platform&);
-using Set = void (*)(double, Platform&);
+using Get = double (*)(const sim::Platform&);
+using Set = void (*)(double, sim::Platform&);
 
 struct Known {
     std::string_view name, unit;
@@ -16,43 +16,43 @@ struct Known {
     Set set;
 };
 
-template <Seconds Stack::*member>
+template <Seconds sim::Stack::*member>
 constexpr Known host_time(std::string_view name, double low, double high) {
     return {name,
             "us",
             1e-6,
             low,
             high,
-            [](const Platform& platform) { return (platform.stack.*member).value(); },
-            [](double value, Platform& platform) { platform.stack.*member = Seconds(value); }};
+            [](const sim::Platform& platform) { return (platform.stack.*member).value(); },
+            [](double value, sim::Platform& platform) { platform.stack.*member = Seconds(value); }};
 }
 
 /// Bounds are physical: a host does nothing under 10 ns, and no platform here idles for a second.
 const std::array known = {
-    Known{"memory_efficiency", "", 1.0, 0.05, 1.0, [](const Platform& p) { return p.stack.memory_efficiency; },
-          [](double value, Platform& p) { p.stack.memory_efficiency = value; }},
-    Known{"compute_efficiency", "", 1.0, 0.01, 1.0, [](const Platform& p) { return p.stack.compute_efficiency; },
-          [](double value, Platform& p) { p.stack.compute_efficiency = value; }},
-    Known{"scan_efficiency", "", 1.0, 0.001, 1.0, [](const Platform& p) { return p.stack.scan_efficiency; },
-          [](double value, Platform& p) { p.stack.scan_efficiency = value; }},
-    Known{"memory_per_graph", "MB", 1e6, 1e4, 1e10, [](const Platform& p) { return p.stack.memory_per_graph.value(); },
-          [](double value, Platform& p) { p.stack.memory_per_graph = Bytes(value); }},
-    host_time<&Stack::host_launch>("host_launch", 1e-8, 1e-3),
-    host_time<&Stack::node_cost>("node_cost", 1e-8, 1e-3),
-    host_time<&Stack::eager_launch>("eager_launch", 1e-8, 1e-3),
-    host_time<&Stack::kernel_startup>("kernel_startup", 1e-8, 1e-4),
-    host_time<&Stack::scan_step>("scan_step", 1e-8, 1e-3),
-    host_time<&Stack::host_per_pass>("host_per_pass", 1e-8, 1.0),
-    host_time<&Stack::host_per_sequence>("host_per_sequence", 1e-8, 0.1),
-    host_time<&Stack::host_per_verified_token>("host_per_verified_token", 1e-8, 0.1),
-    host_time<&Stack::host_per_draft_pass>("host_per_draft_pass", 1e-8, 1.0),
-    host_time<&Stack::host_per_rollback>("host_per_rollback", 1e-8, 1.0),
-    host_time<&Stack::host_per_round>("host_per_round", 1e-8, 1.0),
-    host_time<&Stack::host_per_tree>("host_per_tree", 1e-8, 1.0),
-    host_time<&Stack::host_per_sampling>("host_per_sampling", 1e-8, 1.0),
-    host_time<&Stack::host_per_draft_token>("host_per_draft_token", 1e-8, 0.1),
-    Known{"reserved_memory", "GB", 1e9, 1e6, 40e9, [](const Platform& p) { return p.device.reserved.value(); },
-          [](double value, Platform& p) { p.device.reserved = Bytes(value); }},
+    Known{"memory_efficiency", "", 1.0, 0.05, 1.0, [](const sim::Platform& p) { return p.stack.memory_efficiency; },
+          [](double value, sim::Platform& p) { p.stack.memory_efficiency = value; }},
+    Known{"compute_efficiency", "", 1.0, 0.01, 1.0, [](const sim::Platform& p) { return p.stack.compute_efficiency; },
+          [](double value, sim::Platform& p) { p.stack.compute_efficiency = value; }},
+    Known{"scan_efficiency", "", 1.0, 0.001, 1.0, [](const sim::Platform& p) { return p.stack.scan_efficiency; },
+          [](double value, sim::Platform& p) { p.stack.scan_efficiency = value; }},
+    Known{"memory_per_graph", "MB", 1e6, 1e4, 1e10, [](const sim::Platform& p) { return p.stack.memory_per_graph.value(); },
+          [](double value, sim::Platform& p) { p.stack.memory_per_graph = Bytes(value); }},
+    host_time<&sim::Stack::host_launch>("host_launch", 1e-8, 1e-3),
+    host_time<&sim::Stack::node_cost>("node_cost", 1e-8, 1e-3),
+    host_time<&sim::Stack::eager_launch>("eager_launch", 1e-8, 1e-3),
+    host_time<&sim::Stack::kernel_startup>("kernel_startup", 1e-8, 1e-4),
+    host_time<&sim::Stack::scan_step>("scan_step", 1e-8, 1e-3),
+    host_time<&sim::Stack::host_per_pass>("host_per_pass", 1e-8, 1.0),
+    host_time<&sim::Stack::host_per_sequence>("host_per_sequence", 1e-8, 0.1),
+    host_time<&sim::Stack::host_per_verified_token>("host_per_verified_token", 1e-8, 0.1),
+    host_time<&sim::Stack::host_per_draft_pass>("host_per_draft_pass", 1e-8, 1.0),
+    host_time<&sim::Stack::host_per_rollback>("host_per_rollback", 1e-8, 1.0),
+    host_time<&sim::Stack::host_per_round>("host_per_round", 1e-8, 1.0),
+    host_time<&sim::Stack::host_per_tree>("host_per_tree", 1e-8, 1.0),
+    host_time<&sim::Stack::host_per_sampling>("host_per_sampling", 1e-8, 1.0),
+    host_time<&sim::Stack::host_per_draft_token>("host_per_draft_token", 1e-8, 0.1),
+    Known{"reserved_memory", "GB", 1e9, 1e6, 40e9, [](const sim::Platform& p) { return p.device.reserved.value(); },
+          [](double value, sim::Platform& p) { p.device.reserved = Bytes(value); }},
 };
 
 const Known& find(std::string_view name) {
@@ -79,8 +79,10 @@ ParameterUnit unit_of(const FreeParameter& parameter) {
     return {entry.unit, entry.base_units};
 }
 
-double value_of(const FreeParameter& parameter, const Platform& platform) { return find(parameter.name).get(platform); }
+double value_of(const FreeParameter& parameter, const sim::Platform& platform) { return find(parameter.name).get(platform); }
 
-void set_value(const FreeParameter& parameter, double value, Platform& platform) { find(parameter.name).set(value, platform); }
+void set_value(const FreeParameter& parameter, double value, sim::Platform& platform) {
+    find(parameter.name).set(value, platform);
+}
 
-}  // namespace treeline
+}  // namespace treeline::validation

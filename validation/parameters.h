@@ -7,7 +7,7 @@
 
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 /// A number of a platform by name. All are above zero, and are fitted by their logarithms.
 struct FreeParameter {
@@ -30,7 +30,7 @@ struct ParameterUnit {
 ParameterUnit unit_of(const FreeParameter& parameter);
 
 /// Its value on a platform, and a platform with another value.
-double value_of(const FreeParameter& parameter, const Platform& platform);
-void set_value(const FreeParameter& parameter, double value, Platform& platform);
+double value_of(const FreeParameter& parameter, const sim::Platform& platform);
+void set_value(const FreeParameter& parameter, double value, sim::Platform& platform);
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
-RoundSetup setup_on(const ExperimentPoint& point, const Platform& platform) {
-    RoundSetup setup = point.setup;
+sim::RoundSetup setup_on(const ExperimentPoint& point, const sim::Platform& platform) {
+    sim::RoundSetup setup = point.setup;
     if (!point.own_platform) {
         setup.platform = platform;
     }
@@ -22,25 +22,25 @@ RoundSetup setup_on(const ExperimentPoint& point, const Platform& platform) {
 }
 
 /// A whole answer: its prompt is read first.
-double speed(const CompiledRound& round, const ExperimentPoint& point) {
-    const Seconds token = evaluate(round, design_point(point)).time_per_token;
+double speed(const sim::CompiledRound& round, const ExperimentPoint& point) {
+    const Seconds token = sim::evaluate(round, design_point(point)).time_per_token;
     if (point.generated_tokens <= 0.0) {
         return Seconds(1.0) / token;
     }
-    CompiledRound reader = round;
+    sim::CompiledRound reader = round;
     if (point.speculation == 0) {
         reader.draft_prefill = {};
     }
-    const Seconds prompt = time_to_first_token(reader, point.prompt_tokens);
+    const Seconds prompt = sim::time_to_first_token(reader, point.prompt_tokens);
     return point.generated_tokens / ((prompt + token * point.generated_tokens) / Seconds(1.0));
 }
 
 /// Of one layer, in the pass that verifies (or decodes).
-double scan_time(const CompiledRound& round, const ExperimentPoint& point) {
+double scan_time(const sim::CompiledRound& round, const ExperimentPoint& point) {
     const char* phase = point.speculation == 0 ? "plain" : "verify";
-    for (const ExplainedPass& pass : explain(round, design_point(point))) {
-        for (const OperationEstimate& operation : pass.operations) {
-            if (pass.phase.starts_with(phase) && operation.kind == OperationKind::scan) {
+    for (const sim::ExplainedPass& pass : sim::explain(round, design_point(point))) {
+        for (const sim::OperationEstimate& operation : pass.operations) {
+            if (pass.phase.starts_with(phase) && operation.kind == sim::OperationKind::scan) {
                 return operation.time.value() / operation.count;
             }
         }
@@ -76,28 +76,28 @@ double predicted(Observable observable, const FpgaPoint& point) {
 }
 
 /// 0 where the device's energy is unknown.
-double tokens_per_joule(const RoundEstimate& estimate) {
+double tokens_per_joule(const sim::RoundEstimate& estimate) {
     return estimate.energy_per_token > Joules(0.0) ? 1.0 / estimate.energy_per_token.value() : 0.0;
 }
 
 double longest_power_of_two_below(double context) { return std::exp2(std::floor(std::log2(context))); }
 
-double critical_context_of(const ExperimentPoint& point, const Platform& platform, double draft_tokens) {
-    const CriticalInputs inputs = critical_inputs(point.setup.target, point.setup.precision, platform.device);
-    return longest_power_of_two_below(critical_context(inputs, draft_tokens));
+double critical_context_of(const ExperimentPoint& point, const sim::Platform& platform, double draft_tokens) {
+    const sim::CriticalInputs inputs = sim::critical_inputs(point.setup.target, point.setup.precision, platform.device);
+    return longest_power_of_two_below(sim::critical_context(inputs, draft_tokens));
 }
 
-VerifyShape verify_shape_of(const ExperimentPoint& point) {
-    const Speculation& speculation = point.setup.speculations[static_cast<std::size_t>(point.speculation)];
-    return verify_shape(speculation.verification, build_tree(speculation.shape, RankAcceptance::assumed()));
+sim::VerifyShape verify_shape_of(const ExperimentPoint& point) {
+    const sim::Speculation& speculation = point.setup.speculations[static_cast<std::size_t>(point.speculation)];
+    return sim::verify_shape(speculation.verification, sim::build_tree(speculation.shape, sim::RankAcceptance::assumed()));
 }
 
-double predicted(Observable observable, const ExperimentPoint& point, const Platform& platform) {
+double predicted(Observable observable, const ExperimentPoint& point, const sim::Platform& platform) {
     if (point.fpga) {
         return predicted(observable, *point.fpga);
     }
-    const CompiledRound round = compiled_round(point, platform);
-    const auto estimate = [&] { return evaluate(round, design_point(point)); };
+    const sim::CompiledRound round = compiled_round(point, platform);
+    const auto estimate = [&] { return sim::evaluate(round, design_point(point)); };
     switch (observable) {
         case Observable::round_time:
             return estimate().round.value();
@@ -116,9 +116,9 @@ double predicted(Observable observable, const ExperimentPoint& point, const Plat
         case Observable::verified_states:
             return verify_shape_of(point).sequences;
         case Observable::decoding_saved:
-            return decoding_saved(point.training, estimate().throughput_multiplier);
+            return sim::decoding_saved(point.training, estimate().throughput_multiplier);
         case Observable::net_saving:
-            return net_saving(point.training, estimate().throughput_multiplier);
+            return sim::net_saving(point.training, estimate().throughput_multiplier);
         case Observable::critical_context:
             return critical_context_of(point, platform, round.row(point.speculation).draft_tokens);
         case Observable::tokens_per_joule:
@@ -129,40 +129,40 @@ double predicted(Observable observable, const ExperimentPoint& point, const Plat
 }
 
 /// Observables of which the simulator of this kind of point says nothing are 0.
-std::string unknown_number(Observable observable, const ExperimentPoint& point, const Platform& platform) {
+std::string unknown_number(Observable observable, const ExperimentPoint& point, const sim::Platform& platform) {
     return predicted(observable, point, platform) > 0.0
                ? std::string()
                : fmt::format("{} is not known for this {}", name_of(observable), point.fpga ? "accelerator" : "platform");
 }
 
-std::string problem_of(Observable observable, const ExperimentPoint& point, const Platform& platform) {
+std::string problem_of(Observable observable, const ExperimentPoint& point, const sim::Platform& platform) {
     if (point.fpga) {
         return unknown_number(observable, point, platform);
     }
-    const RoundSetup setup = setup_on(point, platform);
+    const sim::RoundSetup setup = setup_on(point, platform);
     if (const std::vector<std::string> problems = problems_of(setup); !problems.empty()) {
         return problems.front();
     }
-    const std::string problem = compile_round(setup).row(point.speculation).problem;
+    const std::string problem = sim::compile_round(setup).row(point.speculation).problem;
     return problem.empty() ? unknown_number(observable, point, platform) : problem;
 }
 
 }  // namespace
 
-CompiledRound compiled_round(const ExperimentPoint& point, const Platform& platform) {
-    return compile_round(setup_on(point, platform));
+sim::CompiledRound compiled_round(const ExperimentPoint& point, const sim::Platform& platform) {
+    return sim::compile_round(setup_on(point, platform));
 }
 
-DesignPoint design_point(const ExperimentPoint& point) { return {point.speculation, point.batch, point.context}; }
+sim::DesignPoint design_point(const ExperimentPoint& point) { return {point.speculation, point.batch, point.context}; }
 
-double predicted(const ExperimentRow& row, const Platform& platform) {
+double predicted(const ExperimentRow& row, const sim::Platform& platform) {
     const double value = predicted(row.observable, *row.point, platform);
     return row.relative_to ? value / predicted(row.observable, *row.relative_to, platform) : value;
 }
 
-std::string prediction_problem(const ExperimentRow& row, const Platform& platform) {
+std::string prediction_problem(const ExperimentRow& row, const sim::Platform& platform) {
     const std::string problem = problem_of(row.observable, *row.point, platform);
     return problem.empty() && row.relative_to ? problem_of(row.observable, *row.relative_to, platform) : problem;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -6,7 +6,7 @@
 
 #include "numerics/quantile.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 /// Ranks from 1, ties at their mean.
@@ -63,10 +63,10 @@ ErrorSummary summary_of(std::span<const RowError> errors) {
     }
     ErrorSummary summary;
     summary.rows = errors.size();
-    summary.median = quantile(absolute, 0.5);
-    summary.p90 = quantile(absolute, 0.9);
-    summary.largest = quantile(absolute, 1.0);
-    summary.bias = quantile(with_sign, 0.5);
+    summary.median = numerics::quantile(absolute, 0.5);
+    summary.p90 = numerics::quantile(absolute, 0.9);
+    summary.largest = numerics::quantile(absolute, 1.0);
+    summary.bias = numerics::quantile(with_sign, 0.5);
     summary.rank_correlation = rank_correlation(errors);
     return summary;
 }
@@ -85,4 +85,4 @@ ChoiceOutcome outcome_of(std::span<const Choice> choices, bool larger_is_better)
     return outcome;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

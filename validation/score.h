@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::validation {
 
 struct RowError {
     double measured = 0.0, predicted = 0.0;
@@ -44,4 +44,4 @@ struct ChoiceOutcome {
 /// `larger_is_better`: speeds and gains; otherwise times and sizes. Needs at least two choices.
 ChoiceOutcome outcome_of(std::span<const Choice> choices, bool larger_is_better);
 
-}  // namespace treeline
+}  // namespace treeline::validation

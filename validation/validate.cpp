@@ -9,7 +9,7 @@
 
 #include "validation/predict.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 /// A row and where it stands.
@@ -35,7 +35,7 @@ public:
 private:
     void sort_in(std::size_t paper, std::size_t table, std::size_t row);
     void fit_and_predict(const ExperimentPlatform& platform, const std::vector<Place>& places);
-    void note_memory(const Place& place, const Platform& fitted);
+    void note_memory(const Place& place, const sim::Platform& fitted);
     [[nodiscard]] const ExperimentPlatform* platform_named(const std::string& name) const;
 
     Validation& result_;
@@ -107,7 +107,7 @@ void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<
     result_.fits.push_back(fit_platform(informed, fit_rows));
     result_.fits.back().inherited = numbers;
     numbers.insert(numbers.end(), result_.fits.back().parameters.begin(), result_.fits.back().parameters.end());
-    const Platform& fitted = result_.fits.back().fitted;
+    const sim::Platform& fitted = result_.fits.back().fitted;
     for (const Place& place : places) {
         note_memory(place, fitted);
         if (has_number(*place.data)) {
@@ -118,10 +118,10 @@ void Run::fit_and_predict(const ExperimentPlatform& platform, const std::vector<
     }
 }
 
-void Run::note_memory(const Place& place, const Platform& fitted) {
+void Run::note_memory(const Place& place, const sim::Platform& fitted) {
     const ExperimentRow& row = *place.data;
     if (row.observable == Observable::memory && !row.relative_to && !row.point->fpga) {
-        const bool fits = evaluate(compiled_round(*row.point, fitted), design_point(*row.point)).fits;
+        const bool fits = sim::evaluate(compiled_round(*row.point, fitted), design_point(*row.point)).fits;
         result_.memory_cells.push_back({place.paper, place.table, place.row, !row.out_of_memory, fits});
     }
 }
@@ -249,4 +249,4 @@ Validation validate(std::vector<Experiments> papers, const std::vector<Experimen
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

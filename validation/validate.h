@@ -4,7 +4,7 @@
 #include "validation/fit.h"
 #include "validation/score.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 /// A row with its prediction.
 struct PredictedRow {
@@ -73,4 +73,4 @@ struct Validation {
 
 Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms);
 
-}  // namespace treeline
+}  // namespace treeline::validation

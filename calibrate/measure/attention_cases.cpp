@@ -3,7 +3,7 @@
 
 #include "calibrate/measure/kernel_case.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 struct Heads {
@@ -107,4 +107,4 @@ std::vector<KernelCase> attention_cases(const CaseOptions& options) {
     return cases;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

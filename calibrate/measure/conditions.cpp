@@ -11,7 +11,7 @@
 #include "calibrate/timings.h"
 #include "numerics/quantile.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -43,7 +43,7 @@ double Sentinel::seconds_of_reading() const {
         device_.backend->wait({});
         samples.push_back(seconds_since(start));
     }
-    return quantile(samples, 0.5);
+    return numerics::quantile(samples, 0.5);
 }
 
 double Sentinel::seconds_of_launching(int launches) const {
@@ -59,7 +59,7 @@ double Sentinel::seconds_of_launching(int launches) const {
             samples.push_back(seconds_since(start) / launches);
         }
     }
-    return quantile(samples, 0.5);
+    return numerics::quantile(samples, 0.5);
 }
 
 Conditions Sentinel::read() const {
@@ -115,7 +115,7 @@ Conditions medians(const Conditions* first, const Conditions* last) {
         for (const Conditions* each = first; each != last; ++each) {
             values.push_back(each->*member);
         }
-        return quantile(values, 0.5);
+        return numerics::quantile(values, 0.5);
     };
     Conditions result;
     result.read = median(&Conditions::read);
@@ -160,4 +160,4 @@ std::vector<Conditions> states_of(std::vector<Conditions> seen, const ConditionL
     return states;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -13,7 +13,7 @@
 
 #include "calibrate/measure/kernel_timer.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 struct Conditions {
     double read = 0.0;                  ///< s: reading a block of main memory; 0: not read
@@ -73,4 +73,4 @@ bool is_of_state(const Conditions& conditions, const Conditions& state, const Co
 /// all readings: a machine that changes between two states would appear to be in the middle, where it never is.
 std::vector<Conditions> states_of(std::vector<Conditions> seen, const ConditionLimits& limits);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -5,7 +5,7 @@
 
 #include "calibrate/measure/conditions.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 // Names and numbers as NVIDIA's NVML reference gives them: 0 is success, clock 1 the multiprocessors', sensor 0 the GPU's own.
@@ -53,4 +53,4 @@ GpuSensors gpu_sensors(const std::string& pci_bus_id, const char* library) {
     return sensors;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

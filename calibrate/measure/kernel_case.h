@@ -8,7 +8,7 @@
 
 #include "calibrate/measure/workspace.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// Puts one run of the kernel into the queue; each run takes the next place of the rotating memory.
 using KernelRun = std::function<void(kernels::Queue)>;
@@ -51,8 +51,8 @@ std::vector<KernelCase> layer_cases(const CaseOptions& options);
 std::vector<KernelCase> kernel_cases(const CaseOptions& options, std::size_t probe_bytes);
 
 /// A chain of so many tokens, and a full binary tree of so many levels.
-DraftTree chain_tree(int tokens);
-DraftTree binary_tree(int levels);
+sim::DraftTree chain_tree(int tokens);
+sim::DraftTree binary_tree(int levels);
 
 /// The tree's arrays on the device.
 kernels::TreeView tree_on(Workspace& workspace, const kernels::PackedTree& tree);
@@ -67,4 +67,4 @@ inline constexpr MeasuredFormat bf16_format{"bf16", kernels::ElementType::bf16};
 /// The formats that a device computes in: both on a CPU, bf16 on a GPU.
 std::vector<MeasuredFormat> measured_formats(const CaseOptions& options);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

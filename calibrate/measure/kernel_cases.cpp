@@ -2,7 +2,7 @@
 
 #include "calibrate/measure/kernel_case.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 std::string KernelCase::name() const {
     std::string text = table;
@@ -21,16 +21,16 @@ std::vector<KernelCase> kernel_cases(const CaseOptions& options, std::size_t pro
     return all;
 }
 
-DraftTree chain_tree(int tokens) {
+sim::DraftTree chain_tree(int tokens) {
     std::vector<int> parents;
     for (int parent = 0; parent + 1 < tokens; ++parent) {
         parents.push_back(parent);
     }
-    return DraftTree::from_parents(parents);
+    return sim::DraftTree::from_parents(parents);
 }
 
-DraftTree binary_tree(int levels) {
-    return DraftTree::from_child_counts(std::vector<int>((std::size_t{1} << static_cast<unsigned>(levels - 1)) - 1, 2));
+sim::DraftTree binary_tree(int levels) {
+    return sim::DraftTree::from_child_counts(std::vector<int>((std::size_t{1} << static_cast<unsigned>(levels - 1)) - 1, 2));
 }
 
 kernels::TreeView tree_on(Workspace& workspace, const kernels::PackedTree& tree) {
@@ -45,4 +45,4 @@ std::vector<MeasuredFormat> measured_formats(const CaseOptions& options) {
     return options.on_gpu ? std::vector{bf16_format} : std::vector{fp32_format, bf16_format};
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -106,4 +106,4 @@ std::unique_ptr<KernelTimer> KernelTimers::make(const KernelCase& kernel, Worksp
     return std::make_unique<HostTimer>(*device_.backend, std::move(run));
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

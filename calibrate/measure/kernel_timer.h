@@ -6,7 +6,7 @@
 #include "calibrate/measure/kernel_case.h"
 #include "kernels/cuda_queue.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// Times the runs of one case. Made once per case, so that recording a graph is paid for once.
 class KernelTimer {
@@ -40,4 +40,4 @@ private:
     std::unique_ptr<kernels::CudaQueue> queue_;  ///< none on a CPU
 };
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

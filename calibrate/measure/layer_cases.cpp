@@ -2,7 +2,7 @@
 #include "calibrate/held_out_layer.h"
 #include "calibrate/measure/kernel_case.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using kernels::ConstRows;
@@ -10,7 +10,7 @@ using kernels::ElementType;
 using kernels::Rows;
 
 ElementType type_of(const HeldOutLayer& layer) {
-    return layer.format == NumberFormat::fp32 ? ElementType::fp32 : ElementType::bf16;
+    return layer.format == sim::NumberFormat::fp32 ? ElementType::fp32 : ElementType::bf16;
 }
 
 /// The parts of a layer that both families have, on activations that stay in one place.
@@ -166,4 +166,4 @@ std::vector<KernelCase> layer_cases(const CaseOptions& options) {
     return cases;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

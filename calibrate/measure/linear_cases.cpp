@@ -1,7 +1,7 @@
 // Linear layers of published models, at the row counts of decoding and verification.
 #include "calibrate/measure/kernel_case.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 struct Layer {
@@ -86,4 +86,4 @@ std::vector<KernelCase> linear_cases(const CaseOptions& options) {
     return cases;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

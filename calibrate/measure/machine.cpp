@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 /// The value after "key :" in a file of such lines; empty where there is none.
@@ -100,4 +100,4 @@ std::optional<double> load_per_core() {
     return ::getloadavg(load.data(), 1) == 1 ? std::optional(load[0] / host_cores()) : std::nullopt;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -6,7 +6,7 @@
 
 #include "kernels/backend.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 struct Machine {
     std::string title;   ///< "AMD EPYC 9654 96-Core Processor, 2 cores"
@@ -28,4 +28,4 @@ std::optional<double> load_per_core();
 /// Lower case, runs of anything but letters and digits as one hyphen: "Intel(R) Xeon(R)" becomes "intel-r-xeon-r".
 std::string catalogue_name(const std::string& title);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

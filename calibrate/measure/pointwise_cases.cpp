@@ -2,7 +2,7 @@
 #include "calibrate/measure/kernel_case.h"
 #include "sim/enum_names.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 std::vector<int> rows_of(const CaseOptions& options) {
@@ -155,4 +155,4 @@ std::vector<KernelCase> pointwise_cases(const CaseOptions& options) {
     return cases;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -3,7 +3,7 @@
 
 #include "calibrate/measure/kernel_case.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 enum class Probe { read, write, copy };
@@ -69,4 +69,4 @@ std::vector<KernelCase> probe_cases(const CaseOptions& options, std::size_t byte
     return cases;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

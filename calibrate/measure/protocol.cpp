@@ -5,7 +5,7 @@
 
 #include "numerics/random.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -210,7 +210,7 @@ private:
     std::vector<Record> records_;
     std::vector<std::size_t> long_targets_;  ///< in the order in which they are due
     double long_seconds_ = 0.0;
-    Random random_;
+    numerics::Random random_;
     Clock::time_point start_;
     ProtocolRun run_;
 };
@@ -235,4 +235,4 @@ ProtocolRun measure(Sentinel& sentinel, const std::vector<Target>& targets, cons
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -12,7 +12,7 @@
 #include "calibrate/measure/kernel_timer.h"
 #include "calibrate/measure/sample.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// Something to measure.
 struct Target {
@@ -77,4 +77,4 @@ using PassDone = std::function<void(const std::vector<Measurement>& measurements
 ProtocolRun measure(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options,
                     const PassDone& pass_done);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -6,7 +6,7 @@
 #include "calibrate/timings.h"
 #include "numerics/quantile.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 template <class Value>
@@ -18,7 +18,7 @@ std::vector<double> each(const std::vector<const Sample*>& samples, Value value)
     return values;
 }
 
-double first_quartile(std::vector<double> values) { return quantile(std::move(values), 0.25); }
+double first_quartile(std::vector<double> values) { return numerics::quantile(std::move(values), 0.25); }
 
 }  // namespace
 
@@ -30,16 +30,16 @@ Measurement summary_of(std::size_t index, const std::vector<const Sample*>& samp
         return result;
     }
     const std::vector<double> seconds = each(samples, [](const Sample& sample) { return sample.seconds; });
-    result.median = quantile(seconds, 0.5);
+    result.median = numerics::quantile(seconds, 0.5);
     result.first_quartile = first_quartile(seconds);
-    result.third_quartile = quantile(seconds, 0.75);
+    result.third_quartile = numerics::quantile(seconds, 0.75);
     result.deviation =
-        quantile(each(samples, [&](const Sample& sample) { return std::abs(sample.seconds - result.median); }), 0.5);
+        numerics::quantile(each(samples, [&](const Sample& sample) { return std::abs(sample.seconds - result.median); }), 0.5);
     for (std::size_t part = 0; part < samples.front()->parts.size(); ++part) {
         result.parts.push_back(first_quartile(each(samples, [&](const Sample& sample) { return sample.parts[part]; })));
     }
-    result.seen.launch = quantile(each(samples, [](const Sample& sample) { return sample.before.launch; }), 0.5);
-    result.seen.clock = quantile(each(samples, [](const Sample& sample) { return sample.before.clock; }), 0.5);
+    result.seen.launch = numerics::quantile(each(samples, [](const Sample& sample) { return sample.before.launch; }), 0.5);
+    result.seen.clock = numerics::quantile(each(samples, [](const Sample& sample) { return sample.before.clock; }), 0.5);
     return result;
 }
 
@@ -59,4 +59,4 @@ std::vector<const Sample*> samples_in(const Conditions& state, const std::vector
     return found;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -6,7 +6,7 @@
 
 #include "calibrate/measure/conditions.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// One timed run.
 struct Sample {
@@ -41,4 +41,4 @@ double median_uncertainty(const Measurement& measurement);
 std::vector<const Sample*> samples_in(const Conditions& state, const std::vector<Sample>& samples,
                                       const ConditionLimits& limits);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

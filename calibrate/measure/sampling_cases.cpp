@@ -1,7 +1,7 @@
 // What follows the LM head: which drafted tokens are accepted, and which ones a drafter proposes.
 #include "calibrate/measure/kernel_case.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 kernels::Accepted accepted_on(Workspace& workspace, int sequences, int tokens) {
@@ -104,4 +104,4 @@ std::vector<KernelCase> sampling_cases(const CaseOptions& options) {
     return cases;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -2,7 +2,7 @@
 #include "calibrate/measure/kernel_case.h"
 #include "sim/enum_names.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using kernels::ElementType;
@@ -163,4 +163,4 @@ std::vector<KernelCase> scan_cases(const CaseOptions& options) {
     return cases;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -7,7 +7,7 @@
 #include "calibrate/decoder_prediction.h"
 #include "calibrate/measure/protocol.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 std::vector<Sample> one_sample(KernelTimer& timer, Sentinel& sentinel) {
@@ -88,4 +88,4 @@ std::vector<Target> decoder_targets(const std::vector<HeldOutDecoder>& decoders,
     return targets;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

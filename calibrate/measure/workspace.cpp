@@ -5,7 +5,7 @@
 
 #include "numerics/random.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 constexpr std::size_t alignment = 256;
@@ -15,7 +15,7 @@ std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignm
 /// Pairs of random bf16 numbers between 1/8 and 1 in size: as fp32 they are ordinary numbers, too. Neither form holds
 /// denormals, infinities or NaNs, which some processors compute with more slowly.
 std::vector<std::uint32_t> random_words(std::size_t count) {
-    Random random(20'261'121);
+    numerics::Random random(20'261'121);
     std::vector<std::uint32_t> words(count);
     const auto half = [](std::uint32_t bits) {
         const std::uint32_t exponent = 124U + (bits & 3U) % 3U;  // 2^-3 to 2^-1
@@ -108,4 +108,4 @@ void* Workspace::scratch(std::size_t bytes) {
     return small_.back()->data();
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

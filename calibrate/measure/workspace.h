@@ -12,7 +12,7 @@
 
 #include "kernels/backend.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// Memory of a backend's device.
 class DeviceBlock {
@@ -75,4 +75,4 @@ private:
     std::vector<std::unique_ptr<DeviceBlock>> small_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

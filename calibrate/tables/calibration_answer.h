@@ -10,7 +10,7 @@
 #include "calibrate/tables/layer_check.h"
 #include "calibrate/tables/measured_machine.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// The law of one kernel, and what it was fitted to.
 struct CalibratedTable {
@@ -19,19 +19,19 @@ struct CalibratedTable {
 };
 
 struct CalibrationAnswer {
-    Device device;
+    sim::Device device;
     std::string source;              ///< where the measurements come from, as the user says, or their files
     std::string kind = "published";  ///< of the measurements: measured | published; "derived" if there are none
     std::vector<CalibratedTable> kernels;
-    std::vector<CheckRow> check;            ///< whole layers, held out altogether; may be empty
-    std::vector<DecoderCheck> decoders;     ///< whole rounds of decoders, likewise
-    std::vector<LaunchCost> launches;       ///< empty launches, in chains; may be empty
-    std::string derived_from;               ///< device whose laws stand in for what was not measured; empty = none
-    std::vector<CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet
+    std::vector<CheckRow> check;                 ///< whole layers, held out altogether; may be empty
+    std::vector<DecoderCheck> decoders;          ///< whole rounds of decoders, likewise
+    std::vector<LaunchCost> launches;            ///< empty launches, in chains; may be empty
+    std::string derived_from;                    ///< device whose laws stand in for what was not measured; empty = none
+    std::vector<sim::CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet
 };
 
 /// The least number of kernels that a graph runs no slower than a stream does, each time a line through the shortest and the
 /// longest chain that were measured. Nothing if one of the two was not measured, or the graph never catches up.
 std::optional<double> graph_break_even(const std::vector<LaunchCost>& launches);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -10,7 +10,7 @@
 #include "json/reader.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 bool is_of(const HeldOutDecoder& decoder, TableRow& row) {
@@ -19,11 +19,11 @@ bool is_of(const HeldOutDecoder& decoder, TableRow& row) {
                        [&](const auto& column) { return row.has(column.first) && row.text(column.first) == column.second; });
 }
 
-DecoderCheck checked(const HeldOutDecoder& decoder, const Device& device, const MeasuredRow& measured, TableRow& row) {
+DecoderCheck checked(const HeldOutDecoder& decoder, const sim::Device& device, const MeasuredRow& measured, TableRow& row) {
     const auto part = [&row](const char* name) { return Seconds(1e-6 * row.number(name, 0.0)); };
     DecoderCheck check{
         decoder, measured.time, {}, {part("draft_us"), part("verify_us"), part("rollback_us"), part("host_us")}, {}};
-    const bool on_gpu = device.kind == DeviceKind::gpu;
+    const bool on_gpu = device.kind == sim::DeviceKind::gpu;
     check.predicted_phases =
         predicted_phases(setup_of(decoder, HeldOutRounds{}, on_gpu), device, static_cast<double>(decoder.context));
     check.predicted = check.predicted_phases.round();
@@ -61,8 +61,8 @@ KernelCase decoder_case(const HeldOutDecoder& decoder) {
     return result;
 }
 
-std::vector<DecoderCheck> checked_decoders(const std::vector<MeasuredFile>& files, const Device& device) {
-    const std::vector<HeldOutDecoder> decoders = held_out_decoders(device.kind == DeviceKind::gpu, false);
+std::vector<DecoderCheck> checked_decoders(const std::vector<MeasuredFile>& files, const sim::Device& device) {
+    const std::vector<HeldOutDecoder> decoders = held_out_decoders(device.kind == sim::DeviceKind::gpu, false);
     std::vector<std::string> problems;
     std::vector<std::pair<std::ptrdiff_t, DecoderCheck>> found;
     for (const MeasuredFile& file : files) {
@@ -82,7 +82,7 @@ std::vector<DecoderCheck> checked_decoders(const std::vector<MeasuredFile>& file
         }
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<DecoderCheck> checks;
@@ -106,4 +106,4 @@ std::vector<DecoderChoice> choices_of(const std::vector<DecoderCheck>& decoders)
     return choices;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -9,7 +9,7 @@
 #include "calibrate/measure/kernel_case.h"
 #include "calibrate/tables/measured_rows.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// One configuration; times are of a round of the whole batch.
 struct DecoderCheck {
@@ -26,7 +26,7 @@ KernelCase decoder_case(const HeldOutDecoder& decoder);
 
 /// The decoders among measured rows, in the order of held_out_decoders(), predicted by the device's calibration. Throws
 /// InputError if a row belongs to none of them, or lacks a phase.
-std::vector<DecoderCheck> checked_decoders(const std::vector<MeasuredFile>& files, const Device& device);
+std::vector<DecoderCheck> checked_decoders(const std::vector<MeasuredFile>& files, const sim::Device& device);
 
 /// What one would choose within a group, by time per generated token.
 struct DecoderChoice {
@@ -39,4 +39,4 @@ struct DecoderChoice {
 /// For each group with at least two configurations.
 std::vector<DecoderChoice> choices_of(const std::vector<DecoderCheck>& decoders);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -9,7 +9,7 @@
 #include "calibrate/tables/kernel_tables.h"
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 /// Moves tables with too few rows into the notes.
@@ -26,7 +26,7 @@ std::string no_law(const KernelTable& table) {
 }
 
 /// The law of each table, nothing if none fits. Tables do not depend on each other: all cores take them in turn.
-std::vector<std::optional<KernelFit>> fits_of(const std::vector<KernelTable>& tables, const Device& device,
+std::vector<std::optional<KernelFit>> fits_of(const std::vector<KernelTable>& tables, const sim::Device& device,
                                               const KernelFitOptions& options) {
     std::vector<std::optional<KernelFit>> fits(tables.size());
     std::atomic<std::size_t> next = 0;
@@ -45,16 +45,17 @@ std::vector<std::optional<KernelFit>> fits_of(const std::vector<KernelTable>& ta
 
 }  // namespace
 
-std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const Device& device, const KernelFitOptions& options) {
+std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const sim::Device& device,
+                                    const KernelFitOptions& options) {
     std::vector<std::string> problems;
     std::vector<CalibratedTable> result = fitted_where_possible(std::move(tables), device, options, problems);
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     return result;
 }
 
-std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const Device& device,
+std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const sim::Device& device,
                                                    const KernelFitOptions& options, std::vector<std::string>& notes) {
     leave_out_small(tables, notes);
     std::vector<std::optional<KernelFit>> fits = fits_of(tables, device, options);
@@ -69,4 +70,4 @@ std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tabl
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

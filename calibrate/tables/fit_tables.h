@@ -5,13 +5,14 @@
 
 #include "calibrate/tables/calibration_answer.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// The laws of tables, in their order. Throws InputError if one has none.
-std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const Device& device, const KernelFitOptions& options);
+std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const sim::Device& device,
+                                    const KernelFitOptions& options);
 
 /// Laws of our own measurements: a table that no law fits is left out, and a sentence says so.
-std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const Device& device,
+std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const sim::Device& device,
                                                    const KernelFitOptions& options, std::vector<std::string>& notes);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

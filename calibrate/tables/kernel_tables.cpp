@@ -8,7 +8,7 @@
 #include "calibrate/tables/table_rows.h"
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,7 +22,7 @@ std::string lower(std::string text) {
 std::string first_word(const std::string& device) { return device.substr(0, device.find('-')); }
 
 /// A sentence if a file is of another device, by its content or its name ("l40s_gemm.csv").
-std::string device_problem(const MeasuredFile& file, const Device& device) {
+std::string device_problem(const MeasuredFile& file, const sim::Device& device) {
     const std::string word = first_word(device.name);
     if (!file.device.empty() && lower(file.device).find(word) == std::string::npos) {
         return fmt::format("{}: was measured on {}, not on {}", file.path, file.device, device.name);
@@ -42,7 +42,7 @@ std::string device_problem(const MeasuredFile& file, const Device& device) {
 /// Traffic below this share of the last-level cache takes no time beyond the launch.
 constexpr double tiny_share = 1.0 / 32.0;
 
-KernelTable& table_of(const TableKind& kind, const ConvertedRow& converted, const Device& device, const std::string& file,
+KernelTable& table_of(const TableKind& kind, const ConvertedRow& converted, const sim::Device& device, const std::string& file,
                       std::vector<KernelTable>& tables) {
     const auto table = std::find_if(tables.begin(), tables.end(), [&](const KernelTable& known) {
         return known.kernel == converted.kernel && known.format == converted.format && known.family == converted.family;
@@ -54,9 +54,9 @@ KernelTable& table_of(const TableKind& kind, const ConvertedRow& converted, cons
     made.kernel = converted.kernel;
     made.format = converted.format;
     made.family = converted.family;
-    made.ramp_bytes = device.cache * (converted.kernel == KernelClass::gemm ? 2.0 : 1.0);
+    made.ramp_bytes = device.cache * (converted.kernel == sim::KernelClass::gemm ? 2.0 : 1.0);
     made.domain = kind.domain;
-    made.on_cpu = device.kind == DeviceKind::cpu;
+    made.on_cpu = device.kind == sim::DeviceKind::cpu;
     made.workers = device.multiprocessors;
     made.file = file;
     tables.push_back(std::move(made));
@@ -64,7 +64,7 @@ KernelTable& table_of(const TableKind& kind, const ConvertedRow& converted, cons
 }
 
 /// Whether reading the data from memory rather than the cache would hardly lengthen the time.
-bool is_short(const ConvertedRow& converted, const Device& device) {
+bool is_short(const ConvertedRow& converted, const sim::Device& device) {
     constexpr double hardly = 0.1;
     return converted.short_ones_count && bytes_at(converted.sample) / device.bandwidth < converted.sample.time * hardly;
 }
@@ -80,11 +80,11 @@ bool replaces_slower(const KernelSample& sample, KernelTable& table) {
     return false;
 }
 
-void add(const TableKind& kind, ConvertedRow converted, const Device& device, const std::string& file,
+void add(const TableKind& kind, ConvertedRow converted, const sim::Device& device, const std::string& file,
          std::vector<KernelTable>& tables) {
     KernelTable& table = table_of(kind, converted, device, file, tables);
     if (converted.of_decoding && (converted.stationary > device.cache || is_short(converted, device))) {
-        if (converted.kernel != KernelClass::all_reduce || !replaces_slower(converted.sample, table)) {
+        if (converted.kernel != sim::KernelClass::all_reduce || !replaces_slower(converted.sample, table)) {
             table.samples.push_back(std::move(converted.sample));
         }
     } else if (converted.of_decoding && !converted.short_ones_count && bytes_at(converted.sample) < device.cache * tiny_share) {
@@ -97,13 +97,14 @@ void add(const TableKind& kind, ConvertedRow converted, const Device& device, co
     }
 }
 
-void add_row(const TableKind& kind, const MeasuredRow& measured, const Device& device, const std::string& file,
+void add_row(const TableKind& kind, const MeasuredRow& measured, const sim::Device& device, const std::string& file,
              std::vector<KernelTable>& tables, std::vector<std::string>& problems) {
     TableRow row(measured, problems);
     ConvertedRow converted = kind.convert(row);
     converted.sample.spread = row.number_or("spread", 0.0, 0.0);
-    if (device.kind == DeviceKind::cpu && converted.kernel == KernelClass::attention_ungrouped) {
-        converted.kernel = KernelClass::attention;  // one kernel runs both, and its law tells them apart by the rows per cache
+    if (device.kind == sim::DeviceKind::cpu && converted.kernel == sim::KernelClass::attention_ungrouped) {
+        converted.kernel =
+            sim::KernelClass::attention;  // one kernel runs both, and its law tells them apart by the rows per cache
     }
     // Our own measurements say over how much memory their data rotated: however small a case is, it comes from main memory.
     if (row.has("rotation_bytes")) {
@@ -114,7 +115,7 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const Device& d
     }
 }
 
-std::vector<fs::path> tables_in(const fs::path& folder, const Device& device) {
+std::vector<fs::path> tables_in(const fs::path& folder, const sim::Device& device) {
     std::vector<fs::path> files;
     for (const TableKind& kind : table_kinds()) {
         for (const std::string& name : {first_word(device.name), device.name}) {
@@ -127,8 +128,8 @@ std::vector<fs::path> tables_in(const fs::path& folder, const Device& device) {
         }
     }
     if (files.empty()) {
-        throw InputError({fmt::format("{}: holds no table of {} (such as {}_gemm.csv)", folder.string(), device.name,
-                                      first_word(device.name))});
+        throw text::InputError({fmt::format("{}: holds no table of {} (such as {}_gemm.csv)", folder.string(), device.name,
+                                            first_word(device.name))});
     }
     return files;
 }
@@ -148,7 +149,7 @@ void leave_out_rare_families(std::vector<KernelTable>& tables) {
 
 }  // namespace
 
-std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files, const Device& device) {
+std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files, const sim::Device& device) {
     constexpr std::size_t most_problems = 5;
     std::vector<std::string> problems;
     std::vector<KernelTable> tables;
@@ -167,12 +168,12 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
                 add_row(*kind, measured, device, file.path, tables, problems);
             }
             if (problems.size() >= most_problems) {
-                throw InputError(std::move(problems));
+                throw text::InputError(std::move(problems));
             }
         }
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     leave_out_rare_families(tables);
     return tables;
@@ -193,11 +194,11 @@ void require_fittable(const std::vector<KernelTable>& tables) {
         all.insert(all.end(), sentences.begin(), sentences.end());
     }
     if (!all.empty()) {
-        throw InputError(std::move(all));
+        throw text::InputError(std::move(all));
     }
 }
 
-std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folder, const Device& device) {
+std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folder, const sim::Device& device) {
     std::vector<MeasuredFile> files;
     for (const std::string& path : files_or_folder) {
         if (fs::is_directory(path)) {
@@ -211,10 +212,10 @@ std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& fi
     return files;
 }
 
-std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const Device& device) {
+std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const sim::Device& device) {
     std::vector<KernelTable> tables = kernel_tables_of(read_measured_files(files_or_folder, device), device);
     require_fittable(tables);
     return tables;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

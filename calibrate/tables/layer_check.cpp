@@ -9,7 +9,7 @@
 #include "json/reader.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 bool is_of(const HeldOutLayer& layer, TableRow& row) {
@@ -26,7 +26,7 @@ std::vector<HeldOutLayer> known_layers() {
     return layers;
 }
 
-CheckRow checked(const HeldOutLayer& layer, const Device& device, Seconds measured) {
+CheckRow checked(const HeldOutLayer& layer, const sim::Device& device, Seconds measured) {
     const std::string context =
         layer.family == LayerFamily::transformer ? fmt::format(", context {:g}", layer.shape.context) : "";
     return {
@@ -37,7 +37,7 @@ CheckRow checked(const HeldOutLayer& layer, const Device& device, Seconds measur
 
 }  // namespace
 
-std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, const Device& device) {
+std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, const sim::Device& device) {
     const std::vector<HeldOutLayer> layers = known_layers();
     std::vector<std::string> problems;
     std::vector<CheckRow> rows;
@@ -57,9 +57,9 @@ std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, con
         }
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     return rows;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -9,7 +9,7 @@
 #include "calibrate/tables/measured_rows.h"
 #include "sim/device.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// A whole layer that was measured and predicted.
 struct CheckRow {
@@ -19,7 +19,7 @@ struct CheckRow {
 
 /// The whole layers among measured rows, predicted by the device's calibration. Throws InputError if a row belongs to none of
 /// held_out_layers().
-std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, const Device& device);
+std::vector<CheckRow> checked_layers(const std::vector<MeasuredFile>& files, const sim::Device& device);
 
 /// Of anything with members `measured` and `predicted`.
 template <class Rows>
@@ -31,4 +31,4 @@ KernelErrors errors_of_checks(const Rows& rows) {
     return errors_of(residuals);
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

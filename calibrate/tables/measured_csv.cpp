@@ -7,7 +7,7 @@
 #include "text/csv.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 /// A column of times; one beside another names the operation that it is of.
@@ -58,7 +58,7 @@ std::vector<TimeColumn> time_columns(const std::vector<std::string>& header, Mea
 }  // namespace
 
 void read_measured_csv(const std::string& text, MeasuredRows& rows) {
-    CsvReader csv(text);
+    text::CsvReader csv(text);
     const std::vector<std::string>& header = csv.header();
     const std::vector<TimeColumn> times = time_columns(header, rows);
     while (!times.empty() && csv.next()) {
@@ -78,10 +78,10 @@ void read_measured_csv(const std::string& text, MeasuredRows& rows) {
             if (!time.operation.empty()) {
                 values["operation"] = time.operation;
             }
-            const std::optional<double> measured = parse_number(csv.fields()[time.index]);
+            const std::optional<double> measured = text::parse_number(csv.fields()[time.index]);
             rows.add(place, std::move(values), measured ? std::optional(*measured * time.seconds) : std::nullopt);
         }
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -9,7 +9,7 @@
 
 #include "calibrate/tables/measured_rows.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 using RowValues = std::map<std::string, std::string, std::less<>>;
 
@@ -35,4 +35,4 @@ private:
 void read_measured_csv(const std::string& text, MeasuredRows& rows);
 void read_measured_json(const std::string& text, MeasuredRows& rows);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

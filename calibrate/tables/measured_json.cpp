@@ -12,7 +12,7 @@
 #include "json/reader.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -26,7 +26,7 @@ std::optional<double> nvbench_time(const Json& state) {
         }
         for (const Json& datum : summary.value("data", Json::array())) {
             if (datum.value("name", "") == "value" && datum.contains("value")) {
-                return parse_number(text_of(datum["value"]));
+                return text::parse_number(text_of(datum["value"]));
             }
         }
     }
@@ -140,4 +140,4 @@ void read_measured_json(const std::string& text, MeasuredRows& rows) {
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

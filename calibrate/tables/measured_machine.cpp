@@ -10,7 +10,7 @@
 #include "json/reader.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -27,17 +27,17 @@ void add_probe(TableRow& row, MachineFigures& figures) {
 void add_update(TableRow& row, MachineFigures& figures) {
     const double elements =
         row.number("batch", 1) * row.number("heads", 1) * row.number("head_dim", 1) * row.number("state_size", 1);
-    const Bytes moved = Storage{row.format("state_dtype")}.per_element() * (2.0 * elements);
+    const Bytes moved = sim::Storage{row.format("state_dtype")}.per_element() * (2.0 * elements);
     if (row.text("form") == "final" && row.number("tokens", 1) == 1.0) {
         figures.update = std::max(figures.update, moved / row.time());
     }
 }
 
 void add_product(TableRow& row, MachineFigures& figures) {
-    const NumberFormat format = row.format("dtype");
+    const sim::NumberFormat format = row.format("dtype");
     const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
     const FlopsPerSecond rate = Flops(2.0 * m * n * k) / row.time();
-    const bool fp32 = format == NumberFormat::fp32;
+    const bool fp32 = format == sim::NumberFormat::fp32;
     FlopsPerSecond& best = fp32 ? figures.fp32_peak : figures.bf16_peak;
     if (rate > best) {
         best = rate;
@@ -68,7 +68,7 @@ std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
 }
 
 /// Three digits: more would suggest a precision that measurements lack.
-double shown(double value) { return rounded(value, 4); }
+double shown(double value) { return text::rounded(value, 4); }
 
 Json number(double value, const char* unit, const std::string& source) {
     return {{"value", shown(value)}, {"unit", unit}, {"source", source}, {"kind", "measured"}};
@@ -90,7 +90,7 @@ std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files) 
         }
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     std::sort(costs.begin(), costs.end(),
               [](const LaunchCost& a, const LaunchCost& b) { return a.by != b.by ? a.by > b.by : a.launches < b.launches; });
@@ -118,7 +118,7 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
         problems.emplace_back("the measurements hold no read bandwidth, or no linear layer in fp32");
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     return figures;
 }
@@ -148,4 +148,4 @@ std::string device_description(const Machine& machine, const MachineFigures& fig
     return json.dump(2) + "\n";
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -8,7 +8,7 @@
 #include "calibrate/tables/measured_rows.h"
 #include "sim/device.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// One row of the launch table.
 struct LaunchCost {
@@ -37,4 +37,4 @@ std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files);
 std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
                                const std::string& calibration_file);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

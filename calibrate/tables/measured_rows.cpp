@@ -7,7 +7,7 @@
 #include "calibrate/tables/measured_formats.h"
 #include "text/input_file.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 constexpr std::size_t most_problems = 10;
@@ -48,7 +48,7 @@ MeasuredFile MeasuredRows::finish() {
         problem("holds no measurements");
     }
     if (!problems_.empty()) {
-        throw InputError(std::move(problems_));
+        throw text::InputError(std::move(problems_));
     }
     return std::move(file_);
 }
@@ -67,7 +67,7 @@ MeasuredFile parse_measured_rows(const std::string& text, const std::string& pat
 }
 
 MeasuredFile read_measured_rows(const std::filesystem::path& path) {
-    return parse_measured_rows(read_file(path), path.string());
+    return parse_measured_rows(text::read_file(path), path.string());
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

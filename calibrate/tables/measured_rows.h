@@ -8,7 +8,7 @@
 
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// One measurement: "m" → "16" and so on, as the file writes them.
 struct MeasuredRow {
@@ -39,4 +39,4 @@ MeasuredFile read_measured_rows(const std::filesystem::path& path);
 /// The same from text; `path` names it in messages.
 MeasuredFile parse_measured_rows(const std::string& text, const std::string& path);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -12,7 +12,7 @@
 #include "text/output_file.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,8 +22,8 @@ using Columns = std::vector<std::pair<std::string, std::string>>;
 constexpr std::string_view conditions_ending = "_conditions.csv";
 
 bool has_rows(const fs::path& file) {
-    const std::string text = read_file(file);
-    return CsvReader(text).next();
+    const std::string text = text::read_file(file);
+    return text::CsvReader(text).next();
 }
 
 std::string microseconds(double seconds) { return fmt::format("{:.6g}", 1e6 * seconds); }
@@ -61,7 +61,7 @@ std::string key_of(Columns columns) {
 
 double number_of(const std::map<std::string, std::string>& row, const char* column) {
     const auto found = row.find(column);
-    return found == row.end() ? 0.0 : parse_number(found->second).value_or(0.0);
+    return found == row.end() ? 0.0 : text::parse_number(found->second).value_or(0.0);
 }
 
 }  // namespace
@@ -70,12 +70,13 @@ MeasurementFiles::MeasurementFiles(fs::path folder, const Machine& machine) : fo
     std::error_code error;
     fs::create_directories(folder_, error);
     if (!fs::is_directory(folder_)) {
-        throw OutputError(fmt::format("{}: cannot be created ({})", folder_.string(), error.message()));
+        throw text::OutputError(fmt::format("{}: cannot be created ({})", folder_.string(), error.message()));
     }
     for (const MeasuredFile& file : read()) {
         if (file.device != machine_.name) {
-            throw InputError({fmt::format("{}: was measured on {}, but this is {}; give another folder with --output",
-                                          file.path, file.device.empty() ? "an unnamed device" : file.device, machine_.name)});
+            throw text::InputError(
+                {fmt::format("{}: was measured on {}, but this is {}; give another folder with --output", file.path,
+                             file.device.empty() ? "an unnamed device" : file.device, machine_.name)});
         }
         load(file);
     }
@@ -87,7 +88,7 @@ void MeasurementFiles::load(const MeasuredFile& file) {
         return;  // a foreign table: read, but not written
     }
     Table& table = tables_[stem.substr(machine_.name.size() + 1)];
-    table.columns = CsvReader(read_file(file.path)).header();
+    table.columns = text::CsvReader(text::read_file(file.path)).header();
     for (const std::vector<MeasuredRow>* rows : {&file.rows, &file.drifted}) {
         for (const MeasuredRow& row : *rows) {
             Columns columns;
@@ -165,7 +166,7 @@ std::string MeasurementFiles::text_of(const Table& table) const {
 void MeasurementFiles::save() {
     for (auto& [name, table] : tables_) {
         if (table.changed) {
-            write_file(file_of(name), text_of(table));
+            text::write_file(file_of(name), text_of(table));
             table.changed = false;
         }
     }
@@ -192,7 +193,7 @@ void MeasurementFiles::write_conditions(const ProtocolRun& run) const {
                            is_of_state(seen, run.typical, {}) ? 1 : 0);
     }
     if (!out.flush()) {
-        throw OutputError(fmt::format("{}: cannot be written", path.string()));
+        throw text::OutputError(fmt::format("{}: cannot be written", path.string()));
     }
 }
 
@@ -226,4 +227,4 @@ std::vector<MeasuredFile> MeasurementFiles::read() const {
     return files;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -13,7 +13,7 @@
 #include "calibrate/measure/protocol.h"
 #include "calibrate/tables/measured_rows.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// What a time is made of, in seconds, by name: "draft" becomes the column draft_us. The same names in every row of a table.
 using TimeParts = std::vector<std::pair<std::string, double>>;
@@ -53,4 +53,4 @@ private:
     std::map<std::string, Table> tables_;  ///< by name
 };
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

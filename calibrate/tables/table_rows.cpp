@@ -11,36 +11,36 @@
 #include "calibrate/routing.h"
 #include "json/wording.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 constexpr double most_rows = 1024.0;
 
 ConvertedRow linear_row(TableRow& row) {
-    const NumberFormat format = row.format("dtype");
+    const sim::NumberFormat format = row.format("dtype");
     const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
     const KernelSample sample = linear_sample(m, n, k, format, row.time());
     // Half the weights count: tables are measured with several copies in turn, which stay in the cache together more easily.
-    return {KernelClass::gemm, format, sample, sample.operation.bytes.fixed * 0.5, m <= most_rows};
+    return {sim::KernelClass::gemm, format, sample, sample.operation.bytes.fixed * 0.5, m <= most_rows};
 }
 
 ConvertedRow attention_row(TableRow& row) {
-    const NumberFormat format = row.format("kv_dtype");
+    const sim::NumberFormat format = row.format("kv_dtype");
     const AttentionShape shape{row.number("batch", 1),   row.number("query_tokens", 1), row.number("context", 1),
                                row.number("q_heads", 1), row.number("kv_heads", 1),     row.number("head_dim", 1),
                                row.number("window", 0)};
     const bool grouped = shape.query_heads > shape.kv_heads;
-    return {grouped ? KernelClass::attention : KernelClass::attention_ungrouped, format,
+    return {grouped ? sim::KernelClass::attention : sim::KernelClass::attention_ungrouped, format,
             attention_sample(shape, format, row.time()), cache_bytes(shape, format)};
 }
 
 ConvertedRow recurrent_row(TableRow& row) {
-    const NumberFormat format = row.format("state_dtype");
+    const sim::NumberFormat format = row.format("state_dtype");
     const RecurrentShape shape{row.number("batch", 1), row.number("tokens", 1), row.number("heads", 1),
                                row.number("head_k_dim", 1), row.number("head_v_dim", 1)};
     const bool alone = row.number("fused_conv", 0) == 0.0;
-    return {KernelClass::scan, format, recurrent_sample(shape, format, row.time()), state_bytes(shape, format) * shape.batch,
-            alone};
+    return {sim::KernelClass::scan, format, recurrent_sample(shape, format, row.time()),
+            state_bytes(shape, format) * shape.batch, alone};
 }
 
 /// SGLang's verification rows run the one-token kernel over batch · tokens rows, which only approximates serving (README of the
@@ -50,18 +50,18 @@ ConvertedRow convolution_row(TableRow& row) {
     const bool stand_in = row.text("phase") == "verify" && row.has("framework") && row.text("framework") == "sglang";
     const double batch = row.number("batch", 1), tokens = row.number("tokens", 1);
     const double channels = row.number("channels", 1), width = row.number("d_conv", 1);
-    const NumberFormat activations = row.has("dtype") ? row.format("dtype") : NumberFormat::bf16;
+    const sim::NumberFormat activations = row.has("dtype") ? row.format("dtype") : sim::NumberFormat::bf16;
     const KernelSample sample = convolution_sample(batch, tokens, channels, width, activations, row.time());
-    const Bytes traffic = bytes_of<false, false>(sample.operation, terms_of(sample.shape));
-    return {KernelClass::convolution, activations, sample, traffic, update && !stand_in};
+    const Bytes traffic = sim::bytes_of<false, false>(sample.operation, terms_of(sample.shape));
+    return {sim::KernelClass::convolution, activations, sample, traffic, update && !stand_in};
 }
 
 /// The format whose kernels a llama.cpp model runs, by the bits of a weight: 4.5 in Q4_0, 8.5 in Q8_0, 16 in F16.
-NumberFormat format_of_weights(double bits) {
-    return bits > 24.0   ? NumberFormat::fp32
-           : bits > 12.0 ? NumberFormat::fp16
-           : bits > 6.0  ? NumberFormat::int8
-                         : NumberFormat::int4;
+sim::NumberFormat format_of_weights(double bits) {
+    return bits > 24.0   ? sim::NumberFormat::fp32
+           : bits > 12.0 ? sim::NumberFormat::fp16
+           : bits > 6.0  ? sim::NumberFormat::int8
+                         : sim::NumberFormat::int4;
 }
 
 /// A whole pass of llama-bench: every linear layer of the model at once. At depth 0 it does little else.
@@ -72,7 +72,7 @@ ConvertedRow llama_row(TableRow& row) {
     sample.operation.flops.per_token = Flops(2.0 * parameters);
     sample.operation.bytes.fixed = Bytes(bytes);
     sample.whole_pass = true;
-    return {KernelClass::gemm, format_of_weights(8.0 * bytes / parameters), sample, Bytes(bytes), context == 0.0};
+    return {sim::KernelClass::gemm, format_of_weights(8.0 * bytes / parameters), sample, Bytes(bytes), context == 0.0};
 }
 
 /// Forms of Mamba-2 scans; the simulator has a class of kernels for each.
@@ -80,60 +80,60 @@ ConvertedRow mamba2_row(TableRow& row) {
     constexpr std::array scans = {Mamba2Scan::none_written, Mamba2Scan::final_written, Mamba2Scan::every_written,
                                   Mamba2Scan::tree, Mamba2Scan::replay};
     const Mamba2Scan scan = scans[row.choice("form", {"none", "final", "every", "tree", "replay"})];
-    const NumberFormat activations = row.format("dtype"), state = row.format("state_dtype");
-    const auto count = [&](const char* name) { return static_cast<Count>(row.number(name, 1)); };
+    const sim::NumberFormat activations = row.format("dtype"), state = row.format("state_dtype");
+    const auto count = [&](const char* name) { return static_cast<sim::Count>(row.number(name, 1)); };
     const Mamba2Shape shape{row.number("batch", 1), row.number("tokens", 1), count("heads"), count("head_dim"),
                             count("state_size")};
     const KernelSample sample = mamba2_sample(scan, shape, activations, state, row.time());
     const double elements = static_cast<double>(shape.heads * shape.head_dim * shape.state_size);
-    return {sample.operation.kernel.value_or(KernelClass::scan), state, sample,
-            Storage{state}.per_element() * (elements * shape.batch)};
+    return {sample.operation.kernel.value_or(sim::KernelClass::scan), state, sample,
+            sim::Storage{state}.per_element() * (elements * shape.batch)};
 }
 
 ConvertedRow element_wise_row(TableRow& row) {
     constexpr std::array forms = {ElementWiseForm::norm, ElementWiseForm::gated_norm, ElementWiseForm::activation,
                                   ElementWiseForm::rotary};
     const ElementWiseForm form = forms[row.choice("operation", {"rms_norm", "gated_rms_norm", "gated_activation", "rotary"})];
-    const NumberFormat activations = row.format("dtype");
+    const sim::NumberFormat activations = row.format("dtype");
     const double rows = row.number("rows", 1), width = row.number("width", 1);
     const KernelSample sample = element_wise_sample(form, rows, width, activations, row.time());
-    return {sample.operation.kernel.value_or(KernelClass::element_wise), activations, sample, bytes_at(sample)};
+    return {sample.operation.kernel.value_or(sim::KernelClass::element_wise), activations, sample, bytes_at(sample)};
 }
 
 /// Rejection sampling was measured with every drafted token standing, which is what the simulator prices.
 ConvertedRow sampling_row(TableRow& row) {
-    constexpr std::array methods = {Sampling::greedy, Sampling::rejection, Sampling::top};
-    const Sampling sampling = methods[row.choice("method", {"greedy", "rejection", "top_choices"})];
+    constexpr std::array methods = {sim::Sampling::greedy, sim::Sampling::rejection, sim::Sampling::top};
+    const sim::Sampling sampling = methods[row.choice("method", {"greedy", "rejection", "top_choices"})];
     const double batch = row.number("batch", 1), tokens = row.number("tokens", 1);
     const KernelSample sample = sampling_sample(sampling, batch, tokens, row.number("vocabulary", 2), row.time());
-    return {sample.operation.kernel.value_or(KernelClass::sampling), NumberFormat::fp32, sample, bytes_at(sample)};
+    return {sample.operation.kernel.value_or(sim::KernelClass::sampling), sim::NumberFormat::fp32, sample, bytes_at(sample)};
 }
 
 /// Everything of it is in the cache after the layer before, in serving as in the table: it always counts.
 constexpr Bytes always_counts(std::numeric_limits<double>::infinity());
 
 ConvertedRow prompt_row(TableRow& row) {
-    const NumberFormat format = row.format("kv_dtype");
+    const sim::NumberFormat format = row.format("kv_dtype");
     const double tokens = row.number("tokens", 1);
     const AttentionShape shape{
         row.number("batch", 1), tokens, tokens, row.number("q_heads", 1), row.number("kv_heads", 1), row.number("head_dim", 1),
         row.number("window", 0)};
-    return {shape.window > 0.0 ? KernelClass::prompt_window : KernelClass::prompt_attention,
+    return {shape.window > 0.0 ? sim::KernelClass::prompt_window : sim::KernelClass::prompt_attention,
             format,
             attention_sample(shape, format, row.time()),
             always_counts,
-            shape.head_dim <= widest_common_head,
-            std::string(prompt_family(shape.head_dim))};
+            shape.head_dim <= sim::widest_common_head,
+            std::string(sim::prompt_family(shape.head_dim))};
 }
 
 ConvertedRow latent_row(TableRow& row) {
-    const NumberFormat format = row.format("kv_dtype");
+    const sim::NumberFormat format = row.format("kv_dtype");
     const bool prompt = row.choice("phase", {"decode", "prefill"}) == 1;
     const LatentShape shape{row.number("heads", 1), row.number("batch", 1), row.number("query_tokens", 1),
                             row.number("context", 1), prompt};
     const KernelSample sample = latent_sample(shape, format, row.time());
     const Bytes cached = sample.operation.bytes.per_context * (shape.batch * shape.context);
-    return {prompt ? KernelClass::latent_prompt : KernelClass::latent_attention,
+    return {prompt ? sim::KernelClass::latent_prompt : sim::KernelClass::latent_attention,
             format,
             sample,
             prompt ? always_counts : cached,
@@ -145,15 +145,15 @@ ConvertedRow latent_row(TableRow& row) {
 /// How a table names the weights of experts, and what they are stored in.
 struct ExpertFormat {
     std::string_view name;
-    Storage storage;
+    sim::Storage storage;
     std::string_view suffix;  ///< of the family's name
 };
 constexpr std::array expert_formats = {
-    ExpertFormat{"bf16", {NumberFormat::bf16}, ""},
-    ExpertFormat{"fp8", {NumberFormat::fp8}, ", per tensor"},
-    ExpertFormat{"fp8_block", {NumberFormat::fp8, 128.0 * 128.0, 32.0}, ""},
-    ExpertFormat{"int4_wo", {NumberFormat::int4, 32.0, 16.0}, ""},
-    ExpertFormat{"w4a16_mxfp4", {NumberFormat::fp4, 32.0, 8.0}, ""},
+    ExpertFormat{"bf16", {sim::NumberFormat::bf16}, ""},
+    ExpertFormat{"fp8", {sim::NumberFormat::fp8}, ", per tensor"},
+    ExpertFormat{"fp8_block", {sim::NumberFormat::fp8, 128.0 * 128.0, 32.0}, ""},
+    ExpertFormat{"int4_wo", {sim::NumberFormat::int4, 32.0, 16.0}, ""},
+    ExpertFormat{"w4a16_mxfp4", {sim::NumberFormat::fp4, 32.0, 8.0}, ""},
 };
 
 /// "triton" of "unquantizedfusedmoe_triton_tritonexperts". vLLM 0.14 says only "fused_moe", which is Triton.
@@ -163,7 +163,7 @@ std::string expert_family(const std::string& kernel) {
             return family;
         }
     }
-    return std::string(triton_family);
+    return std::string(sim::triton_family);
 }
 
 /// Experts of these shapes have no gate (Nemotron 3); vLLM 0.14 ran them with one all the same.
@@ -190,11 +190,11 @@ ConvertedRow expert_row(TableRow& row) {
                                     shape.experts, shape.active);
     KernelSample sample = expert_sample(shape, format.storage, row.time());
     // Cuts of one model's experts are held out together, except where a format has few models.
-    const bool few = bits_of(format.storage.format) < 8.0;
+    const bool few = sim::bits_of(format.storage.format) < 8.0;
     sample.site =
         few ? sample.site : fmt::format("{} experts of {} x {}, {} active", shape.experts, hidden, intermediate, shape.active);
     const Bytes weights = sample.operation.bytes.per_expert * shape.touched;
-    return {KernelClass::experts,
+    return {sim::KernelClass::experts,
             format.storage.format,
             sample,
             weights * 0.5,
@@ -207,7 +207,8 @@ ConvertedRow expert_row(TableRow& row) {
 ConvertedRow collective_row(TableRow& row) {
     const bool all_reduce = row.text("operation") == "all_reduce", eager = row.text("how") == "eager";
     const KernelSample sample = all_reduce_sample(row.number("ranks", 2), row.number("bytes", 1), row.time());
-    return {KernelClass::all_reduce, NumberFormat::bf16, sample, always_counts, all_reduce && !eager, row.text("library")};
+    return {sim::KernelClass::all_reduce, sim::NumberFormat::bf16, sample, always_counts,
+            all_reduce && !eager,         row.text("library")};
 }
 
 /// DeepEP's kernels within one host. Those for prompts run on a number of multiprocessors that engines choose; 20 is its own
@@ -215,21 +216,21 @@ ConvertedRow collective_row(TableRow& row) {
 ConvertedRow exchange_row(TableRow& row) {
     const bool merged = row.choice("mode", {"low_latency", "normal"}) == 1;
     const bool dispatch = row.choice("operation", {"dispatch", "combine"}) == 0;
-    ExchangeShape shape;
+    sim::ExchangeShape shape;
     shape.width = row.number("hidden", 1);
     shape.active = row.number("top_k", 1);
     shape.experts = row.number("experts", 1);
     shape.ranks = row.number("ranks", 2);
-    shape.rows = dispatch ? quantised_rows : Storage{NumberFormat::bf16};
+    shape.rows = dispatch ? sim::quantised_rows : sim::Storage{sim::NumberFormat::bf16};
     shape.merged = merged;
-    const KernelClass kernel = dispatch ? KernelClass::expert_dispatch : KernelClass::expert_combine;
+    const sim::KernelClass kernel = dispatch ? sim::KernelClass::expert_dispatch : sim::KernelClass::expert_combine;
     const bool counts = !merged || row.number("sms", 0) == 20.0;
     return {kernel,
-            NumberFormat::bf16,
+            sim::NumberFormat::bf16,
             exchange_sample(kernel, shape, row.number("tokens_per_rank", 1), row.time()),
             always_counts,
             counts,
-            std::string(merged ? normal_family : low_latency_family)};
+            std::string(merged ? sim::normal_family : sim::low_latency_family)};
 }
 
 }  // namespace
@@ -245,27 +246,27 @@ std::string TableRow::text(std::string_view name) {
 
 double TableRow::number(std::string_view name, double least) {
     const std::string written = text(name);
-    const std::optional<double> value = parse_number(written);
+    const std::optional<double> value = text::parse_number(written);
     if (good_ && !(value && *value >= least)) {
         problem(fmt::format("{} must be a number of at least {:g}, not \"{}\"", name, least, written));
     }
     return std::max(value.value_or(least), least);
 }
 
-NumberFormat TableRow::format(std::string_view name) {
+sim::NumberFormat TableRow::format(std::string_view name) {
     const std::string written = text(name);
-    const std::optional<NumberFormat> found = value_named<NumberFormat>(written);
+    const std::optional<sim::NumberFormat> found = value_named<sim::NumberFormat>(written);
     if (good_ && !found) {
         problem(fmt::format("{} \"{}\" is not a number format", name, written));
     }
-    return found.value_or(NumberFormat::bf16);
+    return found.value_or(sim::NumberFormat::bf16);
 }
 
 std::size_t TableRow::choice(std::string_view name, const std::vector<std::string>& words) {
     const std::string written = text(name);
     const auto found = std::find(words.begin(), words.end(), written);
     if (good_ && found == words.end()) {
-        problem(fmt::format("{} must be {}, not \"{}\"", name, listed(words, "or"), written));
+        problem(fmt::format("{} must be {}, not \"{}\"", name, text::listed(words, "or"), written));
     }
     return found == words.end() ? 0 : static_cast<std::size_t>(found - words.begin());
 }
@@ -315,4 +316,4 @@ const TableKind* kind_of(const MeasuredRow& row) {
     return nullptr;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

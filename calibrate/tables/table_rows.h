@@ -8,12 +8,12 @@
 #include "calibrate/kernel_samples.h"
 #include "calibrate/tables/measured_rows.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// A sample and the table it belongs to.
 struct ConvertedRow {
-    KernelClass kernel = KernelClass::gemm;
-    NumberFormat format = NumberFormat::bf16;
+    sim::KernelClass kernel = sim::KernelClass::gemm;
+    sim::NumberFormat format = sim::NumberFormat::bf16;
     KernelSample sample;
     Bytes stationary;         ///< what a replay finds in the cache if it fits: weights, keys and values, states
     bool of_decoding = true;  ///< false: not a kernel that decoding runs, or one that the simulator prices otherwise
@@ -34,7 +34,7 @@ public:
     double number_or(std::string_view name, double least, double otherwise) {
         return has(name) ? number(name, least) : otherwise;
     }
-    NumberFormat format(std::string_view name);
+    sim::NumberFormat format(std::string_view name);
     /// The index of the value in `words`; 0 and a problem if it is none of them.
     std::size_t choice(std::string_view name, const std::vector<std::string>& words);
 
@@ -63,4 +63,4 @@ const std::vector<TableKind>& table_kinds();
 /// The kind of a row: by its "benchmark" value if it has one, else by its columns. Null for neither.
 const TableKind* kind_of(const MeasuredRow& row);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

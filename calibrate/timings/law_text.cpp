@@ -6,7 +6,7 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 std::string label_of(const std::string& series_name) { return series_name.empty() ? "Measurements" : series_name; }
 
@@ -32,8 +32,8 @@ std::string sentence_of(const RuntimeLaw& law) {
     }
     const std::string polynomial = fmt::format("{}", fmt::join(terms, ""));
     return law.form == LawForm::hinge ? fmt::format("hinge, T(n) = max({}, {}), knee at {} tokens", text_of(Seconds(a[0])),
-                                                    polynomial, short_text(law.knee()))
+                                                    polynomial, text::short_text(law.knee()))
                                       : fmt::format("{}, T(n) = {}", name_of(law.form), polynomial);
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

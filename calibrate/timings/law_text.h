@@ -5,7 +5,7 @@
 
 #include "calibrate/law_selection.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// "linear, T(n) = 11.2 ms + 52.1 us n"
 std::string sentence_of(const RuntimeLaw& law);
@@ -14,4 +14,4 @@ std::string text_of(double coefficient, const LawParameter& parameter);
 /// "law at context 512", or the fallback for a series without name.
 std::string label_of(const std::string& series_name);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

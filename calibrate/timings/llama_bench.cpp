@@ -9,7 +9,7 @@
 
 #include "calibrate/timings/timing_formats.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -116,4 +116,4 @@ LlamaPasses read_llama_passes(std::vector<json::Reader> rows, const Json& raw) {
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -9,7 +9,7 @@
 
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// One row that is a single pass over `tokens` tokens after `context` cached ones.
 struct LlamaPass {
@@ -34,4 +34,4 @@ bool is_llama_bench(const nlohmann::ordered_json& rows);
 /// are noted in the readers.
 LlamaPasses read_llama_passes(std::vector<json::Reader> rows, const nlohmann::ordered_json& raw);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

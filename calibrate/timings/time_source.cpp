@@ -4,7 +4,7 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 bool TimeSource::covers(double tokens) const {
     const auto* table = std::get_if<TimeTable>(&source);
@@ -30,7 +30,7 @@ std::string TimeSource::range_text() const {
     const auto* fit = std::get_if<RuntimeFit>(&source);
     const double low = fit != nullptr ? fit->lowest_tokens : std::get<TimeTable>(source).lowest_tokens();
     const double high = fit != nullptr ? fit->highest_tokens : std::get<TimeTable>(source).highest_tokens();
-    return fmt::format("{} to {} tokens", short_text(low), short_text(high));
+    return fmt::format("{} to {} tokens", text::short_text(low), text::short_text(high));
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -7,7 +7,7 @@
 #include "calibrate/runtime_fit.h"
 #include "calibrate/time_table.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 struct TimeSource {
     std::variant<RuntimeFit, TimeTable> source;  ///< a stated law is a fit without errors and limits
@@ -24,4 +24,4 @@ struct TimeSource {
     [[nodiscard]] std::string range_text() const;
 };
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -8,7 +8,7 @@
 #include "text/csv.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 constexpr std::size_t most_problems = 10;
@@ -31,7 +31,7 @@ std::vector<std::string> known_columns() {
 
 class TimingRows {
 public:
-    TimingRows(CsvReader& csv, TimingFile& file) : csv_(csv), file_(file) {}
+    TimingRows(text::CsvReader& csv, TimingFile& file) : csv_(csv), file_(file) {}
 
     void read() {
         if (csv_.header().empty()) {
@@ -43,7 +43,7 @@ public:
             row(csv_.fields());
         }
         if (!problems_.empty()) {
-            throw InputError(std::move(problems_));
+            throw text::InputError(std::move(problems_));
         }
     }
 
@@ -85,13 +85,13 @@ private:
                 return take(columns_.spread, at, name);
             }
         }
-        const std::string hint = did_you_mean(name, known_columns());
+        const std::string hint = text::did_you_mean(name, known_columns());
         problem(fmt::format("the header has an unknown column \"{}\"{}", name,
                             hint.empty() ? "; known are tokens, series, time_ms and spread_ms (or _s, _us, _ns)" : hint));
     }
 
     std::optional<double> number(const std::vector<std::string>& fields, std::size_t column, const std::string& name) {
-        const std::optional<double> value = parse_number(fields[column]);
+        const std::optional<double> value = text::parse_number(fields[column]);
         if (!value) {
             problem(fmt::format("line {}: {} must be a number, not \"{}\"", csv_.line(), name, fields[column]));
         }
@@ -123,7 +123,7 @@ private:
         add_timing(file_, columns_.series ? fields[*columns_.series] : "", timing);
     }
 
-    CsvReader& csv_;
+    text::CsvReader& csv_;
     TimingFile& file_;
     Columns columns_;
     std::vector<std::string> problems_;
@@ -132,8 +132,8 @@ private:
 }  // namespace
 
 void read_timings_csv(std::string_view text, TimingFile& file) {
-    CsvReader csv(text);
+    text::CsvReader csv(text);
     TimingRows(csv, file).read();
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

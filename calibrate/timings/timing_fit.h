@@ -7,7 +7,7 @@
 #include "calibrate/law_selection.h"
 #include "calibrate/timings/timing_reader.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// The laws fitted to one series.
 struct SeriesFit {
@@ -26,4 +26,4 @@ struct FitAnswer {
     [[nodiscard]] const std::vector<Timing>& timings_of(std::size_t i) const { return file.series[i].timings; }
 };
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

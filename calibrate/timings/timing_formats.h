@@ -6,7 +6,7 @@
 
 #include "calibrate/timings/timing_reader.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// Adds a measurement to the series of this name, starting it if needed.
 void add_timing(TimingFile& file, const std::string& series, const Timing& timing);
@@ -23,4 +23,4 @@ inline constexpr TimeUnit time_units[] = {{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}
 void read_timings_csv(std::string_view text, TimingFile& file);
 void read_timings_json(const std::string& text, TimingFile& file);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -6,7 +6,7 @@
 #include "calibrate/timings/timing_formats.h"
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -77,4 +77,4 @@ void read_timings_json(const std::string& text, TimingFile& file) {
     document.throw_if_problems();
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

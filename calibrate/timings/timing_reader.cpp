@@ -9,7 +9,7 @@
 #include "json/wording.h"
 #include "text/input_file.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 namespace {
 
 bool is_json(const std::filesystem::path& path, const std::string& text) {
@@ -30,7 +30,7 @@ void add_timing(TimingFile& file, const std::string& series, const Timing& timin
 TimingFile read_timings(const std::filesystem::path& path) {
     TimingFile file;
     file.path = path.string();
-    const std::string text = read_file(path);
+    const std::string text = text::read_file(path);
     if (is_json(path, text)) {
         read_timings_json(text, file);
     } else {
@@ -48,7 +48,7 @@ TimingFile read_timings(const std::filesystem::path& path) {
         }
     }
     if (!found.empty()) {
-        throw InputError(std::move(found));
+        throw text::InputError(std::move(found));
     }
     return file;
 }
@@ -64,11 +64,11 @@ const TimingSeries& series_named(const TimingFile& file, const std::string& name
     if (name.empty() && file.series.size() == 1) {
         return file.series.front();
     }
-    throw InputError({name.empty()
-                          ? fmt::format("{}: holds several series; name one of {}", file.path, listed(names, "and"))
-                          : fmt::format("{}: has no series \"{}\"{}", file.path, name,
-                                        names.size() == 1 && names[0].empty() ? "; its rows name none"
-                                                                              : "; there are " + listed(names, "and"))});
+    throw text::InputError(
+        {name.empty() ? fmt::format("{}: holds several series; name one of {}", file.path, text::listed(names, "and"))
+                      : fmt::format("{}: has no series \"{}\"{}", file.path, name,
+                                    names.size() == 1 && names[0].empty() ? "; its rows name none"
+                                                                          : "; there are " + text::listed(names, "and"))});
 }
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -7,7 +7,7 @@
 
 #include "calibrate/timings.h"
 
-namespace treeline {
+namespace treeline::calibrate {
 
 /// Measurements that one law should describe.
 struct TimingSeries {
@@ -36,4 +36,4 @@ TimingFile read_timings(const std::filesystem::path& path);
 /// The series of this name; without a name, the only one. Throws InputError if there is no such series.
 const TimingSeries& series_named(const TimingFile& file, const std::string& name);
 
-}  // namespace treeline
+}  // namespace treeline::calibrate

@@ -10,19 +10,19 @@
 #include "requests/acceptance/acceptance_study_reader.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct AcceptanceFlags {
     CommonFlags common;
-    FlagTexts study;
+    requests::FlagTexts study;
     std::vector<std::string> shapes;
     std::string file, html;
 };
 
-FlagJson study_in(const std::string& file) {
+requests::FlagJson study_in(const std::string& file) {
     json::Document document = json::Document::load(file);
-    FlagJson study = document.root().raw();
+    requests::FlagJson study = document.root().raw();
     document.throw_if_problems();
     return study;
 }
@@ -30,19 +30,21 @@ FlagJson study_in(const std::string& file) {
 void acceptance(const AcceptanceFlags& flags) {
     const Format format = flags.common.chosen_format();
     const bool from_file = !flags.file.empty();
-    const FlagJson study = with_flags(from_file ? study_in(flags.file) : FlagJson::object(), flags.study, flags.shapes);
+    const requests::FlagJson study =
+        requests::with_flags(from_file ? study_in(flags.file) : requests::FlagJson::object(), flags.study, flags.shapes);
     json::Document document = json::Document::of(study, from_file ? flags.file : "flags");
-    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
+    requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
     try {
-        const AcceptanceStudyAnswer result = answer(read_acceptance_study(document, descriptions), document.name());
+        const sweeps::AcceptanceStudyAnswer result =
+            sweeps::answer(requests::read_acceptance_study(document, descriptions), document.name());
         if (!flags.html.empty()) {
-            write_file(flags.html, acceptance_html(result));
+            text::write_file(flags.html, reports::acceptance_html(result));
         }
-        flags.common.deliver(format == Format::json  ? acceptance_json(result)
-                             : format == Format::csv ? acceptance_csv(result)
-                                                     : acceptance_table(result));
-    } catch (const InputError& error) {
-        throw InputError(in_terms_of_flags(error.problems(), acceptance_study_flags()));
+        flags.common.deliver(format == Format::json  ? reports::acceptance_json(result)
+                             : format == Format::csv ? reports::acceptance_csv(result)
+                                                     : reports::acceptance_table(result));
+    } catch (const text::InputError& error) {
+        throw text::InputError(requests::in_terms_of_flags(error.problems(), requests::acceptance_study_flags()));
     }
 }
 
@@ -51,7 +53,7 @@ void acceptance(const AcceptanceFlags& flags) {
 Run add_acceptance(CLI::App& app) {
     auto flags = std::make_shared<AcceptanceFlags>();
     app.add_option("FILE", flags->file, "Study (JSON); flags override its keys");
-    for (const KeyFlag& flag : acceptance_study_flags()) {
+    for (const requests::KeyFlag& flag : requests::acceptance_study_flags()) {
         if (flag.path == "shapes") {
             app.add_option(flag.name, flags->shapes, flag.help)->type_name(flag.value)->allow_extra_args(false);
         } else {
@@ -69,4 +71,4 @@ Run add_acceptance(CLI::App& app) {
     return [flags] { acceptance(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

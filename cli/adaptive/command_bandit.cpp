@@ -11,7 +11,7 @@
 #include "requests/adaptive/bandit_reader.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct BanditFlags {
@@ -22,20 +22,21 @@ struct BanditFlags {
 
 void bandit(const BanditFlags& flags) {
     const Format format = flags.common.chosen_format();
-    BanditAnswer answer;
-    answer.runs.seed = static_cast<std::uint64_t>(whole_number("--seed", flags.seed, 0, std::numeric_limits<long long>::max()));
-    answer.runs.threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
+    sweeps::BanditAnswer answer;
+    answer.runs.seed =
+        static_cast<std::uint64_t>(requests::whole_number("--seed", flags.seed, 0, std::numeric_limits<long long>::max()));
+    answer.runs.threads = static_cast<unsigned>(requests::whole_number("--threads", flags.threads, 0, 1024));
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
-    answer.input = read_bandit(document, descriptions);
+    requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
+    answer.input = requests::read_bandit(document, descriptions);
     answer.runs.repetitions = answer.input.repetitions;
-    answer.outcome = simulate_bandit(answer.input.problem, answer.input.rule, answer.runs);
+    answer.outcome = sweeps::simulate_bandit(answer.input.problem, answer.input.rule, answer.runs);
     if (!flags.html.empty()) {
-        write_file(flags.html, bandit_html(answer));
+        text::write_file(flags.html, reports::bandit_html(answer));
     }
-    flags.common.deliver(format == Format::table  ? bandit_table(answer)
-                         : format == Format::json ? bandit_json(answer).dump(2) + "\n"
-                                                  : bandit_csv(answer));
+    flags.common.deliver(format == Format::table  ? reports::bandit_table(answer)
+                         : format == Format::json ? reports::bandit_json(answer).dump(2) + "\n"
+                                                  : reports::bandit_csv(answer));
 }
 
 }  // namespace
@@ -55,4 +56,4 @@ Run add_bandit(CLI::App& app) {
     return [flags] { bandit(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -11,7 +11,7 @@
 #include "requests/adaptive/traffic_reader.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct TrafficFlags {
@@ -22,20 +22,20 @@ struct TrafficFlags {
 
 void traffic(const TrafficFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const long long seed = whole_number("--seed", flags.seed, 0, std::numeric_limits<long long>::max());
-    const long long threads = whole_number("--threads", flags.threads, 0, 1024);
+    const long long seed = requests::whole_number("--seed", flags.seed, 0, std::numeric_limits<long long>::max());
+    const long long threads = requests::whole_number("--threads", flags.threads, 0, 1024);
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
-    TrafficInput input = read_traffic(document, descriptions);
+    requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
+    sweeps::TrafficInput input = requests::read_traffic(document, descriptions);
     input.size.seed = static_cast<std::uint64_t>(seed);
     input.size.threads = static_cast<unsigned>(threads);
-    const TrafficAnswer answer = study_traffic(std::move(input));
+    const sweeps::TrafficAnswer answer = sweeps::study_traffic(std::move(input));
     if (!flags.html.empty()) {
-        write_file(flags.html, traffic_html(answer));
+        text::write_file(flags.html, reports::traffic_html(answer));
     }
-    flags.common.deliver(format == Format::table  ? traffic_table(answer)
-                         : format == Format::json ? traffic_json(answer).dump(2) + "\n"
-                                                  : traffic_csv(answer));
+    flags.common.deliver(format == Format::table  ? reports::traffic_table(answer)
+                         : format == Format::json ? reports::traffic_json(answer).dump(2) + "\n"
+                                                  : reports::traffic_csv(answer));
 }
 
 }  // namespace
@@ -55,4 +55,4 @@ Run add_traffic(CLI::App& app) {
     return [flags] { traffic(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

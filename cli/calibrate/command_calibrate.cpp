@@ -15,7 +15,7 @@
 #include "requests/fit/serving_fit_reader.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct CalibrateFlags {
@@ -24,58 +24,60 @@ struct CalibrateFlags {
     std::string device, source, derive_from, html, resamples = "100";
     bool quick = false, check = false;
     std::string serving;
-    FlagTexts point;  ///< what was served, with --serving
+    requests::FlagTexts point;  ///< what was served, with --serving
 };
 
 /// A stack fitted to measured steps: --output names the description that is written, and the answer goes to standard output.
 void run_on_serving(const CalibrateFlags& flags, Format format) {
     if (!flags.from.empty() || !flags.derive_from.empty() || flags.quick || flags.check || !flags.html.empty() ||
         !flags.source.empty()) {
-        throw InputError(
+        throw text::InputError(
             {"--serving fits a software stack; --from, --derive-from, --quick, --check, --html and --source are for kernels; "
              "run them separately"});
     }
-    FlagTexts point = flags.point;
+    requests::FlagTexts point = flags.point;
     point["platform.device"] = flags.device;
-    const Catalogue catalogue = flags.common.find();
-    const ServingFit fit = fit_serving(flags.serving, point, catalogue);
+    const requests::Catalogue catalogue = flags.common.find();
+    const calibrate::ServingFit fit = requests::fit_serving(flags.serving, point, catalogue);
     const bool writes = flags.common.output != "-";
     if (writes) {
-        json::Document base = json::Document::load(stack_file(catalogue.hardware, given(point, "platform.stack")).string());
-        write_file(flags.common.output, stack_description(fit, base.root().raw()).dump(2) + "\n");
+        json::Document base =
+            json::Document::load(hardware::stack_file(catalogue.hardware, requests::given(point, "platform.stack")).string());
+        text::write_file(flags.common.output, requests::stack_description(fit, base.root().raw()).dump(2) + "\n");
     }
-    std::string text = format == Format::table  ? serving_fit_table(fit)
-                       : format == Format::json ? serving_fit_json(fit).dump(2) + "\n"
-                                                : serving_fit_csv(fit);
+    std::string text = format == Format::table  ? reports::serving_fit_table(fit)
+                       : format == Format::json ? reports::serving_fit_json(fit).dump(2) + "\n"
+                                                : reports::serving_fit_csv(fit);
     if (format == Format::table) {
         text += writes
                     ? fmt::format("\nWritten to {0}. Use it: --stack {0}, or {{\"stack\": \"{0}\"}} in a platform of a file.\n",
                                   flags.common.output)
                     : "\nNothing was written; --output my-stack.json keeps the stack.\n";
     }
-    write_file("-", text);
+    text::write_file("-", text);
 }
 
-std::string text_of(const CalibrationAnswer& answer, Format format) {
-    return format == Format::table  ? calibration_table(answer)
-           : format == Format::json ? calibration_json(answer)
-                                    : calibration_csv(answer);
+std::string text_of(const calibrate::CalibrationAnswer& answer, Format format) {
+    return format == Format::table  ? reports::calibration_table(answer)
+           : format == Format::json ? reports::calibration_json(answer)
+                                    : reports::calibration_csv(answer);
 }
 
 /// This machine's own device: --output names a folder, and the answer goes to standard output.
-void run_on_own_device(const CalibrateFlags& flags, const KernelFitOptions& options) {
+void run_on_own_device(const CalibrateFlags& flags, const calibrate::KernelFitOptions& options) {
     const Format format = flags.common.chosen_format();
     const std::filesystem::path folder = flags.common.output == "-" ? "treeline-calibration" : flags.common.output;
     MeasureResult result = measure_device({flags.device, flags.quick, flags.check, folder, options});
-    write_file(flags.html.empty() ? (folder / "report.html").string() : flags.html, calibration_page(result.answer));
+    text::write_file(flags.html.empty() ? (folder / "report.html").string() : flags.html,
+                     reports::calibration_page(result.answer));
     std::string text = text_of(result.answer, format);
     if (format == Format::table) {
-        text += result.answer.check.empty() ? "" : "\n" + check_text(result.answer.check);
-        text += result.answer.decoders.empty() ? "" : "\n" + decoder_check_text(result.answer.decoders);
+        text += result.answer.check.empty() ? "" : "\n" + reports::check_text(result.answer.check);
+        text += result.answer.decoders.empty() ? "" : "\n" + reports::decoder_check_text(result.answer.decoders);
         text = fmt::format("{}\n{}\nPrice with it: --device {} --stack ideal --mode calibrated\n", result.summary, text,
                            result.description.string());
     }
-    write_file("-", text);
+    text::write_file("-", text);
 }
 
 void run(const CalibrateFlags& flags) {
@@ -83,25 +85,25 @@ void run(const CalibrateFlags& flags) {
     if (!flags.serving.empty()) {
         return run_on_serving(flags, format);
     }
-    if (any_given(flags.point)) {
-        throw InputError({"--model, --stack, --drafter and the like say what was served; they need --serving FILE"});
+    if (requests::any_given(flags.point)) {
+        throw text::InputError({"--model, --stack, --drafter and the like say what was served; they need --serving FILE"});
     }
-    KernelFitOptions options;
-    options.bootstraps = static_cast<int>(whole_number("--resamples", flags.resamples, 0, 10'000));
+    calibrate::KernelFitOptions options;
+    options.bootstraps = static_cast<int>(requests::whole_number("--resamples", flags.resamples, 0, 10'000));
     if (names_own_device(flags.device) && flags.from.empty() && flags.derive_from.empty()) {
         return run_on_own_device(flags, options);
     }
     if (flags.quick || flags.check) {
-        throw InputError({fmt::format("{}: applies to measuring; give --device cpu or --device cuda without --from",
-                                      flags.quick ? "--quick" : "--check")});
+        throw text::InputError({fmt::format("{}: applies to measuring; give --device cpu or --device cuda without --from",
+                                            flags.quick ? "--quick" : "--check")});
     }
-    const CalibrationAnswer answer =
-        calibrate_kernels({flags.device, flags.from, flags.derive_from, flags.source, options}, flags.common.find());
+    const calibrate::CalibrationAnswer answer =
+        requests::calibrate_kernels({flags.device, flags.from, flags.derive_from, flags.source, options}, flags.common.find());
     if (!flags.html.empty()) {
         if (answer.kernels.empty()) {
-            throw InputError({"--html shows measurements, so it needs --from"});
+            throw text::InputError({"--html shows measurements, so it needs --from"});
         }
-        write_file(flags.html, calibration_page(answer));
+        text::write_file(flags.html, reports::calibration_page(answer));
     }
     flags.common.deliver(text_of(answer, format));
 }
@@ -109,10 +111,10 @@ void run(const CalibrateFlags& flags) {
 void add_serving_flags(CLI::App& app, CalibrateFlags& flags) {
     app.add_option("--serving", flags.serving, "Measured steps of a deployment, as CSV: fits its software stack")
         ->type_name("FILE");
-    std::vector<KeyFlag> served =
-        flags_at(point_flags(), {"target.model", "target.precision", "platform.tensor_parallel", "platform.interconnect",
-                                 "platform.stack", "platform.mode", "drafter", "context", "rollback"});
-    for (KeyFlag& flag : served) {
+    std::vector<requests::KeyFlag> served = requests::flags_at(
+        requests::point_flags(), {"target.model", "target.precision", "platform.tensor_parallel", "platform.interconnect",
+                                  "platform.stack", "platform.mode", "drafter", "context", "rollback"});
+    for (requests::KeyFlag& flag : served) {
         if (flag.path == "platform.stack") {
             flag.help = "Starting point; numbers that are not fitted keep its values";
         }
@@ -165,4 +167,4 @@ Run add_calibrate(CLI::App& app) {
     return [flags] { run(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

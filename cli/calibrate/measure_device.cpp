@@ -21,7 +21,7 @@
 #include "text/output_file.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 /// Load beyond which a machine is not idle.
@@ -30,32 +30,33 @@ constexpr double most_load = 0.15;
 void warn(const std::string& sentence) { static_cast<void>(std::fputs((sentence + "\n").c_str(), stderr)); }
 
 struct OwnDevice {
-    MeasuredDevice device;
-    Machine machine;
+    calibrate::MeasuredDevice device;
+    calibrate::Machine machine;
 };
 
-OwnDevice own_cpu() { return {{&kernels::cpu_backend(), false, {}}, host_machine()}; }
+OwnDevice own_cpu() { return {{&kernels::cpu_backend(), false, {}}, calibrate::host_machine()}; }
 
 OwnDevice own_gpu(const std::string& named) {
     const kernels::CudaDevices found = kernels::available_devices();
     if (found.devices.empty()) {
-        throw InputError({fmt::format("--device {}: {}", named, found.reason)});
+        throw text::InputError({fmt::format("--device {}: {}", named, found.reason)});
     }
     int index = 0;
     if (const std::size_t colon = named.find(':'); colon != std::string::npos) {
-        index = parse_number<int>(std::string_view(named).substr(colon + 1)).value_or(-1);
+        index = text::parse_number<int>(std::string_view(named).substr(colon + 1)).value_or(-1);
         if (index < 0 || index >= static_cast<int>(found.devices.size())) {
-            throw InputError({fmt::format("--device {}: must be cuda or cuda:0 to cuda:{}", named, found.devices.size() - 1)});
+            throw text::InputError(
+                {fmt::format("--device {}: must be cuda or cuda:0 to cuda:{}", named, found.devices.size() - 1)});
         }
     }
     kernels::select_cuda_device(index);
     const kernels::CudaDevice& device = found.devices[static_cast<std::size_t>(index)];
-    return {{&kernels::cuda_backend(), true, device.pci_bus_id}, gpu_machine(device)};
+    return {{&kernels::cuda_backend(), true, device.pci_bus_id}, calibrate::gpu_machine(device)};
 }
 
 /// Four times the last-level cache (the protocol asks for more than three), room for the largest cases, and little of the
 /// memory: the workspace holds five such blocks.
-std::size_t rotation_for(const Machine& machine, bool on_gpu) {
+std::size_t rotation_for(const calibrate::Machine& machine, bool on_gpu) {
     const double wanted = std::max(4.0 * machine.cache_bytes, on_gpu ? 4e9 : 2e8);
     const double room = machine.memory_bytes > 0.0 ? machine.memory_bytes / 12.0 : wanted;
     return static_cast<std::size_t>(std::min(wanted, room));
@@ -63,23 +64,24 @@ std::size_t rotation_for(const Machine& machine, bool on_gpu) {
 
 /// What there is to measure: kernels, and after them decoders.
 struct Plan {
-    std::vector<KernelCase> cases;
-    std::vector<HeldOutDecoder> decoders;
+    std::vector<calibrate::KernelCase> cases;
+    std::vector<calibrate::HeldOutDecoder> decoders;
 
-    [[nodiscard]] KernelCase row(std::size_t index) const {
-        return index < cases.size() ? cases[index] : decoder_case(decoders[index - cases.size()]);
+    [[nodiscard]] calibrate::KernelCase row(std::size_t index) const {
+        return index < cases.size() ? cases[index] : calibrate::decoder_case(decoders[index - cases.size()]);
     }
 };
 
 struct Measured {
-    ProtocolRun run;
+    calibrate::ProtocolRun run;
     double load = 0.0;       ///< per core, before the first measurement
     std::size_t before = 0;  ///< kernels and decoders that were there already
-    std::vector<Skipped> skipped;
+    std::vector<calibrate::Skipped> skipped;
 };
 
-void put(const Plan& plan, const std::vector<Measurement>& measurements, std::size_t rotation, MeasurementFiles& files) {
-    for (const Measurement& each : measurements) {
+void put(const Plan& plan, const std::vector<calibrate::Measurement>& measurements, std::size_t rotation,
+         calibrate::MeasurementFiles& files) {
+    for (const calibrate::Measurement& each : measurements) {
         if (each.index < plan.cases.size()) {
             files.put(plan.cases[each.index], each, rotation);
         } else {
@@ -92,54 +94,57 @@ void put(const Plan& plan, const std::vector<Measurement>& measurements, std::si
 }
 
 /// Measures what is missing, pass by pass into the files.
-Measured measure_missing(const OwnDevice& own, const MeasureRequest& request, MeasurementFiles& files) {
+Measured measure_missing(const OwnDevice& own, const MeasureRequest& request, calibrate::MeasurementFiles& files) {
     const bool quick = request.quick, on_gpu = own.device.on_gpu;
     Measured measured;
-    measured.load = load_per_core().value_or(0.0);
+    measured.load = calibrate::load_per_core().value_or(0.0);
     if (measured.load > most_load) {
         warn(fmt::format("The machine is in use (load {:.2f} per core): times scatter, and intervals are widened for it.",
                          measured.load));
     }
-    ProtocolOptions options;
+    calibrate::ProtocolOptions options;
     options.seconds = (quick ? 32.0 : 145.0) + (!request.check ? 0.0 : quick ? 8.0 : 95.0);
     options.least_samples = quick ? 5 : 7;
     options.earlier = files.conditions();
     const std::size_t rotation = rotation_for(own.machine, on_gpu);
-    Workspace workspace(*own.device.backend, rotation);
+    calibrate::Workspace workspace(*own.device.backend, rotation);
     Plan plan;
-    plan.cases = kernel_cases({quick ? Thoroughness::quick : Thoroughness::full, on_gpu}, rotation / 4 / 256 * 256);
+    plan.cases = calibrate::kernel_cases({quick ? calibrate::Thoroughness::quick : calibrate::Thoroughness::full, on_gpu},
+                                         rotation / 4 / 256 * 256);
     std::vector<std::size_t> kernels, decoders;
     for (std::size_t i = 0; i < plan.cases.size(); ++i) {
         files.holds(plan.cases[i], options.least_samples) ? void(++measured.before) : kernels.push_back(i);
     }
     if (request.check) {
-        plan.decoders = held_out_decoders(on_gpu, quick);
+        plan.decoders = calibrate::held_out_decoders(on_gpu, quick);
         for (std::size_t i = 0; i < plan.decoders.size(); ++i) {
-            files.holds(decoder_case(plan.decoders[i])) ? void(++measured.before) : decoders.push_back(i);
+            files.holds(calibrate::decoder_case(plan.decoders[i])) ? void(++measured.before) : decoders.push_back(i);
         }
     }
-    std::vector<Target> targets = kernel_targets(own.device, plan.cases, kernels, workspace, measured.skipped);
-    for (Target& target : decoder_targets(plan.decoders, decoders, {2, 4}, on_gpu, measured.skipped)) {
+    std::vector<calibrate::Target> targets =
+        calibrate::kernel_targets(own.device, plan.cases, kernels, workspace, measured.skipped);
+    for (calibrate::Target& target : calibrate::decoder_targets(plan.decoders, decoders, {2, 4}, on_gpu, measured.skipped)) {
         target.index += plan.cases.size();
         targets.push_back(std::move(target));
     }
     if (targets.empty()) {
         return measured;
     }
-    Sentinel sentinel(own.device, rotation / 2);
+    calibrate::Sentinel sentinel(own.device, rotation / 2);
     Progress progress("seconds");
     measured.run =
-        measure(sentinel, targets, options, [&](const std::vector<Measurement>& measurements, double seconds, double planned) {
-            put(plan, measurements, rotation, files);
-            progress.show(std::uint64_t(seconds), std::uint64_t(planned));
-        });
+        calibrate::measure(sentinel, targets, options,
+                           [&](const std::vector<calibrate::Measurement>& measurements, double seconds, double planned) {
+                               put(plan, measurements, rotation, files);
+                               progress.show(std::uint64_t(seconds), std::uint64_t(planned));
+                           });
     files.write_conditions(measured.run);
     return measured;
 }
 
-std::string launches_text(const MachineFigures& figures) {
+std::string launches_text(const calibrate::MachineFigures& figures) {
     std::string text;
-    for (const LaunchCost& launch : figures.launches) {
+    for (const calibrate::LaunchCost& launch : figures.launches) {
         text += fmt::format("{}{:.2f} us ({} of {:g})", text.empty() ? "" : ", ", 1e6 * launch.each.value(), launch.by,
                             launch.launches);
     }
@@ -147,10 +152,10 @@ std::string launches_text(const MachineFigures& figures) {
 }
 
 /// "1.32 us in the typical state, 0.55 us in another".
-std::string states_text(const ProtocolRun& run) {
+std::string states_text(const calibrate::ProtocolRun& run) {
     std::string text;
-    for (const Conditions& state : run.states) {
-        if (!is_of_state(state, run.typical, {})) {
+    for (const calibrate::Conditions& state : run.states) {
+        if (!calibrate::is_of_state(state, run.typical, {})) {
             text += fmt::format("{}{:.2f} us", text.empty() ? "" : ", ", 1e6 * state.launch);
         }
     }
@@ -160,9 +165,9 @@ std::string states_text(const ProtocolRun& run) {
 }
 
 /// What the machine was like while it was measured.
-std::string conditions_text(const ProtocolRun& run) {
+std::string conditions_text(const calibrate::ProtocolRun& run) {
     std::vector<double> reads, clocks;
-    for (const PassRecord& pass : run.passes) {
+    for (const calibrate::PassRecord& pass : run.passes) {
         reads.push_back(1e3 * pass.conditions.read);
         clocks.push_back(1e-6 * pass.conditions.clock);
     }
@@ -171,14 +176,15 @@ std::string conditions_text(const ProtocolRun& run) {
         "{} samples, {:.0f} % of them in the machine's typical state{}. A block of memory was read in {:.2f} ms ({:.2f} to "
         "{:.2f})",
         run.samples, 100.0 * (1.0 - double(run.samples_elsewhere) / double(std::max<std::size_t>(run.samples, 1))),
-        states_text(run), quantile(reads, 0.5), quantile(reads, 0.1), quantile(reads, 0.9));
+        states_text(run), numerics::quantile(reads, 0.5), numerics::quantile(reads, 0.1), numerics::quantile(reads, 0.9));
     if (run.typical.clock > 0.0) {
-        text += fmt::format("; clock {:.0f} MHz, {:.0f} at the slowest", 1e-6 * run.typical.clock, quantile(clocks, 0.0));
+        text +=
+            fmt::format("; clock {:.0f} MHz, {:.0f} at the slowest", 1e-6 * run.typical.clock, numerics::quantile(clocks, 0.0));
     }
     return text + (temperature ? fmt::format(", {:.0f} °C at the end", *temperature) : "") + ".\n";
 }
 
-std::string summary_of(const OwnDevice& own, const MachineFigures& figures, const Measured& measured,
+std::string summary_of(const OwnDevice& own, const calibrate::MachineFigures& figures, const Measured& measured,
                        const std::vector<std::string>& notes) {
     std::string text = fmt::format("{} ({})\n", own.machine.title, own.machine.driver);
     text += fmt::format(
@@ -197,13 +203,15 @@ std::string summary_of(const OwnDevice& own, const MachineFigures& figures, cons
     for (const std::string& sentence : notes) {
         text += "Left out: " + sentence + ".\n";
     }
-    for (const Skipped& skipped : measured.skipped) {
+    for (const calibrate::Skipped& skipped : measured.skipped) {
         text += "Left out: " + skipped.reason + ".\n";
     }
     return text;
 }
 
-Device described_device(const std::filesystem::path& file) { return load_uncalibrated_device({}, file.string()).value; }
+sim::Device described_device(const std::filesystem::path& file) {
+    return hardware::load_uncalibrated_device({}, file.string()).value;
+}
 
 }  // namespace
 
@@ -213,40 +221,41 @@ bool names_own_device(const std::string& device) {
 
 MeasureResult measure_device(const MeasureRequest& request) {
     const OwnDevice own = request.device == "cpu" ? own_cpu() : own_gpu(request.device);
-    MeasurementFiles files(request.folder / "measurements", own.machine);
+    calibrate::MeasurementFiles files(request.folder / "measurements", own.machine);
     Measured measured;
     try {
         measured = measure_missing(own, request, files);
     } catch (const kernels::KernelError& error) {
-        throw InputError({fmt::format("--device {}: {}; what was measured before is kept in {}", request.device, error.what(),
-                                      (request.folder / "measurements").string())});
+        throw text::InputError({fmt::format("--device {}: {}; what was measured before is kept in {}", request.device,
+                                            error.what(), (request.folder / "measurements").string())});
     }
-    const std::vector<MeasuredFile> rows = files.read();
-    const MachineFigures figures = figures_of(rows);
+    const std::vector<calibrate::MeasuredFile> rows = files.read();
+    const calibrate::MachineFigures figures = calibrate::figures_of(rows);
     const std::string calibration_file = own.machine.name + "-calibration.json";
     MeasureResult result;
     result.description = request.folder / (own.machine.name + ".json");
-    write_file(result.description, device_description(own.machine, figures, own.device.on_gpu, calibration_file));
+    text::write_file(result.description,
+                     calibrate::device_description(own.machine, figures, own.device.on_gpu, calibration_file));
     result.answer.device = described_device(result.description);
     result.answer.kind = "measured";
     result.answer.source = fmt::format("measured by treeline calibrate --device {}{} on {}, {}", request.device,
                                        request.quick ? " --quick" : "", own.machine.title, own.machine.driver);
     result.answer.launches = figures.launches;
-    KernelFitOptions options = request.fit;
+    calibrate::KernelFitOptions options = request.fit;
     options.widening = 1.0 + std::max(0.0, measured.load - most_load);
     std::vector<std::string> notes;
-    result.answer.kernels =
-        fitted_where_possible(kernel_tables_of(rows, result.answer.device), result.answer.device, options, notes);
-    write_file(request.folder / calibration_file, calibration_json(result.answer));
+    result.answer.kernels = calibrate::fitted_where_possible(calibrate::kernel_tables_of(rows, result.answer.device),
+                                                             result.answer.device, options, notes);
+    text::write_file(request.folder / calibration_file, reports::calibration_json(result.answer));
     if (request.check) {
         // By the calibration as it was written, so that what is checked is what others will read.
-        const Device calibrated = load_device({}, result.description.string()).value;
-        result.answer.check = checked_layers(rows, calibrated);
-        result.answer.decoders = checked_decoders(rows, calibrated);
-        write_file(request.folder / calibration_file, calibration_json(result.answer));
+        const sim::Device calibrated = hardware::load_device({}, result.description.string()).value;
+        result.answer.check = calibrate::checked_layers(rows, calibrated);
+        result.answer.decoders = calibrate::checked_decoders(rows, calibrated);
+        text::write_file(request.folder / calibration_file, reports::calibration_json(result.answer));
     }
     result.summary = summary_of(own, figures, measured, notes);
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -8,7 +8,7 @@
 
 #include "calibrate/tables/calibration_answer.h"
 
-namespace treeline {
+namespace treeline::cli {
 
 /// "cpu", "cuda" or "cuda:1": not the name of a device in the catalogue, but this machine's.
 bool names_own_device(const std::string& device);
@@ -18,11 +18,11 @@ struct MeasureRequest {
     bool quick = false;
     bool check = false;  ///< run decoders as well; predict them, and the whole layers that were measured with the kernels
     std::filesystem::path folder;
-    KernelFitOptions fit;
+    calibrate::KernelFitOptions fit;
 };
 
 struct MeasureResult {
-    CalibrationAnswer answer;
+    calibrate::CalibrationAnswer answer;
     std::filesystem::path description;  ///< of the device, in the folder
     std::string summary;                ///< bandwidths, launches, what was skipped and why, as text
 };
@@ -32,4 +32,4 @@ struct MeasureResult {
 /// device, or if it fails (the message names the call; earlier measurements stay).
 MeasureResult measure_device(const MeasureRequest& request);
 
-}  // namespace treeline
+}  // namespace treeline::cli

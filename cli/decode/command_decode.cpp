@@ -9,13 +9,13 @@
 #include "reports/decode/decode_output.h"
 #include "requests/decode/decode_reader.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct DecodeCommandFlags {
     CommonFlags common;
     std::string file;
-    DecodeFlags replaced;
+    requests::DecodeFlags replaced;
 };
 
 void append(std::vector<double>& to, const std::vector<double>& more) { to.insert(to.end(), more.begin(), more.end()); }
@@ -43,17 +43,17 @@ decoder::DecodeResult repeated(const decoder::DecodeSetup& setup, int repeat) {
 void run_decode(const DecodeCommandFlags& flags) {
     const Format format = flags.common.chosen_format();
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
-    DecodeAnswer answer;
-    answer.input = read_decode(document, descriptions, flags.replaced);
+    requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
+    decoder::DecodeAnswer answer;
+    answer.input = requests::read_decode(document, descriptions, flags.replaced);
     const decoder::DecodeSetup& setup = answer.input.setup;
     answer.decoded = repeated(setup, answer.input.repeat);
     if (answer.input.compare_plain && setup.tree.nodes() > 0) {
         answer.plain = repeated(plain(setup), answer.input.repeat);
     }
-    flags.common.deliver(format == Format::table  ? decode_table(answer)
-                         : format == Format::json ? decode_json(answer).dump(2) + "\n"
-                                                  : decode_csv(answer));
+    flags.common.deliver(format == Format::table  ? reports::decode_table(answer)
+                         : format == Format::json ? reports::decode_json(answer).dump(2) + "\n"
+                                                  : reports::decode_csv(answer));
 }
 
 }  // namespace
@@ -73,4 +73,4 @@ Run add_decode(CLI::App& app) {
     return [flags] { run_decode(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -12,13 +12,13 @@
 #include "requests/point_file.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct EstimateFlags {
     CommonFlags common;
-    FlagTexts point;
-    FpgaFlags run;  ///< what only accelerators have
+    requests::FlagTexts point;
+    requests::FpgaFlags run;  ///< what only accelerators have
     std::string file, html;
     bool cycles = false;
 };
@@ -30,77 +30,79 @@ std::filesystem::path from_folder_of(const std::string& output) {
 }
 
 /// The flags of a run under the names of a point's.
-FpgaFlags run_flags(const EstimateFlags& flags) {
-    FpgaFlags run = flags.run;
+requests::FpgaFlags run_flags(const EstimateFlags& flags) {
+    requests::FpgaFlags run = flags.run;
     run.file = flags.file;
     for (const auto& [of_point, of_run] :
          {std::pair{"platform.design", "design"}, std::pair{"target.model", "target"}, std::pair{"drafter", "drafter"},
           std::pair{"shape", "shape"}, std::pair{"drafter.acceptance", "acceptance"},
           std::pair{"drafter.acceptance.mean_length", "accept_length"}}) {
-        run.texts[of_run] = given(flags.point, of_point);
+        run.texts[of_run] = requests::given(flags.point, of_point);
     }
     return run;
 }
 
-void deliver_run(const EstimateFlags& flags, const FpgaEstimate& result, const FlagJson& input) {
+void deliver_run(const EstimateFlags& flags, const sweeps::FpgaEstimate& result, const requests::FlagJson& input) {
     const Format format = flags.common.chosen_format();
     if (!flags.html.empty()) {
-        write_file(flags.html, fpga_html(result));
+        text::write_file(flags.html, reports::fpga_html(result));
     }
-    flags.common.deliver(format == Format::json  ? fpga_json(result, input).dump(2) + "\n"
-                         : format == Format::csv ? fpga_csv(result)
-                                                 : fpga_table(result));
+    flags.common.deliver(format == Format::json  ? reports::fpga_json(result, input).dump(2) + "\n"
+                         : format == Format::csv ? reports::fpga_csv(result)
+                                                 : reports::fpga_table(result));
 }
 
 /// A point on an accelerator, cycle by cycle. JSON holds both views.
-void deliver_cycles(const EstimateFlags& flags, const PointEstimate& point, const FlagJson& input) {
-    const FpgaEstimate cycles =
-        estimate_fpga(run_at(setup_of(point.input, point.rollback), speculation_of(point), point.speculative.accept_length));
+void deliver_cycles(const EstimateFlags& flags, const sweeps::PointEstimate& point, const requests::FlagJson& input) {
+    const sweeps::FpgaEstimate cycles = sweeps::estimate_fpga(
+        sweeps::run_at(setup_of(point.input, point.rollback), sweeps::speculation_of(point), point.speculative.accept_length));
     if (flags.common.chosen_format() != Format::json) {
         return deliver_run(flags, cycles, input);
     }
-    FlagJson json = estimate_json(point, input);
-    json["cycles"] = fpga_json(cycles, FlagJson());
+    requests::FlagJson json = estimate_json(point, input);
+    json["cycles"] = reports::fpga_json(cycles, requests::FlagJson());
     flags.common.deliver(json.dump(2) + "\n");
 }
 
 /// A run names a design and nothing around it, in a file or by flags.
 bool asks_for_a_run(const EstimateFlags& flags) {
-    return describes_a_run(flags.file) || (flags.file.empty() && given(flags.point, "platform.device").empty() &&
-                                           !given(flags.point, "platform.design").empty());
+    return requests::describes_a_run(flags.file) ||
+           (flags.file.empty() && requests::given(flags.point, "platform.device").empty() &&
+            !requests::given(flags.point, "platform.design").empty());
 }
 
 bool names_parts_of_a_run(const EstimateFlags& flags) {
-    return any_given(flags.run.texts) || !flags.run.changes.empty() || flags.run.no_overlap;
+    return requests::any_given(flags.run.texts) || !flags.run.changes.empty() || flags.run.no_overlap;
 }
 
 void estimate(const EstimateFlags& flags) {
     const Format format = flags.common.chosen_format();
     if (asks_for_a_run(flags)) {
-        const FpgaFlags run = run_flags(flags);
-        return deliver_run(flags, estimate_fpga(read_fpga_run(run, flags.common.find())), run_of(run));
+        const requests::FpgaFlags run = run_flags(flags);
+        return deliver_run(flags, sweeps::estimate_fpga(requests::read_fpga_run(run, flags.common.find())),
+                           requests::run_of(run));
     }
     if (names_parts_of_a_run(flags)) {
-        throw InputError(
+        throw text::InputError(
             {"--board, --plan, --tree-states, --set and --no-overlap are of a run: a FILE that names a design, or "
              "--design without --device"});
     }
     try {
-        PointSource source = read_point(flags.file, flags.point, flags.common.find());
-        const PointEstimate result = estimate_point(std::move(source.input));
-        rebase_paths(source.raw, from_folder_of(flags.common.output).string());
+        requests::PointSource source = requests::read_point(flags.file, flags.point, flags.common.find());
+        const sweeps::PointEstimate result = sweeps::estimate_point(std::move(source.input));
+        requests::rebase_paths(source.raw, from_folder_of(flags.common.output).string());
         if (flags.cycles || !flags.html.empty()) {
             if (!result.input.platform.accelerator) {
-                throw InputError({"--cycles and --html show an accelerator, and " + result.input.platform.device.name +
-                                  " is none; treeline report draws pages of other devices"});
+                throw text::InputError({"--cycles and --html show an accelerator, and " + result.input.platform.device.name +
+                                        " is none; treeline report draws pages of other devices"});
             }
             return deliver_cycles(flags, result, source.raw);
         }
         flags.common.deliver(format == Format::json  ? estimate_json(result, source.raw).dump(2) + "\n"
-                             : format == Format::csv ? estimate_csv(result)
-                                                     : estimate_table(result));
-    } catch (const InputError& error) {
-        throw InputError(in_terms_of_flags(error.problems(), point_flags()));
+                             : format == Format::csv ? reports::estimate_csv(result)
+                                                     : reports::estimate_table(result));
+    } catch (const text::InputError& error) {
+        throw text::InputError(requests::in_terms_of_flags(error.problems(), requests::point_flags()));
     }
 }
 
@@ -110,10 +112,10 @@ Run add_estimate(CLI::App& app) {
     auto flags = std::make_shared<EstimateFlags>();
     app.add_option("FILE", flags->file,
                    "Design point, or run of an accelerator (JSON), or an earlier result; flags override its keys");
-    add_key_flags(app, point_flags(), flags->point);
+    add_key_flags(app, requests::point_flags(), flags->point);
     app.option_defaults()->group("With an accelerator");
     app.add_flag("--cycles", flags->cycles, "Show it cycle by cycle: passes, FIFO, resources, power");
-    add_key_flags(app, flags_at(fpga_flags(), {"board", "plan", "tree_states"}), flags->run.texts);
+    add_key_flags(app, requests::flags_at(requests::fpga_flags(), {"board", "plan", "tree_states"}), flags->run.texts);
     add_change_flags(app, flags->run);
     app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     app.option_defaults()->group("Options");
@@ -127,4 +129,4 @@ Run add_estimate(CLI::App& app) {
     return [flags] { estimate(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -10,7 +10,7 @@
 #include "requests/fit/break_even_reader.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct BreakEvenFlags {
@@ -22,18 +22,18 @@ void run_break_even(const BreakEvenFlags& flags) {
     const Format format = flags.common.chosen_format();
     const std::filesystem::path folder = std::filesystem::path(flags.file).parent_path();
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(flags.common.find(), folder);
-    BreakEvenAnswer answer{read_break_even(document, descriptions, folder), {}};
-    const PricedRounds rounds = priced_rounds(answer.input, document.name());
+    requests::Descriptions descriptions(flags.common.find(), folder);
+    sweeps::BreakEvenAnswer answer{requests::read_break_even(document, descriptions, folder), {}};
+    const sweeps::PricedRounds rounds = sweeps::priced_rounds(answer.input, document.name());
     document.add_problems(problems(rounds.chain, rounds.trees));
     document.throw_if_problems();
-    answer.result = break_even(rounds.chain, rounds.trees);
+    answer.result = calibrate::break_even(rounds.chain, rounds.trees);
     if (!flags.html.empty()) {
-        write_file(flags.html, break_even_page(answer));
+        text::write_file(flags.html, reports::break_even_page(answer));
     }
-    flags.common.deliver(format == Format::table  ? break_even_table(answer)
-                         : format == Format::json ? break_even_json(answer)
-                                                  : break_even_csv(answer));
+    flags.common.deliver(format == Format::table  ? reports::break_even_table(answer)
+                         : format == Format::json ? reports::break_even_json(answer)
+                                                  : reports::break_even_csv(answer));
 }
 
 }  // namespace
@@ -48,4 +48,4 @@ Run add_break_even(CLI::App& app) {
     return [flags] { run_break_even(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

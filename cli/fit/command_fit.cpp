@@ -13,7 +13,7 @@
 #include "text/output_file.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 constexpr const char* automatic = "auto";
@@ -31,17 +31,17 @@ std::optional<Choice> chosen(const std::string& flag, const std::string& text) {
     if (!choice && text != automatic) {
         std::vector<std::string> names = names_of<Choice>();
         names.insert(names.begin(), automatic);
-        throw InputError(
-            {fmt::format("{}: must be {}, not \"{}\"{}", flag, listed(names, "or"), text, did_you_mean(text, names))});
+        throw text::InputError({fmt::format("{}: must be {}, not \"{}\"{}", flag, text::listed(names, "or"), text,
+                                            text::did_you_mean(text, names))});
     }
     return choice;
 }
 
 double number_of(const std::string& flag, std::string_view text, double low, double high) {
-    const std::optional<double> value = parse_number(text);
+    const std::optional<double> value = text::parse_number(text);
     if (!value || *value < low || *value > high) {
-        throw InputError({fmt::format("{}: must be a number between {} and {}, not \"{}\"", flag, number_text(low),
-                                      number_text(high), text)});
+        throw text::InputError({fmt::format("{}: must be a number between {} and {}, not \"{}\"", flag, text::number_text(low),
+                                            text::number_text(high), text)});
     }
     return *value;
 }
@@ -56,12 +56,12 @@ std::vector<double> numbers_of(const std::string& flag, std::string_view text) {
     return numbers;
 }
 
-SeriesFit fit_series(const TimingFile& file, const TimingSeries& series, const FitOptions& options,
-                     std::optional<LawForm> form) {
+calibrate::SeriesFit fit_series(const calibrate::TimingFile& file, const calibrate::TimingSeries& series,
+                                const calibrate::FitOptions& options, std::optional<calibrate::LawForm> form) {
     const std::string where = series.name.empty() ? file.path : fmt::format("{}: series \"{}\"", file.path, series.name);
-    std::vector<std::string> found = selection_problems(series.timings, options);
+    std::vector<std::string> found = calibrate::selection_problems(series.timings, options);
     if (found.empty()) {
-        SeriesFit fit{series.name, select_law(series.timings, options), 0};
+        calibrate::SeriesFit fit{series.name, calibrate::select_law(series.timings, options), 0};
         fit.shown = fit.selection.chosen;
         for (std::size_t i = 0; form && i < fit.selection.candidates.size(); ++i) {
             if (fit.selection.candidates[i].form == *form) {
@@ -76,28 +76,28 @@ SeriesFit fit_series(const TimingFile& file, const TimingSeries& series, const F
     for (std::string& problem : found) {
         problem = fmt::format("{}: {}", where, problem);
     }
-    throw InputError(std::move(found));
+    throw text::InputError(std::move(found));
 }
 
 void fit(const FitFlags& flags) {
     const Format format = flags.common.chosen_format();
-    FitOptions options;
-    options.weighting = chosen<Weighting>("--weights", flags.weights);
+    calibrate::FitOptions options;
+    options.weighting = chosen<calibrate::Weighting>("--weights", flags.weights);
     options.confidence = number_of("--confidence", flags.confidence, 0.5, 0.9999);
-    const std::optional<LawForm> form = chosen<LawForm>("--law", flags.law);
-    FitAnswer answer{read_timings(flags.file), {}, numbers_of("--at", flags.at)};
+    const std::optional<calibrate::LawForm> form = chosen<calibrate::LawForm>("--law", flags.law);
+    calibrate::FitAnswer answer{calibrate::read_timings(flags.file), {}, numbers_of("--at", flags.at)};
     if (!flags.series.empty()) {
-        answer.file.series = {series_named(answer.file, flags.series)};
+        answer.file.series = {calibrate::series_named(answer.file, flags.series)};
     }
-    for (const TimingSeries& series : answer.file.series) {
+    for (const calibrate::TimingSeries& series : answer.file.series) {
         answer.series.push_back(fit_series(answer.file, series, options, form));
     }
     if (!flags.html.empty()) {
-        write_file(flags.html, fit_page(answer));
+        text::write_file(flags.html, reports::fit_page(answer));
     }
-    flags.common.deliver(format == Format::table  ? fit_table(answer)
-                         : format == Format::json ? fit_json(answer)
-                                                  : fit_csv(answer));
+    flags.common.deliver(format == Format::table  ? reports::fit_table(answer)
+                         : format == Format::json ? reports::fit_json(answer)
+                                                  : reports::fit_csv(answer));
 }
 
 }  // namespace
@@ -124,4 +124,4 @@ Run add_fit(CLI::App& app) {
     return [flags] { fit(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

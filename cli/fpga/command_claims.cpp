@@ -9,7 +9,7 @@
 #include "reports/fpga/fpga_claims_output.h"
 #include "requests/fpga/fpga_claims_reader.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct ClaimsFlags {
@@ -19,14 +19,14 @@ struct ClaimsFlags {
 
 void claims_of_file(const ClaimsFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const Catalogue catalogue = flags.common.find();
+    const requests::Catalogue catalogue = flags.common.find();
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
-    const FpgaClaimsInput input = read_fpga_claims(document, descriptions, catalogue.hardware);
-    const std::vector<FpgaClaim> claims = fpga_claims(input);
-    flags.common.deliver(format == Format::json  ? claims_json(input, claims).dump(2) + "\n"
-                         : format == Format::csv ? claims_csv(claims)
-                                                 : claims_table(input, claims));
+    requests::Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
+    const sweeps::FpgaClaimsInput input = requests::read_fpga_claims(document, descriptions, catalogue.hardware);
+    const std::vector<sweeps::FpgaClaim> claims = sweeps::fpga_claims(input);
+    flags.common.deliver(format == Format::json  ? reports::claims_json(input, claims).dump(2) + "\n"
+                         : format == Format::csv ? reports::claims_csv(claims)
+                                                 : reports::claims_table(input, claims));
 }
 
 }  // namespace
@@ -39,4 +39,4 @@ Run add_fpga_claims(CLI::App& app) {
     return [flags] { claims_of_file(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -10,12 +10,12 @@
 #include "requests/fpga/fpga_run_reader.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct SimulateFlags {
     CommonFlags common;
-    FpgaFlags run;
+    requests::FpgaFlags run;
     std::string replayed;
     std::string html;
 };
@@ -25,14 +25,16 @@ constexpr int most_replayed = 4096;
 void simulate(const SimulateFlags& flags) {
     const Format format = flags.common.chosen_format();
     const int replayed =
-        flags.replayed.empty() ? -1 : static_cast<int>(whole_number("--replayed", flags.replayed, 0, most_replayed));
-    const FpgaSimulation simulation = simulate_fpga(read_fpga_run(flags.run, flags.common.find()), replayed);
+        flags.replayed.empty() ? -1 : static_cast<int>(requests::whole_number("--replayed", flags.replayed, 0, most_replayed));
+    const sweeps::FpgaSimulation simulation =
+        sweeps::simulate_fpga(requests::read_fpga_run(flags.run, flags.common.find()), replayed);
     if (!flags.html.empty()) {
-        write_file(flags.html, fpga_simulation_html(simulation));
+        text::write_file(flags.html, reports::fpga_simulation_html(simulation));
     }
-    flags.common.deliver(format == Format::json  ? fpga_simulation_json(simulation, run_of(flags.run)).dump(2) + "\n"
-                         : format == Format::csv ? fpga_simulation_csv(simulation)
-                                                 : fpga_simulation_table(simulation));
+    flags.common.deliver(format == Format::json
+                             ? reports::fpga_simulation_json(simulation, requests::run_of(flags.run)).dump(2) + "\n"
+                         : format == Format::csv ? reports::fpga_simulation_csv(simulation)
+                                                 : reports::fpga_simulation_table(simulation));
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ void simulate(const SimulateFlags& flags) {
 Run add_fpga_simulate(CLI::App& app) {
     auto flags = std::make_shared<SimulateFlags>();
     app.add_option("FILE", flags->run.file, "Run (JSON), or an earlier result; flags override its keys");
-    add_key_flags(app, fpga_flags(), flags->run.texts);
+    add_key_flags(app, requests::fpga_flags(), flags->run.texts);
     add_change_flags(app, flags->run);
     app.add_option("--replayed", flags->replayed, "Tokens recomputed before the tree (default: what the plan recomputes)")
         ->type_name("N");
@@ -54,4 +56,4 @@ Run add_fpga_simulate(CLI::App& app) {
     return [flags] { simulate(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

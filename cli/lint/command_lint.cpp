@@ -15,7 +15,7 @@
 #include "text/output_file.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -42,25 +42,25 @@ std::optional<std::string> content_of_file(const std::filesystem::path& path) {
 std::string given_text(const std::string& file) {
     const std::optional<std::string> text = file == "-" ? content_of(std::cin) : content_of_file(file);
     if (!text) {
-        throw InputError({fmt::format("{}: cannot be read, or is larger than 1 MiB", file)});
+        throw text::InputError({fmt::format("{}: cannot be read, or is larger than 1 MiB", file)});
     }
     return *text;
 }
 
-std::string finding_count(const LintResult& result) {
+std::string finding_count(const engines::LintResult& result) {
     const std::size_t count = result.findings.size();
     return count == 0 ? "no findings" : count == 1 ? "1 finding" : fmt::format("{} findings", count);
 }
 
-std::string table_of(const LintResult& result) {
+std::string table_of(const engines::LintResult& result) {
     std::string text = fmt::format("Read as {} for {}: {}.\n", result.form, result.engine.label(), finding_count(result));
-    for (const LintFinding& finding : result.findings) {
+    for (const engines::LintFinding& finding : result.findings) {
         text += fmt::format("  {:<14} {}\n", name_of(finding.kind), finding.text);
     }
     return text;
 }
 
-Json json_of(const LintResult& result) {
+Json json_of(const engines::LintResult& result) {
     Json json = {{"format", "treeline-lint"},
                  {"version", 1},
                  {"engine", result.engine.word},
@@ -68,7 +68,7 @@ Json json_of(const LintResult& result) {
                  {"rules_of", result.engine.version},
                  {"source", result.engine.source},
                  {"findings", Json::array()}};
-    for (const LintFinding& finding : result.findings) {
+    for (const engines::LintFinding& finding : result.findings) {
         json["findings"].push_back({{"kind", name_of(finding.kind)}, {"key", finding.key}, {"text", finding.text}});
     }
     return json;
@@ -76,14 +76,15 @@ Json json_of(const LintResult& result) {
 
 void lint_for(const LintFlags& flags) {
     if (flags.format != "table" && flags.format != "json") {
-        throw InputError({fmt::format("--format: must be table or json, not \"{}\"{}", flags.format,
-                                      did_you_mean(flags.format, {"table", "json"}))});
+        throw text::InputError({fmt::format("--format: must be table or json, not \"{}\"{}", flags.format,
+                                            text::did_you_mean(flags.format, {"table", "json"}))});
     }
-    const std::optional<Engine> engine = flags.engine.empty() ? std::nullopt : std::optional(find_engine(flags.engine));
+    const std::optional<engines::Engine> engine =
+        flags.engine.empty() ? std::nullopt : std::optional(engines::find_engine(flags.engine));
     const std::filesystem::path folder = flags.file == "-" ? "" : std::filesystem::path(flags.file).parent_path();
-    const LintResult result =
-        lint(given_text(flags.file), engine, [&](const std::string& name) { return content_of_file(folder / name); });
-    write_file("-", flags.format == "json" ? json_of(result).dump(2) + "\n" : table_of(result));
+    const engines::LintResult result =
+        engines::lint(given_text(flags.file), engine, [&](const std::string& name) { return content_of_file(folder / name); });
+    text::write_file("-", flags.format == "json" ? json_of(result).dump(2) + "\n" : table_of(result));
     if (!result.findings.empty()) {
         throw Finished{1};
     }
@@ -107,4 +108,4 @@ Run add_lint(CLI::App& app) {
     return [flags] { lint_for(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

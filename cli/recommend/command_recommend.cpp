@@ -9,18 +9,19 @@
 #include "cli/recommend/workload_options.h"
 #include "reports/recommend/recommendation_output.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
     const Format format = common.chosen_format();
     if (options.print_input) {
-        return common.deliver(workload_text(read_workload(options, common.find()).raw));
+        return common.deliver(requests::workload_text(read_workload(options, common.find()).raw));
     }
     const AnsweredFile result = answer_file(options, common.find());
-    common.deliver(format == Format::json  ? recommendation_json(result.answer, result.raw, result.engines).dump(2) + "\n"
-                   : format == Format::csv ? recommendation_csv(result.answer)
-                                           : recommendation_table(result.answer, result.engines));
+    common.deliver(format == Format::json
+                       ? reports::recommendation_json(result.answer, result.raw, result.engines).dump(2) + "\n"
+                   : format == Format::csv ? reports::recommendation_csv(result.answer)
+                                           : reports::recommendation_table(result.answer, result.engines));
 }
 
 }  // namespace
@@ -40,4 +41,4 @@ Run add_recommend(CLI::App& app) {
     return [common, options] { recommend_for(*common, *options); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -11,7 +11,7 @@
 #include "reports/recommend/recommendation_output.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -22,18 +22,18 @@ struct ReportFlags {
 };
 
 void report(const ReportFlags& flags, const WorkloadOptions& options) {
-    const Catalogue catalogue = find_catalogue(flags.catalogue);
+    const requests::Catalogue catalogue = requests::find_catalogue(flags.catalogue);
     if (options.print_input) {
-        return write_file(flags.output, workload_text(read_workload(options, catalogue).raw));
+        return text::write_file(flags.output, requests::workload_text(read_workload(options, catalogue).raw));
     }
     if (flags.format != "html" && flags.format != "json") {
-        throw InputError({fmt::format("--format: must be html or json, not \"{}\"", flags.format)});
+        throw text::InputError({fmt::format("--format: must be html or json, not \"{}\"", flags.format)});
     }
     const AnsweredFile result = answer_file(options, catalogue);
-    const Json data = report_page_data(result.answer, result.engines);
-    write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : render_html(data));
+    const Json data = reports::report_page_data(result.answer, result.engines);
+    text::write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : reports::render_html(data));
     if (flags.output != "-") {
-        write_file("-", sentence_of(result.answer) + "\nReport: " + flags.output + "\n");
+        text::write_file("-", sentence_of(result.answer) + "\nReport: " + flags.output + "\n");
     }
 }
 
@@ -55,4 +55,4 @@ Run add_report(CLI::App& app) {
     return [flags, options] { report(*flags, *options); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

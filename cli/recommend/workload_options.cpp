@@ -7,13 +7,13 @@
 #include "cli/common_flags.h"
 #include "cli/engine_flag.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 using Shared = std::shared_ptr<WorkloadOptions>;
 
 /// --acceptance and --accept-length belong to the preceding --drafter.
-DrafterFlags& last_drafter(WorkloadFlags& flags) {
+requests::DrafterFlags& last_drafter(requests::WorkloadFlags& flags) {
     if (flags.drafters.empty()) {
         flags.drafters.emplace_back();
     }
@@ -21,25 +21,26 @@ DrafterFlags& last_drafter(WorkloadFlags& flags) {
 }
 
 /// What a flag does that may be given several times; null for the others.
-void (*repeated(std::string_view path))(WorkloadFlags&, const std::string&) {
-    using Take = void (*)(WorkloadFlags&, const std::string&);
+void (*repeated(std::string_view path))(requests::WorkloadFlags&, const std::string&) {
+    using Take = void (*)(requests::WorkloadFlags&, const std::string&);
     static const std::map<std::string_view, Take> all = {
-        {"platforms.device", [](WorkloadFlags& flags, const std::string& text) { flags.devices.push_back(text); }},
-        {"shapes", [](WorkloadFlags& flags, const std::string& text) { flags.shapes.push_back(text); }},
+        {"platforms.device", [](requests::WorkloadFlags& flags, const std::string& text) { flags.devices.push_back(text); }},
+        {"shapes", [](requests::WorkloadFlags& flags, const std::string& text) { flags.shapes.push_back(text); }},
         {"drafters",
-         [](WorkloadFlags& flags, const std::string& text) {
+         [](requests::WorkloadFlags& flags, const std::string& text) {
              flags.drafters.push_back({text, "", ""});
          }},
-        {"drafters.acceptance", [](WorkloadFlags& flags, const std::string& text) { last_drafter(flags).acceptance = text; }},
+        {"drafters.acceptance",
+         [](requests::WorkloadFlags& flags, const std::string& text) { last_drafter(flags).acceptance = text; }},
         {"drafters.acceptance.mean_length",
-         [](WorkloadFlags& flags, const std::string& text) { last_drafter(flags).accept_length = text; }}};
+         [](requests::WorkloadFlags& flags, const std::string& text) { last_drafter(flags).accept_length = text; }}};
     const auto found = all.find(path);
     return found == all.end() ? nullptr : found->second;
 }
 
 /// The flags of the workload. Those that repeat are taken as the command line is read, from left to right.
 void add_flags(CLI::App& app, const Shared& options) {
-    for (const KeyFlag& flag : workload_flags()) {
+    for (const requests::KeyFlag& flag : requests::workload_flags()) {
         if (const auto take = repeated(flag.path)) {
             app.add_option_function<std::string>(
                    flag.name, [options, take](const std::string& text) { take(options->flags, text); }, flag.help)
@@ -65,15 +66,15 @@ void add_workload_options(CLI::App& app, const Shared& options) {
         ->capture_default_str();
 }
 
-WorkloadSource read_workload(const WorkloadOptions& options, const Catalogue& catalogue) {
+requests::WorkloadSource read_workload(const WorkloadOptions& options, const requests::Catalogue& catalogue) {
     return read_workload(options.file, options.flags, catalogue);
 }
 
-AnsweredFile answer_file(const WorkloadOptions& options, const Catalogue& catalogue) {
-    const auto thread_count = static_cast<unsigned>(whole_number("--threads", options.threads, 0, 1024));
-    std::vector<Engine> engines = chosen_engines(options.engines);
-    WorkloadSource source = read_workload(options, catalogue);
-    return {answer(std::move(source.input), thread_count), std::move(source.raw), std::move(engines)};
+AnsweredFile answer_file(const WorkloadOptions& options, const requests::Catalogue& catalogue) {
+    const auto thread_count = static_cast<unsigned>(requests::whole_number("--threads", options.threads, 0, 1024));
+    std::vector<engines::Engine> engines = chosen_engines(options.engines);
+    requests::WorkloadSource source = read_workload(options, catalogue);
+    return {sweeps::answer(std::move(source.input), thread_count), std::move(source.raw), std::move(engines)};
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

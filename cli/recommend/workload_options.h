@@ -13,11 +13,11 @@ namespace CLI {
 class App;
 }
 
-namespace treeline {
+namespace treeline::cli {
 
 struct WorkloadOptions {
     std::string file;  ///< empty: the flags are the whole workload
-    WorkloadFlags flags;
+    requests::WorkloadFlags flags;
     std::string threads = "0";
     std::vector<std::string> engines;  ///< of --engine; empty: all, at their newest version
     bool print_input = false;
@@ -27,14 +27,14 @@ struct WorkloadOptions {
 void add_workload_options(CLI::App& app, const std::shared_ptr<WorkloadOptions>& options);
 
 /// The workload of the options, as read.
-WorkloadSource read_workload(const WorkloadOptions& options, const Catalogue& catalogue);
+requests::WorkloadSource read_workload(const WorkloadOptions& options, const requests::Catalogue& catalogue);
 
 struct AnsweredFile {
-    Answer answer;
-    nlohmann::ordered_json raw;   ///< the workload as given by the file or the flags
-    std::vector<Engine> engines;  ///< whose flags are shown
+    sweeps::Answer answer;
+    nlohmann::ordered_json raw;            ///< the workload as given by the file or the flags
+    std::vector<engines::Engine> engines;  ///< whose flags are shown
 };
 /// Reads and answers it.
-AnsweredFile answer_file(const WorkloadOptions& options, const Catalogue& catalogue);
+AnsweredFile answer_file(const WorkloadOptions& options, const requests::Catalogue& catalogue);
 
-}  // namespace treeline
+}  // namespace treeline::cli

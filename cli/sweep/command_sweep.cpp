@@ -19,7 +19,7 @@
 #include "requests/sweep/sweep_reader.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct SweepFlags {
@@ -33,19 +33,19 @@ struct SweepFlags {
     [[nodiscard]] bool asks_for_lists() const { return asks_for_best || !pareto.empty(); }
 };
 
-std::array<const SweepColumn*, 2> pareto_columns(const std::string& text) {
+std::array<const sweeps::SweepColumn*, 2> pareto_columns(const std::string& text) {
     const std::size_t comma = text.find(',');
     if (comma == std::string::npos || text.find(',', comma + 1) != std::string::npos) {
-        throw InputError({"--pareto: needs two columns, as in --pareto tokens_per_s_user,tokens_per_s_device"});
+        throw text::InputError({"--pareto: needs two columns, as in --pareto tokens_per_s_user,tokens_per_s_device"});
     }
-    return tradeoff_columns("--pareto", text.substr(0, comma), text.substr(comma + 1));
+    return requests::tradeoff_columns("--pareto", text.substr(0, comma), text.substr(comma + 1));
 }
 
-SweepOptions options_of(const SweepFlags& flags) {
-    SweepOptions options;
-    options.threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
-    options.best_count = static_cast<std::size_t>(whole_number("--top", flags.top, 0, 100'000));
-    options.best_by = sweep_column_of("--by", flags.by);
+sweeps::SweepOptions options_of(const SweepFlags& flags) {
+    sweeps::SweepOptions options;
+    options.threads = static_cast<unsigned>(requests::whole_number("--threads", flags.threads, 0, 1024));
+    options.best_count = static_cast<std::size_t>(requests::whole_number("--top", flags.top, 0, 100'000));
+    options.best_by = requests::sweep_column_of("--by", flags.by);
     if (!flags.pareto.empty()) {
         options.pareto_of = pareto_columns(flags.pareto);
     }
@@ -60,18 +60,18 @@ void resolve_outputs(SweepFlags& flags) {
     std::string& named = format == Format::csv ? flags.csv : flags.json;
     if (format != Format::table && !flags.asks_for_lists()) {
         if (!named.empty()) {
-            throw InputError(
+            throw text::InputError(
                 {fmt::format("--format {0} and --{0} both say where the {0} goes; give one of them", flags.common.format)});
         }
         named = flags.common.output;
     }
     if (!flags.csv.empty() && flags.csv == flags.json && flags.csv != "-") {
-        throw InputError({fmt::format("--csv and --json both name {}", flags.csv)});
+        throw text::InputError({fmt::format("--csv and --json both name {}", flags.csv)});
     }
     const std::string& table = format == Format::table || flags.asks_for_lists() ? flags.common.output : "";
     const int to_stdout = (flags.csv == "-") + (flags.json == "-");
     if (to_stdout > 1) {
-        throw InputError({"--csv and --json cannot both write to standard output"});
+        throw text::InputError({"--csv and --json cannot both write to standard output"});
     }
     if (to_stdout == 1 && table == "-") {
         flags.common.output.clear();  // the summary must not mix with the data
@@ -79,16 +79,17 @@ void resolve_outputs(SweepFlags& flags) {
 }
 
 /// The summary, in the requested format.
-void deliver(const SweepFlags& flags, const SweepAnswer& answer) {
+void deliver(const SweepFlags& flags, const sweeps::SweepAnswer& answer) {
     switch (flags.common.chosen_format()) {
         case Format::table:
-            flags.common.deliver(sweep_table(answer));
+            flags.common.deliver(reports::sweep_table(answer));
             return;
         case Format::json:
-            flags.common.deliver(sweep_summary_json(answer));
+            flags.common.deliver(reports::sweep_summary_json(answer));
             return;
         case Format::csv:
-            flags.common.deliver(sweep_csv(answer.input, answer.lists_pareto ? answer.summary.pareto : answer.summary.best));
+            flags.common.deliver(
+                reports::sweep_csv(answer.input, answer.lists_pareto ? answer.summary.pareto : answer.summary.best));
             return;
     }
 }
@@ -96,43 +97,43 @@ void deliver(const SweepFlags& flags, const SweepAnswer& answer) {
 /// A space of accelerator designs: the best ones under a board's resources.
 void explore_designs(const SweepFlags& flags) {
     if (!flags.csv.empty() || !flags.json.empty() || flags.asks_for_lists() || flags.ignore_memory) {
-        throw InputError(
+        throw text::InputError(
             {"--csv, --json, --top, --by, --pareto and --ignore-memory are for axes of a design space; this file "
              "searches designs of an accelerator"});
     }
     const Format format = flags.common.chosen_format();
-    const auto threads = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
-    const Catalogue catalogue = flags.common.find();
+    const auto threads = static_cast<unsigned>(requests::whole_number("--threads", flags.threads, 0, 1024));
+    const requests::Catalogue catalogue = flags.common.find();
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
+    requests::Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
     const nlohmann::ordered_json input = document.root().raw();
-    FpgaExploration exploration = read_fpga_exploration(document, descriptions, catalogue.hardware);
-    explore(exploration, threads);
-    flags.common.deliver(format == Format::json  ? exploration_json(exploration, input).dump(2) + "\n"
-                         : format == Format::csv ? exploration_csv(exploration)
-                                                 : exploration_table(exploration));
+    sweeps::FpgaExploration exploration = requests::read_fpga_exploration(document, descriptions, catalogue.hardware);
+    sweeps::explore(exploration, threads);
+    flags.common.deliver(format == Format::json  ? reports::exploration_json(exploration, input).dump(2) + "\n"
+                         : format == Format::csv ? reports::exploration_csv(exploration)
+                                                 : reports::exploration_table(exploration));
 }
 
 void sweep(SweepFlags flags) {
-    if (describes_a_run(flags.file)) {
+    if (requests::describes_a_run(flags.file)) {
         return explore_designs(flags);
     }
     resolve_outputs(flags);
-    SweepOptions options = options_of(flags);
+    sweeps::SweepOptions options = options_of(flags);
     if (flags.common.chosen_format() == Format::csv && flags.asks_for_best && !flags.pareto.empty()) {
-        throw InputError({"--format csv holds one list; give --top or --pareto, or use --format json for both"});
+        throw text::InputError({"--format csv holds one list; give --top or --pareto, or use --format json for both"});
     }
     json::Document document = json::Document::load(flags.file);
-    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
-    const SweepInput input = read_sweep(document, descriptions);
-    check_columns(options, input);
+    requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
+    const sweeps::SweepInput input = requests::read_sweep(document, descriptions);
+    requests::check_columns(options, input);
 
-    SweepFiles files(flags.csv, flags.json, input);
+    reports::SweepFiles files(flags.csv, flags.json, input);
     if (files.any()) {
-        options.format = [&files](const SweepChunk& chunk) { return files.format(chunk); };
+        options.format = [&files](const sweeps::SweepChunk& chunk) { return files.format(chunk); };
         options.write = [&files](const std::string& packed) { files.write(packed); };
     }
-    SweepSummary summary;
+    sweeps::SweepSummary summary;
     {
         const InterruptGuard guard;
         Progress progress;
@@ -140,9 +141,10 @@ void sweep(SweepFlags flags) {
             InterruptGuard::check();
             progress.show(done, total);
         };
-        summary = run_sweep(input.space, options);
+        summary = sweeps::run_sweep(input.space, options);
     }
-    const SweepAnswer answer{input, options, summary, flags.asks_for_best || flags.pareto.empty(), !flags.pareto.empty()};
+    const sweeps::SweepAnswer answer{input, options, summary, flags.asks_for_best || flags.pareto.empty(),
+                                     !flags.pareto.empty()};
     files.finish(answer);
     const bool shows_summary = flags.common.chosen_format() == Format::table || flags.asks_for_lists();
     if (shows_summary && !flags.common.output.empty()) {
@@ -151,14 +153,14 @@ void sweep(SweepFlags flags) {
 }
 
 /// The names of the columns for which this direction is better, in lines.
-std::string columns_text(Better better) {
+std::string columns_text(sweeps::Better better) {
     std::string names;
-    for (const SweepColumn& column : sweep_columns) {
+    for (const sweeps::SweepColumn& column : sweeps::sweep_columns) {
         if (column.better == better) {
             names += (names.empty() ? "" : ", ") + std::string(column.name);
         }
     }
-    return "  " + wrapped(names, 110, "  ");
+    return "  " + text::wrapped(names, 110, "  ");
 }
 
 }  // namespace
@@ -184,7 +186,7 @@ Run add_sweep(CLI::App& app) {
         "A condition keeps only points for which its expression of draft_tokens, depth, batch, context and tensor_parallel\n"
         "holds.\n\n"
         "Columns for --by and --pareto where higher is better:\n" +
-        columns_text(Better::higher) + "\nand where lower is better:\n" + columns_text(Better::lower) +
+        columns_text(sweeps::Better::higher) + "\nand where lower is better:\n" + columns_text(sweeps::Better::lower) +
         "\nPoints that do not fit in memory are listed only with --ignore-memory. --format json and csv hold every point, or\n"
         "with --top, --by or --pareto the lists; --csv and --json always hold every point.\n"
         "Memory grows with the lists, not with the design space.\n\n"
@@ -199,4 +201,4 @@ Run add_sweep(CLI::App& app) {
     };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

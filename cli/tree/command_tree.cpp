@@ -16,12 +16,12 @@
 #include "sim/trees/optimal_tree.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct TreeFlags {
     CommonFlags common;
-    RankFlags ranks;
+    requests::RankFlags ranks;
     std::vector<std::string> trees;                           ///< positional
     std::map<std::string, std::vector<std::string>> by_kind;  ///< flags, by TreeKind::key
     bool mask = false;
@@ -33,16 +33,16 @@ struct TreeFlags {
 };
 
 /// All trees that were named: positional ones first, then flags in the order of --help.
-std::vector<NamedTree> named_trees(const TreeFlags& flags, const std::optional<RankAcceptance>& acceptance) {
-    std::vector<NamedTree> trees;
+std::vector<sweeps::NamedTree> named_trees(const TreeFlags& flags, const std::optional<sim::RankAcceptance>& acceptance) {
+    std::vector<sweeps::NamedTree> trees;
     const std::filesystem::path trees_folder = flags.trees.empty() ? "" : flags.common.find().trees();
     for (const std::string& text : flags.trees) {
-        trees.push_back(read_tree(text, trees_folder, acceptance));
+        trees.push_back(requests::read_tree(text, trees_folder, acceptance));
     }
-    for (const TreeKind& kind : tree_kinds()) {
+    for (const requests::TreeKind& kind : requests::tree_kinds()) {
         if (const auto given = flags.by_kind.find(kind.key); given != flags.by_kind.end()) {
             for (const std::string& value : given->second) {
-                trees.push_back(read_tree(kind, value, acceptance));
+                trees.push_back(requests::read_tree(kind, value, acceptance));
             }
         }
     }
@@ -53,46 +53,50 @@ std::string in_format(Format format, const auto& answer, auto table, auto json, 
     return format == Format::table ? table(answer) : format == Format::json ? json(answer) : csv(answer);
 }
 
-void write_svg(const std::string& file, const DraftTree& tree, const std::optional<RankAcceptance>& acceptance,
+void write_svg(const std::string& file, const sim::DraftTree& tree, const std::optional<sim::RankAcceptance>& acceptance,
                const std::string& title) {
     if (!file.empty()) {
-        write_file(file, tree_as_svg(tree, acceptance ? path_acceptance(tree, *acceptance) : std::vector<double>{}, title));
+        text::write_file(file, reports::tree_as_svg(
+                                   tree, acceptance ? sim::path_acceptance(tree, *acceptance) : std::vector<double>{}, title));
     }
 }
 
 void show(const TreeFlags& flags) {
     const Format format = flags.common.chosen_format();
-    TreeAnswer answer;
-    answer.acceptance = read_rank_acceptance(flags.ranks);
-    std::vector<NamedTree> trees = named_trees(flags, answer.acceptance);
+    sweeps::TreeAnswer answer;
+    answer.acceptance = requests::read_rank_acceptance(flags.ranks);
+    std::vector<sweeps::NamedTree> trees = named_trees(flags, answer.acceptance);
     if (trees.size() != 1) {
-        throw InputError({trees.empty() ? "tree show: needs a tree; see treeline tree show --help"
-                                        : fmt::format("tree show: draws one tree, not {}; treeline tree compare takes several",
-                                                      trees.size())});
+        throw text::InputError(
+            {trees.empty()
+                 ? "tree show: needs a tree; see treeline tree show --help"
+                 : fmt::format("tree show: draws one tree, not {}; treeline tree compare takes several", trees.size())});
     }
     answer.named = std::move(trees.front());
     answer.mask = flags.mask;
     write_svg(flags.svg, answer.named.tree, answer.acceptance, answer.named.label);
-    flags.common.deliver(in_format(format, answer, tree_table, tree_json, tree_csv));
+    flags.common.deliver(in_format(format, answer, reports::tree_table, reports::tree_json, reports::tree_csv));
 }
 
 int chain_nodes(int nodes, int depth) { return std::min(nodes, depth); }
 
 void optimise(const TreeFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const std::optional<RankAcceptance> acceptance = read_rank_acceptance(flags.ranks);
-    const int nodes = static_cast<int>(whole_number("--nodes", flags.nodes, 1, most_optimal_nodes));
-    const int depth = static_cast<int>(whole_number("--depth", flags.depth, 1, most_optimal_depth));
+    const std::optional<sim::RankAcceptance> acceptance = requests::read_rank_acceptance(flags.ranks);
+    const int nodes = static_cast<int>(requests::whole_number("--nodes", flags.nodes, 1, sim::most_optimal_nodes));
+    const int depth = static_cast<int>(requests::whole_number("--depth", flags.depth, 1, sim::most_optimal_depth));
     const int children =
-        flags.children.empty() ? 0 : static_cast<int>(whole_number("--children", flags.children, 1, most_optimal_children));
+        flags.children.empty()
+            ? 0
+            : static_cast<int>(requests::whole_number("--children", flags.children, 1, sim::most_optimal_children));
     if (!acceptance) {
-        throw InputError({"tree optimise: needs the acceptance of each rank; give --ranks or --acceptance"});
+        throw text::InputError({"tree optimise: needs the acceptance of each rank; give --ranks or --acceptance"});
     }
-    const OptimalTrees optimal(*acceptance, {nodes, depth, children});
-    BestTrees answer{*acceptance, {nodes, depth, children}, {}};
+    const sim::OptimalTrees optimal(*acceptance, {nodes, depth, children});
+    sweeps::BestTrees answer{*acceptance, {nodes, depth, children}, {}};
     for (int budget = 1;; budget = std::min(2 * budget, nodes)) {
         const int chain = chain_nodes(budget, depth);
-        const DraftTree line = build_tree(ChainShape{chain}, *acceptance);
+        const sim::DraftTree line = sim::build_tree(sim::ChainShape{chain}, *acceptance);
         answer.best.push_back(
             {budget, optimal.tree(budget, depth), optimal.accept_length(budget, depth), accept_length(line, *acceptance)});
         if (budget == nodes) {
@@ -100,53 +104,55 @@ void optimise(const TreeFlags& flags) {
         }
     }
     write_svg(flags.svg, answer.best.back().tree, acceptance, text_of(answer.limits));
-    flags.common.deliver(in_format(format, answer, best_trees_table, best_trees_json, best_trees_csv));
+    flags.common.deliver(
+        in_format(format, answer, reports::best_trees_table, reports::best_trees_json, reports::best_trees_csv));
 }
 
 void compare(const TreeFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const std::optional<RankAcceptance> acceptance = read_rank_acceptance(flags.ranks);
+    const std::optional<sim::RankAcceptance> acceptance = requests::read_rank_acceptance(flags.ranks);
     if (!acceptance) {
-        throw InputError({"tree compare: needs the acceptance of each rank; give --ranks or --acceptance"});
+        throw text::InputError({"tree compare: needs the acceptance of each rank; give --ranks or --acceptance"});
     }
-    std::vector<ComparedTree> compared;
-    for (NamedTree& named : named_trees(flags, acceptance)) {
+    std::vector<sweeps::ComparedTree> compared;
+    for (sweeps::NamedTree& named : named_trees(flags, acceptance)) {
         const double length = accept_length(named.tree, *acceptance);
-        std::vector<EngineTree> engines = best_engine_trees(named.tree, *acceptance);
+        std::vector<sim::EngineTree> engines = sim::best_engine_trees(named.tree, *acceptance);
         compared.push_back({std::move(named), length, std::move(engines)});
     }
     if (compared.empty()) {
-        throw InputError({"tree compare: needs trees; see treeline tree compare --help"});
+        throw text::InputError({"tree compare: needs trees; see treeline tree compare --help"});
     }
-    flags.common.deliver(in_format(format, compared, comparison_table, comparison_json, comparison_csv));
+    flags.common.deliver(
+        in_format(format, compared, reports::comparison_table, reports::comparison_json, reports::comparison_csv));
 }
 
 std::vector<int> whole_numbers(const std::string& flag, const std::vector<std::string>& texts, int low, int high) {
     std::vector<int> numbers;
     for (const std::string& text : texts) {
-        numbers.push_back(static_cast<int>(whole_number(flag, text, low, high)));
+        numbers.push_back(static_cast<int>(requests::whole_number(flag, text, low, high)));
     }
     return numbers;
 }
 
 void search(const TreeFlags& flags) {
     const Format format = flags.common.chosen_format();
-    TreeSearchInput input;
-    input.search.most_nodes = static_cast<int>(whole_number("--nodes", flags.nodes, 1, most_optimal_nodes));
-    input.search.most_depth = static_cast<int>(whole_number("--depth", flags.depth, 1, most_optimal_depth));
-    input.search.children = whole_numbers("--children", flags.children_limits, 0, most_optimal_children);
-    for (const int batch : whole_numbers("--batches", flags.batches, 1, largest_batch)) {
+    sweeps::TreeSearchInput input;
+    input.search.most_nodes = static_cast<int>(requests::whole_number("--nodes", flags.nodes, 1, sim::most_optimal_nodes));
+    input.search.most_depth = static_cast<int>(requests::whole_number("--depth", flags.depth, 1, sim::most_optimal_depth));
+    input.search.children = whole_numbers("--children", flags.children_limits, 0, sim::most_optimal_children);
+    for (const int batch : whole_numbers("--batches", flags.batches, 1, sim::largest_batch)) {
         input.search.batches.push_back(batch);
     }
     json::Document document = json::Document::load(flags.point);
-    Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.point).parent_path());
-    input.point = read_point(document, descriptions);
+    requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.point).parent_path());
+    input.point = requests::read_point(document, descriptions);
     input.search.context = input.point.context;
-    const TreeSearchAnswer answer = search_trees_for(std::move(input));
+    const sweeps::TreeSearchAnswer answer = sweeps::search_trees_for(std::move(input));
     if (!flags.html.empty()) {
-        write_file(flags.html, search_html(answer));
+        text::write_file(flags.html, reports::search_html(answer));
     }
-    flags.common.deliver(in_format(format, answer, search_table, search_json, search_csv));
+    flags.common.deliver(in_format(format, answer, reports::search_table, reports::search_json, reports::search_csv));
 }
 
 void add_rank_flags(CLI::App& app, TreeFlags& flags) {
@@ -158,8 +164,8 @@ void add_rank_flags(CLI::App& app, TreeFlags& flags) {
 
 void add_tree_flags(CLI::App& app, TreeFlags& flags, const char* meaning) {
     app.add_option("TREE", flags.trees, meaning);
-    for (const TreeKind& kind : tree_kinds()) {
-        app.add_option(flag_of(kind), flags.by_kind[kind.key], kind.meaning)
+    for (const requests::TreeKind& kind : requests::tree_kinds()) {
+        app.add_option(requests::flag_of(kind), flags.by_kind[kind.key], kind.meaning)
             ->type_name(kind.placeholder)
             ->allow_extra_args(false);
     }
@@ -228,4 +234,4 @@ Run add_tree(CLI::App& app) {
               {"compare", "compare the accept length of several trees, and which of them engines can run", add_compare}});
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -19,7 +19,7 @@
 #include "requests/validate/serving_parts.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::cli {
 namespace {
 
 struct ValidateFlags {
@@ -35,58 +35,59 @@ struct ValidateFlags {
 
 /// What is asked for: published results, measured rows in each mode, or both.
 struct ValidationResults {
-    std::optional<Validation> papers;
-    std::vector<ServingStudy> studies;
+    std::optional<validation::Validation> papers;
+    std::vector<validation::ServingStudy> studies;
 };
 
-CostMode mode_named(const std::string& name) {
+sim::CostMode mode_named(const std::string& name) {
     const std::vector<std::string> names = {"roofline", "calibrated"};
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-        throw InputError(
-            {fmt::format("--mode: must be {}, not \"{}\"{}", listed(names, "or"), name, did_you_mean(name, names))});
+        throw text::InputError({fmt::format("--mode: must be {}, not \"{}\"{}", text::listed(names, "or"), name,
+                                            text::did_you_mean(name, names))});
     }
-    return *value_named<CostMode>(name);
+    return *value_named<sim::CostMode>(name);
 }
 
 void check_flags(const ValidateFlags& flags) {
     const std::vector<std::string> formats = {"table", "json", "csv", "markdown", "html"};
     const std::string& format = flags.common.format;
     if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
-        throw InputError(
-            {fmt::format("--format: must be {}, not \"{}\"{}", listed(formats, "or"), format, did_you_mean(format, formats))});
+        throw text::InputError({fmt::format("--format: must be {}, not \"{}\"{}", text::listed(formats, "or"), format,
+                                            text::did_you_mean(format, formats))});
     }
     if (flags.no_papers && !flags.reads_rows()) {
-        throw InputError({"--no-papers: nothing is left to predict; give --serving or --speculation"});
+        throw text::InputError({"--no-papers: nothing is left to predict; give --serving or --speculation"});
     }
     if (format == "csv" && flags.reads_rows() && !flags.no_papers) {
-        throw InputError({"--format csv: rows of published results and measured rows have other columns; give --no-papers"});
+        throw text::InputError(
+            {"--format csv: rows of published results and measured rows have other columns; give --no-papers"});
     }
     if (!flags.reads_rows() && (!flags.modes.empty() || !flags.configs.empty())) {
-        throw InputError({"--mode and --configs apply to --serving and --speculation"});
+        throw text::InputError({"--mode and --configs apply to --serving and --speculation"});
     }
     for (const std::string& mode : flags.modes) {
         static_cast<void>(mode_named(mode));
     }
 }
 
-std::vector<ServingStudy> studies_of(const ValidateFlags& flags) {
+std::vector<validation::ServingStudy> studies_of(const ValidateFlags& flags) {
     if (!flags.reads_rows()) {
         return {};
     }
-    ServingStudyInput input;
-    input.parts = read_serving_parts(flags.common.find(), flags.configs, input.notes);
+    validation::ServingStudyInput input;
+    input.parts = requests::read_serving_parts(flags.common.find(), flags.configs, input.notes);
     for (const std::string& file : flags.serving) {
-        const std::vector<ServingRun> rows = read_serving_rows(file, input.notes);
+        const std::vector<validation::ServingRun> rows = requests::read_serving_rows(file, input.notes);
         input.serving.insert(input.serving.end(), rows.begin(), rows.end());
     }
     for (const std::string& file : flags.speculation) {
-        const std::vector<SpeculationRow> rows = read_speculation_rows(file, input.notes);
+        const std::vector<validation::SpeculationRow> rows = requests::read_speculation_rows(file, input.notes);
         input.speculation.insert(input.speculation.end(), rows.begin(), rows.end());
     }
-    std::vector<ServingStudy> studies;
+    std::vector<validation::ServingStudy> studies;
     for (const std::string& mode : flags.modes.empty() ? std::vector<std::string>{"roofline"} : flags.modes) {
         input.mode = mode_named(mode);
-        studies.push_back(study_serving(input));
+        studies.push_back(validation::study_serving(input));
     }
     return studies;
 }
@@ -94,32 +95,33 @@ std::vector<ServingStudy> studies_of(const ValidateFlags& flags) {
 std::string json_of(const ValidationResults& results) {
     nlohmann::ordered_json json = {{"format", "treeline-validation"}, {"version", 1}};
     if (results.papers) {
-        json = validation_json(*results.papers);
+        json = reports::validation_json(*results.papers);
     }
-    for (const ServingStudy& study : results.studies) {
-        json["measured_rows"].push_back(serving_json(study));
+    for (const validation::ServingStudy& study : results.studies) {
+        json["measured_rows"].push_back(reports::serving_json(study));
     }
     return json.dump(1) + "\n";
 }
 
 std::string page_of(const ValidationResults& results) {
-    return results.papers ? validation_page(*results.papers, results.studies) : serving_page(results.studies);
+    return results.papers ? reports::validation_page(*results.papers, results.studies) : reports::serving_page(results.studies);
 }
 
 std::string table_of(const ValidationResults& results, bool all_rows) {
-    std::string text = results.papers ? validation_table(*results.papers, all_rows) : "";
-    for (const ServingStudy& study : results.studies) {
-        text += (text.empty() ? "" : "\n") + serving_table(study, all_rows);
+    std::string text = results.papers ? reports::validation_table(*results.papers, all_rows) : "";
+    for (const validation::ServingStudy& study : results.studies) {
+        text += (text.empty() ? "" : "\n") + reports::serving_table(study, all_rows);
     }
     return text;
 }
 
 std::string text_of(const ValidationResults& results, const ValidateFlags& flags) {
     const std::string& format = flags.common.format;
-    return format == "json"  ? json_of(results)
-           : format == "csv" ? (results.papers ? validation_csv(*results.papers) : serving_csv(results.studies))
-           : format == "markdown"
-               ? (results.papers ? validation_markdown(*results.papers) : "") + serving_markdown(results.studies)
+    return format == "json" ? json_of(results)
+           : format == "csv"
+               ? (results.papers ? reports::validation_csv(*results.papers) : reports::serving_csv(results.studies))
+           : format == "markdown" ? (results.papers ? reports::validation_markdown(*results.papers) : "") +
+                                        reports::serving_markdown(results.studies)
            : format == "html" ? page_of(results)
                               : table_of(results, flags.rows);
 }
@@ -129,14 +131,15 @@ void run_validation(const ValidateFlags& flags) {
     ValidationResults results;
     results.studies = studies_of(flags);
     if (!flags.no_papers) {
-        results.papers = validate_published({flags.experiments.begin(), flags.experiments.end()}, flags.common.find());
+        results.papers =
+            requests::validate_published({flags.experiments.begin(), flags.experiments.end()}, flags.common.find());
     }
     flags.common.deliver(text_of(results, flags));
     if (!flags.html.empty()) {
-        write_file(flags.html, page_of(results));
+        text::write_file(flags.html, page_of(results));
     }
     if (results.papers && !results.papers->problems.empty()) {
-        throw InputError(results.papers->problems);
+        throw text::InputError(results.papers->problems);
     }
 }
 
@@ -174,4 +177,4 @@ Run add_validate(CLI::App& app) {
     return [flags] { run_validation(*flags); };
 }
 
-}  // namespace treeline
+}  // namespace treeline::cli

@@ -14,19 +14,19 @@ namespace treeline {
 // fit_serving() (requests/fit/serving_fit_reader.h) a stack to steps of a deployment. Both throw InputError.
 
 /// Laws, held-out errors, and what was left out.
-std::string as_table(const CalibrationAnswer& answer);
+std::string as_table(const calibrate::CalibrationAnswer& answer);
 /// Format "treeline-calibration": what hardware/calibrations holds.
-std::string as_json(const CalibrationAnswer& answer);
+std::string as_json(const calibrate::CalibrationAnswer& answer);
 /// One line a measurement.
-std::string as_csv(const CalibrationAnswer& answer);
+std::string as_csv(const calibrate::CalibrationAnswer& answer);
 
 /// Fitted numbers, every row, and the errors before and after.
-std::string as_table(const ServingFit& fit);
+std::string as_table(const calibrate::ServingFit& fit);
 /// Format "treeline-serving-fit".
-std::string as_json(const ServingFit& fit);
-std::string as_csv(const ServingFit& fit);
+std::string as_json(const calibrate::ServingFit& fit);
+std::string as_csv(const calibrate::ServingFit& fit);
 /// The description of the fitted stack, to be saved as a file of its own. `stack`: the one to begin with, as in the flags.
-std::string fitted_stack_json(const ServingFit& fit, const std::string& stack,
-                              const Catalogue& catalogue = installed_catalogue());
+std::string fitted_stack_json(const calibrate::ServingFit& fit, const std::string& stack,
+                              const requests::Catalogue& catalogue = installed_catalogue());
 
 }  // namespace treeline

@@ -17,19 +17,19 @@ namespace treeline {
 
 /// The catalogue of $TREELINE_DATA, else the one installed with the library, else that of the source folder. To use another
 /// one: catalogue_in("folder", "my setting").
-inline Catalogue installed_catalogue() { return catalogue_among({TREELINE_DATA_FOLDER}); }
+inline requests::Catalogue installed_catalogue() { return requests::catalogue_among({TREELINE_DATA_FOLDER}); }
 
 /// A target as its checkpoint is published. Change `precision` (and `precision_label`) of what is returned to quantise it.
-TargetChoice find_target(const std::string& model, const Catalogue& catalogue = installed_catalogue());
+sweeps::TargetChoice find_target(const std::string& model, const requests::Catalogue& catalogue = installed_catalogue());
 
 /// `ranks` devices that share each layer, under a stack (empty: "cuda-graph", on CPUs "cpu"), priced as a roofline. A device
 /// may be an accelerator design on an FPGA board, which has no stack.
-Platform find_platform(const std::string& device, const std::string& stack = {}, int ranks = 1,
-                       const Catalogue& catalogue = installed_catalogue());
+sim::Platform find_platform(const std::string& device, const std::string& stack = {}, int ranks = 1,
+                            const requests::Catalogue& catalogue = installed_catalogue());
 
 /// JSON lists of what the catalogue holds, in the keys of `treeline models --format json` and `treeline hardware --format
 /// json`.
-std::string models_json(const Catalogue& catalogue = installed_catalogue());
-std::string hardware_json(const Catalogue& catalogue = installed_catalogue());
+std::string models_json(const requests::Catalogue& catalogue = installed_catalogue());
+std::string hardware_json(const requests::Catalogue& catalogue = installed_catalogue());
 
 }  // namespace treeline

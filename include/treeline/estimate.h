@@ -16,19 +16,19 @@
 
 namespace treeline {
 
-struct EstimateAnswer : PointEstimate {
+struct EstimateAnswer : sweeps::PointEstimate {
     /// The point as its file has it, which as_json() repeats under "input"; null where it was made of structs.
     std::shared_ptr<const nlohmann::ordered_json> point_json;
 };
 
 /// The estimate of the point in a file, or of the one that an earlier estimate's JSON repeats. Paths in it are relative to its
 /// folder.
-EstimateAnswer estimate_file(const std::filesystem::path& file, const Catalogue& catalogue = installed_catalogue());
+EstimateAnswer estimate_file(const std::filesystem::path& file, const requests::Catalogue& catalogue = installed_catalogue());
 /// The same from JSON text; paths in it are relative to `folder`.
-EstimateAnswer estimate_json(std::string_view text, const Catalogue& catalogue = installed_catalogue(),
+EstimateAnswer estimate_json(std::string_view text, const requests::Catalogue& catalogue = installed_catalogue(),
                              const std::filesystem::path& folder = {});
 /// The estimate of a point of structs.
-EstimateAnswer estimate(PointInput input);
+EstimateAnswer estimate(sweeps::PointInput input);
 
 std::string as_table(const EstimateAnswer& answer);
 /// Format "treeline-estimate": times in ms and µs, memory in GB, energy in J.

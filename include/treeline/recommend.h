@@ -21,26 +21,26 @@
 
 namespace treeline {
 
-struct WorkloadAnswer : Answer {
+struct WorkloadAnswer : sweeps::Answer {
     /// The workload as its file has it, which as_json() repeats under "input"; null where it was made of structs.
     std::shared_ptr<const nlohmann::ordered_json> workload;
 };
 
 /// The answer to the workload in a file, or to the one that an earlier answer's JSON repeats. Paths in it are relative to its
 /// folder. `threads`: 0 is one a core; results do not depend on it.
-WorkloadAnswer recommend_file(const std::filesystem::path& file, const Catalogue& catalogue = installed_catalogue(),
+WorkloadAnswer recommend_file(const std::filesystem::path& file, const requests::Catalogue& catalogue = installed_catalogue(),
                               unsigned threads = 0);
 /// The same from JSON text; paths in it are relative to `folder`.
-WorkloadAnswer recommend_json(std::string_view text, const Catalogue& catalogue = installed_catalogue(),
+WorkloadAnswer recommend_json(std::string_view text, const requests::Catalogue& catalogue = installed_catalogue(),
                               const std::filesystem::path& folder = {}, unsigned threads = 0);
 
 /// Every combination of the lists' targets, platforms, drafters and rollback policies as the variants of `rest`, whose other
 /// fields (speculations, traffic, limits, objective) are kept. Prompts are as long as the context of the typical point if
 /// `rest.prompt_tokens` is 0; `output_tokens` is the mean length of an answer in the steady state, or 0 for decoding alone. The
 /// first target is the one that answers speak of. Throws InputError with every problem.
-RecommendInput workload_of(const VariantLists& lists, Workload rest, double output_tokens = 0.0);
+sweeps::RecommendInput workload_of(const sweeps::VariantLists& lists, sweeps::Workload rest, double output_tokens = 0.0);
 /// The answer to a workload of structs.
-WorkloadAnswer recommend(RecommendInput input, unsigned threads = 0);
+WorkloadAnswer recommend(sweeps::RecommendInput input, unsigned threads = 0);
 
 /// `engines`: whose flags are shown, as "vllm" or "vllm@0.19"; empty: all, at the newest version known.
 std::string as_table(const WorkloadAnswer& answer, const std::vector<std::string>& engines = {});

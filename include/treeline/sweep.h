@@ -26,10 +26,10 @@ public:
     /// No column, no point.
     SweepTable() = default;
     /// Room for so many points; only touched memory is used.
-    SweepTable(std::vector<const SweepColumn*> columns, std::uint64_t capacity);
+    SweepTable(std::vector<const sweeps::SweepColumn*> columns, std::uint64_t capacity);
 
     [[nodiscard]] std::uint64_t points() const { return points_; }
-    [[nodiscard]] const std::vector<const SweepColumn*>& columns() const { return columns_; }
+    [[nodiscard]] const std::vector<const sweeps::SweepColumn*>& columns() const { return columns_; }
     /// NaN where the device's description lacks what the figure needs. Throws std::out_of_range for a column that is not kept.
     [[nodiscard]] std::span<const double> figures(std::string_view column) const;
     /// Indices into DesignSpace::variants and DesignSpace::speculations, and 1 for points that fit in memory. Empty where no
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] std::span<const bool> fits() const { return {fits_.get(), size()}; }
 
     /// Copies a chunk to its place; may run for several chunks at once.
-    void add(const SweepChunk& chunk, std::int32_t variant);
+    void add(const sweeps::SweepChunk& chunk, std::int32_t variant);
     /// Closes the gaps that dropped points leave. `chunks`: first point and count of each chunk added.
     struct Filled {
         std::uint64_t first = 0, count = 0;
@@ -49,7 +49,7 @@ public:
 private:
     [[nodiscard]] std::size_t size() const { return columns_.empty() ? 0 : static_cast<std::size_t>(points_); }
 
-    std::vector<const SweepColumn*> columns_;
+    std::vector<const sweeps::SweepColumn*> columns_;
     std::uint64_t capacity_ = 0, points_ = 0;
     std::unique_ptr<double[]> figures_;  // NOLINT: not initialised, so that memory that is never written is never used
     std::unique_ptr<std::int32_t[]> variants_, speculations_;
@@ -57,21 +57,23 @@ private:
 };
 
 struct SweepResult {
-    SweepInput input;
-    SweepOptions options;
-    SweepSummary summary;
+    sweeps::SweepInput input;
+    sweeps::SweepOptions options;
+    sweeps::SweepSummary summary;
     SweepTable table;  ///< empty where no columns were asked for
 };
 
 /// The input of `treeline sweep` from a file, whose folder its paths are relative to, or from JSON text.
-SweepInput sweep_input_file(const std::filesystem::path& file, const Catalogue& catalogue = installed_catalogue());
-SweepInput sweep_input_json(std::string_view text, const Catalogue& catalogue = installed_catalogue(),
-                            const std::filesystem::path& folder = {});
+sweeps::SweepInput sweep_input_file(const std::filesystem::path& file,
+                                    const requests::Catalogue& catalogue = installed_catalogue());
+sweeps::SweepInput sweep_input_json(std::string_view text, const requests::Catalogue& catalogue = installed_catalogue(),
+                                    const std::filesystem::path& folder = {});
 
 /// Prices the space. `columns`: the figures to keep of every point, 8 bytes each; empty: none.
-SweepResult sweep(SweepInput input, SweepOptions options = {}, std::vector<const SweepColumn*> columns = {});
+SweepResult sweep(sweeps::SweepInput input, sweeps::SweepOptions options = {},
+                  std::vector<const sweeps::SweepColumn*> columns = {});
 /// All columns, in the order of a sweep's CSV.
-std::vector<const SweepColumn*> all_sweep_columns();
+std::vector<const sweeps::SweepColumn*> all_sweep_columns();
 
 /// Counts, best points and Pareto set.
 std::string as_table(const SweepResult& result);

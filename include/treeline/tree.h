@@ -14,11 +14,11 @@ namespace treeline {
 /// catalogue's examples/trees, the path of a description, or a description itself ({"widths": [4, 8, 8]}). `by_rank`: p_r =
 /// P(the child of rank r is the accepted one | its parent was accepted), which shapes that prefer likely nodes need; empty:
 /// they are grown by ranks that halve. Throws InputError.
-DraftTree find_tree(const std::string& shape, const std::vector<double>& by_rank = {},
-                    const Catalogue& catalogue = installed_catalogue());
+sim::DraftTree find_tree(const std::string& shape, const std::vector<double>& by_rank = {},
+                         const requests::Catalogue& catalogue = installed_catalogue());
 
 /// Mean tokens a round yields, the bonus token included. Throws InputError where `by_rank` are no probabilities that sum to at
 /// most 1.
-double accept_length(const DraftTree& tree, const std::vector<double>& by_rank);
+double accept_length(const sim::DraftTree& tree, const std::vector<double>& by_rank);
 
 }  // namespace treeline

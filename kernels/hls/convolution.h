@@ -5,7 +5,7 @@
 #include "kernels/hls/shape.h"
 #include "kernels/hls/special_functions.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 inline constexpr int convolution_width = 4;
 
@@ -76,4 +76,4 @@ void convolution_unit(const ConvolutionJob& job, const ConvolutionData& data, ::
     }
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

@@ -16,7 +16,7 @@
 
 #include "kernels/hls/vitis.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 using Weight = ap_int<4>;
 using Scale = ap_uint<6>;
@@ -66,4 +66,4 @@ inline State next_state(Decay decay, State parent, Input scaled, Coefficient b, 
     return saturated(rounded_shift(kept + added, decay_fraction_bits));
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

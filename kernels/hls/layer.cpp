@@ -6,7 +6,7 @@
 #include "kernels/hls/layer_run.h"
 #include "kernels/hls/tree_order.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 namespace {
 
 /// The SSM unit alone on a few blocks that are all there at cycle 0.
@@ -81,4 +81,4 @@ std::int64_t block_cycles(const LayerPlan& plan, const LayerDesign& design) {
     return schedule(two.trace).cycles - schedule(one.trace).cycles;
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

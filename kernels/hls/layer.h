@@ -14,7 +14,7 @@
 
 #include "kernels/hls/schedule.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// A linear layer cut into tiles; no blocks: it is left out.
 struct LinearTiles {
@@ -76,4 +76,4 @@ std::string deadlock_explanation(const LayerPlan& plan, const LayerDesign& desig
 /// Cycles from one block of the SSM unit to the next when inputs are always there.
 std::int64_t block_cycles(const LayerPlan& plan, const LayerDesign& design);
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

@@ -12,7 +12,7 @@
 #include "kernels/hls/ssm_unit.h"
 #include "kernels/hls/vector_unit.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// A linear layer's data, laid out as linear_unit() says.
 template <class S>
@@ -244,4 +244,4 @@ private:
     ::hls::stream<Token> output_ready_ = stream<Token>("gated norm ready", 1);
 };
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

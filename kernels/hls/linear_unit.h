@@ -3,7 +3,7 @@
 
 #include "kernels/hls/shape.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// A run of output blocks that share their inputs. Some feed the SSM unit; the others, which go to the buffer, are spread
 /// evenly over them, so that the SSM unit has the time of both.
@@ -119,4 +119,4 @@ void linear_unit(const LinearJob& job, const Activation* inputs, ::hls::stream<T
     }
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

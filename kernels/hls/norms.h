@@ -6,7 +6,7 @@
 
 #include "kernels/hls/special_functions.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 inline constexpr int activation_fraction_bits = 4;  ///< of what the Linear unit takes: -8 … 7.94
 inline constexpr float norm_epsilon = 1e-5F;
@@ -60,4 +60,4 @@ inline void gated_norm(const GatedToken& token, const float* weight, int width, 
     }
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

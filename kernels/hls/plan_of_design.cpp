@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 namespace {
 
 int ceiling(double ratio) { return static_cast<int>(std::ceil(ratio)); }
@@ -13,7 +13,7 @@ constexpr int weight_tiles_ahead = 8, blocks_between = 2;
 /// A tile rate below one a cycle is kept as a fraction of this denominator.
 constexpr int rate_steps = 1 << 20;
 
-LayerDesign design_of(const fpga::Design& design, double tokens, const fpga::TileRates& rates) {
+LayerDesign design_of(const sim::fpga::Design& design, double tokens, const sim::fpga::TileRates& rates) {
     LayerDesign of;
     const double weights = rates.tile_inputs * rates.tile_outputs;
     of.passes = std::max(1, ceiling(tokens * weights / rates.multipliers));
@@ -29,8 +29,8 @@ LayerDesign design_of(const fpga::Design& design, double tokens, const fpga::Til
     of.linear.initiation_interval = ceiling(design.linear.initiation_interval);
     of.ssm.initiation_interval = design.ssm.rules.initiation_interval;
     of.ssm.depth = design.ssm.rules.pipeline_depth;
-    of.convolution_depth = static_cast<int>(fpga::convolution_latency);
-    of.special_depth = static_cast<int>(fpga::special_latency);
+    of.convolution_depth = static_cast<int>(sim::fpga::convolution_latency);
+    of.special_depth = static_cast<int>(sim::fpga::special_latency);
     of.vector_depth = ceiling(design.norm.overhead_cycles / 2.0);
     of.overlap = design.overlap;
     return of;
@@ -38,12 +38,12 @@ LayerDesign design_of(const fpga::Design& design, double tokens, const fpga::Til
 
 }  // namespace
 
-PlannedLayer planned_layer(const fpga::Board& board, const fpga::Design& design, const fpga::MambaShape& shape,
+PlannedLayer planned_layer(const sim::fpga::Board& board, const sim::fpga::Design& design, const sim::fpga::MambaShape& shape,
                            const PlannedTokens& tokens) {
-    fpga::LayerWork work;
+    sim::fpga::LayerWork work;
     work.tokens = static_cast<double>(tokens.parents.size());
     work.draft_mode = tokens.draft_mode;
-    const fpga::TileRates rates = fpga::tile_rates(board, design, work);
+    const sim::fpga::TileRates rates = sim::fpga::tile_rates(board, design, work);
     PlannedLayer layer;
     LayerPlan& plan = layer.plan;
     plan.parents = tokens.parents;
@@ -51,23 +51,23 @@ PlannedLayer planned_layer(const fpga::Board& board, const fpga::Design& design,
     const int in_tiles = ceiling(shape.width / rates.tile_inputs);
     const int in_blocks = ceiling(shape.in_projection / rates.tile_outputs);
     const double first_columns = shape.shared_columns + std::min(shape.heads, rates.tile_outputs);
-    const int blocks_of_x = ceiling(fpga::x_blocks(shape, rates.tile_outputs));
+    const int blocks_of_x = ceiling(sim::fpga::x_blocks(shape, rates.tile_outputs));
     plan.coefficients = {std::min(ceiling(first_columns / rates.tile_outputs), in_blocks - 1), in_tiles};
     plan.inputs = {blocks_of_x, in_tiles};
     plan.gate_blocks = std::max(0, in_blocks - plan.coefficients.blocks - blocks_of_x);
     plan.output = {ceiling(shape.width / rates.tile_outputs), ceiling(shape.inner / rates.tile_inputs)};
-    plan.state_tiles = ceiling(fpga::state_tiles(shape, design.ssm, rates.tile_outputs));
+    plan.state_tiles = ceiling(sim::fpga::state_tiles(shape, design.ssm, rates.tile_outputs));
     plan.entry_norm_cycles = 2 * ceiling(shape.width / design.norm.lanes);
     plan.gated_norm_cycles = 2 * ceiling(shape.inner / design.norm.lanes);
-    plan.special_cycles = ceiling(fpga::convolution_cycles(design.convolution, shape.shared_columns, work.tokens));
-    plan.convolution_cycles = ceiling(fpga::convolution_cycles(design.convolution, rates.tile_outputs, work.tokens));
+    plan.special_cycles = ceiling(sim::fpga::convolution_cycles(design.convolution, shape.shared_columns, work.tokens));
+    plan.convolution_cycles = ceiling(sim::fpga::convolution_cycles(design.convolution, rates.tile_outputs, work.tokens));
     layer.design = design_of(design, work.tokens, rates);
     layer.exposed_cycles = std::llround(design.exposed_cycles_per_layer);
     return layer;
 }
 
 PlannedTokens draft_tokens(int tokens, int replayed) {
-    return {std::vector<int>(static_cast<std::size_t>(tokens), fpga::committed_state), replayed, true};
+    return {std::vector<int>(static_cast<std::size_t>(tokens), sim::fpga::committed_state), replayed, true};
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

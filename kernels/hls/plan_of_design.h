@@ -4,7 +4,7 @@
 #include "kernels/hls/layer.h"
 #include "sim/fpga/layer.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// The tokens of a pass.
 struct PlannedTokens {
@@ -25,7 +25,7 @@ struct PlannedLayer {
 /// The Linear unit takes the columns of B, C and the first step sizes first, then those of x with the others spread over them;
 /// state tiles do not cross blocks; a norm's overhead is the depth of its pipeline, half of the design's for each; tokens that
 /// fill the MAC array only in part take a whole pass. The design has no problems_of().
-PlannedLayer planned_layer(const fpga::Board& board, const fpga::Design& design, const fpga::MambaShape& shape,
+PlannedLayer planned_layer(const sim::fpga::Board& board, const sim::fpga::Design& design, const sim::fpga::MambaShape& shape,
                            const PlannedTokens& tokens);
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

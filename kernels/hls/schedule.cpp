@@ -4,7 +4,7 @@
 #include <deque>
 #include <utility>
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 namespace {
 
 /// Time inside a loop stands still while the loop is stopped by a full output; `start + frozen` is the cycle.
@@ -270,4 +270,4 @@ std::vector<int> most_held(const StreamSchedule& stream, std::int64_t width, std
     return most;
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

@@ -15,7 +15,7 @@
 
 #include "kernels/hls/trace.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// How one process spent its time. A cycle after the first start and up to the last write that starts no iteration is one of
 /// the three kinds of waiting, or belongs to the initiation interval or the last iterations' way through the pipeline.
@@ -55,4 +55,4 @@ std::vector<std::pair<std::int64_t, int>> occupancy(const StreamSchedule& stream
 /// The most held in each stretch of `width` cycles up to `cycles`.
 std::vector<int> most_held(const StreamSchedule& stream, std::int64_t width, std::int64_t cycles);
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

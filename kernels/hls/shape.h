@@ -5,7 +5,7 @@
 
 #include "kernels/hls/formats.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// The grid's accelerator, the same as the RTL's default parameters (kernels/rtl/layer_top.sv): small enough to simulate fast,
 /// and every mechanism of a large one is in it.
@@ -53,4 +53,4 @@ struct StateTile {
 /// "It is done", from one unit to the next.
 struct Token {};
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

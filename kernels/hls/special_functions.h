@@ -6,7 +6,7 @@
 
 #include "kernels/hls/formats.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 inline constexpr int value_fraction_bits = 8;  ///< of x, dt and the gate before their functions: 1 is 256
 
@@ -72,4 +72,4 @@ inline Decay decay_of(ap_uint<16> rate, StepSize step) {
     return exponential_table(product > most ? +most : static_cast<long long>(product), step_fraction_bits);
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

@@ -4,7 +4,7 @@
 
 #include "kernels/hls/convolution.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// Fraction bits of B and C as the SSM unit takes them: -4 … 3.97.
 inline constexpr int coefficient_fraction_bits = 5;
@@ -63,4 +63,4 @@ void special_functions(const SpecialData& data, const Accumulator* sums, int str
     }
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

@@ -7,7 +7,7 @@
 #include "kernels/hls/shape.h"
 #include "kernels/hls/tree_order.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 struct SsmJob {
     int blocks = 0;
@@ -139,4 +139,4 @@ void ssm_unit(const SsmJob& job, const NodeLink* links, const Coefficients& coef
     }
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

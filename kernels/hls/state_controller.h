@@ -5,7 +5,7 @@
 
 #include "kernels/hls/ssm_unit.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// Coefficients of the next round's recomputed tokens, laid out as Coefficients; c is not needed for them.
 struct KeptCoefficients {
@@ -31,4 +31,4 @@ void keep_accepted(const SsmJob& job, const Coefficients& from, const int* accep
     }
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

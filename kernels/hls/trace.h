@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// How the hardware runs one pipelined loop. These are the achieved figures of a synthesis report, not the pragma's wishes.
 struct LoopTiming {
@@ -73,4 +73,4 @@ private:
     std::size_t current_ = 0;
 };
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 namespace {
 
 void require_breadth_first(const std::vector<int>& parents) {
@@ -42,4 +42,4 @@ std::vector<NodeLink> node_links(const std::vector<int>& parents, int replayed) 
     return links;
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

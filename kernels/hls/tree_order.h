@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// Where a token's parent state comes from, and whether its own is wanted.
 struct NodeLink {
@@ -17,4 +17,4 @@ struct NodeLink {
 /// Throws std::invalid_argument if a parent does not come before its child or the order is not breadth-first.
 std::vector<NodeLink> node_links(const std::vector<int>& parents, int replayed);
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

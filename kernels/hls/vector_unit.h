@@ -4,7 +4,7 @@
 
 #include "kernels/hls/shape.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// The loop alone: waits for what `after` names, runs, and tells the next unit.
 inline void vector_loop(int iterations, ::hls::stream<Token>* after, ::hls::stream<Token>* also_after,
@@ -24,4 +24,4 @@ inline void vector_loop(int iterations, ::hls::stream<Token>* after, ::hls::stre
     }
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

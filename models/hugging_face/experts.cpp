@@ -5,31 +5,31 @@
 
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
 /// A size that some configs state once and others once a layer; different values are a problem.
-Count uniform_size(Reader& config, const std::vector<std::string>& keys) {
+sim::Count uniform_size(Reader& config, const std::vector<std::string>& keys) {
     for (const std::string& key : keys) {
         if (!config.has(key) || !config.raw().at(key).is_array()) {
             continue;
         }
-        const std::vector<Count> values = config.counts(key, 0, 1 << 20);
-        if (!values.empty() && std::any_of(values.begin(), values.end(), [&](Count v) { return v != values.front(); })) {
+        const std::vector<sim::Count> values = config.counts(key, 0, 1 << 20);
+        if (!values.empty() && std::any_of(values.begin(), values.end(), [&](sim::Count v) { return v != values.front(); })) {
             config.problem(key, "differs from layer to layer, which cannot be priced yet");
         }
-        return values.empty() ? 1 : std::max<Count>(1, values.front());
+        return values.empty() ? 1 : std::max<sim::Count>(1, values.front());
     }
     return size_of_any(config, keys);
 }
 
-Count shared_hidden(Reader& config, Count expert_hidden) {
+sim::Count shared_hidden(Reader& config, sim::Count expert_hidden) {
     const std::vector<std::string> counts = {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts",
                                              "num_shared_expert"};
     const std::vector<std::string> sizes = {"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                                             "shared_intermediate_size"};
-    const Count experts = has_any(config, counts) ? uniform_size(config, counts) : 0;
+    const sim::Count experts = has_any(config, counts) ? uniform_size(config, counts) : 0;
     const bool none = std::any_of(counts.begin(), counts.end(), [&](const std::string& key) {
         return config.has(key) && config.raw().at(key).is_number() && config.raw().at(key) == 0;
     });
@@ -38,7 +38,7 @@ Count shared_hidden(Reader& config, Count expert_hidden) {
     }
     for (const std::string& key : sizes) {
         if (config.has(key)) {
-            return size_or_none(config, key) * std::max<Count>(1, experts);
+            return size_or_none(config, key) * std::max<sim::Count>(1, experts);
         }
     }
     return experts * expert_hidden;
@@ -46,7 +46,7 @@ Count shared_hidden(Reader& config, Count expert_hidden) {
 
 }  // namespace
 
-Count expert_count(Reader& config) {
+sim::Count expert_count(Reader& config) {
     for (const std::string& key : expert_count_keys) {
         if (config.has(key)) {
             return size_or_none(config, key);
@@ -55,8 +55,8 @@ Count expert_count(Reader& config) {
     return 0;
 }
 
-MixtureOfExperts mixture_of_experts(Reader& config) {
-    MixtureOfExperts moe;
+sim::MixtureOfExperts mixture_of_experts(Reader& config) {
+    sim::MixtureOfExperts moe;
     moe.experts = size_of_any(config, expert_count_keys);
     moe.active = uniform_size(
         config, {"num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts", "num_experts_per_topk"});
@@ -73,18 +73,18 @@ std::vector<bool> dense_layers(Reader& config, std::size_t layers) {
     }
     const std::vector<std::string> first_keys = {"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index",
                                                  "moe_layer_num_skipped"};
-    Count first = 0;
+    sim::Count first = 0;
     for (const std::string& key : first_keys) {
         first = std::max(first, config.has(key) && config.raw().at(key).is_number() ? size_or_none(config, key) : 0);
     }
-    const Count last = config.count_or("moe_layer_end_index", static_cast<Count>(layers) - 1, -1, 1 << 20);
+    const sim::Count last = config.count_or("moe_layer_end_index", static_cast<sim::Count>(layers) - 1, -1, 1 << 20);
     const bool listed = config.has("moe_layer_freq") && config.raw().at("moe_layer_freq").is_array();
     const auto frequencies = listed ? counts_per_layer(config, "moe_layer_freq", layers) : std::nullopt;
-    const Count every = listed ? 1 : size_or(config, "moe_layer_freq", size_or(config, "moe_layer_interval", 1));
+    const sim::Count every = listed ? 1 : size_or(config, "moe_layer_freq", size_or(config, "moe_layer_interval", 1));
     const auto step = static_cast<std::size_t>(size_or(config, "decoder_sparse_step", 1));
     std::vector<bool> dense = layer_set(config, "mlp_only_layers", layers);
     for (std::size_t i = 0; i < layers; ++i) {
-        const auto layer = static_cast<Count>(i);
+        const auto layer = static_cast<sim::Count>(i);
         const bool outside = layer < first || (last >= 0 && layer > last);
         const bool skipped = frequencies ? (*frequencies)[i] == 0 : layer % every != 0;
         dense[i] = dense[i] || outside || skipped || (i + 1) % step != 0;
@@ -92,4 +92,4 @@ std::vector<bool> dense_layers(Reader& config, std::size_t layers) {
     return dense;
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
@@ -13,8 +13,8 @@ bool holds(Reader& config, const Flag& flag) {
     return flag.key.empty() ? flag.fallback : config.flag_or(flag.key, flag.fallback);
 }
 
-Attention attention_of(const TransformerFacts& facts, Reader& config, Count width) {
-    Attention attention;
+sim::Attention attention_of(const TransformerFacts& facts, Reader& config, sim::Count width) {
+    sim::Attention attention;
     if (facts.defaults.heads > 0 && !has_any(config, head_count_keys)) {
         attention.query_heads = facts.defaults.heads;
         attention.kv_heads = size_or(config, "num_key_value_heads", facts.defaults.kv_heads);
@@ -26,15 +26,15 @@ Attention attention_of(const TransformerFacts& facts, Reader& config, Count widt
     attention.output_bias = holds(config, facts.output_bias);
     attention.output_gate = facts.output_gate;
     if (facts.query_key_norm != QueryKeyNorm::none && holds(config, facts.has_query_key_norm)) {
-        const Count vectors = facts.query_key_norm == QueryKeyNorm::head ? 2 * std::max<Count>(1, facts.norm_vectors)
-                                                                         : attention.query_heads + attention.kv_heads;
+        const sim::Count vectors = facts.query_key_norm == QueryKeyNorm::head ? 2 * std::max<sim::Count>(1, facts.norm_vectors)
+                                                                              : attention.query_heads + attention.kv_heads;
         attention.query_key_norm = vectors * attention.head_dim;
     }
     return attention;
 }
 
-Mlp mlp_of(const TransformerFacts& facts, Reader& config, Count width) {
-    Mlp mlp;
+sim::Mlp mlp_of(const TransformerFacts& facts, Reader& config, sim::Count width) {
+    sim::Mlp mlp;
     const bool stated = has_any(config, hidden_size_keys);
     mlp.hidden = stated || facts.hidden_multiple == 0 ? size_of_any(config, hidden_size_keys) : facts.hidden_multiple * width;
     mlp.gated = facts.gated;
@@ -48,7 +48,7 @@ std::size_t window_period(const TransformerFacts& facts, Reader& config) {
     if (config.has(key) && config.raw().at(std::string(key)).is_string()) {
         return config.text(key).size();
     }
-    return static_cast<std::size_t>(config.count_or(key, std::max<Count>(1, facts.window_period), 1, 1 << 16));
+    return static_cast<std::size_t>(config.count_or(key, std::max<sim::Count>(1, facts.window_period), 1, 1 << 16));
 }
 
 /// Which layers have a window; none where no window is stated or the config switches it off.
@@ -72,31 +72,31 @@ std::vector<bool> windowed_layers(const TransformerFacts& facts, Reader& config,
 
 }  // namespace
 
-void import_by_facts(const TransformerFacts& facts, Reader& config, Model& model) {
+void import_by_facts(const TransformerFacts& facts, Reader& config, sim::Model& model) {
     model.final_norm_vectors = facts.norm_vectors;
     const std::size_t layers = layer_count(config);
-    const Attention full = attention_of(facts, config, model.width);
+    const sim::Attention full = attention_of(facts, config, model.width);
     const std::vector<bool> windowed = windowed_layers(facts, config, layers);
-    Attention sliding = full;
+    sim::Attention sliding = full;
     if (std::find(windowed.begin(), windowed.end(), true) != windowed.end()) {
         sliding.reach.window = static_cast<double>(size(config, "sliding_window"));
     }
     // Some configs of mixtures have no experts at all.
     const bool experts = facts.experts && expert_count(config) > 1;
     const std::vector<bool> dense = experts ? dense_layers(config, layers) : std::vector<bool>(layers, true);
-    MixtureOfExperts moe;
+    sim::MixtureOfExperts moe;
     if (experts) {
         moe = mixture_of_experts(config);
         moe.router_bias = holds(config, facts.router_bias);
         moe.shared_gate = facts.shared_expert_gate && moe.shared_hidden > 0;
     }
     const bool any_dense = std::find(dense.begin(), dense.end(), true) != dense.end();
-    const Mlp mlp = any_dense ? mlp_of(facts, config, model.width) : Mlp{};
+    const sim::Mlp mlp = any_dense ? mlp_of(facts, config, model.width) : sim::Mlp{};
     const bool one_norm = holds(config, facts.parallel);
     for (std::size_t i = 0; i < layers; ++i) {
         const std::string name =
             std::string(windowed[i] ? "sliding" : "decoder") + (experts ? dense[i] ? ", dense" : ", experts" : "");
-        const BlockKind feed_forward = dense[i] ? BlockKind(mlp) : BlockKind(moe);
+        const sim::BlockKind feed_forward = dense[i] ? sim::BlockKind(mlp) : sim::BlockKind(moe);
         add_layer(model, name,
                   {block(windowed[i] ? sliding : full, facts.norms, facts.norms * facts.norm_vectors),
                    one_norm ? block(feed_forward, 0, 0) : block(feed_forward, facts.norms, facts.norms * facts.norm_vectors)});
@@ -106,4 +106,4 @@ void import_by_facts(const TransformerFacts& facts, Reader& config, Model& model
     }
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -6,7 +6,7 @@
 
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 /// A flag of a config, and what holds where the config is silent. Without a key it always holds.
 struct Flag {
@@ -33,14 +33,14 @@ enum class Windows {
 
 /// Sizes that configs within multimodal ones leave to their class.
 struct Defaults {
-    Count heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;
+    sim::Count heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;
 };
 
 struct TransformerFacts {
-    std::string_view family;  ///< class name without "ForCausalLM" and the like
-    Count norms = 1;          ///< of a block: 2 where there is one before and one after it
-    Count norm_vectors = 1;   ///< of a norm: RMSNorm 1, LayerNorm 2, or 1 without a bias, or 0 without parameters
-    Flag parallel = never;    ///< attention and feed-forward read one normalised input
+    std::string_view family;      ///< class name without "ForCausalLM" and the like
+    sim::Count norms = 1;         ///< of a block: 2 where there is one before and one after it
+    sim::Count norm_vectors = 1;  ///< of a norm: RMSNorm 1, LayerNorm 2, or 1 without a bias, or 0 without parameters
+    Flag parallel = never;        ///< attention and feed-forward read one normalised input
     Flag qkv_bias = {"attention_bias"};
     Flag output_bias = {"attention_bias"};
     QueryKeyNorm query_key_norm = QueryKeyNorm::none;
@@ -48,10 +48,10 @@ struct TransformerFacts {
     bool output_gate = false;
     bool gated = true;
     Flag mlp_bias = {"mlp_bias"};
-    Count hidden_multiple = 0;  ///< hidden size in widths where no key states it
-    bool tied = false;          ///< embeddings, where tie_word_embeddings is absent
+    sim::Count hidden_multiple = 0;  ///< hidden size in widths where no key states it
+    bool tied = false;               ///< embeddings, where tie_word_embeddings is absent
     Windows windows = Windows::none;
-    Count window_period = 0;
+    sim::Count window_period = 0;
     bool experts = false;      ///< in the layers that are not dense
     Flag router_bias = never;  ///< one number an expert
     bool shared_expert_gate = false;
@@ -63,6 +63,6 @@ struct TransformerFacts {
 const std::vector<TransformerFacts>& transformer_families();
 
 /// Reads the language model's part of a config by these facts. Keys may have the names of any of the families.
-void import_by_facts(const TransformerFacts& facts, Reader& config, Model& model);
+void import_by_facts(const TransformerFacts& facts, Reader& config, sim::Model& model);
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

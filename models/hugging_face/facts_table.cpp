@@ -1,7 +1,7 @@
 // The families, from the modelling code of Transformers (or of the checkpoint's repository, where it came first).
 #include "models/hugging_face/facts.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
@@ -302,4 +302,4 @@ const std::vector<TransformerFacts>& transformer_families() {
     return families;
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -9,17 +9,17 @@
 #include "json/reader.h"
 #include "sim/model.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 using json::Reader;
 
 /// One width, count of heads or hidden size: above zero and not absurd.
-Count size(Reader& config, std::string_view key);
-Count size_or(Reader& config, std::string_view key, Count fallback);
+sim::Count size(Reader& config, std::string_view key);
+sim::Count size_or(Reader& config, std::string_view key, sim::Count fallback);
 /// As above, 0 where the key is absent.
-Count size_or_none(Reader& config, std::string_view key);
+sim::Count size_or_none(Reader& config, std::string_view key);
 /// The first of these keys that is present; a problem about the first when none is.
-Count size_of_any(Reader& config, const std::vector<std::string>& keys);
+sim::Count size_of_any(Reader& config, const std::vector<std::string>& keys);
 
 bool has_any(Reader& config, const std::vector<std::string>& keys);
 
@@ -38,65 +38,65 @@ std::size_t layer_count(Reader& config);
 
 /// One word (or number) a layer, or nothing when the key is absent. A list of another length is a problem.
 std::optional<std::vector<std::string>> words_per_layer(Reader& config, std::string_view key, std::size_t layers);
-std::optional<std::vector<Count>> counts_per_layer(Reader& config, std::string_view key, std::size_t layers);
+std::optional<std::vector<sim::Count>> counts_per_layer(Reader& config, std::string_view key, std::size_t layers);
 /// Layer indices, counted from `first`; indices outside the model are problems. One flag a layer comes back.
-std::vector<bool> layer_set(Reader& config, std::string_view key, std::size_t layers, Count first = 0);
+std::vector<bool> layer_set(Reader& config, std::string_view key, std::size_t layers, sim::Count first = 0);
 
 /// num_attention_heads, num_key_value_heads, head_dim (default: width / heads) and attention_bias on Q, K, V (and output where
 /// `bias_on_output`).
-Attention grouped_attention(Reader& config, Count width, bool bias_on_output);
+sim::Attention grouped_attention(Reader& config, sim::Count width, bool bias_on_output);
 
 /// Routed experts of a layer; 0 where no key states them.
-Count expert_count(Reader& config);
+sim::Count expert_count(Reader& config);
 /// Counts and sizes of experts and of the experts that every token visits; biases and gates are the caller's.
-MixtureOfExperts mixture_of_experts(Reader& config);
+sim::MixtureOfExperts mixture_of_experts(Reader& config);
 /// The layers of a mixture that have a dense network: the first ones, those that are listed, all but every n-th.
 std::vector<bool> dense_layers(Reader& config, std::size_t layers);
 
 /// intermediate_size, gated.
-Mlp gated_mlp(Reader& config, std::string_view key = "intermediate_size");
+sim::Mlp gated_mlp(Reader& config, std::string_view key = "intermediate_size");
 
 /// An attention or feed-forward block with one RMSNorm before it.
-Block block(const BlockKind& kind);
-Block block(const BlockKind& kind, Count norms, Count norm_vectors);
+sim::Block block(const sim::BlockKind& kind);
+sim::Block block(const sim::BlockKind& kind, sim::Count norms, sim::Count norm_vectors);
 
 /// Appends a layer. Layers of one name are of one kind, so `name` must tell different structures apart.
-void add_layer(Model& model, const std::string& name, std::vector<Block> blocks, Count distinct_copies = 0);
+void add_layer(sim::Model& model, const std::string& name, std::vector<sim::Block> blocks, sim::Count distinct_copies = 0);
 
 /// One function a family. Each reads the language model's part of a config into kinds and order; vocabulary, width, precision
 /// and tied embeddings are read by the caller.
-void import_nemotron_nas(Reader& config, Model& model);
-void import_gemma4(Reader& config, Model& model);
+void import_nemotron_nas(Reader& config, sim::Model& model);
+void import_gemma4(Reader& config, sim::Model& model);
 
-void import_falcon(Reader& config, Model& model);
-void import_chat_glm(Reader& config, Model& model);
-void import_mpt(Reader& config, Model& model);
-void import_dbrx(Reader& config, Model& model);
-void import_qwen(Reader& config, Model& model);
+void import_falcon(Reader& config, sim::Model& model);
+void import_chat_glm(Reader& config, sim::Model& model);
+void import_mpt(Reader& config, sim::Model& model);
+void import_dbrx(Reader& config, sim::Model& model);
+void import_qwen(Reader& config, sim::Model& model);
 
-void import_gpt_oss(Reader& config, Model& model);
-void import_llama4(Reader& config, Model& model);
-void import_minimax_m2(Reader& config, Model& model);
-void import_minimax_m3(Reader& config, Model& model);
-void import_step3(Reader& config, Model& model);
+void import_gpt_oss(Reader& config, sim::Model& model);
+void import_llama4(Reader& config, sim::Model& model);
+void import_minimax_m2(Reader& config, sim::Model& model);
+void import_minimax_m3(Reader& config, sim::Model& model);
+void import_step3(Reader& config, sim::Model& model);
 
-void import_deepseek(Reader& config, Model& model);
-void import_minicpm3(Reader& config, Model& model);
-void import_longcat(Reader& config, Model& model);
-void import_kimi_linear(Reader& config, Model& model);
+void import_deepseek(Reader& config, sim::Model& model);
+void import_minicpm3(Reader& config, sim::Model& model);
+void import_longcat(Reader& config, sim::Model& model);
+void import_kimi_linear(Reader& config, sim::Model& model);
 
-void import_mamba(Reader& config, Model& model);
-void import_mamba2(Reader& config, Model& model);
-void import_mamba_ssm(Reader& config, Model& model);
-void import_mamba_in_llama(Reader& config, Model& model);
+void import_mamba(Reader& config, sim::Model& model);
+void import_mamba2(Reader& config, sim::Model& model);
+void import_mamba_ssm(Reader& config, sim::Model& model);
+void import_mamba_in_llama(Reader& config, sim::Model& model);
 
-void import_nemotron_h(Reader& config, Model& model);
-void import_jamba(Reader& config, Model& model);
-void import_zamba2(Reader& config, Model& model);
-void import_bamba(Reader& config, Model& model);
-void import_falcon_h1(Reader& config, Model& model);
-void import_granite_hybrid(Reader& config, Model& model);
-void import_lfm2(Reader& config, Model& model);
-void import_qwen3_next(Reader& config, Model& model);
+void import_nemotron_h(Reader& config, sim::Model& model);
+void import_jamba(Reader& config, sim::Model& model);
+void import_zamba2(Reader& config, sim::Model& model);
+void import_bamba(Reader& config, sim::Model& model);
+void import_falcon_h1(Reader& config, sim::Model& model);
+void import_granite_hybrid(Reader& config, sim::Model& model);
+void import_lfm2(Reader& config, sim::Model& model);
+void import_qwen3_next(Reader& config, sim::Model& model);
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -2,15 +2,15 @@
 // beside the dense MLP.
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
 /// Gemma 4 normalises before and after each block.
-Block between_norms(const BlockKind& kind) { return block(kind, 2, 2); }
+sim::Block between_norms(const sim::BlockKind& kind) { return block(kind, 2, 2); }
 
-Attention gemma_global(Reader& config, const Attention& local) {
-    Attention global = local;
+sim::Attention gemma_global(Reader& config, const sim::Attention& local) {
+    sim::Attention global = local;
     global.head_dim = size_or(config, "global_head_dim", local.head_dim);
     global.keys_are_values = config.flag_or("attention_k_eq_v", false);
     if (global.keys_are_values) {
@@ -20,11 +20,11 @@ Attention gemma_global(Reader& config, const Attention& local) {
     return global;
 }
 
-std::vector<Block> gemma_feed_forward(Reader& config, Model& model) {
+std::vector<sim::Block> gemma_feed_forward(Reader& config, sim::Model& model) {
     if (!config.flag_or("enable_moe_block", false)) {
         return {between_norms(gated_mlp(config))};
     }
-    MixtureOfExperts moe;
+    sim::MixtureOfExperts moe;
     moe.experts = size(config, "num_experts");
     moe.active = size(config, "top_k_experts");
     moe.hidden = size(config, "moe_intermediate_size");
@@ -39,7 +39,7 @@ std::vector<Block> gemma_feed_forward(Reader& config, Model& model) {
 
 }  // namespace
 
-void import_gemma4(Reader& config, Model& model) {
+void import_gemma4(Reader& config, sim::Model& model) {
     for (const char* key : {"hidden_size_per_layer_input", "num_kv_shared_layers"}) {
         if (size_or_none(config, key) > 0) {
             config.problem(key,
@@ -48,22 +48,22 @@ void import_gemma4(Reader& config, Model& model) {
         }
     }
     const std::size_t layers = layer_count(config);
-    Attention local = grouped_attention(config, model.width, true);
+    sim::Attention local = grouped_attention(config, model.width, true);
     local.query_key_norm = 2 * local.head_dim;
-    const Attention global = gemma_global(config, local);
+    const sim::Attention global = gemma_global(config, local);
     local.reach.window = static_cast<double>(size(config, "sliding_window"));
-    const std::vector<Block> feed_forward = gemma_feed_forward(config, model);
+    const std::vector<sim::Block> feed_forward = gemma_feed_forward(config, model);
     const auto types = words_per_layer(config, "layer_types", layers);
     if (!types) {
         config.problem("layer_types", "is missing");
     }
     for (std::size_t i = 0; i < layers; ++i) {
         const bool is_global = types && (*types)[i] == "full_attention";
-        std::vector<Block> blocks = {between_norms(is_global ? global : local)};
+        std::vector<sim::Block> blocks = {between_norms(is_global ? global : local)};
         blocks.insert(blocks.end(), feed_forward.begin(), feed_forward.end());
         add_layer(model, is_global ? "global" : "sliding", std::move(blocks));
     }
     model.notes.emplace_back("One learned scale per layer is left out of the parameter count.");
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -6,17 +6,17 @@
 
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-Mamba2 granite_mamba(Reader& config, Count width) {
-    Mamba2 mamba;
+sim::Mamba2 granite_mamba(Reader& config, sim::Count width) {
+    sim::Mamba2 mamba;
     mamba.heads = size(config, "mamba_n_heads");
-    const Count inner = size_or(config, "mamba_expand", 2) * width;
+    const sim::Count inner = size_or(config, "mamba_expand", 2) * width;
     // "auto" stands for what the heads leave.
     const bool stated = config.has("mamba_d_head") && config.raw().at("mamba_d_head").is_number();
-    mamba.head_dim = stated ? size(config, "mamba_d_head") : std::max<Count>(1, inner / mamba.heads);
+    mamba.head_dim = stated ? size(config, "mamba_d_head") : std::max<sim::Count>(1, inner / mamba.heads);
     mamba.state = size(config, "mamba_d_state");
     mamba.groups = size_or(config, "mamba_n_groups", 1);
     mamba.conv_width = size_or(config, "mamba_d_conv", 4);
@@ -26,11 +26,12 @@ Mamba2 granite_mamba(Reader& config, Count width) {
 
 }  // namespace
 
-void import_granite_hybrid(Reader& config, Model& model) {
-    const Mamba2 mamba = granite_mamba(config, model.width);
-    const Attention attention = grouped_attention(config, model.width, true);
-    const BlockKind feed_forward = expert_count(config) > 0 ? BlockKind(mixture_of_experts(config))
-                                                            : BlockKind(gated_mlp(config, "shared_intermediate_size"));
+void import_granite_hybrid(Reader& config, sim::Model& model) {
+    const sim::Mamba2 mamba = granite_mamba(config, model.width);
+    const sim::Attention attention = grouped_attention(config, model.width, true);
+    const sim::BlockKind feed_forward = expert_count(config) > 0
+                                            ? sim::BlockKind(mixture_of_experts(config))
+                                            : sim::BlockKind(gated_mlp(config, "shared_intermediate_size"));
     const std::size_t layers = layer_count(config);
     const char* key = config.has("layer_types") ? "layer_types" : "layers_block_type";
     const auto types = words_per_layer(config, key, layers);
@@ -44,14 +45,15 @@ void import_granite_hybrid(Reader& config, Model& model) {
 namespace {
 
 /// The hidden size after LFM2's adjustment: 2/3 of the stated one, times a factor, rounded up.
-Count lfm2_hidden(Reader& config) {
-    Count hidden = size_of_any(config, {"block_ff_dim", "intermediate_size"});
+sim::Count lfm2_hidden(Reader& config) {
+    sim::Count hidden = size_of_any(config, {"block_ff_dim", "intermediate_size"});
     if (!config.flag_or("block_auto_adjust_ff_dim", true)) {
         return hidden;
     }
     hidden = 2 * hidden / 3;
-    hidden = static_cast<Count>(config.number_or("block_ffn_dim_multiplier", 1.0, 1e-3, 1e3) * static_cast<double>(hidden));
-    const Count multiple = size_or(config, "block_multiple_of", 256);
+    hidden =
+        static_cast<sim::Count>(config.number_or("block_ffn_dim_multiplier", 1.0, 1e-3, 1e3) * static_cast<double>(hidden));
+    const sim::Count multiple = size_or(config, "block_multiple_of", 256);
     return (hidden + multiple - 1) / multiple * multiple;
 }
 
@@ -69,14 +71,14 @@ std::vector<bool> lfm2_attention_layers(Reader& config, std::size_t layers) {
 
 }  // namespace
 
-void import_lfm2(Reader& config, Model& model) {
-    const Count width = model.width;
-    Attention attention = grouped_attention(config, width, false);
+void import_lfm2(Reader& config, sim::Model& model) {
+    const sim::Count width = model.width;
+    sim::Attention attention = grouped_attention(config, width, false);
     attention.query_key_norm = 2 * attention.head_dim;
     const bool experts = expert_count(config) > 0;
-    Mlp mlp;
+    sim::Mlp mlp;
     mlp.hidden = experts ? size(config, "intermediate_size") : lfm2_hidden(config);
-    MixtureOfExperts moe;
+    sim::MixtureOfExperts moe;
     if (experts) {
         moe = mixture_of_experts(config);
         moe.router_bias = config.flag_or("use_expert_bias", true);
@@ -85,13 +87,14 @@ void import_lfm2(Reader& config, Model& model) {
     const std::vector<bool> is_attention = lfm2_attention_layers(config, layers);
     const std::vector<bool> dense = experts ? dense_layers(config, layers) : std::vector<bool>(layers, true);
     for (std::size_t i = 0; i < layers; ++i) {
-        const Block feed_forward = dense[i] ? block(mlp) : block(moe);
+        const sim::Block feed_forward = dense[i] ? block(mlp) : block(moe);
         const std::string name = std::string(is_attention[i] ? "attention" : "convolution") + (dense[i] ? "" : ", experts");
         if (is_attention[i]) {
             add_layer(model, name, {block(attention), feed_forward});
         } else {
             add_layer(model, name,
-                      {block(Projection{width, 3 * width, false}), block(Projection{width, width, false}, 0, 0), feed_forward});
+                      {block(sim::Projection{width, 3 * width, false}), block(sim::Projection{width, width, false}, 0, 0),
+                       feed_forward});
         }
     }
     model.notes.emplace_back(
@@ -99,4 +102,4 @@ void import_lfm2(Reader& config, Model& model) {
         "many tokens, are left out.");
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

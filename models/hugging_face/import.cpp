@@ -12,7 +12,7 @@
 #include "models/hugging_face/names.h"
 #include "models/hugging_face/refused.h"
 
-namespace treeline {
+namespace treeline::models {
 
 namespace {
 
@@ -21,7 +21,7 @@ using json::Reader;
 /// A family that has a function of its own. The other ones stand in facts_table.cpp.
 struct Family {
     std::string_view name;
-    void (*import)(Reader& config, Model& model);
+    void (*import)(Reader& config, sim::Model& model);
     bool tied = false;  ///< embeddings, where tie_word_embeddings is absent
 };
 
@@ -171,8 +171,8 @@ Found find_family(Reader& root, Reader& text) {
 }
 
 /// A count under the first of these names that is present; `fallback` (0: none) where none is.
-Count vocabulary_size(Reader& root, Reader& text, Count fallback) {
-    constexpr Count largest = 1 << 24;
+sim::Count vocabulary_size(Reader& root, Reader& text, sim::Count fallback) {
+    constexpr sim::Count largest = 1 << 24;
     for (Reader* at : {&text, &root}) {
         for (const std::string& key : hugging_face::vocabulary_keys) {
             if (at->has(key)) {
@@ -183,7 +183,7 @@ Count vocabulary_size(Reader& root, Reader& text, Count fallback) {
     return fallback > 0 ? fallback : text.count(hugging_face::vocabulary_keys.front(), 1, largest);
 }
 
-void read_common(Reader& root, Reader& text, const Found& found, Model& model) {
+void read_common(Reader& root, Reader& text, const Found& found, sim::Model& model) {
     model.width = hugging_face::size_of_any(text, hugging_face::width_keys);
     if (found.own == &mamba_in_llama) {
         model.vocabulary_size = text.count_or("vocab_size", 0, 1, 1 << 24);
@@ -208,11 +208,11 @@ std::string model_type_of(Reader& root, Reader& text, const std::string& family)
 }
 
 /// Modules that draft further tokens lie beside the decoder; a drafter of the kind "mtp" describes them.
-void note_prediction_modules(Reader& root, Reader& text, Model& model) {
+void note_prediction_modules(Reader& root, Reader& text, sim::Model& model) {
     for (const char* key : {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers",
                             "mtp_num_layers", "n_future_tokens"}) {
         for (Reader* at : {&text, &root}) {
-            const Count modules = at->count_or(key, 0, 0, 1 << 10);
+            const sim::Count modules = at->count_or(key, 0, 0, 1 << 10);
             if (modules > 0) {
                 model.notes.push_back("Multi-token prediction (" + std::string(key) + " " + std::to_string(modules) +
                                       ") is left out of the model: give it as a drafter of kind \"mtp\".");
@@ -252,8 +252,8 @@ std::vector<std::string> known_architectures() {
     return names;
 }
 
-Model import_hugging_face(json::Reader& root, const std::string& name, json::Reader* quantization_file) {
-    Model model;
+sim::Model import_hugging_face(json::Reader& root, const std::string& name, json::Reader* quantization_file) {
+    sim::Model model;
     model.name = name;
     std::optional<Reader> inner = language_model_of(root);
     Reader& text = inner ? *inner : root;
@@ -278,4 +278,4 @@ Model import_hugging_face(json::Reader& root, const std::string& name, json::Rea
     return model;
 }
 
-}  // namespace treeline
+}  // namespace treeline::models

@@ -4,12 +4,12 @@
 
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-LatentAttention latent_attention(Reader& config) {
-    LatentAttention attention;
+sim::LatentAttention latent_attention(Reader& config) {
+    sim::LatentAttention attention;
     attention.heads = size(config, "num_attention_heads");
     attention.q_lora_rank = size_or_none(config, "q_lora_rank");
     attention.kv_lora_rank = size(config, "kv_lora_rank");
@@ -21,19 +21,19 @@ LatentAttention latent_attention(Reader& config) {
 
 /// The scorer of DeepSeek sparse attention. A layer that shares an earlier
 /// layer's selection has none of its own.
-std::optional<SparseIndexer> sparse_indexer(Reader& config, bool shared) {
+std::optional<sim::SparseIndexer> sparse_indexer(Reader& config, bool shared) {
     if (!config.has("index_topk")) {
         return std::nullopt;
     }
-    SparseIndexer indexer;
+    sim::SparseIndexer indexer;
     indexer.heads = shared ? 0 : size(config, "index_n_heads");
     indexer.head_dim = shared ? 0 : size(config, "index_head_dim");
     indexer.top_k = static_cast<double>(size(config, "index_topk"));
     return indexer;
 }
 
-MixtureOfExperts routed_and_shared(Reader& config) {
-    MixtureOfExperts moe = mixture_of_experts(config);
+sim::MixtureOfExperts routed_and_shared(Reader& config) {
+    sim::MixtureOfExperts moe = mixture_of_experts(config);
     moe.latent = size_or_none(config, "routed_expert_hidden_size");
     moe.router_bias = config.text_or("topk_method", "") == "noaux_tc";  // a selection bias an expert
     return moe;
@@ -41,13 +41,13 @@ MixtureOfExperts routed_and_shared(Reader& config) {
 
 }  // namespace
 
-void import_deepseek(Reader& config, Model& model) {
+void import_deepseek(Reader& config, sim::Model& model) {
     const std::size_t layers = layer_count(config);
     const std::vector<bool> dense = dense_layers(config, layers);
     const auto indexers = words_per_layer(config, "indexer_types", layers);
-    const MixtureOfExperts moe = routed_and_shared(config);
-    const Mlp mlp = gated_mlp(config);
-    LatentAttention attention = latent_attention(config);
+    const sim::MixtureOfExperts moe = routed_and_shared(config);
+    const sim::Mlp mlp = gated_mlp(config);
+    sim::LatentAttention attention = latent_attention(config);
     for (std::size_t i = 0; i < layers; ++i) {
         const bool shared = indexers && (*indexers)[i] == "shared";
         attention.indexer = sparse_indexer(config, shared);
@@ -60,8 +60,8 @@ namespace {
 
 /// Kimi's delta attention: one decay a channel through a projection of rank
 /// head_dim; the output gate is full rank or low rank.
-GatedDelta delta_attention(Reader at) {
-    GatedDelta delta;
+sim::GatedDelta delta_attention(Reader at) {
+    sim::GatedDelta delta;
     delta.key_heads = size(at, "num_heads");
     delta.value_heads = delta.key_heads;
     delta.key_dim = size(at, "head_dim");
@@ -74,17 +74,17 @@ GatedDelta delta_attention(Reader at) {
 
 }  // namespace
 
-void import_kimi_linear(Reader& config, Model& model) {
+void import_kimi_linear(Reader& config, sim::Model& model) {
     const std::size_t layers = layer_count(config);
     Reader linear = config.object("linear_attn_config");
     const std::vector<bool> full = layer_set(linear, "full_attn_layers", layers, 1);
-    const GatedDelta delta = delta_attention(linear);
-    LatentAttention attention = latent_attention(config);
+    const sim::GatedDelta delta = delta_attention(linear);
+    sim::LatentAttention attention = latent_attention(config);
     attention.output_gate = config.flag_or("mla_use_output_gate", false);
     const std::vector<bool> dense = dense_layers(config, layers);
-    MixtureOfExperts moe = routed_and_shared(config);
+    sim::MixtureOfExperts moe = routed_and_shared(config);
     moe.router_bias = true;  // the router always has a selection bias
-    const Mlp mlp = gated_mlp(config);
+    const sim::Mlp mlp = gated_mlp(config);
     for (std::size_t i = 0; i < layers; ++i) {
         const std::string name = std::string(full[i] ? "attention" : "delta") + (dense[i] ? ", dense" : ", experts");
         add_layer(model, name, {full[i] ? block(attention) : block(delta), dense[i] ? block(mlp) : block(moe)});
@@ -96,32 +96,32 @@ void import_kimi_linear(Reader& config, Model& model) {
     }
 }
 
-void import_minicpm3(Reader& config, Model& model) {
-    LatentAttention attention;
+void import_minicpm3(Reader& config, sim::Model& model) {
+    sim::LatentAttention attention;
     attention.heads = size(config, "num_attention_heads");
     attention.q_lora_rank = size_or_none(config, "q_lora_rank");
     attention.kv_lora_rank = size(config, "kv_lora_rank");
     attention.nope_dim = size(config, "qk_nope_head_dim");
     attention.rope_dim = size(config, "qk_rope_head_dim");
-    attention.value_dim = size_or(config, "v_head_dim", std::max<Count>(1, model.width / attention.heads));
-    const Mlp mlp = gated_mlp(config);
+    attention.value_dim = size_or(config, "v_head_dim", std::max<sim::Count>(1, model.width / attention.heads));
+    const sim::Mlp mlp = gated_mlp(config);
     const std::size_t layers = layer_count(config);
     for (std::size_t i = 0; i < layers; ++i) {
         add_layer(model, "decoder", {block(attention), block(mlp)});
     }
 }
 
-void import_longcat(Reader& config, Model& model) {
-    const LatentAttention attention = latent_attention(config);
-    Mlp mlp;
+void import_longcat(Reader& config, sim::Model& model) {
+    const sim::LatentAttention attention = latent_attention(config);
+    sim::Mlp mlp;
     mlp.hidden = size(config, "ffn_hidden_size");
-    MixtureOfExperts moe;
+    sim::MixtureOfExperts moe;
     moe.experts = size(config, "n_routed_experts");
     moe.hidden = size(config, "expert_ffn_hidden_size");
     moe.router_bias = true;
-    const Count empty = size_or_none(config, "zero_expert_num");
-    const Count chosen = size(config, "moe_topk");
-    moe.active = std::max<Count>(1, chosen * moe.experts / (moe.experts + empty));
+    const sim::Count empty = size_or_none(config, "zero_expert_num");
+    const sim::Count chosen = size(config, "moe_topk");
+    moe.active = std::max<sim::Count>(1, chosen * moe.experts / (moe.experts + empty));
     if (empty > 0) {
         model.notes.push_back("Of " + std::to_string(chosen) + " chosen experts, " + std::to_string(moe.active) +
                               " have weights on average; the others (zero experts) and their router rows are left out.");
@@ -134,4 +134,4 @@ void import_longcat(Reader& config, Model& model) {
     }
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

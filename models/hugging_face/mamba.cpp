@@ -6,13 +6,13 @@
 
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-Count rounded_up(Count value, Count multiple) { return (value + multiple - 1) / multiple * multiple; }
+sim::Count rounded_up(sim::Count value, sim::Count multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-void note_biases(Reader& config, std::string_view key, Model& model) {
+void note_biases(Reader& config, std::string_view key, sim::Model& model) {
     if (config.flag_or(key, false)) {
         model.notes.push_back("Biases of the input and output projections (" + std::string(key) + ") are left out.");
     }
@@ -20,8 +20,8 @@ void note_biases(Reader& config, std::string_view key, Model& model) {
 
 }  // namespace
 
-void import_mamba(Reader& config, Model& model) {
-    Mamba1 mamba;
+void import_mamba(Reader& config, sim::Model& model) {
+    sim::Mamba1 mamba;
     mamba.inner =
         config.has("intermediate_size") ? size(config, "intermediate_size") : size_or(config, "expand", 2) * model.width;
     mamba.state = size_or(config, "state_size", 16);
@@ -34,8 +34,8 @@ void import_mamba(Reader& config, Model& model) {
     }
 }
 
-void import_mamba2(Reader& config, Model& model) {
-    Mamba2 mamba;
+void import_mamba2(Reader& config, sim::Model& model) {
+    sim::Mamba2 mamba;
     mamba.heads = size(config, "num_heads");
     mamba.head_dim = size(config, "head_dim");
     mamba.state = size(config, "state_size");
@@ -51,10 +51,10 @@ void import_mamba2(Reader& config, Model& model) {
 
 namespace {
 
-BlockKind ssm_layer(Reader& ssm, Count width) {
-    const Count inner = size_or(ssm, "expand", 2) * width;
+sim::BlockKind ssm_layer(Reader& ssm, sim::Count width) {
+    const sim::Count inner = size_or(ssm, "expand", 2) * width;
     if (ssm.text_or("layer", "Mamba1") == "Mamba1") {
-        Mamba1 mamba;
+        sim::Mamba1 mamba;
         mamba.inner = inner;
         mamba.state = size_or(ssm, "d_state", 16);
         const bool given = ssm.has("dt_rank") && ssm.raw().at("dt_rank").is_number();
@@ -62,9 +62,9 @@ BlockKind ssm_layer(Reader& ssm, Count width) {
         mamba.conv_width = size_or(ssm, "d_conv", 4);
         return mamba;
     }
-    Mamba2 mamba;
+    sim::Mamba2 mamba;
     mamba.head_dim = size_or(ssm, "headdim", 64);
-    mamba.heads = std::max<Count>(1, inner / mamba.head_dim);
+    mamba.heads = std::max<sim::Count>(1, inner / mamba.head_dim);
     mamba.state = size_or(ssm, "d_state", 128);
     mamba.groups = size_or(ssm, "ngroups", 1);
     mamba.conv_width = size_or(ssm, "d_conv", 4);
@@ -72,11 +72,11 @@ BlockKind ssm_layer(Reader& ssm, Count width) {
     return mamba;
 }
 
-Attention ssm_attention(Reader at, Count width, Model& model) {
-    Attention attention;
+sim::Attention ssm_attention(Reader at, sim::Count width, sim::Model& model) {
+    sim::Attention attention;
     attention.query_heads = size(at, "num_heads");
     attention.kv_heads = size_or(at, "num_heads_kv", attention.query_heads);
-    attention.head_dim = size_or(at, "head_dim", std::max<Count>(1, width / attention.query_heads));
+    attention.head_dim = size_or(at, "head_dim", std::max<sim::Count>(1, width / attention.query_heads));
     attention.qkv_bias = at.flag_or("qkv_proj_bias", true);
     attention.output_bias = at.flag_or("out_proj_bias", true);
     if (size_or_none(at, "d_conv") > 0) {
@@ -89,21 +89,21 @@ Attention ssm_attention(Reader at, Count width, Model& model) {
 
 }  // namespace
 
-void import_mamba_ssm(Reader& config, Model& model) {
+void import_mamba_ssm(Reader& config, sim::Model& model) {
     const auto layers = static_cast<std::size_t>(config.count("n_layer", 1, 2'000));
     model.vocabulary_size =
         rounded_up(config.count("vocab_size", 1, 1 << 24), config.count_or("pad_vocab_size_multiple", 8, 1, 1 << 16));
     std::optional<Reader> ssm = config.optional_object("ssm_cfg");
     Reader none = ssm ? *ssm : config.object("ssm_cfg");
-    const BlockKind mamba = ssm_layer(none, model.width);
+    const sim::BlockKind mamba = ssm_layer(none, model.width);
     const std::vector<bool> is_attention = layer_set(config, "attn_layer_idx", layers);
     const bool any = std::find(is_attention.begin(), is_attention.end(), true) != is_attention.end();
-    const BlockKind attention = any ? BlockKind(ssm_attention(config.object("attn_cfg"), model.width, model)) : mamba;
-    const Count hidden = size_or_none(config, "d_intermediate");
+    const sim::BlockKind attention = any ? sim::BlockKind(ssm_attention(config.object("attn_cfg"), model.width, model)) : mamba;
+    const sim::Count hidden = size_or_none(config, "d_intermediate");
     for (std::size_t i = 0; i < layers; ++i) {
-        std::vector<Block> blocks = {block(is_attention[i] ? attention : mamba)};
+        std::vector<sim::Block> blocks = {block(is_attention[i] ? attention : mamba)};
         if (hidden > 0) {
-            Mlp mlp;
+            sim::Mlp mlp;
             mlp.hidden = hidden;
             blocks.push_back(block(mlp));
         }
@@ -111,12 +111,12 @@ void import_mamba_ssm(Reader& config, Model& model) {
     }
 }
 
-void import_mamba_in_llama(Reader& config, Model& model) {
+void import_mamba_in_llama(Reader& config, sim::Model& model) {
     const auto layers = static_cast<std::size_t>(config.count("n_layer", 1, 2'000));
     Reader ssm = config.object("ssm_cfg");
-    Mlp mlp;
+    sim::Mlp mlp;
     mlp.hidden = size(config, "intermediate_size");
-    Mamba2 mamba;
+    sim::Mamba2 mamba;
     mamba.state = size(ssm, "d_state");
     mamba.head_dim = mamba.state;
     mamba.heads = size(ssm, "ngroups");
@@ -124,10 +124,10 @@ void import_mamba_in_llama(Reader& config, Model& model) {
     mamba.shared_width = size(config, "d_xb");
     // The attention layers are those of the teacher: head_dim as wide as the
     // state, and as many KV heads as d_xb holds.
-    Attention attention;
+    sim::Attention attention;
     attention.head_dim = mamba.head_dim;
-    attention.query_heads = std::max<Count>(1, model.width / attention.head_dim);
-    attention.kv_heads = std::max<Count>(1, mamba.shared_width / attention.head_dim);
+    attention.query_heads = std::max<sim::Count>(1, model.width / attention.head_dim);
+    attention.kv_heads = std::max<sim::Count>(1, mamba.shared_width / attention.head_dim);
     const std::vector<bool> is_attention = layer_set(config, "attn_layers", layers);
     for (std::size_t i = 0; i < layers; ++i) {
         add_layer(model, is_attention[i] ? "attention" : "mamba",
@@ -141,4 +141,4 @@ void import_mamba_in_llama(Reader& config, Model& model) {
     }
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

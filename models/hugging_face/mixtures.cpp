@@ -1,19 +1,19 @@
 // Transformers with grouped-query attention and experts that facts alone do not describe: gpt-oss, Llama 4, MiniMax, Step.
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-MixtureOfExperts routed(Reader& config, std::string_view experts_key, std::string_view hidden_key) {
-    MixtureOfExperts moe;
+sim::MixtureOfExperts routed(Reader& config, std::string_view experts_key, std::string_view hidden_key) {
+    sim::MixtureOfExperts moe;
     moe.experts = size(config, experts_key);
     moe.active = size(config, "num_experts_per_tok");
     moe.hidden = size(config, hidden_key);
     return moe;
 }
 
-Attention with_window(Attention attention, Reader& config) {
+sim::Attention with_window(sim::Attention attention, Reader& config) {
     if (config.has("sliding_window")) {
         attention.reach.window = static_cast<double>(size(config, "sliding_window"));
     }
@@ -22,11 +22,11 @@ Attention with_window(Attention attention, Reader& config) {
 
 }  // namespace
 
-void import_gpt_oss(Reader& config, Model& model) {
-    Attention full = grouped_attention(config, model.width, true);
+void import_gpt_oss(Reader& config, sim::Model& model) {
+    sim::Attention full = grouped_attention(config, model.width, true);
     full.learned_sinks = true;
-    const Attention sliding = with_window(full, config);
-    MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
+    const sim::Attention sliding = with_window(full, config);
+    sim::MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
     moe.expert_bias = true;
     moe.router_bias = true;
     const std::size_t layers = layer_count(config);
@@ -39,16 +39,16 @@ void import_gpt_oss(Reader& config, Model& model) {
     }
 }
 
-void import_llama4(Reader& config, Model& model) {
-    const Attention global = grouped_attention(config, model.width, true);
-    Attention chunked = global;
+void import_llama4(Reader& config, sim::Model& model) {
+    const sim::Attention global = grouped_attention(config, model.width, true);
+    sim::Attention chunked = global;
     if (config.has("attention_chunk_size")) {
         chunked.reach.window = static_cast<double>(size(config, "attention_chunk_size"));
         model.notes.emplace_back(
             "Chunked attention is priced as a sliding window "
             "of the chunk size; on average it reads less.");
     }
-    MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
+    sim::MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
     moe.shared_hidden = moe.hidden;
     const std::size_t layers = layer_count(config);
     const auto step = static_cast<std::size_t>(size_or(config, "interleave_moe_layer_step", 1));
@@ -59,17 +59,17 @@ void import_llama4(Reader& config, Model& model) {
         const bool is_global = rope ? (*rope)[i] == 0 : (i + 1) % 4 == 0;
         const bool sparse = (i + 1) % step == 0;
         const std::string name = std::string(is_global ? "global" : "chunked") + (sparse ? ", experts" : ", dense");
-        const Block feed_forward = sparse ? block(moe) : block(gated_mlp(config, "intermediate_size_mlp"));
+        const sim::Block feed_forward = sparse ? block(moe) : block(gated_mlp(config, "intermediate_size_mlp"));
         add_layer(model, name, {block(is_global ? global : chunked), feed_forward});
     }
 }
 
-void import_minimax_m2(Reader& config, Model& model) {
-    Attention attention = grouped_attention(config, model.width, true);
+void import_minimax_m2(Reader& config, sim::Model& model) {
+    sim::Attention attention = grouped_attention(config, model.width, true);
     if (config.flag_or("use_qk_norm", false)) {
         attention.query_key_norm = (attention.query_heads + attention.kv_heads) * attention.head_dim;
     }
-    MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
+    sim::MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
     moe.shared_hidden = size_or_none(config, "shared_intermediate_size");
     moe.router_bias = config.flag_or("use_routing_bias", false);
     const std::size_t layers = layer_count(config);
@@ -87,8 +87,8 @@ void import_minimax_m2(Reader& config, Model& model) {
 
 namespace {
 
-SparseIndexer minimax_indexer(Reader sparse) {
-    SparseIndexer indexer;
+sim::SparseIndexer minimax_indexer(Reader sparse) {
+    sim::SparseIndexer indexer;
     indexer.heads = size(sparse, "sparse_num_index_heads");
     indexer.head_dim = size(sparse, "sparse_index_dim");
     indexer.top_k = static_cast<double>(size(sparse, "sparse_topk_blocks") * size(sparse, "sparse_block_size"));
@@ -97,20 +97,20 @@ SparseIndexer minimax_indexer(Reader sparse) {
 
 }  // namespace
 
-void import_minimax_m3(Reader& config, Model& model) {
+void import_minimax_m3(Reader& config, sim::Model& model) {
     const std::size_t layers = layer_count(config);
-    Attention full = grouped_attention(config, model.width, true);
+    sim::Attention full = grouped_attention(config, model.width, true);
     full.output_gate = config.flag_or("attention_output_gate", false);
     if (config.flag_or("use_qk_norm", false)) {
         full.query_key_norm = 2 * full.head_dim;
     }
-    Attention sparse = full;
-    std::optional<std::vector<Count>> sparse_layers;
+    sim::Attention sparse = full;
+    std::optional<std::vector<sim::Count>> sparse_layers;
     if (std::optional<Reader> at = config.optional_object("sparse_attention_config")) {
         sparse.indexer = minimax_indexer(*at);
         sparse_layers = counts_per_layer(*at, "sparse_attention_freq", layers);
     }
-    MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
+    sim::MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
     moe.shared_hidden = size_or_none(config, "n_shared_experts") * size_or_none(config, "shared_intermediate_size");
     moe.router_bias = config.flag_or("use_routing_bias", false);
     const auto expert_layers = counts_per_layer(config, "moe_layer_freq", layers);
@@ -118,16 +118,16 @@ void import_minimax_m3(Reader& config, Model& model) {
         const bool is_sparse = sparse_layers && (*sparse_layers)[i] != 0;
         const bool has_experts = !expert_layers || (*expert_layers)[i] != 0;
         const std::string name = std::string(is_sparse ? "sparse" : "full") + (has_experts ? ", experts" : ", dense");
-        const Block feed_forward = has_experts ? block(moe) : block(gated_mlp(config, "dense_intermediate_size"));
+        const sim::Block feed_forward = has_experts ? block(moe) : block(gated_mlp(config, "dense_intermediate_size"));
         add_layer(model, name, {block(is_sparse ? sparse : full), feed_forward});
     }
 }
 
-void import_step3(Reader& config, Model& model) {
+void import_step3(Reader& config, sim::Model& model) {
     const std::size_t layers = layer_count(config);
-    const Attention full = grouped_attention(config, model.width, true);
-    const Attention sliding = with_window(full, config);
-    MixtureOfExperts moe = routed(config, "num_experts", "moe_intermediate_size");
+    const sim::Attention full = grouped_attention(config, model.width, true);
+    const sim::Attention sliding = with_window(full, config);
+    sim::MixtureOfExperts moe = routed(config, "num_experts", "moe_intermediate_size");
     moe.shared_hidden = size_or_none(config, "share_expert_dim");
     moe.router_bias = config.flag_or("use_moe_router_bias", false);
     const auto types = words_per_layer(config, "layer_types", layers);
@@ -135,9 +135,9 @@ void import_step3(Reader& config, Model& model) {
     for (std::size_t i = 0; i < layers; ++i) {
         const bool windowed = types && (*types)[i] == "sliding_attention";
         const std::string name = std::string(windowed ? "sliding" : "full") + (i < dense_layers ? ", dense" : ", experts");
-        const Block feed_forward = i < dense_layers ? block(gated_mlp(config)) : block(moe);
+        const sim::Block feed_forward = i < dense_layers ? block(gated_mlp(config)) : block(moe);
         add_layer(model, name, {block(windowed ? sliding : full), feed_forward});
     }
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

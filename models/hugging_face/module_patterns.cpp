@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
@@ -150,4 +150,4 @@ const StoredFormat* ModulePatterns::find(const std::string& module) const {
     return nullptr;
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

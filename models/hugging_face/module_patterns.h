@@ -10,12 +10,12 @@
 
 #include "sim/precision.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 /// How the weights of a module are stored, and in which format its products run.
 struct StoredFormat {
-    Storage storage;
-    NumberFormat math = NumberFormat::bf16;
+    sim::Storage storage;
+    sim::NumberFormat math = sim::NumberFormat::bf16;
 
     friend bool operator==(const StoredFormat&, const StoredFormat&) = default;
 };
@@ -49,4 +49,4 @@ private:
     std::vector<Expression> expressions_;
 };
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <string_view>
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
@@ -60,4 +60,4 @@ bool one_edit_apart(const std::string& a, const std::string& b) {
     return swapped || std::equal(left + 1, shorter.end(), right + 1);
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 /// "qwen3moe" of "Qwen3MoeForCausalLM", of "Qwen3MoeForConditionalGeneration" and of the model type "qwen3_moe";
 /// "gemma3" of "gemma3_text" and "Gemma3TextModel".
@@ -12,4 +12,4 @@ std::string plain_family(const std::string& architecture);
 /// Whether one letter changed, added, left out, or two swapped make one of the other.
 bool one_edit_apart(const std::string& a, const std::string& b);
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

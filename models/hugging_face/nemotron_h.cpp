@@ -1,20 +1,20 @@
 // Nemotron-H: layers of one block each, in the order of a pattern.
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-Mlp ungated(Count hidden, bool bias) {
-    Mlp mlp;
+sim::Mlp ungated(sim::Count hidden, bool bias) {
+    sim::Mlp mlp;
     mlp.hidden = hidden;
     mlp.gated = false;
     mlp.bias = bias;
     return mlp;
 }
 
-Mamba2 nemotron_mamba(Reader& config) {
-    Mamba2 mamba;
+sim::Mamba2 nemotron_mamba(Reader& config) {
+    sim::Mamba2 mamba;
     mamba.heads = size(config, "mamba_num_heads");
     mamba.head_dim = size(config, "mamba_head_dim");
     mamba.state = size(config, "ssm_state_size");
@@ -24,14 +24,14 @@ Mamba2 nemotron_mamba(Reader& config) {
     return mamba;
 }
 
-Attention nemotron_attention(Reader& config, Count width) {
-    Attention attention = grouped_attention(config, width, true);
+sim::Attention nemotron_attention(Reader& config, sim::Count width) {
+    sim::Attention attention = grouped_attention(config, width, true);
     attention.head_dim = size_or(config, "attention_head_dim", attention.head_dim);
     return attention;
 }
 
-MixtureOfExperts nemotron_experts(Reader& config) {
-    MixtureOfExperts moe;
+sim::MixtureOfExperts nemotron_experts(Reader& config) {
+    sim::MixtureOfExperts moe;
     moe.experts = size(config, "n_routed_experts");
     moe.active = size(config, "num_experts_per_tok");
     moe.hidden = size(config, "moe_intermediate_size");
@@ -76,7 +76,7 @@ std::vector<std::string> nemotron_layers(Reader& config) {
 
 }  // namespace
 
-void import_nemotron_h(Reader& config, Model& model) {
+void import_nemotron_h(Reader& config, sim::Model& model) {
     const std::vector<std::string> layers = nemotron_layers(config);
     if (config.has("num_hidden_layers") && static_cast<std::size_t>(size(config, "num_hidden_layers")) != layers.size()) {
         config.problem("num_hidden_layers", "differs from the " + std::to_string(layers.size()) + " layers of the pattern");
@@ -97,4 +97,4 @@ void import_nemotron_h(Reader& config, Model& model) {
     }
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -5,21 +5,21 @@
 
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
 /// Attention or the linear layer that replaces it; nothing where the block was
 /// removed.
-std::optional<BlockKind> nas_attention(Reader& config, Reader at, Count width) {
+std::optional<sim::BlockKind> nas_attention(Reader& config, Reader at, sim::Count width) {
     if (at.flag_or("no_op", false)) {
         return std::nullopt;
     }
     if (at.flag_or("replace_with_linear", false)) {
-        return Projection{width, width, false};
+        return sim::Projection{width, width, false};
     }
-    Attention attention = grouped_attention(config, width, true);
-    attention.kv_heads = std::max<Count>(1, attention.query_heads / size(at, "n_heads_in_group"));
+    sim::Attention attention = grouped_attention(config, width, true);
+    attention.kv_heads = std::max<sim::Count>(1, attention.query_heads / size(at, "n_heads_in_group"));
     if (at.has("window_length")) {
         attention.reach.window = static_cast<double>(size(at, "window_length"));
         attention.reach.sink = static_cast<double>(size_or_none(at, "num_sink_tokens"));
@@ -27,36 +27,36 @@ std::optional<BlockKind> nas_attention(Reader& config, Reader at, Count width) {
     return attention;
 }
 
-std::optional<BlockKind> nas_feed_forward(Reader at, Count width) {
+std::optional<sim::BlockKind> nas_feed_forward(Reader at, sim::Count width) {
     if (at.flag_or("no_op", false)) {
         return std::nullopt;
     }
     if (at.flag_or("replace_with_linear", false)) {
-        return Projection{width, width, false};
+        return sim::Projection{width, width, false};
     }
     // The hidden size is 2/3 · multiplier · width, rounded up to a multiple of
     // 256.
     constexpr double step = 256.0;
     const double multiplier = at.number("ffn_mult", 1e-3, 64.0);
     const auto unrounded = std::floor(2.0 * multiplier * static_cast<double>(width) / 3.0);
-    Mlp mlp;
-    mlp.hidden = static_cast<Count>(std::ceil(unrounded / step) * step);
+    sim::Mlp mlp;
+    mlp.hidden = static_cast<sim::Count>(std::ceil(unrounded / step) * step);
     return mlp;
 }
 
-std::string nas_name(const BlockKind& kind) {
-    if (const auto* attention = std::get_if<Attention>(&kind)) {
+std::string nas_name(const sim::BlockKind& kind) {
+    if (const auto* attention = std::get_if<sim::Attention>(&kind)) {
         const double window = attention->reach.window;
         return "attention " + std::to_string(attention->kv_heads) +
                (std::isfinite(window) ? " w" + std::to_string(window) : "");
     }
-    const auto* mlp = std::get_if<Mlp>(&kind);
+    const auto* mlp = std::get_if<sim::Mlp>(&kind);
     return mlp != nullptr ? "mlp " + std::to_string(mlp->hidden) : "linear";
 }
 
 }  // namespace
 
-void import_nemotron_nas(Reader& config, Model& model) {
+void import_nemotron_nas(Reader& config, sim::Model& model) {
     std::vector<Reader> blocks = config.objects("block_configs");
     const std::size_t layers = layer_count(config);
     if (blocks.size() != layers) {
@@ -65,7 +65,7 @@ void import_nemotron_nas(Reader& config, Model& model) {
         return;
     }
     for (Reader& at : blocks) {
-        std::vector<Block> parts;
+        std::vector<sim::Block> parts;
         std::string name;
         for (const auto& part :
              {nas_attention(config, at.object("attention"), model.width), nas_feed_forward(at.object("ffn"), model.width)}) {
@@ -80,4 +80,4 @@ void import_nemotron_nas(Reader& config, Model& model) {
     }
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::string without_non_finite_numbers(std::string_view text) {
     return result;
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 /// True when the text is a config (it says "model_type" or "architectures") that holds such a number outside of strings.
 bool has_non_finite_numbers(std::string_view text);
@@ -13,4 +13,4 @@ bool has_non_finite_numbers(std::string_view text);
 /// The text with each such number replaced by null.
 std::string without_non_finite_numbers(std::string_view text);
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

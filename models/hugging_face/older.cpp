@@ -3,11 +3,11 @@
 
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-void add_layers(Reader& config, Model& model, const Block& attention, const Block& feed_forward) {
+void add_layers(Reader& config, sim::Model& model, const sim::Block& attention, const sim::Block& feed_forward) {
     const std::size_t layers = layer_count(config);
     for (std::size_t i = 0; i < layers; ++i) {
         add_layer(model, "decoder", {attention, feed_forward});
@@ -16,10 +16,10 @@ void add_layers(Reader& config, Model& model, const Block& attention, const Bloc
 
 }  // namespace
 
-void import_falcon(Reader& config, Model& model) {
+void import_falcon(Reader& config, sim::Model& model) {
     model.final_norm_vectors = 2;
     const bool grouped = config.flag_or("new_decoder_architecture", false);
-    Attention attention = grouped_attention(config, model.width, false);
+    sim::Attention attention = grouped_attention(config, model.width, false);
     const std::vector<std::string> kv_keys = {"num_kv_heads", "n_head_kv"};
     if (grouped) {
         attention.kv_heads = has_any(config, kv_keys) ? size_of_any(config, kv_keys) : attention.query_heads;
@@ -27,7 +27,7 @@ void import_falcon(Reader& config, Model& model) {
         attention.kv_heads = 1;
     }
     attention.qkv_bias = attention.output_bias = config.flag_or("bias", false);
-    Mlp mlp;
+    sim::Mlp mlp;
     mlp.hidden = size_or(config, "ffn_hidden_size", 4 * model.width);
     mlp.gated = false;
     mlp.bias = attention.qkv_bias;
@@ -37,23 +37,23 @@ void import_falcon(Reader& config, Model& model) {
     add_layers(config, model, block(attention, 1, 2), two_norms ? block(mlp, 1, 2) : block(mlp, 0, 0));
 }
 
-void import_chat_glm(Reader& config, Model& model) {
-    Attention attention = grouped_attention(config, model.width, false);
+void import_chat_glm(Reader& config, sim::Model& model) {
+    sim::Attention attention = grouped_attention(config, model.width, false);
     attention.kv_heads =
         config.flag_or("multi_query_attention", false) ? size(config, "multi_query_group_num") : attention.query_heads;
     const bool bias = config.flag_or("add_bias_linear", false);
     attention.qkv_bias = bias || config.flag_or("add_qkv_bias", false);
     attention.output_bias = bias;
-    Mlp mlp = gated_mlp(config, "ffn_hidden_size");
+    sim::Mlp mlp = gated_mlp(config, "ffn_hidden_size");
     mlp.bias = bias;
     add_layers(config, model, block(attention), block(mlp));
 }
 
-void import_mpt(Reader& config, Model& model) {
+void import_mpt(Reader& config, sim::Model& model) {
     const bool bias = !config.flag_or("no_bias", true);
-    const Count vectors = bias ? 2 : 1;
+    const sim::Count vectors = bias ? 2 : 1;
     model.final_norm_vectors = vectors;
-    Attention attention = grouped_attention(config, model.width, false);
+    sim::Attention attention = grouped_attention(config, model.width, false);
     attention.qkv_bias = attention.output_bias = bias;
     bool alibi = false;
     if (std::optional<Reader> at = config.optional_object("attn_config")) {
@@ -64,7 +64,7 @@ void import_mpt(Reader& config, Model& model) {
             attention.query_key_norm = (attention.query_heads + attention.kv_heads) * attention.head_dim * vectors;
         }
     }
-    Mlp mlp;
+    sim::Mlp mlp;
     mlp.hidden = size_or(config, "expansion_ratio", 4) * model.width;
     mlp.gated = false;
     mlp.bias = bias;
@@ -74,25 +74,25 @@ void import_mpt(Reader& config, Model& model) {
     }
 }
 
-void import_dbrx(Reader& config, Model& model) {
-    Attention attention = grouped_attention(config, model.width, false);
+void import_dbrx(Reader& config, sim::Model& model) {
+    sim::Attention attention = grouped_attention(config, model.width, false);
     Reader grouping = config.object("attn_config");
     attention.kv_heads = size_or(grouping, "kv_n_heads", attention.query_heads);
     Reader feed_forward = config.object("ffn_config");
-    MixtureOfExperts moe;
+    sim::MixtureOfExperts moe;
     moe.experts = size(feed_forward, "moe_num_experts");
     moe.active = size(feed_forward, "moe_top_k");
     moe.hidden = size(feed_forward, "ffn_hidden_size");
     add_layers(config, model, block(attention), block(moe));
 }
 
-void import_qwen(Reader& config, Model& model) {
-    Attention attention = grouped_attention(config, model.width, false);
+void import_qwen(Reader& config, sim::Model& model) {
+    sim::Attention attention = grouped_attention(config, model.width, false);
     attention.qkv_bias = true;
     attention.output_bias = !config.flag_or("no_bias", true);
-    Mlp mlp = gated_mlp(config);
-    mlp.hidden = std::max<Count>(1, mlp.hidden / 2);  // the config counts gate and up together
+    sim::Mlp mlp = gated_mlp(config);
+    mlp.hidden = std::max<sim::Count>(1, mlp.hidden / 2);  // the config counts gate and up together
     add_layers(config, model, block(attention), block(mlp));
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -1,10 +1,10 @@
 #include "models/hugging_face/operation_modules.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-const Modules& block_modules(const Attention&) {
+const Modules& block_modules(const sim::Attention&) {
     static const Modules modules = {{"qkv projection",
                                      {"self_attn.q_proj", "self_attn.qkv_proj", "mixer.q_proj", "attention.query_key_value",
                                       "self_attn.W_pack", "attention.wqkv", "attn.c_attn"}},
@@ -15,7 +15,7 @@ const Modules& block_modules(const Attention&) {
     return modules;
 }
 
-const Modules& block_modules(const LatentAttention&) {
+const Modules& block_modules(const sim::LatentAttention&) {
     static const Modules modules = {{"latent down-projections", {"self_attn.kv_a_proj_with_mqa", "self_attn.q_a_proj"}},
                                     {"query up-projection", {"self_attn.q_b_proj", "self_attn.q_proj"}},
                                     {"output gate", {"self_attn.g_proj"}},
@@ -25,7 +25,7 @@ const Modules& block_modules(const LatentAttention&) {
     return modules;
 }
 
-const Modules& block_modules(const Mamba1&) {
+const Modules& block_modules(const sim::Mamba1&) {
     static const Modules modules = {{"in projection", {"mixer.in_proj", "mamba.in_proj"}},
                                     {"dt, B and C projection", {"mixer.x_proj", "mamba.x_proj"}},
                                     {"dt up-projection", {"mixer.dt_proj", "mamba.dt_proj"}},
@@ -33,13 +33,13 @@ const Modules& block_modules(const Mamba1&) {
     return modules;
 }
 
-const Modules& block_modules(const Mamba2&) {
+const Modules& block_modules(const sim::Mamba2&) {
     static const Modules modules = {{"in projection", {"mixer.in_proj", "mamba.in_proj"}},
                                     {"out projection", {"mixer.out_proj", "mamba.out_proj"}}};
     return modules;
 }
 
-const Modules& block_modules(const GatedDelta&) {
+const Modules& block_modules(const sim::GatedDelta&) {
     static const Modules modules = {
         {"in projection", {"linear_attn.in_proj_qkv", "linear_attn.in_proj_qkvz", "self_attn.q_proj"}},
         {"gate down-projection", {"self_attn.g_a_proj"}},
@@ -50,7 +50,7 @@ const Modules& block_modules(const GatedDelta&) {
     return modules;
 }
 
-const Modules& block_modules(const Mlp&) {
+const Modules& block_modules(const sim::Mlp&) {
     static const Modules modules = {
         {"gate and up projection",
          {"mlp.gate_proj", "mlp.gate_up_proj", "feed_forward.gate_proj", "feed_forward.w1", "mlp.w1"}},
@@ -61,7 +61,7 @@ const Modules& block_modules(const Mlp&) {
     return modules;
 }
 
-const Modules& block_modules(const MixtureOfExperts&) {
+const Modules& block_modules(const sim::MixtureOfExperts&) {
     const auto shared = [](const std::string& gate, const std::string& plain) {
         return std::vector<std::string>{"mlp.shared_experts." + gate,
                                         "mlp.shared_expert." + gate,
@@ -84,15 +84,15 @@ const Modules& block_modules(const MixtureOfExperts&) {
     return modules;
 }
 
-const Modules& block_modules(const Projection&) {
+const Modules& block_modules(const sim::Projection&) {
     static const Modules modules = {{"projection", {}}};
     return modules;
 }
 
 }  // namespace
 
-const Modules& modules_of(const BlockKind& block) {
+const Modules& modules_of(const sim::BlockKind& block) {
     return std::visit([](const auto& kind) -> const Modules& { return block_modules(kind); }, block);
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -7,7 +7,7 @@
 
 #include "sim/model.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 /// An operation of a block, and how the classes of checkpoints call the module that it stands for. Where one operation stands
 /// for several modules (Q, K and V), the largest speaks for it.
@@ -18,6 +18,6 @@ struct OperationModules {
 using Modules = std::vector<OperationModules>;
 
 /// The operations of a block that hold matrices.
-const Modules& modules_of(const BlockKind& block);
+const Modules& modules_of(const sim::BlockKind& block);
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -7,14 +7,14 @@
 
 #include "models/hugging_face/import.h"
 
-namespace treeline {
+namespace treeline::models {
 
 namespace {
 
 using json::Reader;
 
 /// Some checkpoints say only in their name that they are quantised, because the file that says how was not copied along.
-void note_claim_of_name(Model& model) {
+void note_claim_of_name(sim::Model& model) {
     for (const char* claim : {"NVFP4", "MXFP4", "FP8", "fp8", "AWQ", "GPTQ", "INT4", "Int4", "INT8", "Int8", "W4A16", "W8A8"}) {
         if (model.name.find(claim) != std::string::npos) {
             model.notes.push_back(std::string("The name says ") + claim +
@@ -25,13 +25,13 @@ void note_claim_of_name(Model& model) {
     }
 }
 
-NumberFormat format_of_dtype(Reader& at, std::string_view key, NumberFormat fallback) {
+sim::NumberFormat format_of_dtype(Reader& at, std::string_view key, sim::NumberFormat fallback) {
     std::string word = at.text_or(key, "");
     if (word.rfind("torch.", 0) == 0) {
         word = word.substr(6);
     }
     static const std::vector<std::string> words = {"bfloat16", "float16", "float32"};
-    constexpr std::array formats = {NumberFormat::bf16, NumberFormat::fp16, NumberFormat::fp32};
+    constexpr std::array formats = {sim::NumberFormat::bf16, sim::NumberFormat::fp16, sim::NumberFormat::fp32};
     const auto index = static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
     if (index < words.size()) {
         return formats[index];
@@ -44,15 +44,15 @@ NumberFormat format_of_dtype(Reader& at, std::string_view key, NumberFormat fall
 
 }  // namespace
 
-void import_precision(Reader& root, Reader& text, Reader* quantization_file, Model& model) {
-    NumberFormat base = NumberFormat::bf16;
-    NumberFormat state = NumberFormat::fp32;
+void import_precision(Reader& root, Reader& text, Reader* quantization_file, sim::Model& model) {
+    sim::NumberFormat base = sim::NumberFormat::bf16;
+    sim::NumberFormat state = sim::NumberFormat::fp32;
     for (Reader* at : {&root, &text}) {
         base = format_of_dtype(*at, "dtype", format_of_dtype(*at, "torch_dtype", base));
         state = format_of_dtype(*at, "mamba_ssm_dtype", format_of_dtype(*at, "mamba_ssm_cache_dtype", state));
     }
-    model.precision = uniform_precision(base);
-    model.precision.state = Storage{state};
+    model.precision = sim::uniform_precision(base);
+    model.precision.state = sim::Storage{state};
     std::optional<Reader> config = text.optional_object("quantization_config");
     if (!config) {
         config = root.optional_object("quantization_config");
@@ -68,4 +68,4 @@ void import_precision(Reader& root, Reader& text, Reader* quantization_file, Mod
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::models

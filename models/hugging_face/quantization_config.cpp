@@ -8,22 +8,22 @@
 #include "models/hugging_face/family.h"
 #include "models/hugging_face/quantization.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-using enum NumberFormat;
+using enum sim::NumberFormat;
 
-constexpr Count largest_group = 1 << 20;
+constexpr sim::Count largest_group = 1 << 20;
 
 /// An algorithm of ModelOpt, as `quant_algo` names it. Scales: NVFP4 has one fp8 scale for 16 weights, MX formats one power of
 /// two in a byte for 32, AWQ a 16-bit one for its group, blocks of fp8 a 32-bit one for 128 × 128.
 struct Algorithm {
     std::string_view name;
-    NumberFormat weights;
+    sim::NumberFormat weights;
     double group_size;
     double scale_bits;
-    std::optional<NumberFormat> math;  ///< of products where inputs are quantised; none: that of unquantised weights
+    std::optional<sim::NumberFormat> math;  ///< of products where inputs are quantised; none: that of unquantised weights
 };
 
 constexpr std::array<Algorithm, 17> algorithms = {{
@@ -47,10 +47,10 @@ constexpr std::array<Algorithm, 17> algorithms = {{
 }};
 
 /// The wider of two formats: products of 4-bit weights with 8-bit inputs run in 8 bits.
-NumberFormat wider(NumberFormat a, NumberFormat b) { return bits_of(b) > bits_of(a) ? b : a; }
+sim::NumberFormat wider(sim::NumberFormat a, sim::NumberFormat b) { return sim::bits_of(b) > sim::bits_of(a) ? b : a; }
 
 /// The format that an algorithm stands for; nothing for weights that stay as they are.
-std::optional<StoredFormat> format_of_algorithm(Reader& at, NumberFormat base) {
+std::optional<StoredFormat> format_of_algorithm(Reader& at, sim::NumberFormat base) {
     std::string name = at.text("quant_algo");
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
     if (name == "UNQUANTIZED" || name == "NONE") {
@@ -60,7 +60,7 @@ std::optional<StoredFormat> format_of_algorithm(Reader& at, NumberFormat base) {
     for (const Algorithm& algorithm : algorithms) {
         if (algorithm.name == name) {
             const auto group =
-                static_cast<double>(at.count_or("group_size", static_cast<Count>(algorithm.group_size), 0, largest_group));
+                static_cast<double>(at.count_or("group_size", static_cast<sim::Count>(algorithm.group_size), 0, largest_group));
             // "group_size": 128 of block-wise fp8 means blocks of 128 × 128.
             const bool edge = algorithm.group_size == 16'384.0;
             return StoredFormat{{algorithm.weights, edge ? algorithm.group_size : group, algorithm.scale_bits},
@@ -72,8 +72,8 @@ std::optional<StoredFormat> format_of_algorithm(Reader& at, NumberFormat base) {
     return std::nullopt;
 }
 
-Storage integer_storage(Reader& at, std::string_view bits_key, double group_size) {
-    const Count bits = at.count(bits_key, 2, 8);
+sim::Storage integer_storage(Reader& at, std::string_view bits_key, double group_size) {
+    const sim::Count bits = at.count(bits_key, 2, 8);
     if (bits != 4 && bits != 8) {
         at.problem(bits_key, "is " + std::to_string(bits) + ", but only 4-bit and 8-bit integers can be priced");
     }
@@ -81,22 +81,22 @@ Storage integer_storage(Reader& at, std::string_view bits_key, double group_size
 }
 
 /// Weights or inputs of one config group of compressed-tensors or ModelOpt.
-Storage group_storage(Reader& at) {
-    auto group_size = static_cast<double>(std::max<Count>(0, at.count_or("group_size", 0, -1, largest_group)));
+sim::Storage group_storage(Reader& at) {
+    auto group_size = static_cast<double>(std::max<sim::Count>(0, at.count_or("group_size", 0, -1, largest_group)));
     if (at.has("block_structure")) {
         group_size = 1.0;
-        for (const Count edge : at.counts("block_structure", 1, 1 << 16)) {
+        for (const sim::Count edge : at.counts("block_structure", 1, 1 << 16)) {
             group_size *= static_cast<double>(edge);
         }
     }
     if (at.text_or("type", "int") != "float") {
         return integer_storage(at, "num_bits", group_size);
     }
-    const NumberFormat format = at.count("num_bits", 4, 8) == 8 ? fp8 : fp4;
+    const sim::NumberFormat format = at.count("num_bits", 4, 8) == 8 ? fp8 : fp4;
     return {format, group_size, format == fp4 ? 8.0 : 32.0};
 }
 
-StoredFormat group_format(Reader& group, NumberFormat base) {
+StoredFormat group_format(Reader& group, sim::NumberFormat base) {
     Reader weights = group.object("weights");
     StoredFormat format{group_storage(weights), base};
     if (std::optional<Reader> inputs = group.optional_object("input_activations")) {
@@ -111,13 +111,13 @@ std::vector<std::string> texts_or_none(Reader& at, std::string_view key) {
     return at.has(key) && !empty ? at.texts(key) : std::vector<std::string>{};
 }
 
-void add_pattern(ModulePatterns& patterns, const std::string& pattern, const StoredFormat& format, Model& model) {
+void add_pattern(ModulePatterns& patterns, const std::string& pattern, const StoredFormat& format, sim::Model& model) {
     if (!patterns.add(pattern, format)) {
         model.notes.push_back("The quantisation config's pattern \"" + pattern + "\" is not understood and is left out.");
     }
 }
 
-void read_groups(Reader& config, NumberFormat base, Quantization& result, Model& model) {
+void read_groups(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model) {
     for (auto& [name, group] : config.members("config_groups")) {
         const StoredFormat format = group_format(group, base);
         for (const std::string& target : texts_or_none(group, "targets")) {
@@ -131,7 +131,7 @@ void read_groups(Reader& config, NumberFormat base, Quantization& result, Model&
     }
 }
 
-void read_layers(Reader& config, NumberFormat base, Quantization& result, Model& model) {
+void read_layers(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model) {
     for (auto& [name, layer] : config.members("quantized_layers")) {
         const std::optional<StoredFormat> format = format_of_algorithm(layer, base);
         add_pattern(format ? result.named : result.excluded, name, format.value_or(StoredFormat{}), model);
@@ -140,7 +140,7 @@ void read_layers(Reader& config, NumberFormat base, Quantization& result, Model&
 
 /// compressed-tensors and ModelOpt. What is said of single layers goes before what is said of groups, and that before the one
 /// algorithm: ModelOpt writes all three of the same checkpoint, and engines read them so.
-void read_groups_or_algorithm(Reader& config, NumberFormat base, Quantization& result, Model& model) {
+void read_groups_or_algorithm(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model) {
     const bool mixed = config.text_or("quant_algo", "") == "MIXED_PRECISION";
     if (config.has("quantized_layers")) {
         read_layers(config, base, result, model);
@@ -156,8 +156,8 @@ void read_groups_or_algorithm(Reader& config, NumberFormat base, Quantization& r
     }
 }
 
-void read_gptq(Reader& config, NumberFormat base, Quantization& result, Model& model) {
-    const auto group_size = static_cast<double>(std::max<Count>(0, config.count_or("group_size", 128, -1, largest_group)));
+void read_gptq(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model) {
+    const auto group_size = static_cast<double>(std::max<sim::Count>(0, config.count_or("group_size", 128, -1, largest_group)));
     result.linear = StoredFormat{integer_storage(config, "bits", group_size), base};
     result.lm_head = config.flag_or("lm_head", false);
     const bool has_rules =
@@ -169,7 +169,7 @@ void read_gptq(Reader& config, NumberFormat base, Quantization& result, Model& m
             add_pattern(result.excluded, pattern, {}, model);
         } else {
             const auto own_group = static_cast<double>(
-                std::max<Count>(0, at.count_or("group_size", static_cast<Count>(group_size), -1, largest_group)));
+                std::max<sim::Count>(0, at.count_or("group_size", static_cast<sim::Count>(group_size), -1, largest_group)));
             add_pattern(result.named, pattern, {integer_storage(at, "bits", own_group), base}, model);
         }
     }
@@ -185,7 +185,7 @@ void read_gptq(Reader& config, NumberFormat base, Quantization& result, Model& m
     }
 }
 
-void read_bitsandbytes(Reader& config, NumberFormat base, Quantization& result) {
+void read_bitsandbytes(Reader& config, sim::NumberFormat base, Quantization& result) {
     if (config.flag_or("load_in_4bit", false) || config.flag_or("_load_in_4bit", false)) {
         // Blocks of 64 share a 32-bit scale; quantised twice, an 8-bit one and 32 bits for 256 of those.
         const double scale_bits = config.flag_or("bnb_4bit_use_double_quant", false) ? 8.0 + 32.0 / 256.0 : 32.0;
@@ -196,9 +196,9 @@ void read_bitsandbytes(Reader& config, NumberFormat base, Quantization& result) 
 }
 
 /// One tensor of Quark: {"dtype": "fp8_e4m3", "group_size": 32, "qscheme": ...}.
-Storage quark_storage(Reader& at) {
+sim::Storage quark_storage(Reader& at) {
     const std::string type = at.text("dtype");
-    const auto group_size = static_cast<double>(std::max<Count>(0, at.count_or("group_size", 0, -1, largest_group)));
+    const auto group_size = static_cast<double>(std::max<sim::Count>(0, at.count_or("group_size", 0, -1, largest_group)));
     if (type.starts_with("fp8")) {
         return {fp8, group_size, 32.0};
     }
@@ -212,7 +212,7 @@ Storage quark_storage(Reader& at) {
     return {};
 }
 
-void read_quark(Reader& config, NumberFormat base, Quantization& result, Model& model) {
+void read_quark(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model) {
     const auto format_of = [&](Reader& at) {
         Reader weight = at.object("weight");
         StoredFormat format{quark_storage(weight), base};
@@ -231,11 +231,11 @@ void read_quark(Reader& config, NumberFormat base, Quantization& result, Model& 
 }
 
 /// fp8 with one 32-bit scale a block of weights, or a tensor where no block is given.
-Storage fp8_storage(Reader& config) {
-    Storage storage{fp8};
+sim::Storage fp8_storage(Reader& config) {
+    sim::Storage storage{fp8};
     if (config.has("weight_block_size")) {
         storage.group_size = 1.0;
-        for (const Count edge : config.counts("weight_block_size", 1, 1 << 16)) {
+        for (const sim::Count edge : config.counts("weight_block_size", 1, 1 << 16)) {
             storage.group_size *= static_cast<double>(edge);
         }
         storage.scale_bits = 32.0;
@@ -250,11 +250,11 @@ void read_cache(Reader& config, Quantization& result) {
     }
     const std::string algorithm = config.text_or("kv_cache_quant_algo", "");
     if (algorithm == "FP8") {
-        result.kv_cache = Storage{fp8};
+        result.kv_cache = sim::Storage{fp8};
     } else if (algorithm == "INT8") {
-        result.kv_cache = Storage{int8};
+        result.kv_cache = sim::Storage{int8};
     } else if (algorithm == "NVFP4") {
-        result.kv_cache = Storage{fp4, 16.0, 8.0};
+        result.kv_cache = sim::Storage{fp4, 16.0, 8.0};
     } else if (!algorithm.empty()) {
         config.problem("kv_cache_quant_algo", "\"" + algorithm + "\" cannot be priced; known are FP8, INT8 and NVFP4");
     }
@@ -262,7 +262,7 @@ void read_cache(Reader& config, Quantization& result) {
 
 }  // namespace
 
-Quantization read_quantization(json::Reader& file, NumberFormat base, Model& model) {
+Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::Model& model) {
     std::optional<Reader> inner = file.optional_object("quantization");  // of an hf_quant_config.json
     Reader& config = inner ? *inner : file;
     const bool is_modelopt = inner || (!config.has("quant_method") && config.has("quant_algo"));
@@ -294,4 +294,4 @@ Quantization read_quantization(json::Reader& file, NumberFormat base, Model& mod
     return result;
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

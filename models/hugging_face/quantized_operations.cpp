@@ -8,7 +8,7 @@
 #include "models/hugging_face/quantization.h"
 #include "sim/operations.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
@@ -20,18 +20,18 @@ struct WeightedOperation {
     bool experts = false;
 };
 
-std::vector<WeightedOperation> operations_of_kind(const LayerKind& kind, const std::vector<Operation>& all) {
-    const auto is_mlp = [](const Block& block) { return std::holds_alternative<Mlp>(block.kind); };
+std::vector<WeightedOperation> operations_of_kind(const sim::LayerKind& kind, const std::vector<sim::Operation>& all) {
+    const auto is_mlp = [](const sim::Block& block) { return std::holds_alternative<sim::Mlp>(block.kind); };
     const bool dense_beside_experts = std::any_of(kind.blocks.begin(), kind.blocks.end(), is_mlp);
     std::vector<WeightedOperation> result;
-    for (const Block& block : kind.blocks) {
+    for (const sim::Block& block : kind.blocks) {
         for (const OperationModules& entry : modules_of(block.kind)) {
             const std::string full = kind.name + ": " + std::string(entry.operation);
-            const auto found = std::find_if(all.begin(), all.end(), [&](const Operation& o) { return o.name == full; });
+            const auto found = std::find_if(all.begin(), all.end(), [&](const sim::Operation& o) { return o.name == full; });
             if (found == all.end()) {
                 continue;
             }
-            const bool experts = found->kind == OperationKind::experts;
+            const bool experts = found->kind == sim::OperationKind::experts;
             // Gemma 4 has a dense MLP beside the experts of a layer; its experts do not lie in "mlp".
             const bool apart = experts && dense_beside_experts;
             result.push_back({std::string(entry.operation),
@@ -70,11 +70,11 @@ struct FormattedKind {
 
 /// A copy of a kind whose layers are stored otherwise: "experts in bf16", after the format of its largest operation.
 std::size_t add_kind(std::size_t original, const std::vector<WeightedOperation>& operations, const Formats& formats,
-                     Model& model) {
+                     sim::Model& model) {
     const auto biggest = std::max_element(operations.begin(), operations.end(),
                                           [](const auto& a, const auto& b) { return a.elements < b.elements; });
     const StoredFormat& format = formats[static_cast<std::size_t>(biggest - operations.begin())];
-    LayerKind copy = model.kinds[original];
+    sim::LayerKind copy = model.kinds[original];
     const std::string name = copy.name + " in " + std::string(name_of(format.storage.format));
     copy.name = name;
     for (int i = 2; std::any_of(model.kinds.begin(), model.kinds.end(), [&](const auto& k) { return k.name == copy.name; });
@@ -86,11 +86,11 @@ std::size_t add_kind(std::size_t original, const std::vector<WeightedOperation>&
 }
 
 /// Layers of one kind that differ in formats become kinds of their own.
-std::vector<FormattedKind> split_kinds(const Quantization& quantization, const StoredFormat& unquantised, Model& model) {
-    const std::vector<Operation> all = operations_of(model, model.precision, {});
+std::vector<FormattedKind> split_kinds(const Quantization& quantization, const StoredFormat& unquantised, sim::Model& model) {
+    const std::vector<sim::Operation> all = operations_of(model, model.precision, {});
     std::vector<std::vector<WeightedOperation>> operations;
     operations.reserve(model.kinds.size());
-    for (const LayerKind& kind : model.kinds) {
+    for (const sim::LayerKind& kind : model.kinds) {
         operations.push_back(operations_of_kind(kind, all));
     }
     std::vector<FormattedKind> result;
@@ -141,8 +141,8 @@ StoredFormat most_common(const std::vector<FormattedKind>& kinds, bool experts, 
 }
 
 /// Operations that are stored otherwise than the precision says of their kind. One name stands for an operation of all layers.
-void add_exceptions(const std::vector<FormattedKind>& kinds, Model& model) {
-    Precision& precision = model.precision;
+void add_exceptions(const std::vector<FormattedKind>& kinds, sim::Model& model) {
+    sim::Precision& precision = model.precision;
     std::map<std::string, std::vector<std::pair<std::string, StoredFormat>>> by_operation;
     for (const FormattedKind& kind : kinds) {
         for (std::size_t i = 0; i < kind.operations.size(); ++i) {
@@ -152,8 +152,8 @@ void add_exceptions(const std::vector<FormattedKind>& kinds, Model& model) {
     for (const auto& entry : by_operation) {
         const auto& operation = entry.first;  // clang 14 captures no structured binding
         const auto& layers = entry.second;
-        const Storage& kind = operation == "routed experts" ? precision.experts : precision.weights;
-        const StoredFormat usual{kind, product_format(kind, precision)};
+        const sim::Storage& kind = operation == "routed experts" ? precision.experts : precision.weights;
+        const StoredFormat usual{kind, sim::product_format(kind, precision)};
         const bool all_same =
             std::all_of(layers.begin(), layers.end(), [&](const auto& layer) { return layer.second == layers.front().second; });
         for (const auto& [layer, format] : layers) {
@@ -168,7 +168,7 @@ void add_exceptions(const std::vector<FormattedKind>& kinds, Model& model) {
 }
 
 /// Embedding and LM head keep their own format unless the config names them (or, for the head, all linear layers).
-void apply_to_ends(const Quantization& quantization, const StoredFormat& unquantised, Model& model) {
+void apply_to_ends(const Quantization& quantization, const StoredFormat& unquantised, sim::Model& model) {
     model.precision.embeddings = unquantised.storage;
     const StoredFormat* embedding = quantization.named.find("embed_tokens");
     if (embedding != nullptr) {
@@ -186,8 +186,8 @@ void apply_to_ends(const Quantization& quantization, const StoredFormat& unquant
 
 }  // namespace
 
-void apply_quantization(const Quantization& quantization, NumberFormat base, Model& model) {
-    const StoredFormat unquantised{Storage{base}, base};
+void apply_quantization(const Quantization& quantization, sim::NumberFormat base, sim::Model& model) {
+    const StoredFormat unquantised{sim::Storage{base}, base};
     const std::vector<FormattedKind> kinds = split_kinds(quantization, unquantised, model);
     const StoredFormat experts = most_common(kinds, true, unquantised);
     const StoredFormat weights = most_common(kinds, false, experts);
@@ -204,4 +204,4 @@ void apply_quantization(const Quantization& quantization, NumberFormat base, Mod
     }
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

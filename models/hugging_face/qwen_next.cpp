@@ -1,12 +1,12 @@
 // Qwen3-Next and Qwen3.5: gated delta-rule layers, every fourth layer attention.
 #include "models/hugging_face/family.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
-GatedDelta gated_delta(Reader& config) {
-    GatedDelta delta;
+sim::GatedDelta gated_delta(Reader& config) {
+    sim::GatedDelta delta;
     delta.key_heads = size(config, "linear_num_key_heads");
     delta.value_heads = size(config, "linear_num_value_heads");
     delta.key_dim = size(config, "linear_key_head_dim");
@@ -16,11 +16,11 @@ GatedDelta gated_delta(Reader& config) {
 }
 
 /// Experts with a gated shared expert, or a dense MLP.
-BlockKind qwen_next_feed_forward(Reader& config) {
+sim::BlockKind qwen_next_feed_forward(Reader& config) {
     if (!config.has("num_experts") || size_or_none(config, "num_experts") == 0) {
         return gated_mlp(config);
     }
-    MixtureOfExperts moe;
+    sim::MixtureOfExperts moe;
     moe.experts = size(config, "num_experts");
     moe.active = size(config, "num_experts_per_tok");
     moe.hidden = size(config, "moe_intermediate_size");
@@ -31,12 +31,12 @@ BlockKind qwen_next_feed_forward(Reader& config) {
 
 }  // namespace
 
-void import_qwen3_next(Reader& config, Model& model) {
-    const GatedDelta delta = gated_delta(config);
-    Attention attention = grouped_attention(config, model.width, true);
+void import_qwen3_next(Reader& config, sim::Model& model) {
+    const sim::GatedDelta delta = gated_delta(config);
+    sim::Attention attention = grouped_attention(config, model.width, true);
     attention.query_key_norm = 2 * attention.head_dim;
     attention.output_gate = config.flag_or("attn_output_gate", true);
-    const BlockKind feed_forward = qwen_next_feed_forward(config);
+    const sim::BlockKind feed_forward = qwen_next_feed_forward(config);
     const std::size_t layers = layer_count(config);
     const auto types = words_per_layer(config, "layer_types", layers);
     const auto interval = static_cast<std::size_t>(size_or(config, "full_attention_interval", 4));
@@ -45,8 +45,8 @@ void import_qwen3_next(Reader& config, Model& model) {
         const bool full = types ? (*types)[i] == "full_attention" : (i + 1) % interval == 0;
         const std::string name = std::string(full ? "attention" : "linear") + (dense[i] ? ", dense" : "");
         add_layer(model, name,
-                  {full ? block(attention) : block(delta), block(dense[i] ? BlockKind(gated_mlp(config)) : feed_forward)});
+                  {full ? block(attention) : block(delta), block(dense[i] ? sim::BlockKind(gated_mlp(config)) : feed_forward)});
     }
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

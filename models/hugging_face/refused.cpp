@@ -6,7 +6,7 @@
 
 #include "models/hugging_face/names.h"
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 namespace {
 
@@ -145,4 +145,4 @@ std::optional<std::string> reason_to_refuse(const std::string& architecture) {
     return found == nullptr ? std::nullopt : std::optional<std::string>(found->reason);
 }
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-namespace treeline::hugging_face {
+namespace treeline::models::hugging_face {
 
 /// Why a class cannot be imported; nothing for one that is not known. `architecture` is a class name
 /// ("T5ForConditionalGeneration") or a model type ("t5").
 std::optional<std::string> reason_to_refuse(const std::string& architecture);
 
-}  // namespace treeline::hugging_face
+}  // namespace treeline::models::hugging_face

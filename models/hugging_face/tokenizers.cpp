@@ -3,14 +3,14 @@
 
 #include "models/hugging_face/import.h"
 
-namespace treeline {
+namespace treeline::models {
 
 namespace {
 
 struct KnownTokenizer {
     std::string_view model_type;  ///< what the model's type starts with
-    Count smallest;               ///< vocabulary sizes, padding included
-    Count largest;
+    sim::Count smallest;          ///< vocabulary sizes, padding included
+    sim::Count largest;
     std::string_view vocabulary;
 };
 
@@ -61,7 +61,7 @@ constexpr std::array<KnownTokenizer, 40> known_tokenizers = {{
 
 }  // namespace
 
-std::string inferred_vocabulary(const std::string& model_type, Count vocabulary_size) {
+std::string inferred_vocabulary(const std::string& model_type, sim::Count vocabulary_size) {
     for (const KnownTokenizer& known : known_tokenizers) {
         const bool right_size = vocabulary_size >= known.smallest && vocabulary_size <= known.largest;
         if (right_size && model_type.rfind(known.model_type, 0) == 0) {
@@ -71,4 +71,4 @@ std::string inferred_vocabulary(const std::string& model_type, Count vocabulary_
     return model_type + "-" + std::to_string(vocabulary_size);
 }
 
-}  // namespace treeline
+}  // namespace treeline::models

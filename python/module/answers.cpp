@@ -34,22 +34,22 @@ void add_estimate(py::module_& module) {
         .def("csv", py::overload_cast<const EstimateAnswer&>(&as_csv));
     module.def("estimate_file", &estimate_file, WithoutGil());
     module.def("estimate_json",
-               py::overload_cast<std::string_view, const Catalogue&, const std::filesystem::path&>(&estimate_json),
+               py::overload_cast<std::string_view, const requests::Catalogue&, const std::filesystem::path&>(&estimate_json),
                WithoutGil());
 }
 
 void add_validate(py::module_& module) {
-    py::class_<Validation>(module, "Validation")
-        .def("json", py::overload_cast<const Validation&>(&as_json))
-        .def("table", py::overload_cast<const Validation&, bool>(&as_table), py::arg("all_rows") = false)
-        .def("csv", py::overload_cast<const Validation&>(&as_csv));
+    py::class_<validation::Validation>(module, "Validation")
+        .def("json", py::overload_cast<const validation::Validation&>(&as_json))
+        .def("table", py::overload_cast<const validation::Validation&, bool>(&as_table), py::arg("all_rows") = false)
+        .def("csv", py::overload_cast<const validation::Validation&>(&as_csv));
     module.def("validate", &validate_files, WithoutGil());
 }
 
 /// What is served, by the last name of its key: "stack" is platform.stack.
-FlagTexts flags_of(const py::dict& served) {
-    FlagTexts flags;
-    for (const KeyFlag& flag : point_flags()) {
+requests::FlagTexts flags_of(const py::dict& served) {
+    requests::FlagTexts flags;
+    for (const requests::KeyFlag& flag : requests::point_flags()) {
         const std::string name = flag.path.substr(flag.path.rfind('.') + 1);
         if (served.contains(name.c_str())) {
             flags[flag.path] = py::str(served[name.c_str()]);
@@ -59,30 +59,30 @@ FlagTexts flags_of(const py::dict& served) {
 }
 
 void add_calibrate(py::module_& module) {
-    py::class_<CalibrationAnswer>(module, "CalibrationAnswer")
-        .def("json", py::overload_cast<const CalibrationAnswer&>(&as_json))
-        .def("table", py::overload_cast<const CalibrationAnswer&>(&as_table))
-        .def("csv", py::overload_cast<const CalibrationAnswer&>(&as_csv));
+    py::class_<calibrate::CalibrationAnswer>(module, "CalibrationAnswer")
+        .def("json", py::overload_cast<const calibrate::CalibrationAnswer&>(&as_json))
+        .def("table", py::overload_cast<const calibrate::CalibrationAnswer&>(&as_table))
+        .def("csv", py::overload_cast<const calibrate::CalibrationAnswer&>(&as_csv));
     module.def(
         "calibrate_kernels",
         [](const std::string& device, const std::vector<std::string>& from, const std::string& derive_from,
-           const std::string& source, int resamples, const Catalogue& catalogue) {
-            KernelCalibrationInput input{device, from, derive_from, source, {}};
+           const std::string& source, int resamples, const requests::Catalogue& catalogue) {
+            requests::KernelCalibrationInput input{device, from, derive_from, source, {}};
             input.options.bootstraps = resamples;
-            return calibrate_kernels(input, catalogue);
+            return requests::calibrate_kernels(input, catalogue);
         },
         WithoutGil());
-    py::class_<ServingFit>(module, "ServingFit")
-        .def("json", py::overload_cast<const ServingFit&>(&as_json))
-        .def("table", py::overload_cast<const ServingFit&>(&as_table))
-        .def("csv", py::overload_cast<const ServingFit&>(&as_csv))
-        .def("stack", [](const ServingFit& fit, const std::string& stack, const Catalogue& catalogue) {
+    py::class_<calibrate::ServingFit>(module, "ServingFit")
+        .def("json", py::overload_cast<const calibrate::ServingFit&>(&as_json))
+        .def("table", py::overload_cast<const calibrate::ServingFit&>(&as_table))
+        .def("csv", py::overload_cast<const calibrate::ServingFit&>(&as_csv))
+        .def("stack", [](const calibrate::ServingFit& fit, const std::string& stack, const requests::Catalogue& catalogue) {
             return fitted_stack_json(fit, stack, catalogue);
         });
-    module.def("fit_serving", [](const std::string& csv, const py::dict& served, const Catalogue& catalogue) {
-        const FlagTexts flags = flags_of(served);
+    module.def("fit_serving", [](const std::string& csv, const py::dict& served, const requests::Catalogue& catalogue) {
+        const requests::FlagTexts flags = flags_of(served);
         const py::gil_scoped_release without_gil;
-        return fit_serving(csv, flags, catalogue);
+        return requests::fit_serving(csv, flags, catalogue);
     });
 }
 

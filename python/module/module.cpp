@@ -17,7 +17,7 @@ namespace {
 /// treeline.InputError; lives as long as the interpreter.
 PyObject* input_error = nullptr;
 
-void raise_input_error(const InputError& error) {
+void raise_input_error(const text::InputError& error) {
     py::object raised = py::reinterpret_borrow<py::object>(input_error)(error.what());
     raised.attr("problems") = py::cast(error.problems());
     PyErr_SetObject(input_error, raised.ptr());
@@ -35,9 +35,9 @@ void add_errors(py::module_& module) {
             if (thrown) {
                 std::rethrow_exception(thrown);
             }
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             raise_input_error(error);
-        } catch (const OutputError& error) {
+        } catch (const text::OutputError& error) {
             PyErr_SetString(PyExc_OSError, error.what());
         }
     });
@@ -50,9 +50,9 @@ PYBIND11_MODULE(_treeline, module) {
     module.attr("version") = TREELINE_VERSION;
     module.attr("data_beside") = TREELINE_DATA_BESIDE;
     python::add_errors(module);
-    py::class_<Catalogue>(module, "Catalogue");
-    module.def("catalogue_in", [](const std::filesystem::path& folder) { return catalogue_in(folder, "catalogue"); });
-    module.def("catalogue_among", &catalogue_among);
+    py::class_<requests::Catalogue>(module, "Catalogue");
+    module.def("catalogue_in", [](const std::filesystem::path& folder) { return requests::catalogue_in(folder, "catalogue"); });
+    module.def("catalogue_among", &requests::catalogue_among);
     module.def("models_json", &models_json);
     module.def("hardware_json", &hardware_json);
     python::add_answers(module);

@@ -33,25 +33,25 @@ void check_signals(std::thread::id caller) {
     }
 }
 
-SweepOptions options_of(const std::string& best_by, std::size_t top, const std::vector<std::string>& pareto_of,
-                        bool ignore_memory, unsigned threads) {
-    SweepOptions options;
+sweeps::SweepOptions options_of(const std::string& best_by, std::size_t top, const std::vector<std::string>& pareto_of,
+                                bool ignore_memory, unsigned threads) {
+    sweeps::SweepOptions options;
     options.threads = threads;
     options.best_count = top;
-    options.best_by = sweep_column_of("best_by", best_by);
+    options.best_by = requests::sweep_column_of("best_by", best_by);
     if (pareto_of.size() != 2) {
-        throw InputError({"pareto_of: needs two columns, as in (\"tokens_per_s_user\", \"tokens_per_s_device\")"});
+        throw text::InputError({"pareto_of: needs two columns, as in (\"tokens_per_s_user\", \"tokens_per_s_device\")"});
     }
-    options.pareto_of = tradeoff_columns("pareto_of", pareto_of[0], pareto_of[1]);
+    options.pareto_of = requests::tradeoff_columns("pareto_of", pareto_of[0], pareto_of[1]);
     options.ignore_memory = ignore_memory;
     options.progress = [caller = std::this_thread::get_id()](std::uint64_t, std::uint64_t) { check_signals(caller); };
     return options;
 }
 
-SweepResult run(SweepInput input, SweepOptions options, const std::vector<std::string>& names) {
-    std::vector<const SweepColumn*> columns;
+SweepResult run(sweeps::SweepInput input, sweeps::SweepOptions options, const std::vector<std::string>& names) {
+    std::vector<const sweeps::SweepColumn*> columns;
     for (const std::string& name : names) {
-        columns.push_back(sweep_column_of("columns", name));
+        columns.push_back(requests::sweep_column_of("columns", name));
     }
     const py::gil_scoped_release without_gil;
     return sweep(std::move(input), std::move(options), std::move(columns));
@@ -62,7 +62,7 @@ template <class Owners>
 std::vector<std::vector<std::string>> labels_of(const Owners& owners) {
     std::vector<std::vector<std::string>> lists;
     for (const auto& owner : owners) {
-        const auto labels = sweep_labels(owner);
+        const auto labels = reports::sweep_labels(owner);
         lists.resize(labels.size());
         for (std::size_t i = 0; i < labels.size(); ++i) {
             lists[i].push_back(labels[i]);
@@ -74,15 +74,15 @@ std::vector<std::vector<std::string>> labels_of(const Owners& owners) {
 }  // namespace
 
 void add_sweep(py::module_& module) {
-    py::class_<SweepOptions>(module, "SweepOptions").def(py::init(&options_of));
-    py::class_<SweepInput>(module, "SweepInput");
+    py::class_<sweeps::SweepOptions>(module, "SweepOptions").def(py::init(&options_of));
+    py::class_<sweeps::SweepInput>(module, "SweepInput");
     module.def("sweep_input_file", &sweep_input_file, WithoutGil());
     module.def("sweep_input_json", &sweep_input_json, WithoutGil());
     module.def("sweep", &run);
-    module.def("sweep_titles", &sweep_titles);
+    module.def("sweep_titles", &reports::sweep_titles);
     module.def("sweep_figures", [] {
         std::vector<std::string> names;
-        for (const SweepColumn* column : all_sweep_columns()) {
+        for (const sweeps::SweepColumn* column : all_sweep_columns()) {
             names.emplace_back(column->name);
         }
         return names;

@@ -6,12 +6,12 @@
 #include "reports/figure.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Figure lengths_over_temperature(const StudiedTreeAnswer& tree, std::size_t number) {
+Figure lengths_over_temperature(const sweeps::StudiedTreeAnswer& tree, std::size_t number) {
     Figure figure;
     figure.id = fmt::format("accept-length-{}", number);
     figure.title = "Accept length of " + tree.tree.label;
@@ -27,8 +27,8 @@ Figure lengths_over_temperature(const StudiedTreeAnswer& tree, std::size_t numbe
                       {"accept_length", "Accept length", "", 3},
                       {"low", "From", "", 3},
                       {"high", "To", "", 3}};
-    for (const StudiedMethod& method : tree.methods) {
-        for (const StudiedCell& cell : method.cells) {
+    for (const sweeps::StudiedMethod& method : tree.methods) {
+        for (const sweeps::StudiedCell& cell : method.cells) {
             figure.rows.push_back({{"method", name_of(method.method)},
                                    {"temperature", cell.temperature},
                                    {"accept_length", cell.exact ? cell.exact->accept_length() : cell.decoded.accept_length},
@@ -40,25 +40,25 @@ Figure lengths_over_temperature(const StudiedTreeAnswer& tree, std::size_t numbe
 }
 
 /// "block 2.84, then token-wise 2.81": the best and the second best method at the last temperature.
-std::string best_at_last_temperature(const StudiedTreeAnswer& tree) {
-    const auto length = [](const StudiedMethod& method) {
-        const StudiedCell& cell = method.cells.back();
+std::string best_at_last_temperature(const sweeps::StudiedTreeAnswer& tree) {
+    const auto length = [](const sweeps::StudiedMethod& method) {
+        const sweeps::StudiedCell& cell = method.cells.back();
         return cell.exact ? cell.exact->accept_length() : cell.decoded.accept_length;
     };
-    const StudiedMethod* best = nullptr;
-    for (const StudiedMethod& method : tree.methods) {
-        if (method.method != sampling::Method::greedy && (best == nullptr || length(method) > length(*best))) {
+    const sweeps::StudiedMethod* best = nullptr;
+    for (const sweeps::StudiedMethod& method : tree.methods) {
+        if (method.method != sim::sampling::Method::greedy && (best == nullptr || length(method) > length(*best))) {
             best = &method;
         }
     }
     return fmt::format("At temperature {}, {} accepts most of {}: {} tokens per round.",
-                       exact_text(best->cells.back().temperature), name_of(best->method), tree.tree.label,
-                       fixed_text(length(*best), 2));
+                       text::exact_text(best->cells.back().temperature), name_of(best->method), tree.tree.label,
+                       text::fixed_text(length(*best), 2));
 }
 
 }  // namespace
 
-std::string acceptance_html(const AcceptanceStudyAnswer& answer) {
+std::string acceptance_html(const sweeps::AcceptanceStudyAnswer& answer) {
     FigureSection section{"acceptance",
                           "Accept length over temperature",
                           "Two small random language models, not a measurement: it tells methods and temperatures apart.",
@@ -75,4 +75,4 @@ std::string acceptance_html(const AcceptanceStudyAnswer& answer) {
                            {std::move(section)}});
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -5,11 +5,11 @@
 
 #include "sweeps/acceptance_study.h"
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string acceptance_table(const AcceptanceStudyAnswer& answer);
-std::string acceptance_json(const AcceptanceStudyAnswer& answer);
-std::string acceptance_csv(const AcceptanceStudyAnswer& answer);
-std::string acceptance_html(const AcceptanceStudyAnswer& answer);
+std::string acceptance_table(const sweeps::AcceptanceStudyAnswer& answer);
+std::string acceptance_json(const sweeps::AcceptanceStudyAnswer& answer);
+std::string acceptance_csv(const sweeps::AcceptanceStudyAnswer& answer);
+std::string acceptance_html(const sweeps::AcceptanceStudyAnswer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

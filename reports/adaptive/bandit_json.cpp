@@ -7,37 +7,37 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<double> column(const std::vector<RegretPoint>& regret, auto value) {
+std::vector<double> column(const std::vector<sweeps::RegretPoint>& regret, auto value) {
     std::vector<double> values;
-    for (const RegretPoint& point : regret) {
+    for (const sweeps::RegretPoint& point : regret) {
         values.push_back(value(point));
     }
     return values;
 }
 
-Json interval_json(const Interval& interval) {
+Json interval_json(const sweeps::Interval& interval) {
     return {{"mean", interval.mean}, {"low", interval.low()}, {"high", interval.high()}};
 }
 
-Json regret_json(const std::vector<RegretPoint>& regret) {
-    return {{"round", column(regret, [](const RegretPoint& p) { return static_cast<double>(p.round); })},
-            {"lost_seconds", column(regret, [](const RegretPoint& p) { return p.lost_seconds.mean; })},
-            {"lost_seconds_low", column(regret, [](const RegretPoint& p) { return p.lost_seconds.low(); })},
-            {"lost_seconds_high", column(regret, [](const RegretPoint& p) { return p.lost_seconds.high(); })},
-            {"lost_reward", column(regret, [](const RegretPoint& p) { return p.lost_reward.mean; })},
-            {"lost_reward_low", column(regret, [](const RegretPoint& p) { return p.lost_reward.low(); })},
-            {"lost_reward_high", column(regret, [](const RegretPoint& p) { return p.lost_reward.high(); })}};
+Json regret_json(const std::vector<sweeps::RegretPoint>& regret) {
+    return {{"round", column(regret, [](const sweeps::RegretPoint& p) { return static_cast<double>(p.round); })},
+            {"lost_seconds", column(regret, [](const sweeps::RegretPoint& p) { return p.lost_seconds.mean; })},
+            {"lost_seconds_low", column(regret, [](const sweeps::RegretPoint& p) { return p.lost_seconds.low(); })},
+            {"lost_seconds_high", column(regret, [](const sweeps::RegretPoint& p) { return p.lost_seconds.high(); })},
+            {"lost_reward", column(regret, [](const sweeps::RegretPoint& p) { return p.lost_reward.mean; })},
+            {"lost_reward_low", column(regret, [](const sweeps::RegretPoint& p) { return p.lost_reward.low(); })},
+            {"lost_reward_high", column(regret, [](const sweeps::RegretPoint& p) { return p.lost_reward.high(); })}};
 }
 
-Json shapes_json(const BanditAnswer& answer) {
+Json shapes_json(const sweeps::BanditAnswer& answer) {
     Json shapes = Json::array();
     for (std::size_t k = 0; k < answer.input.problem.arms.size(); ++k) {
-        const BanditArm& arm = answer.input.problem.arms[k];
+        const sweeps::BanditArm& arm = answer.input.problem.arms[k];
         shapes.push_back({{"name", arm.name},
                           {"draft_passes", arm.draft_passes},
                           {"share_of_rounds", answer.outcome.arm_share[k]},
@@ -47,11 +47,11 @@ Json shapes_json(const BanditAnswer& answer) {
     return shapes;
 }
 
-Json tasks_json(const BanditAnswer& answer) {
+Json tasks_json(const sweeps::BanditAnswer& answer) {
     Json tasks = Json::array();
-    const BanditProblem& problem = answer.input.problem;
+    const sweeps::BanditProblem& problem = answer.input.problem;
     for (std::size_t t = 0; t < problem.tasks.size(); ++t) {
-        const TaskFacts& facts = answer.outcome.tasks[t];
+        const sweeps::TaskFacts& facts = answer.outcome.tasks[t];
         Json shapes = Json::array();
         for (std::size_t k = 0; k < facts.arms.size(); ++k) {
             shapes.push_back({{"name", arm_name(answer, k)},
@@ -71,11 +71,11 @@ Json tasks_json(const BanditAnswer& answer) {
     return tasks;
 }
 
-Json stretches_json(const BanditAnswer& answer) {
+Json stretches_json(const sweeps::BanditAnswer& answer) {
     Json stretches = Json::array();
-    const BanditProblem& problem = answer.input.problem;
+    const sweeps::BanditProblem& problem = answer.input.problem;
     for (std::size_t s = 0; s < problem.sequence.size(); ++s) {
-        const StretchOutcome& stretch = answer.outcome.stretches[s];
+        const sweeps::StretchOutcome& stretch = answer.outcome.stretches[s];
         Json shares = Json::object();
         for (std::size_t k = 0; k < stretch.arm_share.size(); ++k) {
             shares[arm_name(answer, k)] = stretch.arm_share[k];
@@ -91,15 +91,15 @@ Json stretches_json(const BanditAnswer& answer) {
 
 }  // namespace
 
-nlohmann::ordered_json bandit_json(const BanditAnswer& answer) {
-    const BanditInput& input = answer.input;
-    const BanditOutcome& outcome = answer.outcome;
+nlohmann::ordered_json bandit_json(const sweeps::BanditAnswer& answer) {
+    const sweeps::BanditInput& input = answer.input;
+    const sweeps::BanditOutcome& outcome = answer.outcome;
     Json json = {{"format", "treeline-bandit"}, {"version", 1}, {"title", input.title}, {"source", input.source}};
     json["answer"] = sentence_of(answer);
     json["priced"] = input.priced.empty() ? Json() : Json(input.priced);
     json["draft_share"] = input.problem.draft_share;
     json["draft_share_meaning"] = input.draft_share_meaning;
-    json["reward"] = input.rule.reward == BanditReward::published ? "published" : "time_per_token";
+    json["reward"] = input.rule.reward == sweeps::BanditReward::published ? "published" : "time_per_token";
     json["exploration"] = input.rule.exploration;
     json["restart_with_task"] = input.rule.restart_with_task;
     json["repetitions"] = input.repetitions;
@@ -118,16 +118,16 @@ nlohmann::ordered_json bandit_json(const BanditAnswer& answer) {
     return json;
 }
 
-std::string bandit_csv(const BanditAnswer& answer) {
-    std::string csv = csv_line({"round", "lost_seconds", "lost_seconds_low", "lost_seconds_high", "lost_reward",
-                                "lost_reward_low", "lost_reward_high"});
-    for (const RegretPoint& point : answer.outcome.regret) {
-        csv +=
-            csv_line({fmt::format("{}", point.round), exact_text(point.lost_seconds.mean), exact_text(point.lost_seconds.low()),
-                      exact_text(point.lost_seconds.high()), exact_text(point.lost_reward.mean),
-                      exact_text(point.lost_reward.low()), exact_text(point.lost_reward.high())});
+std::string bandit_csv(const sweeps::BanditAnswer& answer) {
+    std::string csv = text::csv_line({"round", "lost_seconds", "lost_seconds_low", "lost_seconds_high", "lost_reward",
+                                      "lost_reward_low", "lost_reward_high"});
+    for (const sweeps::RegretPoint& point : answer.outcome.regret) {
+        csv += text::csv_line({fmt::format("{}", point.round), text::exact_text(point.lost_seconds.mean),
+                               text::exact_text(point.lost_seconds.low()), text::exact_text(point.lost_seconds.high()),
+                               text::exact_text(point.lost_reward.mean), text::exact_text(point.lost_reward.low()),
+                               text::exact_text(point.lost_reward.high())});
     }
     return csv;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

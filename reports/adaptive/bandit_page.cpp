@@ -8,12 +8,12 @@
 #include "reports/figure.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Figure regret_figure(const BanditAnswer& answer, bool in_time) {
+Figure regret_figure(const sweeps::BanditAnswer& answer, bool in_time) {
     Figure figure;
     figure.id = in_time ? "bandit-time-lost" : "bandit-reward-lost";
     figure.title = in_time ? "Time lost against the fastest shape of each task" : "Reward lost against the best of each task";
@@ -25,20 +25,20 @@ Figure regret_figure(const BanditAnswer& answer, bool in_time) {
     figure.low = "low";
     figure.high = "high";
     figure.columns = {{"round", "Rounds", "", 0}, {"lost", in_time ? "Lost" : "Reward lost", in_time ? "s" : ""}};
-    for (const RegretPoint& point : answer.outcome.regret) {
-        const Interval& lost = in_time ? point.lost_seconds : point.lost_reward;
+    for (const sweeps::RegretPoint& point : answer.outcome.regret) {
+        const sweeps::Interval& lost = in_time ? point.lost_seconds : point.lost_reward;
         figure.rows.push_back({{"round", point.round}, {"lost", lost.mean}, {"low", lost.low()}, {"high", lost.high()}});
     }
     return figure;
 }
 
 /// "2 HumanEval": stretches of one task stay separate.
-std::string stretch_name(const BanditAnswer& answer, std::size_t stretch) {
-    const BanditProblem& problem = answer.input.problem;
+std::string stretch_name(const sweeps::BanditAnswer& answer, std::size_t stretch) {
+    const sweeps::BanditProblem& problem = answer.input.problem;
     return std::to_string(stretch + 1) + " " + problem.tasks[problem.sequence[stretch].task].name;
 }
 
-Figure choice_figure(const BanditAnswer& answer) {
+Figure choice_figure(const sweeps::BanditAnswer& answer) {
     Figure figure;
     figure.id = "bandit-choices";
     figure.title = "Which shape ran";
@@ -59,7 +59,7 @@ Figure choice_figure(const BanditAnswer& answer) {
     return figure;
 }
 
-Figure speed_figure(const BanditAnswer& answer) {
+Figure speed_figure(const sweeps::BanditAnswer& answer) {
     Figure figure;
     figure.id = "bandit-speed";
     figure.title = "Speed by stretch";
@@ -72,7 +72,7 @@ Figure speed_figure(const BanditAnswer& answer) {
     const auto add = [&figure](const std::string& stretch, const std::string& runs, double rate) {
         figure.rows.push_back({{"stretch", stretch}, {"runs", runs}, {"tokens_per_second", rate}});
     };
-    const BanditProblem& problem = answer.input.problem;
+    const sweeps::BanditProblem& problem = answer.input.problem;
     for (std::size_t s = 0; s < problem.sequence.size(); ++s) {
         add(stretch_name(answer, s), "bandit", answer.outcome.stretches[s].tokens_per_second.mean);
         for (std::size_t k = 0; k < problem.arms.size(); ++k) {
@@ -88,7 +88,7 @@ Figure speed_figure(const BanditAnswer& answer) {
 }
 
 /// What the charts are about, for a reader to whom the word is new.
-std::string what_it_is(const BanditAnswer& answer) {
+std::string what_it_is(const sweeps::BanditAnswer& answer) {
     std::int64_t rounds = 0;
     for (const auto& stretch : answer.input.problem.sequence) {
         rounds += stretch.rounds;
@@ -97,18 +97,18 @@ std::string what_it_is(const BanditAnswer& answer) {
         "A bandit is a rule that chooses the draft shape anew for each round while the engine decodes: it tracks the mean "
         "reward of every shape, runs the one that looks best, and occasionally tries the others, as the text may change. Here "
         "it chooses among {} shapes, simulated over {} rounds.",
-        answer.input.problem.arms.size(), short_text(static_cast<double>(rounds)));
+        answer.input.problem.arms.size(), text::short_text(static_cast<double>(rounds)));
 }
 
 }  // namespace
 
-FigureSection bandit_section(const BanditAnswer& answer) {
+FigureSection bandit_section(const sweeps::BanditAnswer& answer) {
     std::string text = what_it_is(answer) + " " + sentence_of(answer) + " " + misled_text(answer);
     std::replace(text.begin(), text.end(), '\n', ' ');
     return {"bandit", "Choosing shapes while decoding", std::move(text), {regret_figure(answer, true), choice_figure(answer)}};
 }
 
-std::string bandit_html(const BanditAnswer& answer) {
+std::string bandit_html(const sweeps::BanditAnswer& answer) {
     const std::string title = answer.input.title.empty() ? "Choosing tree shapes while decoding" : answer.input.title;
     const FigureSection speed{
         "speed", "Speed", what_it_is(answer) + " " + misled_text(answer), {speed_figure(answer), choice_figure(answer)}};
@@ -121,4 +121,4 @@ std::string bandit_html(const BanditAnswer& answer) {
                            {speed, regret}});
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -9,21 +9,21 @@
 #include "reports/figure.h"
 #include "sweeps/adaptive/traffic_study.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// The answer: the highest arrival rate that the schedule sustains, against plain decoding and the best single setting; and a
 /// sentence for every policy that cannot keep up.
-std::string sentence_of(const TrafficAnswer& answer);
-std::vector<std::string> overload_sentences(const TrafficAnswer& answer);
+std::string sentence_of(const sweeps::TrafficAnswer& answer);
+std::vector<std::string> overload_sentences(const sweeps::TrafficAnswer& answer);
 
-std::string traffic_table(const TrafficAnswer& answer);
+std::string traffic_table(const sweeps::TrafficAnswer& answer);
 /// Format "treeline-traffic", version 1. Columns over the arrival rates for each policy; null if a queue grows without bound.
-nlohmann::ordered_json traffic_json(const TrafficAnswer& answer);
+nlohmann::ordered_json traffic_json(const sweeps::TrafficAnswer& answer);
 /// Latency by arrival rate, as a section of any page.
-FigureSection traffic_section(const TrafficAnswer& answer);
+FigureSection traffic_section(const sweeps::TrafficAnswer& answer);
 /// A self-contained page of charts.
-std::string traffic_html(const TrafficAnswer& answer);
+std::string traffic_html(const sweeps::TrafficAnswer& answer);
 /// One line per arrival rate and policy.
-std::string traffic_csv(const TrafficAnswer& answer);
+std::string traffic_csv(const sweeps::TrafficAnswer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -3,24 +3,24 @@
 #include "reports/figure.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 struct Statistic {
     const char* name;
-    double (*of)(const LatencySummary&);
+    double (*of)(const sweeps::LatencySummary&);
 };
 
-constexpr Statistic statistics[] = {{"mean", [](const LatencySummary& l) { return l.mean.mean; }},
-                                    {"P50", [](const LatencySummary& l) { return l.p50; }},
-                                    {"P90", [](const LatencySummary& l) { return l.p90; }},
-                                    {"P99", [](const LatencySummary& l) { return l.p99; }}};
+constexpr Statistic statistics[] = {{"mean", [](const sweeps::LatencySummary& l) { return l.mean.mean; }},
+                                    {"P50", [](const sweeps::LatencySummary& l) { return l.p50; }},
+                                    {"P90", [](const sweeps::LatencySummary& l) { return l.p90; }},
+                                    {"P99", [](const sweeps::LatencySummary& l) { return l.p99; }}};
 
 /// Lines over the arrival rate, one per policy; overloaded points are left out.
-Figure latency_figure(const TrafficAnswer& answer, const std::string& id, const std::string& title,
-                      const std::string& unit_title, LatencySummary ServedTraffic::*latency) {
+Figure latency_figure(const sweeps::TrafficAnswer& answer, const std::string& id, const std::string& title,
+                      const std::string& unit_title, sweeps::LatencySummary sweeps::ServedTraffic::*latency) {
     Figure figure;
     figure.id = id;
     figure.title = title;
@@ -45,7 +45,7 @@ Figure latency_figure(const TrafficAnswer& answer, const std::string& id, const 
     return figure;
 }
 
-Figure throughput_figure(const TrafficAnswer& answer) {
+Figure throughput_figure(const sweeps::TrafficAnswer& answer) {
     Figure figure;
     figure.id = "throughput-by-batch";
     figure.title = "Throughput by batch";
@@ -54,19 +54,20 @@ Figure throughput_figure(const TrafficAnswer& answer) {
     figure.y = {"tokens_per_second", "Tokens/s"};
     figure.series = "setting";
     figure.columns = {{"batch", "Batch", "", 0}, {"setting", "Setting", ""}, {"tokens_per_second", "Tokens/s", ""}};
-    for (const SpeculationSetting& setting : answer.input.settings) {
+    for (const sweeps::SpeculationSetting& setting : answer.input.settings) {
         // Steps of a twentieth look the same as all batches.
         for (int batch = 1; batch <= answer.input.capacity; batch += 1 + batch / 20) {
-            figure.rows.push_back(
-                {{"batch", batch}, {"setting", setting.name}, {"tokens_per_second", tokens_per_second(setting, batch)}});
+            figure.rows.push_back({{"batch", batch},
+                                   {"setting", setting.name},
+                                   {"tokens_per_second", sweeps::tokens_per_second(setting, batch)}});
         }
     }
     return figure;
 }
 
 /// Nothing if no policy could be simulated.
-const ClearingSimulation* simulated_at(const TrafficAnswer& answer, std::size_t rate) {
-    for (const std::vector<ClearedPoint>& points : answer.cleared) {
+const sweeps::ClearingSimulation* simulated_at(const sweeps::TrafficAnswer& answer, std::size_t rate) {
+    for (const std::vector<sweeps::ClearedPoint>& points : answer.cleared) {
         if (points[rate].simulated) {
             return &*points[rate].simulated;
         }
@@ -74,7 +75,7 @@ const ClearingSimulation* simulated_at(const TrafficAnswer& answer, std::size_t 
     return nullptr;
 }
 
-Figure size_figure(const TrafficAnswer& answer) {
+Figure size_figure(const sweeps::TrafficAnswer& answer) {
     Figure figure;
     figure.id = "clearing-sizes";
     figure.title = "Sizes of cleared batches";
@@ -86,10 +87,10 @@ Figure size_figure(const TrafficAnswer& answer) {
     figure.choices = {{"arrivals", "Requests/s"}};
     figure.columns = {{"size", "Requests", "", 0}, {"probability", "Closed form", "%"}, {"simulated", "Simulated", "%"}};
     for (std::size_t i = 0; i < answer.forecasts.size(); ++i) {
-        const ClearingSimulation* simulated = simulated_at(answer, i);
+        const sweeps::ClearingSimulation* simulated = simulated_at(answer, i);
         const std::vector<double>& closed = answer.forecasts[i].batch_size;
         for (std::size_t j = 0; j < closed.size(); ++j) {
-            figure.rows.push_back({{"arrivals", short_text(answer.input.arrivals_per_second[i])},
+            figure.rows.push_back({{"arrivals", text::short_text(answer.input.arrivals_per_second[i])},
                                    {"size", j},
                                    {"probability", 100.0 * closed[j]},
                                    {"simulated", simulated != nullptr ? Json(100.0 * simulated->batch_size[j].mean) : Json()}});
@@ -98,7 +99,7 @@ Figure size_figure(const TrafficAnswer& answer) {
     return figure;
 }
 
-Figure cleared_latency_figure(const TrafficAnswer& answer) {
+Figure cleared_latency_figure(const sweeps::TrafficAnswer& answer) {
     Figure figure;
     figure.id = "clearing-latency";
     figure.title = "Latency of periodic clearing";
@@ -113,7 +114,7 @@ Figure cleared_latency_figure(const TrafficAnswer& answer) {
                       {"simulated", "Simulated", "ms"}};
     for (std::size_t p = 0; p < answer.policies.size(); ++p) {
         for (std::size_t i = 0; i < answer.forecasts.size(); ++i) {
-            const ClearedPoint& point = answer.cleared[p][i];
+            const sweeps::ClearedPoint& point = answer.cleared[p][i];
             figure.rows.push_back({{"arrivals", answer.input.arrivals_per_second[i]},
                                    {"setting", answer.policies[p].name},
                                    {"free_server", 1e3 * point.load.latency_of_free_server.value()},
@@ -123,7 +124,7 @@ Figure cleared_latency_figure(const TrafficAnswer& answer) {
     return figure;
 }
 
-std::string overloads_text(const TrafficAnswer& answer) {
+std::string overloads_text(const sweeps::TrafficAnswer& answer) {
     std::string text;
     for (const std::string& sentence : overload_sentences(answer)) {
         text += (text.empty() ? "" : " ") + sentence;
@@ -133,24 +134,25 @@ std::string overloads_text(const TrafficAnswer& answer) {
 
 }  // namespace
 
-FigureSection traffic_section(const TrafficAnswer& answer) {
-    return {
-        "traffic",
-        "Under arriving requests",
-        sentence_of(answer),
-        {latency_figure(answer, "end-to-end", "End to end", "From arrival to the last token (ms)", &ServedTraffic::end_to_end),
-         latency_figure(answer, "tpot", "Time per token", "TPOT (ms)", &ServedTraffic::time_per_token)}};
+FigureSection traffic_section(const sweeps::TrafficAnswer& answer) {
+    return {"traffic",
+            "Under arriving requests",
+            sentence_of(answer),
+            {latency_figure(answer, "end-to-end", "End to end", "From arrival to the last token (ms)",
+                            &sweeps::ServedTraffic::end_to_end),
+             latency_figure(answer, "tpot", "Time per token", "TPOT (ms)", &sweeps::ServedTraffic::time_per_token)}};
 }
 
-std::string traffic_html(const TrafficAnswer& answer) {
-    const TrafficInput& input = answer.input;
+std::string traffic_html(const sweeps::TrafficAnswer& answer) {
+    const sweeps::TrafficInput& input = answer.input;
     std::vector<FigureSection> sections = {
         {"serving",
          "Continuous batching",
          overloads_text(answer),
-         {latency_figure(answer, "end-to-end", "End to end", "From arrival to the last token (ms)", &ServedTraffic::end_to_end),
-          latency_figure(answer, "ttft", "Time to first token", "TTFT (ms)", &ServedTraffic::first_token),
-          latency_figure(answer, "tpot", "Time per token", "TPOT (ms)", &ServedTraffic::time_per_token)}},
+         {latency_figure(answer, "end-to-end", "End to end", "From arrival to the last token (ms)",
+                         &sweeps::ServedTraffic::end_to_end),
+          latency_figure(answer, "ttft", "Time to first token", "TTFT (ms)", &sweeps::ServedTraffic::first_token),
+          latency_figure(answer, "tpot", "Time per token", "TPOT (ms)", &sweeps::ServedTraffic::time_per_token)}},
         {"schedule", "The schedule", "The best setting for each batch, without traffic.", {throughput_figure(answer)}}};
     if (input.clearing) {
         sections.push_back({"clearing",
@@ -163,4 +165,4 @@ std::string traffic_html(const TrafficAnswer& answer) {
                            std::move(sections)});
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

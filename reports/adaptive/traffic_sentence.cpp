@@ -6,10 +6,10 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
-std::optional<std::size_t> best_single(const TrafficAnswer& answer, std::size_t rate) {
+std::optional<std::size_t> best_single(const sweeps::TrafficAnswer& answer, std::size_t rate) {
     std::optional<std::size_t> best;
     for (std::size_t p = 0; p < answer.schedule(); ++p) {
         const auto& served = answer.served[p][rate].served;
@@ -20,24 +20,24 @@ std::optional<std::size_t> best_single(const TrafficAnswer& answer, std::size_t 
     return best;
 }
 
-std::string time_text(const TrafficAnswer& answer, std::size_t policy, std::size_t rate) {
+std::string time_text(const sweeps::TrafficAnswer& answer, std::size_t policy, std::size_t rate) {
     return text_of(Seconds(answer.served[policy][rate].served->end_to_end.mean.mean));
 }
 
 }  // namespace
 
-std::string sentence_of(const TrafficAnswer& answer) {
+std::string sentence_of(const sweeps::TrafficAnswer& answer) {
     const std::vector<double>& rates = answer.input.arrivals_per_second;
-    const std::vector<ServedPoint>& scheduled = answer.served[answer.schedule()];
+    const std::vector<sweeps::ServedPoint>& scheduled = answer.served[answer.schedule()];
     const auto last =
-        std::find_if(scheduled.rbegin(), scheduled.rend(), [](const ServedPoint& p) { return p.served.has_value(); });
+        std::find_if(scheduled.rbegin(), scheduled.rend(), [](const sweeps::ServedPoint& p) { return p.served.has_value(); });
     if (last == scheduled.rend()) {
         return fmt::format("No setting keeps up with {} requests/s: full batches of the schedule serve at most {}.",
-                           short_text(rates.front()), short_text(scheduled.front().most_requests_per_second));
+                           text::short_text(rates.front()), text::short_text(scheduled.front().most_requests_per_second));
     }
     const auto rate = static_cast<std::size_t>(scheduled.rend() - last) - 1;
     std::string text = fmt::format("At {} requests/s the schedule completes a request in {} on average",
-                                   short_text(rates[rate]), time_text(answer, answer.schedule(), rate));
+                                   text::short_text(rates[rate]), time_text(answer, answer.schedule(), rate));
     text += answer.served[answer.plain()][rate].served
                 ? fmt::format(", plain decoding in {}", time_text(answer, answer.plain(), rate))
                 : std::string("; plain decoding cannot keep up");
@@ -48,7 +48,7 @@ std::string sentence_of(const TrafficAnswer& answer) {
     return text + ".";
 }
 
-std::vector<std::string> overload_sentences(const TrafficAnswer& answer) {
+std::vector<std::string> overload_sentences(const sweeps::TrafficAnswer& answer) {
     std::vector<std::string> sentences;
     const std::vector<double>& rates = answer.input.arrivals_per_second;
     for (std::size_t p = 0; p < answer.policies.size(); ++p) {
@@ -57,9 +57,9 @@ std::vector<std::string> overload_sentences(const TrafficAnswer& answer) {
                 sentences.push_back(
                     fmt::format("{} cannot keep up with {} requests/s or more: full batches of {} serve at most {} "
                                 "(utilisation {}), so its queue grows without bound.",
-                                answer.policies[p].name, short_text(rates[i]), answer.input.capacity,
-                                short_text(answer.served[p][i].most_requests_per_second),
-                                fixed_text(rates[i] / answer.served[p][i].most_requests_per_second, 2)));
+                                answer.policies[p].name, text::short_text(rates[i]), answer.input.capacity,
+                                text::short_text(answer.served[p][i].most_requests_per_second),
+                                text::fixed_text(rates[i] / answer.served[p][i].most_requests_per_second, 2)));
                 break;
             }
         }
@@ -67,4 +67,4 @@ std::vector<std::string> overload_sentences(const TrafficAnswer& answer) {
     return sentences;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

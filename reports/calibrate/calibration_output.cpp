@@ -9,7 +9,7 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -18,17 +18,17 @@ constexpr int digits = 6;  ///< significant ones: more than any interval support
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
 
-Json parameter_json(const KernelParameter& parameter, double value, const FittedKernelParameter* fitted) {
-    Json json = {{"value", rounded(value * parameter.in_unit, digits)}, {"unit", parameter.unit}};
+Json parameter_json(const sim::KernelParameter& parameter, double value, const calibrate::FittedKernelParameter* fitted) {
+    Json json = {{"value", text::rounded(value * parameter.in_unit, digits)}, {"unit", parameter.unit}};
     if (fitted != nullptr) {
-        json["low"] = rounded(fitted->low * parameter.in_unit, digits);
-        json["high"] = rounded(fitted->high * parameter.in_unit, digits);
+        json["low"] = text::rounded(fitted->low * parameter.in_unit, digits);
+        json["high"] = text::rounded(fitted->high * parameter.in_unit, digits);
     }
     return json;
 }
 
-const FittedKernelParameter* fitted_one(const KernelFit& fit, std::size_t parameter) {
-    for (const FittedKernelParameter& fitted : fit.parameters) {
+const calibrate::FittedKernelParameter* fitted_one(const calibrate::KernelFit& fit, std::size_t parameter) {
+    for (const calibrate::FittedKernelParameter& fitted : fit.parameters) {
         if (fitted.parameter == parameter) {
             return &fitted;
         }
@@ -37,12 +37,12 @@ const FittedKernelParameter* fitted_one(const KernelFit& fit, std::size_t parame
 }
 
 /// Parameters that the law has: fitted ones with an interval, chosen ones (whole numbers) without.
-Json law_json(const KernelLaw& law, const KernelFit& fit) {
+Json law_json(const sim::KernelLaw& law, const calibrate::KernelFit& fit) {
     Json json = Json::object();
-    for (std::size_t i = 0; i < kernel_parameters().size(); ++i) {
-        const KernelParameter& parameter = kernel_parameters()[i];
+    for (std::size_t i = 0; i < sim::kernel_parameters().size(); ++i) {
+        const sim::KernelParameter& parameter = sim::kernel_parameters()[i];
         const double value = parameter.get(law);
-        const FittedKernelParameter* fitted = fitted_one(fit, i);
+        const calibrate::FittedKernelParameter* fitted = fitted_one(fit, i);
         if (fitted != nullptr || value != parameter.neutral) {
             json[std::string(parameter.name)] = parameter_json(parameter, value, fitted);
         }
@@ -50,13 +50,13 @@ Json law_json(const KernelLaw& law, const KernelFit& fit) {
     return json;
 }
 
-Json errors_json(const KernelErrors& errors) {
-    return {{"median", rounded(errors.median, digits)},
-            {"p90", rounded(errors.p90, digits)},
-            {"bias", rounded(errors.bias, digits)}};
+Json errors_json(const calibrate::KernelErrors& errors) {
+    return {{"median", text::rounded(errors.median, digits)},
+            {"p90", text::rounded(errors.p90, digits)},
+            {"bias", text::rounded(errors.bias, digits)}};
 }
 
-Json named_json(KernelClass kernel, NumberFormat format, const std::string& family) {
+Json named_json(sim::KernelClass kernel, sim::NumberFormat format, const std::string& family) {
     Json json = {{"kernel", name_of(kernel)}, {"format", name_of(format)}};
     if (!family.empty()) {
         json["family"] = family;
@@ -64,11 +64,11 @@ Json named_json(KernelClass kernel, NumberFormat format, const std::string& fami
     return json;
 }
 
-Json kernel_json(const CalibratedTable& kernel) {
-    const KernelFit& fit = kernel.fit;
+Json kernel_json(const calibrate::CalibratedTable& kernel) {
+    const calibrate::KernelFit& fit = kernel.fit;
     Json covariance = Json::array();
     for (const double value : fit.log_covariance) {
-        covariance.push_back(rounded(value, digits));
+        covariance.push_back(text::rounded(value, digits));
     }
     Json json = named_json(kernel.table.kernel, kernel.table.format, kernel.table.family);
     json.update({{"law", law_json(fit.law, fit)},
@@ -82,86 +82,95 @@ Json kernel_json(const CalibratedTable& kernel) {
     return json;
 }
 
-Json layers_json(const std::vector<CheckRow>& layers) {
+Json layers_json(const std::vector<calibrate::CheckRow>& layers) {
     Json rows = Json::array();
-    for (const CheckRow& row : layers) {
+    for (const calibrate::CheckRow& row : layers) {
         rows.push_back({{"held_out", row.family},
                         {"pass", row.what},
-                        {"measured_us", rounded(1e6 * row.measured.value(), digits)},
-                        {"predicted_us", rounded(1e6 * row.predicted.value(), digits)}});
+                        {"measured_us", text::rounded(1e6 * row.measured.value(), digits)},
+                        {"predicted_us", text::rounded(1e6 * row.predicted.value(), digits)}});
     }
     return rows;
 }
 
 /// [measured, predicted] of each phase of a round.
-Json phases_json(const DecoderCheck& check) {
-    const auto both = [&](Seconds RoundPhases::*phase) {
-        return Json{rounded(1e6 * (check.measured_phases.*phase).value(), digits),
-                    rounded(1e6 * (check.predicted_phases.*phase).value(), digits)};
+Json phases_json(const calibrate::DecoderCheck& check) {
+    const auto both = [&](Seconds calibrate::RoundPhases::*phase) {
+        return Json{text::rounded(1e6 * (check.measured_phases.*phase).value(), digits),
+                    text::rounded(1e6 * (check.predicted_phases.*phase).value(), digits)};
     };
-    return {{"draft", both(&RoundPhases::draft)},
-            {"verify", both(&RoundPhases::verify)},
-            {"rollback", both(&RoundPhases::rollback)},
-            {"host", both(&RoundPhases::host)}};
+    return {{"draft", both(&calibrate::RoundPhases::draft)},
+            {"verify", both(&calibrate::RoundPhases::verify)},
+            {"rollback", both(&calibrate::RoundPhases::rollback)},
+            {"host", both(&calibrate::RoundPhases::host)}};
 }
 
-Json decoders_json(const std::vector<DecoderCheck>& decoders) {
+Json decoders_json(const std::vector<calibrate::DecoderCheck>& decoders) {
     Json rows = Json::array();
-    for (const DecoderCheck& check : decoders) {
+    for (const calibrate::DecoderCheck& check : decoders) {
         rows.push_back({{"decoder", group_of(check.decoder)},
-                        {"round", policy_of(check.decoder)},
+                        {"round", calibrate::policy_of(check.decoder)},
                         {"tokens", check.tokens()},
-                        {"measured_us", rounded(1e6 * check.measured.value(), digits)},
-                        {"predicted_us", rounded(1e6 * check.predicted.value(), digits)},
+                        {"measured_us", text::rounded(1e6 * check.measured.value(), digits)},
+                        {"predicted_us", text::rounded(1e6 * check.predicted.value(), digits)},
                         {"phases_us", phases_json(check)}});
     }
     return rows;
 }
 
-Json check_json(const CalibrationAnswer& answer) {
+Json check_json(const calibrate::CalibrationAnswer& answer) {
     Json check = Json::object();
     if (!answer.check.empty()) {
         check["layers"] = layers_json(answer.check);
-        check["layer_errors"] = errors_json(errors_of_checks(answer.check));
+        check["layer_errors"] = errors_json(calibrate::errors_of_checks(answer.check));
     }
     if (!answer.decoders.empty()) {
         check["decoders"] = decoders_json(answer.decoders);
-        check["decoder_errors"] = errors_json(errors_of_checks(answer.decoders));
+        check["decoder_errors"] = errors_json(calibrate::errors_of_checks(answer.decoders));
     }
-    for (const DecoderChoice& choice : choices_of(answer.decoders)) {
+    for (const calibrate::DecoderChoice& choice : calibrate::choices_of(answer.decoders)) {
         check["choices"].push_back({{"decoder", choice.group},
                                     {"best_measured", choice.best_measured},
                                     {"best_predicted", choice.best_predicted},
-                                    {"regret", rounded(choice.regret, digits)}});
+                                    {"regret", text::rounded(choice.regret, digits)}});
     }
     return check;
 }
 
 }  // namespace
 
-std::string text_of(const KernelParameter& parameter, double base_value) {
+std::string text_of(const sim::KernelParameter& parameter, double base_value) {
     const std::string unit = parameter.unit == "1" ? "" : " " + std::string(parameter.unit);
     return fmt::format("{:.3g}{}", base_value * parameter.in_unit, unit);
 }
 
-std::string calibration_table(const CalibrationAnswer& answer) {
+std::string calibration_table(const calibrate::CalibrationAnswer& answer) {
     std::string text = fmt::format("{}: {} kernels, laws of the overlap form, whole shapes held out\n\n", answer.device.title,
                                    answer.kernels.size());
-    TextTable table(
-        {{"Kernel", Align::left}, {"Parameter", Align::left}, {"Value"}, {"95 % interval"}, {"Meaning", Align::left}});
-    TextTable errors(
-        {{"Kernel", Align::left}, {"Shapes"}, {"Points"}, {"Left out"}, {"Median"}, {"p90"}, {"Bias"}, {"Median, fitted"}});
+    text::TextTable table({{"Kernel", text::Align::left},
+                           {"Parameter", text::Align::left},
+                           {"Value"},
+                           {"95 % interval"},
+                           {"Meaning", text::Align::left}});
+    text::TextTable errors({{"Kernel", text::Align::left},
+                            {"Shapes"},
+                            {"Points"},
+                            {"Left out"},
+                            {"Median"},
+                            {"p90"},
+                            {"Bias"},
+                            {"Median, fitted"}});
     std::vector<double> held_out;
     std::size_t points = 0, left_out = 0;
-    for (const CalibratedTable& kernel : answer.kernels) {
-        const std::string name = title_of(kernel.table);
+    for (const calibrate::CalibratedTable& kernel : answer.kernels) {
+        const std::string name = calibrate::title_of(kernel.table);
         held_out.insert(held_out.end(), kernel.fit.held_out_residuals.begin(), kernel.fit.held_out_residuals.end());
         points += kernel.table.samples.size();
         left_out += kernel.table.left_out;
-        for (std::size_t i = 0; i < kernel_parameters().size(); ++i) {
-            const KernelParameter& parameter = kernel_parameters()[i];
+        for (std::size_t i = 0; i < sim::kernel_parameters().size(); ++i) {
+            const sim::KernelParameter& parameter = sim::kernel_parameters()[i];
             const double value = parameter.get(kernel.fit.law);
-            const FittedKernelParameter* fitted = fitted_one(kernel.fit, i);
+            const calibrate::FittedKernelParameter* fitted = fitted_one(kernel.fit, i);
             if (fitted == nullptr && value == parameter.neutral) {
                 continue;
             }
@@ -176,12 +185,12 @@ std::string calibration_table(const CalibrationAnswer& answer) {
                     percent(kernel.fit.fitted.median)});
     }
     if (answer.kernels.size() > 1 && !held_out.empty()) {
-        const KernelErrors all = errors_of(held_out);
+        const calibrate::KernelErrors all = calibrate::errors_of(held_out);
         errors.add({"all", "", std::to_string(points), std::to_string(left_out), percent(all.median), percent(all.p90),
                     fmt::format("{:+.1f} %", 100.0 * all.bias), ""});
     }
-    for (const CalibratedKernel& kernel : answer.derived) {
-        for (const KernelParameter& parameter : kernel_parameters()) {
+    for (const sim::CalibratedKernel& kernel : answer.derived) {
+        for (const sim::KernelParameter& parameter : sim::kernel_parameters()) {
             if (const double value = parameter.get(kernel.law); value != parameter.neutral) {
                 table.add({fmt::format("{}{}, {}", name_of(kernel.kernel),
                                        kernel.family.empty() ? "" : " (" + kernel.family + ")", name_of(kernel.format)),
@@ -194,12 +203,12 @@ std::string calibration_table(const CalibrationAnswer& answer) {
     return answer.kernels.empty() ? text : text + "\nErrors of predicted times, shapes held out:\n\n" + errors.text();
 }
 
-std::string calibration_json(const CalibrationAnswer& answer) {
+std::string calibration_json(const calibrate::CalibrationAnswer& answer) {
     Json kernels = Json::array();
-    for (const CalibratedTable& kernel : answer.kernels) {
+    for (const calibrate::CalibratedTable& kernel : answer.kernels) {
         kernels.push_back(kernel_json(kernel));
     }
-    for (const CalibratedKernel& kernel : answer.derived) {
+    for (const sim::CalibratedKernel& kernel : answer.derived) {
         Json json = named_json(kernel.kernel, kernel.format, kernel.family);
         json["law"] = law_json(kernel.law, {});
         json["derived_from"] = answer.derived_from;
@@ -217,11 +226,11 @@ std::string calibration_json(const CalibrationAnswer& answer) {
     return json.dump(2) + "\n";
 }
 
-std::string calibration_csv(const CalibrationAnswer& answer) {
+std::string calibration_csv(const calibrate::CalibrationAnswer& answer) {
     std::string text = "kernel,format,site,sequences,tokens,context,measured_us,predicted_us\n";
-    for (const CalibratedTable& kernel : answer.kernels) {
+    for (const calibrate::CalibratedTable& kernel : answer.kernels) {
         for (std::size_t i = 0; i < kernel.table.samples.size(); ++i) {
-            const KernelSample& sample = kernel.table.samples[i];
+            const calibrate::KernelSample& sample = kernel.table.samples[i];
             const double measured = sample.time.value() * 1e6;
             text += fmt::format("{},{},\"{}\",{:g},{:g},{:g},{:.4f},{:.4f}\n", name_of(kernel.table.kernel),
                                 name_of(kernel.table.format), sample.site, sample.shape.sequences, sample.shape.tokens,
@@ -231,4 +240,4 @@ std::string calibration_csv(const CalibrationAnswer& answer) {
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -9,32 +9,32 @@
 #include "calibrate/tables/calibration_answer.h"
 #include "reports/figure.h"
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string calibration_table(const CalibrationAnswer& answer);
+std::string calibration_table(const calibrate::CalibrationAnswer& answer);
 /// Format "treeline-calibration", version 1: what hardware/calibrations holds (hardware/README.md).
-std::string calibration_json(const CalibrationAnswer& answer);
+std::string calibration_json(const calibrate::CalibrationAnswer& answer);
 /// One line per measurement: kernel, format, site, measured and held-out predicted time.
-std::string calibration_csv(const CalibrationAnswer& answer);
+std::string calibration_csv(const calibrate::CalibrationAnswer& answer);
 
 /// The section of that page on what was held out entirely: predicted against measured, and the choices that follow. Not for an
 /// answer without a check.
-FigureSection check_section(const CalibrationAnswer& answer);
+FigureSection check_section(const calibrate::CalibrationAnswer& answer);
 
 /// The section of that page on what launches cost: chains of empty kernels, and tiny kernels. Nothing if neither was measured.
-std::optional<FigureSection> launch_section(const CalibrationAnswer& answer);
+std::optional<FigureSection> launch_section(const calibrate::CalibrationAnswer& answer);
 
 /// A self-contained page: the check if there is one, measured roofline, what launches cost, predicted against measured times,
 /// residuals. At least one kernel was fitted.
-std::string calibration_page(const CalibrationAnswer& answer);
+std::string calibration_page(const calibrate::CalibrationAnswer& answer);
 
 /// "3.64 us", "0.897": a value with the parameter's unit.
-std::string text_of(const KernelParameter& parameter, double base_value);
+std::string text_of(const sim::KernelParameter& parameter, double base_value);
 
 /// Whole layers, measured and predicted.
-std::string check_text(const std::vector<CheckRow>& rows);
+std::string check_text(const std::vector<calibrate::CheckRow>& rows);
 
 /// Decoders and the choices that follow, with a summary.
-std::string decoder_check_text(const std::vector<DecoderCheck>& decoders);
+std::string decoder_check_text(const std::vector<calibrate::DecoderCheck>& decoders);
 
-}  // namespace treeline
+}  // namespace treeline::reports

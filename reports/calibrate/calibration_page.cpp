@@ -5,19 +5,19 @@
 
 #include "reports/calibrate/calibration_output.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_marks = 800;  ///< of one figure: more would only overlap
 
-std::string kernel_name(const CalibratedTable& kernel) { return title_of(kernel.table); }
+std::string kernel_name(const calibrate::CalibratedTable& kernel) { return calibrate::title_of(kernel.table); }
 
-Json sample_row(const KernelSample& sample, double log_residual) {
+Json sample_row(const calibrate::KernelSample& sample, double log_residual) {
     const double measured_us = sample.time.value() * 1e6;
-    const double bytes = bytes_at(sample).value();
-    const double flops = flops_at(sample).value();
+    const double bytes = calibrate::bytes_at(sample).value();
+    const double flops = calibrate::flops_at(sample).value();
     return {{"shape", sample.site},
             {"sequences", sample.shape.sequences},
             {"measured", measured_us},
@@ -29,8 +29,8 @@ Json sample_row(const KernelSample& sample, double log_residual) {
 }
 
 /// Every n-th sample of a kernel, so that all shapes stay.
-Json rows_of(const CalibratedTable& kernel) {
-    const std::vector<KernelSample>& samples = kernel.table.samples;
+Json rows_of(const calibrate::CalibratedTable& kernel) {
+    const std::vector<calibrate::KernelSample>& samples = kernel.table.samples;
     const std::size_t stride = (samples.size() + most_marks - 1) / most_marks;
     Json rows = Json::array();
     for (std::size_t i = 0; i < samples.size(); i += stride) {
@@ -52,7 +52,7 @@ Figure figure_of(const std::string& id, const std::string& title, const std::str
     return figure;
 }
 
-FigureSection kernel_section(const CalibratedTable& kernel, std::size_t number) {
+FigureSection kernel_section(const calibrate::CalibratedTable& kernel, std::size_t number) {
     const Json rows = rows_of(kernel);
     Figure parity = figure_of(
         fmt::format("parity-{}", number), "Predicted against measured time",
@@ -66,7 +66,7 @@ FigureSection kernel_section(const CalibratedTable& kernel, std::size_t number) 
     residuals.x = {"megabytes", "Traffic (MB)", true};
     residuals.y = {"error", "Predicted / measured - 1 (%)", false};
     residuals.rules = {{0.0, "exact"}};
-    const KernelErrors& errors = kernel.fit.held_out;
+    const calibrate::KernelErrors& errors = kernel.fit.held_out;
     return {fmt::format("kernel-{}", number),
             kernel_name(kernel),
             fmt::format("{} measurements of {} shapes ({}). Errors on held-out shapes: median {:.1f} %, 90th percentile {:.1f} "
@@ -77,9 +77,9 @@ FigureSection kernel_section(const CalibratedTable& kernel, std::size_t number) 
 }
 
 /// What all kernels attained, over their intensity.
-FigureSection roofline_section(const CalibrationAnswer& answer) {
+FigureSection roofline_section(const calibrate::CalibrationAnswer& answer) {
     Json rows = Json::array();
-    for (const CalibratedTable& kernel : answer.kernels) {
+    for (const calibrate::CalibratedTable& kernel : answer.kernels) {
         for (Json& row : rows_of(kernel)) {
             row["kernel"] = kernel_name(kernel);
             rows.push_back(std::move(row));
@@ -92,7 +92,7 @@ FigureSection roofline_section(const CalibrationAnswer& answer) {
     figure.x = {"intensity", "Intensity (FLOP/byte)", true};
     figure.y = {"attained", "Attained (TFLOP/s)", true};
     figure.series = "kernel";
-    for (const NumberFormat format : {NumberFormat::bf16, NumberFormat::fp8}) {
+    for (const sim::NumberFormat format : {sim::NumberFormat::bf16, sim::NumberFormat::fp8}) {
         figure.rules.push_back(
             {answer.device.peak_for(format).value() / 1e12, fmt::format("data-sheet peak, {}", name_of(format))});
     }
@@ -104,7 +104,7 @@ FigureSection roofline_section(const CalibrationAnswer& answer) {
 
 }  // namespace
 
-std::string calibration_page(const CalibrationAnswer& answer) {
+std::string calibration_page(const calibrate::CalibrationAnswer& answer) {
     FigurePage page;
     page.title = fmt::format("Calibration of {}", answer.device.title);
     page.subtitle = answer.source;
@@ -130,4 +130,4 @@ std::string calibration_page(const CalibrationAnswer& answer) {
     return render_figures(page);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -6,7 +6,7 @@
 #include "reports/calibrate/calibration_output.h"
 #include "reports/figure.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -19,19 +19,20 @@ Json row_of(const std::string& kind, const std::string& what, Seconds measured, 
             {"error", 100.0 * (predicted / measured - 1.0)}};
 }
 
-Json parity_rows(const CalibrationAnswer& answer) {
+Json parity_rows(const calibrate::CalibrationAnswer& answer) {
     Json rows = Json::array();
-    for (const CheckRow& layer : answer.check) {
+    for (const calibrate::CheckRow& layer : answer.check) {
         rows.push_back(row_of("whole layer", layer.family + ", " + layer.what, layer.measured, layer.predicted));
     }
-    for (const DecoderCheck& check : answer.decoders) {
+    for (const calibrate::DecoderCheck& check : answer.decoders) {
         rows.push_back(row_of(fmt::format("decoder, {}", name_of(check.decoder.family)),
-                              group_of(check.decoder) + ": " + policy_of(check.decoder), check.measured, check.predicted));
+                              group_of(check.decoder) + ": " + calibrate::policy_of(check.decoder), check.measured,
+                              check.predicted));
     }
     return rows;
 }
 
-Figure parity_figure(const CalibrationAnswer& answer) {
+Figure parity_figure(const calibrate::CalibrationAnswer& answer) {
     Figure figure;
     figure.id = "check-parity";
     figure.title = "Predicted against measured time";
@@ -54,19 +55,19 @@ Figure parity_figure(const CalibrationAnswer& answer) {
 }
 
 /// As short as possible while telling a group's choices apart: "chain 4, replay", "tree 2x2, unrolled", "n-gram, chain 4".
-std::string label_of(const HeldOutDecoder& decoder) {
-    if (decoder.drafter == HeldOutDrafter::none) {
+std::string label_of(const calibrate::HeldOutDecoder& decoder) {
+    if (decoder.drafter == calibrate::HeldOutDrafter::none) {
         return "plain decoding";
     }
-    const bool branches = draft_of(decoder).find('x') != std::string::npos;
-    std::string label = decoder.drafter == HeldOutDrafter::ngram ? "n-gram, " : "";
-    label += draft_of(decoder);
+    const bool branches = calibrate::draft_of(decoder).find('x') != std::string::npos;
+    std::string label = decoder.drafter == calibrate::HeldOutDrafter::ngram ? "n-gram, " : "";
+    label += calibrate::draft_of(decoder);
     label += branches ? ", " + std::string(name_of(decoder.verification)) : "";
-    return label + (decoder.rollback == Rollback::truncate ? "" : ", " + std::string(name_of(decoder.rollback)));
+    return label + (decoder.rollback == sim::Rollback::truncate ? "" : ", " + std::string(name_of(decoder.rollback)));
 }
 
 /// Two marks for each choice of a group, to show which one is fastest, measured and predicted.
-Figure choices_figure(const CalibrationAnswer& answer) {
+Figure choices_figure(const calibrate::CalibrationAnswer& answer) {
     Figure figure;
     figure.id = "check-choices";
     figure.title = "Time per generated token";
@@ -81,11 +82,11 @@ Figure choices_figure(const CalibrationAnswer& answer) {
     figure.columns = {{"group", "Decoder", "", -1},        {"policy", "Choice", "", -1}, {"how", "Time", "", -1},
                       {"time", "A token", "ms", -1},       {"draft", "Draft", "ms", -1}, {"verify", "Verify", "ms", -1},
                       {"rollback", "Roll back", "ms", -1}, {"round", "Round", "ms", -1}};
-    for (const DecoderCheck& check : answer.decoders) {
-        const auto add = [&](const char* how, Seconds round, const RoundPhases& phases) {
+    for (const calibrate::DecoderCheck& check : answer.decoders) {
+        const auto add = [&](const char* how, Seconds round, const calibrate::RoundPhases& phases) {
             figure.rows.push_back({{"group", group_of(check.decoder)},
                                    {"label", label_of(check.decoder)},
-                                   {"policy", policy_of(check.decoder)},
+                                   {"policy", calibrate::policy_of(check.decoder)},
                                    {"how", how},
                                    {"time", 1e3 * round.value() / check.tokens()},
                                    {"draft", 1e3 * phases.draft.value()},
@@ -99,25 +100,25 @@ Figure choices_figure(const CalibrationAnswer& answer) {
     return figure;
 }
 
-std::string errors_text(const char* what, std::size_t count, const KernelErrors& errors) {
+std::string errors_text(const char* what, std::size_t count, const calibrate::KernelErrors& errors) {
     return fmt::format("{} {}: median error {:.1f} %, 90th percentile {:.1f} %, bias {:+.1f} %. ", count, what,
                        100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias);
 }
 
 }  // namespace
 
-FigureSection check_section(const CalibrationAnswer& answer) {
+FigureSection check_section(const calibrate::CalibrationAnswer& answer) {
     FigureSection section{"check", "Check: what no law was fitted to", "", {parity_figure(answer)}};
     if (!answer.check.empty()) {
-        section.text += errors_text("whole layers", answer.check.size(), errors_of_checks(answer.check));
+        section.text += errors_text("whole layers", answer.check.size(), calibrate::errors_of_checks(answer.check));
     }
     if (!answer.decoders.empty()) {
-        section.text += errors_text("decoders", answer.decoders.size(), errors_of_checks(answer.decoders));
+        section.text += errors_text("decoders", answer.decoders.size(), calibrate::errors_of_checks(answer.decoders));
         section.figures.push_back(choices_figure(answer));
     }
     double worst = 0.0;
-    const std::vector<DecoderChoice> choices = choices_of(answer.decoders);
-    for (const DecoderChoice& choice : choices) {
+    const std::vector<calibrate::DecoderChoice> choices = calibrate::choices_of(answer.decoders);
+    for (const calibrate::DecoderChoice& choice : choices) {
         worst = std::max(worst, choice.regret);
     }
     if (!choices.empty()) {
@@ -127,4 +128,4 @@ FigureSection check_section(const CalibrationAnswer& answer) {
     return section;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

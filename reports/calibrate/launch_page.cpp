@@ -7,7 +7,7 @@
 #include "reports/calibrate/calibration_output.h"
 #include "reports/figure.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -26,9 +26,9 @@ struct LaunchLine {
     double longest = 1.0;               ///< launches
 };
 
-std::optional<LaunchLine> launch_line(const std::vector<LaunchCost>& launches, std::string_view by) {
-    const LaunchCost *shortest = nullptr, *longest = nullptr;
-    for (const LaunchCost& launch : launches) {
+std::optional<LaunchLine> launch_line(const std::vector<calibrate::LaunchCost>& launches, std::string_view by) {
+    const calibrate::LaunchCost *shortest = nullptr, *longest = nullptr;
+    for (const calibrate::LaunchCost& launch : launches) {
         if (launch.by == by) {
             shortest = shortest == nullptr || launch.launches < shortest->launches ? &launch : shortest;
             longest = longest == nullptr || launch.launches > longest->launches ? &launch : longest;
@@ -37,12 +37,12 @@ std::optional<LaunchLine> launch_line(const std::vector<LaunchCost>& launches, s
     if (shortest == nullptr || !(longest->launches > shortest->launches)) {
         return std::nullopt;
     }
-    const auto whole = [](const LaunchCost& launch) { return launch.each.value() * launch.launches; };
+    const auto whole = [](const calibrate::LaunchCost& launch) { return launch.each.value() * launch.launches; };
     const double further = (whole(*longest) - whole(*shortest)) / (longest->launches - shortest->launches);
     return LaunchLine{whole(*shortest) - further * (shortest->launches - 1.0), further, longest->launches};
 }
 
-Figure launch_figure(const std::vector<LaunchCost>& launches) {
+Figure launch_figure(const std::vector<calibrate::LaunchCost>& launches) {
     Figure figure;
     figure.id = "launch-chains";
     figure.title = "Time of a chain of launches";
@@ -54,7 +54,7 @@ Figure launch_figure(const std::vector<LaunchCost>& launches) {
     figure.points = "all";
     figure.columns = {
         {"by", "Launched by", "", -1}, {"launches", "Launches", "", 0}, {"all", "Chain", "us", -1}, {"each", "Each", "us", -1}};
-    for (const LaunchCost& launch : launches) {
+    for (const calibrate::LaunchCost& launch : launches) {
         figure.rows.push_back({{"by", launching_by(launch.by)},
                                {"launches", launch.launches},
                                {"all", 1e6 * launch.each.value() * launch.launches},
@@ -63,11 +63,11 @@ Figure launch_figure(const std::vector<LaunchCost>& launches) {
     return figure;
 }
 
-Json tiny_rows(const CalibrationAnswer& answer) {
+Json tiny_rows(const calibrate::CalibrationAnswer& answer) {
     Json rows = Json::array();
-    for (const CalibratedTable& kernel : answer.kernels) {
+    for (const calibrate::CalibratedTable& kernel : answer.kernels) {
         if (kernel.fit.law.launch > Seconds(0.0)) {
-            rows.push_back({{"kernel", title_of(kernel.table)},
+            rows.push_back({{"kernel", calibrate::title_of(kernel.table)},
                             {"launch", 1e6 * kernel.fit.law.launch.value()},
                             {"measurements", kernel.table.tiny.size()}});
         }
@@ -97,7 +97,8 @@ std::string cost_text(const LaunchLine& line, std::string_view one) {
     return fmt::format("{} costs {:.2f} us, and a chain of them {:.2f} us to start. ", one, 1e6 * line.further, 1e6 * start);
 }
 
-std::string break_even_text(const LaunchLine& stream, const LaunchLine& graph, const std::vector<LaunchCost>& launches) {
+std::string break_even_text(const LaunchLine& stream, const LaunchLine& graph,
+                            const std::vector<calibrate::LaunchCost>& launches) {
     const std::optional<double> kernels = graph_break_even(launches);
     const double longest = std::min(stream.longest, graph.longest);
     if (!kernels || *kernels > longest) {
@@ -110,7 +111,7 @@ std::string break_even_text(const LaunchLine& stream, const LaunchLine& graph, c
 
 }  // namespace
 
-std::optional<double> graph_break_even(const std::vector<LaunchCost>& launches) {
+std::optional<double> graph_break_even(const std::vector<calibrate::LaunchCost>& launches) {
     const std::optional<LaunchLine> stream = launch_line(launches, "stream"), graph = launch_line(launches, "graph");
     if (!stream || !graph) {
         return std::nullopt;
@@ -123,7 +124,7 @@ std::optional<double> graph_break_even(const std::vector<LaunchCost>& launches) 
     return gain > 0.0 ? std::optional(1.0 + std::ceil((graph->first - stream->first) / gain - rounding)) : std::nullopt;
 }
 
-std::optional<FigureSection> launch_section(const CalibrationAnswer& answer) {
+std::optional<FigureSection> launch_section(const calibrate::CalibrationAnswer& answer) {
     FigureSection section{"launch-costs", "What launches cost", "", {}};
     if (!answer.launches.empty()) {
         section.figures.push_back(launch_figure(answer.launches));
@@ -153,4 +154,4 @@ std::optional<FigureSection> launch_section(const CalibrationAnswer& answer) {
     return section.figures.empty() ? std::nullopt : std::optional(std::move(section));
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

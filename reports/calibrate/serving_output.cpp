@@ -13,7 +13,7 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -23,9 +23,9 @@ double error_of(Seconds predicted, Seconds measured) { return predicted / measur
 std::string error_text(double error) { return fmt::format("{:+.1f} %", 100.0 * error); }
 
 /// Absolute errors of the rows by one of the predictions; rows without one are left out.
-std::vector<double> errors_of(const StackFit& fit, Seconds StepTimes::*prediction) {
+std::vector<double> errors_of(const calibrate::StackFit& fit, Seconds calibrate::StepTimes::*prediction) {
     std::vector<double> errors;
-    for (const StepTimes& step : fit.steps) {
+    for (const calibrate::StepTimes& step : fit.steps) {
         if (step.*prediction > Seconds(0.0)) {
             errors.push_back(std::abs(error_of(step.*prediction, step.measured)));
         }
@@ -38,28 +38,28 @@ struct ErrorSummary {
     std::string name;
     std::vector<double> errors;
 
-    [[nodiscard]] double median() const { return quantile(errors, 0.5); }
-    [[nodiscard]] double worst() const { return quantile(errors, 1.0); }
+    [[nodiscard]] double median() const { return numerics::quantile(errors, 0.5); }
+    [[nodiscard]] double worst() const { return numerics::quantile(errors, 1.0); }
 };
 
-std::vector<ErrorSummary> summaries_of(const StackFit& fit) {
-    std::vector<ErrorSummary> summaries = {{"before", errors_of(fit, &StepTimes::before)},
-                                           {"fitted", errors_of(fit, &StepTimes::fitted)},
-                                           {"left_out", errors_of(fit, &StepTimes::left_out)}};
+std::vector<ErrorSummary> summaries_of(const calibrate::StackFit& fit) {
+    std::vector<ErrorSummary> summaries = {{"before", errors_of(fit, &calibrate::StepTimes::before)},
+                                           {"fitted", errors_of(fit, &calibrate::StepTimes::fitted)},
+                                           {"left_out", errors_of(fit, &calibrate::StepTimes::left_out)}};
     std::erase_if(summaries, [](const ErrorSummary& summary) { return summary.errors.empty(); });
     return summaries;
 }
 
-std::string value_text(StackNumber number, double value) {
-    return number == StackNumber::kernel_time ? fmt::format("{:.3f}", value) : text_of(Seconds(value));
+std::string value_text(calibrate::StackNumber number, double value) {
+    return number == calibrate::StackNumber::kernel_time ? fmt::format("{:.3f}", value) : text_of(Seconds(value));
 }
 
-std::string numbers_table(const ServingFit& serving) {
+std::string numbers_table(const calibrate::ServingFit& serving) {
     if (serving.fit.numbers.empty()) {
         return fmt::format("No number is fitted: {} predicts left-out batches as well as any fit.\n", serving.stack);
     }
-    TextTable table({{"Number", Align::left}, {"before"}, {"fitted"}, {"90 % interval"}});
-    for (const FittedStackNumber& number : serving.fit.numbers) {
+    text::TextTable table({{"Number", text::Align::left}, {"before"}, {"fitted"}, {"90 % interval"}});
+    for (const calibrate::FittedStackNumber& number : serving.fit.numbers) {
         const auto text = [&](double value) { return value_text(number.number, value); };
         const bool bound = number.low == number.high;
         table.add({std::string(name_of(number.number)), text(number.before), text(number.value),
@@ -68,13 +68,14 @@ std::string numbers_table(const ServingFit& serving) {
     return table.text();
 }
 
-std::string rows_table(const ServingFit& serving) {
-    TextTable table({{"Batch"}, {"draft tokens"}, {"context"}, {"measured round"}, {"before"}, {"fitted"}, {"batch left out"}});
+std::string rows_table(const calibrate::ServingFit& serving) {
+    text::TextTable table(
+        {{"Batch"}, {"draft tokens"}, {"context"}, {"measured round"}, {"before"}, {"fitted"}, {"batch left out"}});
     for (std::size_t i = 0; i < serving.steps.size(); ++i) {
-        const StepTimes& step = serving.fit.steps[i];
-        const DesignPoint& point = serving.steps[i].point;
-        table.add({short_text(point.batch), std::to_string(serving.table.rows[i].draft_tokens), short_text(point.context),
-                   text_of(step.measured), error_text(error_of(step.before, step.measured)),
+        const calibrate::StepTimes& step = serving.fit.steps[i];
+        const sim::DesignPoint& point = serving.steps[i].point;
+        table.add({text::short_text(point.batch), std::to_string(serving.table.rows[i].draft_tokens),
+                   text::short_text(point.context), text_of(step.measured), error_text(error_of(step.before, step.measured)),
                    error_text(error_of(step.fitted, step.measured)),
                    step.left_out > Seconds(0.0) ? error_text(error_of(step.left_out, step.measured)) : ""});
     }
@@ -83,7 +84,7 @@ std::string rows_table(const ServingFit& serving) {
 
 /// A time in microseconds or a share, rounded to four digits as in descriptions.
 Json quantity(double value, const char* unit, const std::string& source) {
-    Json json = {{"value", rounded(value, 4)}};
+    Json json = {{"value", text::rounded(value, 4)}};
     if (unit != nullptr) {
         json["unit"] = unit;
     }
@@ -92,20 +93,20 @@ Json quantity(double value, const char* unit, const std::string& source) {
     return json;
 }
 
-std::string source_of(const ServingFit& serving) {
-    const auto before = errors_of(serving.fit, &StepTimes::before);
-    const auto fitted = errors_of(serving.fit, &StepTimes::fitted);
+std::string source_of(const calibrate::ServingFit& serving) {
+    const auto before = errors_of(serving.fit, &calibrate::StepTimes::before);
+    const auto fitted = errors_of(serving.fit, &calibrate::StepTimes::fitted);
     return fmt::format(
         "treeline calibrate --serving: {} measured steps of {} on {} ({}); median error {:.1f} % with the stack {}, "
         "{:.1f} % fitted",
         serving.steps.size(), serving.target, serving.platform, std::filesystem::path(serving.table.path).filename().string(),
-        100.0 * quantile(before, 0.5), serving.stack, 100.0 * quantile(fitted, 0.5));
+        100.0 * numerics::quantile(before, 0.5), serving.stack, 100.0 * numerics::quantile(fitted, 0.5));
 }
 
-Json linear_speeds_json(const LinearSpeeds& speeds, const std::string& source) {
+Json linear_speeds_json(const sim::LinearSpeeds& speeds, const std::string& source) {
     Json json = Json::object();
-    for (const NumberFormat format : all_number_formats) {
-        const LinearSpeed& speed = speeds[static_cast<std::size_t>(format)];
+    for (const sim::NumberFormat format : sim::all_number_formats) {
+        const sim::LinearSpeed& speed = speeds[static_cast<std::size_t>(format)];
         json[std::string(name_of(format))] = {{"memory", quantity(speed.memory, nullptr, source)},
                                               {"compute", quantity(speed.compute, nullptr, source)}};
     }
@@ -114,17 +115,17 @@ Json linear_speeds_json(const LinearSpeeds& speeds, const std::string& source) {
 
 }  // namespace
 
-Json stack_description(const ServingFit& serving, Json base) {
+Json stack_description(const calibrate::ServingFit& serving, Json base) {
     const std::string source = source_of(serving);
     base["title"] = fmt::format("{}; fitted to {}", base.value("title", serving.stack),
                                 std::filesystem::path(serving.table.path).filename().string());
-    const Stack& stack = serving.fit.stack;
-    for (const FittedStackNumber& number : serving.fit.numbers) {
+    const sim::Stack& stack = serving.fit.stack;
+    for (const calibrate::FittedStackNumber& number : serving.fit.numbers) {
         const std::string name(name_of(number.number));
-        if (number.number == StackNumber::host_per_draft_pass && !base.contains("host_per_rollback")) {
+        if (number.number == calibrate::StackNumber::host_per_draft_pass && !base.contains("host_per_rollback")) {
             base["host_per_rollback"] = base["host_per_draft_pass"];  // which it is unless stated
         }
-        if (number.number != StackNumber::kernel_time) {
+        if (number.number != calibrate::StackNumber::kernel_time) {
             base[name] = quantity(1e6 * number.value, "us", source);
             continue;
         }
@@ -140,24 +141,24 @@ Json stack_description(const ServingFit& serving, Json base) {
     return base;
 }
 
-std::string serving_fit_table(const ServingFit& serving) {
+std::string serving_fit_table(const calibrate::ServingFit& serving) {
     std::string text = fmt::format("The stack {} fitted to {} measured steps of {} on {}\n\n", serving.stack,
                                    serving.steps.size(), serving.target, serving.platform) +
                        numbers_table(serving) + "\n" + rows_table(serving) + "\n";
-    TextTable errors({{"Error", Align::left}, {"median"}, {"worst"}});
+    text::TextTable errors({{"Error", text::Align::left}, {"median"}, {"worst"}});
     for (const ErrorSummary& summary : summaries_of(serving.fit)) {
         const std::string title = summary.name == "left_out" ? "each batch by a fit to the others" : summary.name;
-        errors.add({title, percent_text(summary.median()), percent_text(summary.worst())});
+        errors.add({title, text::percent_text(summary.median()), text::percent_text(summary.worst())});
     }
     return text + errors.text();
 }
 
 namespace {
 
-Json rows_json(const ServingFit& serving) {
+Json rows_json(const calibrate::ServingFit& serving) {
     Json rows = Json::array();
     for (std::size_t i = 0; i < serving.steps.size(); ++i) {
-        const StepTimes& step = serving.fit.steps[i];
+        const calibrate::StepTimes& step = serving.fit.steps[i];
         const auto milliseconds = [](Seconds time) { return time > Seconds(0.0) ? Json(1e3 * time.value()) : Json(); };
         rows.push_back({{"batch", serving.steps[i].point.batch},
                         {"draft_tokens", serving.table.rows[i].draft_tokens},
@@ -172,10 +173,10 @@ Json rows_json(const ServingFit& serving) {
 
 }  // namespace
 
-Json serving_fit_json(const ServingFit& serving) {
+Json serving_fit_json(const calibrate::ServingFit& serving) {
     Json numbers = Json::array(), errors = Json::object();
-    for (const FittedStackNumber& number : serving.fit.numbers) {
-        const bool factor = number.number == StackNumber::kernel_time;
+    for (const calibrate::FittedStackNumber& number : serving.fit.numbers) {
+        const bool factor = number.number == calibrate::StackNumber::kernel_time;
         const double scale = factor ? 1.0 : 1e6;
         numbers.push_back({{"number", name_of(number.number)},
                            {"unit", factor ? "" : "us"},
@@ -191,6 +192,6 @@ Json serving_fit_json(const ServingFit& serving) {
             {"platform", serving.platform},     {"numbers", numbers}, {"rows", rows_json(serving)}, {"errors", errors}};
 }
 
-std::string serving_fit_csv(const ServingFit& serving) { return csv_of(rows_json(serving)); }
+std::string serving_fit_csv(const calibrate::ServingFit& serving) { return csv_of(rows_json(serving)); }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -8,14 +8,14 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-FlopsPerSecond stated_peak(const Device& device, NumberFormat format) {
-    const auto at = std::find(all_number_formats.begin(), all_number_formats.end(), format);
-    return device.peak[static_cast<std::size_t>(at - all_number_formats.begin())];
+FlopsPerSecond stated_peak(const sim::Device& device, sim::NumberFormat format) {
+    const auto at = std::find(sim::all_number_formats.begin(), sim::all_number_formats.end(), format);
+    return device.peak[static_cast<std::size_t>(at - sim::all_number_formats.begin())];
 }
 
 template <class Quantity>
@@ -23,63 +23,63 @@ std::string known(Quantity value) {
     return value > Quantity(0.0) ? text_of(value) : "-";
 }
 
-std::string price_per_hour(const Device& device) {
+std::string price_per_hour(const sim::Device& device) {
     const double dollars = 3600.0 * device.price.value();
-    return dollars > 0.0 ? dollars_text(dollars) : "-";
+    return dollars > 0.0 ? text::dollars_text(dollars) : "-";
 }
 
 }  // namespace
 
-std::string devices_table(const std::vector<Device>& devices) {
-    TextTable table({{"Device", Align::left},
-                     {"memory"},
-                     {"bandwidth"},
-                     {"bf16"},
-                     {"fp8"},
-                     {"fp32"},
-                     {"HOI (bf16)"},
-                     {"power"},
-                     {"price/h"},
-                     {"links", Align::left},
-                     {"title", Align::left}});
-    for (const Device& device : devices) {
+std::string devices_table(const std::vector<sim::Device>& devices) {
+    text::TextTable table({{"Device", text::Align::left},
+                           {"memory"},
+                           {"bandwidth"},
+                           {"bf16"},
+                           {"fp8"},
+                           {"fp32"},
+                           {"HOI (bf16)"},
+                           {"power"},
+                           {"price/h"},
+                           {"links", text::Align::left},
+                           {"title", text::Align::left}});
+    for (const sim::Device& device : devices) {
         std::string links;
-        for (const Interconnect& link : device.interconnects) {
+        for (const sim::Interconnect& link : device.interconnects) {
             links += (links.empty() ? "" : ", ") + link.name;
         }
         table.add({device.name, text_of(device.memory), text_of(device.bandwidth),
-                   known(stated_peak(device, NumberFormat::bf16)), known(stated_peak(device, NumberFormat::fp8)),
-                   known(stated_peak(device, NumberFormat::fp32)), text_of(device.intensity_for(NumberFormat::bf16)),
+                   known(stated_peak(device, sim::NumberFormat::bf16)), known(stated_peak(device, sim::NumberFormat::fp8)),
+                   known(stated_peak(device, sim::NumberFormat::fp32)), text_of(device.intensity_for(sim::NumberFormat::bf16)),
                    known(device.board_power), price_per_hour(device), links, device.title});
     }
     return table.text();
 }
 
-std::string stacks_table(const std::vector<Stack>& stacks) {
-    TextTable table({{"Software stack", Align::left},
-                     {"host/launch"},
-                     {"node"},
-                     {"host/pass"},
-                     {"host/draft pass"},
-                     {"host/round"},
-                     {"kernels/operation"},
-                     {"title", Align::left}});
-    for (const Stack& stack : stacks) {
+std::string stacks_table(const std::vector<sim::Stack>& stacks) {
+    text::TextTable table({{"Software stack", text::Align::left},
+                           {"host/launch"},
+                           {"node"},
+                           {"host/pass"},
+                           {"host/draft pass"},
+                           {"host/round"},
+                           {"kernels/operation"},
+                           {"title", text::Align::left}});
+    for (const sim::Stack& stack : stacks) {
         table.add({stack.name, known(stack.host_launch), known(stack.node_cost), known(stack.host_per_pass),
-                   known(stack.host_per_draft_pass), known(stack.host_per_round), short_text(stack.launch_factor),
+                   known(stack.host_per_draft_pass), known(stack.host_per_round), text::short_text(stack.launch_factor),
                    stack.title});
     }
     return table.text();
 }
 
-Json device_json(const Device& device) {
+Json device_json(const sim::Device& device) {
     const auto or_null = [](double value) { return value > 0.0 ? Json(value) : Json(); };
     Json peaks = Json::object();
-    for (const NumberFormat format : all_number_formats) {
+    for (const sim::NumberFormat format : sim::all_number_formats) {
         peaks[std::string(name_of(format))] = or_null(1e-12 * stated_peak(device, format).value());
     }
     Json links = Json::array();
-    for (const Interconnect& link : device.interconnects) {
+    for (const sim::Interconnect& link : device.interconnects) {
         links.push_back({{"name", link.name},
                          {"gb_per_second", 1e-9 * link.bandwidth.value()},
                          {"all_reduce_us", 1e6 * link.latency.value()}});
@@ -89,7 +89,7 @@ Json device_json(const Device& device) {
             {"memory_gb", 1e-9 * device.memory.value()},
             {"bandwidth_gb_per_second", 1e-9 * device.bandwidth.value()},
             {"peak_tflop_per_second", std::move(peaks)},
-            {"intensity_bf16_flop_per_byte", device.intensity_for(NumberFormat::bf16).value()},
+            {"intensity_bf16_flop_per_byte", device.intensity_for(sim::NumberFormat::bf16).value()},
             {"cache_mb", or_null(1e-6 * device.cache.value())},
             {"reserved_gb", 1e-9 * device.reserved.value()},
             {"board_power_w", or_null(device.board_power.value())},
@@ -98,7 +98,7 @@ Json device_json(const Device& device) {
             {"interconnects", std::move(links)}};
 }
 
-Json stack_json(const Stack& stack) {
+Json stack_json(const sim::Stack& stack) {
     return {{"name", stack.name},
             {"title", stack.title},
             {"host_launch_us", 1e6 * stack.host_launch.value()},
@@ -116,9 +116,9 @@ void append_facts_csv(const Json& json, const std::string& prefix, std::string& 
         if (value.is_structured()) {
             append_facts_csv(value, name, text);
         } else {
-            text += csv_line({name, value.is_string() ? value.get<std::string>() : value.dump()});
+            text += text::csv_line({name, value.is_string() ? value.get<std::string>() : value.dump()});
         }
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -9,16 +9,16 @@
 #include "sim/device.h"
 #include "sim/stack.h"
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string devices_table(const std::vector<Device>& devices);
-std::string stacks_table(const std::vector<Stack>& stacks);
+std::string devices_table(const std::vector<sim::Device>& devices);
+std::string stacks_table(const std::vector<sim::Stack>& stacks);
 
 /// Keys end in their unit; what the description leaves out is null.
-nlohmann::ordered_json device_json(const Device& device);
-nlohmann::ordered_json stack_json(const Stack& stack);
+nlohmann::ordered_json device_json(const sim::Device& device);
+nlohmann::ordered_json stack_json(const sim::Stack& stack);
 
 /// "quantity,value" lines of a description behind `prefix`; nested objects join their keys by dots.
 void append_facts_csv(const nlohmann::ordered_json& json, const std::string& prefix, std::string& text);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -12,7 +12,7 @@
 #include "text/precision_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -24,25 +24,25 @@ struct ModelFacts {
     Bytes weights, cache_per_token, state;
 };
 
-const char* kind_name(const BlockKind& kind) {
+const char* kind_name(const sim::BlockKind& kind) {
     constexpr std::array<const char*, 8> names = {"attention", "latent attention", "Mamba-1", "Mamba-2", "delta rule", "MLP",
                                                   "MoE",       "projection"};
-    static_assert(std::variant_size_v<BlockKind> == names.size());
+    static_assert(std::variant_size_v<sim::BlockKind> == names.size());
     return names[kind.index()];
 }
 
-bool mixes_tokens(const BlockKind& kind) {
-    return !std::holds_alternative<Mlp>(kind) && !std::holds_alternative<MixtureOfExperts>(kind) &&
-           !std::holds_alternative<Projection>(kind);
+bool mixes_tokens(const sim::BlockKind& kind) {
+    return !std::holds_alternative<sim::Mlp>(kind) && !std::holds_alternative<sim::MixtureOfExperts>(kind) &&
+           !std::holds_alternative<sim::Projection>(kind);
 }
 
 /// "attention", "Mamba-2 MoE", or how many layers mix tokens in each way: "28 Mamba-2 + 4 attention".
-std::string family_of(const Model& model) {
-    std::map<std::string, Count> mixers;
+std::string family_of(const sim::Model& model) {
+    std::map<std::string, sim::Count> mixers;
     bool experts = false;
     for (const std::size_t index : model.order) {
-        for (const Block& block : model.kinds[index].blocks) {
-            experts = experts || std::holds_alternative<MixtureOfExperts>(block.kind);
+        for (const sim::Block& block : model.kinds[index].blocks) {
+            experts = experts || std::holds_alternative<sim::MixtureOfExperts>(block.kind);
             if (mixes_tokens(block.kind)) {
                 ++mixers[kind_name(block.kind)];
             }
@@ -56,19 +56,19 @@ std::string family_of(const Model& model) {
 }
 
 /// "32/8" query and key-value heads of the first attention, or the state heads of the first recurrent layer.
-std::string heads_of(const Model& model) {
+std::string heads_of(const sim::Model& model) {
     std::string recurrent;
-    for (const LayerKind& kind : model.kinds) {
-        for (const Block& block : kind.blocks) {
-            if (const auto* attention = std::get_if<Attention>(&block.kind)) {
+    for (const sim::LayerKind& kind : model.kinds) {
+        for (const sim::Block& block : kind.blocks) {
+            if (const auto* attention = std::get_if<sim::Attention>(&block.kind)) {
                 return fmt::format("{}/{}", attention->query_heads, attention->kv_heads);
             }
-            if (const auto* latent = std::get_if<LatentAttention>(&block.kind)) {
+            if (const auto* latent = std::get_if<sim::LatentAttention>(&block.kind)) {
                 return fmt::format("{} latent", latent->heads);
             }
-            if (const auto* mamba = std::get_if<Mamba2>(&block.kind)) {
+            if (const auto* mamba = std::get_if<sim::Mamba2>(&block.kind)) {
                 recurrent = std::to_string(mamba->heads);
-            } else if (const auto* delta = std::get_if<GatedDelta>(&block.kind)) {
+            } else if (const auto* delta = std::get_if<sim::GatedDelta>(&block.kind)) {
                 recurrent = std::to_string(delta->value_heads);
             }
         }
@@ -76,25 +76,25 @@ std::string heads_of(const Model& model) {
     return recurrent;
 }
 
-ModelFacts facts_of(const Model& model) {
+ModelFacts facts_of(const sim::Model& model) {
     ModelFacts facts;
     facts.family = family_of(model);
     facts.heads = heads_of(model);
-    facts.parameters = static_cast<double>(parameter_count(model));
-    facts.active = facts.parameters - static_cast<double>(body_parameters(model) - active_body_parameters(model));
-    facts.weights = stored_weights(model, model.precision, 1.0);
-    for (const CacheTerm& cache : caches_of(model, model.precision, 1.0)) {
+    facts.parameters = static_cast<double>(sim::parameter_count(model));
+    facts.active = facts.parameters - static_cast<double>(sim::body_parameters(model) - sim::active_body_parameters(model));
+    facts.weights = sim::stored_weights(model, model.precision, 1.0);
+    for (const sim::CacheTerm& cache : sim::caches_of(model, model.precision, 1.0)) {
         facts.cache_per_token += cache.per_token;
     }
-    facts.state = recurrent_memory(model, model.precision, 1.0).state;
+    facts.state = sim::recurrent_memory(model, model.precision, 1.0).state;
     return facts;
 }
 
 std::string none_or(Bytes bytes) { return bytes > Bytes(0.0) ? text_of(bytes) : "-"; }
 
-std::string blocks_of(const LayerKind& kind) {
+std::string blocks_of(const sim::LayerKind& kind) {
     std::string text;
-    for (const Block& block : kind.blocks) {
+    for (const sim::Block& block : kind.blocks) {
         text += (text.empty() ? "" : " + ") + std::string(kind_name(block.kind));
     }
     return text;
@@ -102,7 +102,7 @@ std::string blocks_of(const LayerKind& kind) {
 
 }  // namespace
 
-Json model_summary_json(const Model& model) {
+Json model_summary_json(const sim::Model& model) {
     const ModelFacts facts = facts_of(model);
     return {{"name", model.name},
             {"family", facts.family},
@@ -118,68 +118,69 @@ Json model_summary_json(const Model& model) {
             {"state_bytes_per_sequence", facts.state.value()}};
 }
 
-Json model_json(const Described<Model>& described) {
-    const Model& model = described.value;
+Json model_json(const json::Described<sim::Model>& described) {
+    const sim::Model& model = described.value;
     Json json = model_summary_json(model);
     json["precision"] = text_of(model.precision);
     json["published_parameters"] = model.published_parameters ? Json(*model.published_parameters) : Json();
     json["source"] = model.source;
     json["layer_kinds"] = Json::array();
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
-        json["layer_kinds"].push_back(
-            {{"name", model.kinds[i].name}, {"occurrences", occurrences(model, i)}, {"blocks", blocks_of(model.kinds[i])}});
+        json["layer_kinds"].push_back({{"name", model.kinds[i].name},
+                                       {"occurrences", sim::occurrences(model, i)},
+                                       {"blocks", blocks_of(model.kinds[i])}});
     }
     json["notes"] = model.notes;
     json["inputs"] = provenance_json(described.provenance);
     return json;
 }
 
-std::string model_table(const Described<Model>& described) {
-    const Model& model = described.value;
+std::string model_table(const json::Described<sim::Model>& described) {
+    const sim::Model& model = described.value;
     const ModelFacts facts = facts_of(model);
-    FactList list;
+    text::FactList list;
     list.add("Name", model.name);
     list.add("Family", facts.family);
     list.add("Layers", fmt::format("{} of width {}", model.order.size(), model.width));
     if (!facts.heads.empty()) {
         list.add("Heads", facts.heads);
     }
-    list.add("Vocabulary", fmt::format("{}, {} rows{}", model.vocabulary, grouped_text(model.vocabulary_size),
+    list.add("Vocabulary", fmt::format("{}, {} rows{}", model.vocabulary, text::grouped_text(model.vocabulary_size),
                                        model.tied_embeddings ? ", embedding and head tied" : ""));
     list.add("Parameters",
-             grouped_text(parameter_count(model)) +
-                 (model.published_parameters ? " (published: " + grouped_text(*model.published_parameters) + ")" : ""));
-    list.add("Active per token", parameters_text(facts.active));
+             text::grouped_text(sim::parameter_count(model)) +
+                 (model.published_parameters ? " (published: " + text::grouped_text(*model.published_parameters) + ")" : ""));
+    list.add("Active per token", text::parameters_text(facts.active));
     list.add("Precision", text_of(model.precision));
     list.add("Weights", text_of(facts.weights));
     list.add("Key-value cache", none_or(facts.cache_per_token) + " per token");
     list.add("Recurrent state", none_or(facts.state) + " per sequence");
     list.add("Source", model.source);
-    TextTable layers({{"Layer", Align::left}, {"times"}, {"blocks", Align::left}});
+    text::TextTable layers({{"Layer", text::Align::left}, {"times"}, {"blocks", text::Align::left}});
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
-        layers.add({model.kinds[i].name, std::to_string(occurrences(model, i)), blocks_of(model.kinds[i])});
+        layers.add({model.kinds[i].name, std::to_string(sim::occurrences(model, i)), blocks_of(model.kinds[i])});
     }
     std::string text = list.text() + "\n" + layers.text() + "\n" + provenance_table(described.provenance);
     for (const std::string& note : model.notes) {
-        text += "\n" + wrapped("Note: " + note, 110, "  ") + "\n";
+        text += "\n" + text::wrapped("Note: " + note, 110, "  ") + "\n";
     }
     return text;
 }
 
-std::string models_table(const std::vector<Model>& models) {
-    TextTable table({{"Name", Align::left},
-                     {"layers"},
-                     {"width"},
-                     {"heads"},
-                     {"parameters"},
-                     {"active"},
-                     {"KV cache/token"},
-                     {"state/sequence"},
-                     {"family", Align::left}});
-    for (const Model& model : models) {
+std::string models_table(const std::vector<sim::Model>& models) {
+    text::TextTable table({{"Name", text::Align::left},
+                           {"layers"},
+                           {"width"},
+                           {"heads"},
+                           {"parameters"},
+                           {"active"},
+                           {"KV cache/token"},
+                           {"state/sequence"},
+                           {"family", text::Align::left}});
+    for (const sim::Model& model : models) {
         const ModelFacts facts = facts_of(model);
         table.add({model.name, std::to_string(model.order.size()), std::to_string(model.width), facts.heads,
-                   parameters_text(facts.parameters), parameters_text(facts.active), none_or(facts.cache_per_token),
+                   text::parameters_text(facts.parameters), text::parameters_text(facts.active), none_or(facts.cache_per_token),
                    none_or(facts.state), facts.family});
     }
     return table.text() +
@@ -187,4 +188,4 @@ std::string models_table(const std::vector<Model>& models) {
            "description or to a Hugging Face config.json also works.\n";
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

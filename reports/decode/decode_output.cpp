@@ -11,7 +11,7 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -27,12 +27,12 @@ constexpr NamedPhase phases[] = {{"draft", &decoder::PhaseSeconds::draft},   {"v
 
 double total(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-std::string phase_table(const DecodeAnswer& answer) {
-    std::vector<Column> columns = {{"Phase", Align::left}, {"median"}, {"total"}, {"share"}};
+std::string phase_table(const decoder::DecodeAnswer& answer) {
+    std::vector<text::Column> columns = {{"Phase", text::Align::left}, {"median"}, {"total"}, {"share"}};
     if (answer.plain) {
         columns.push_back({"plain, median"});
     }
-    TextTable table(std::move(columns));
+    text::TextTable table(std::move(columns));
     const double all = total(answer.decoded.seconds.round);
     for (const NamedPhase& phase : phases) {
         const std::vector<double>& seconds = answer.decoded.seconds.*phase.seconds;
@@ -42,10 +42,10 @@ std::string phase_table(const DecodeAnswer& answer) {
         if (phase.seconds == &decoder::PhaseSeconds::round) {
             table.add_rule();
         }
-        std::vector<std::string> cells = {phase.name, text_of(Seconds(quantile(seconds, 0.5))),
-                                          text_of(Seconds(total(seconds))), percent_text(total(seconds) / all)};
+        std::vector<std::string> cells = {phase.name, text_of(Seconds(numerics::quantile(seconds, 0.5))),
+                                          text_of(Seconds(total(seconds))), text::percent_text(total(seconds) / all)};
         if (answer.plain) {
-            cells.push_back(text_of(Seconds(quantile(answer.plain->seconds.*phase.seconds, 0.5))));
+            cells.push_back(text_of(Seconds(numerics::quantile(answer.plain->seconds.*phase.seconds, 0.5))));
         }
         table.add(std::move(cells));
     }
@@ -60,19 +60,19 @@ std::string accepted_text(const DecodeResult& result) {
     return text;
 }
 
-std::string same_tokens_text(const DecodeAnswer& answer) {
+std::string same_tokens_text(const decoder::DecodeAnswer& answer) {
     if (answer.equal_tokens() == answer.all_tokens()) {
-        return fmt::format("all {} are those of plain greedy decoding", grouped_text(answer.all_tokens()));
+        return fmt::format("all {} are those of plain greedy decoding", text::grouped_text(answer.all_tokens()));
     }
-    return fmt::format("{} of {} before the first difference from plain decoding{}", grouped_text(answer.equal_tokens()),
-                       grouped_text(answer.all_tokens()),
+    return fmt::format("{} of {} before the first difference from plain decoding{}", text::grouped_text(answer.equal_tokens()),
+                       text::grouped_text(answer.all_tokens()),
                        answer.is_greedy() ? ": rounding decided between two ids" : ", as acceptance is given");
 }
 
-std::string facts(const DecodeAnswer& answer) {
-    const DecodeInput& input = answer.input;
+std::string facts(const decoder::DecodeAnswer& answer) {
+    const decoder::DecodeInput& input = answer.input;
     const decoder::DecodeSetup& setup = input.setup;
-    FactList list;
+    text::FactList list;
     list.add("Target", setup.target.name);
     list.add("Drafter", input.drafter_label);
     list.add("Draft", fmt::format("{}, {}, {}", input.shape_label, name_of(setup.verification), name_of(setup.rollback)));
@@ -81,11 +81,12 @@ std::string facts(const DecodeAnswer& answer) {
                                 setup.elements == kernels::ElementType::bf16 ? "bf16" : "fp32",
                                 setup.state_elements == kernels::ElementType::bf16 ? "bf16" : "fp32", answer.decoded.device));
     list.add("Rounds", fmt::format("{}, {} of them timed", answer.decoded.rounds, answer.decoded.seconds.round.size()));
-    list.add("Accept length", fmt::format("{} (rounds by accepted drafts {})", fixed_text(answer.decoded.accept_length(), 2),
-                                          accepted_text(answer.decoded)));
-    list.add("Tokens/s", fmt::format("{}{}", short_text(answer.decoded.tokens_per_second()),
-                                     answer.plain ? fmt::format(", plain {}", short_text(answer.plain->tokens_per_second()))
-                                                  : std::string()));
+    list.add("Accept length", fmt::format("{} (rounds by accepted drafts {})",
+                                          text::fixed_text(answer.decoded.accept_length(), 2), accepted_text(answer.decoded)));
+    list.add("Tokens/s",
+             fmt::format("{}{}", text::short_text(answer.decoded.tokens_per_second()),
+                         answer.plain ? fmt::format(", plain {}", text::short_text(answer.plain->tokens_per_second()))
+                                      : std::string()));
     if (answer.plain) {
         list.add("Tokens", same_tokens_text(answer));
     }
@@ -100,7 +101,7 @@ Json result_json(const DecodeResult& result) {
     for (const NamedPhase& phase : phases) {
         const std::vector<double>& seconds = result.seconds.*phase.seconds;
         if (!seconds.empty()) {
-            medians[phase.name] = quantile(seconds, 0.5);
+            medians[phase.name] = numerics::quantile(seconds, 0.5);
             totals[phase.name] = total(seconds);
             rounds[phase.name] = seconds;
         }
@@ -122,31 +123,32 @@ Json result_json(const DecodeResult& result) {
 
 }  // namespace
 
-std::string sentence_of(const DecodeAnswer& answer) {
+std::string sentence_of(const decoder::DecodeAnswer& answer) {
     const DecodeResult& result = answer.decoded;
     if (result.seconds.round.empty()) {
         return "Too few rounds ran to time any; ask for more tokens.";
     }
-    std::string sentence = fmt::format("A round takes {} (median) and yields {} tokens per sequence: {} tokens/s",
-                                       text_of(Seconds(quantile(result.seconds.round, 0.5))),
-                                       fixed_text(result.accept_length(), 2), short_text(result.tokens_per_second()));
+    std::string sentence =
+        fmt::format("A round takes {} (median) and yields {} tokens per sequence: {} tokens/s",
+                    text_of(Seconds(numerics::quantile(result.seconds.round, 0.5))),
+                    text::fixed_text(result.accept_length(), 2), text::short_text(result.tokens_per_second()));
     if (answer.plain && !answer.plain->seconds.round.empty()) {
-        sentence += fmt::format(", {} of plain decoding", ratio_text(answer.speedup()));
+        sentence += fmt::format(", {} of plain decoding", text::ratio_text(answer.speedup()));
     }
     return sentence + ".";
 }
 
-std::string decode_table(const DecodeAnswer& answer) {
+std::string decode_table(const decoder::DecodeAnswer& answer) {
     std::string text = answer.input.title.empty() ? "" : answer.input.title + "\n\n";
-    text += wrapped(sentence_of(answer), 100) + "\n\n" + facts(answer) + "\n" + phase_table(answer);
+    text += text::wrapped(sentence_of(answer), 100) + "\n\n" + facts(answer) + "\n" + phase_table(answer);
     for (const std::string& note : answer.decoded.notes) {
-        text += "\nNote: " + wrapped(note, 100, "      ");
+        text += "\nNote: " + text::wrapped(note, 100, "      ");
     }
     return text + (answer.decoded.notes.empty() ? "" : "\n");
 }
 
-Json decode_json(const DecodeAnswer& answer) {
-    const DecodeInput& input = answer.input;
+Json decode_json(const decoder::DecodeAnswer& answer) {
+    const decoder::DecodeInput& input = answer.input;
     Json json = {{"format", "treeline-decode"},
                  {"version", 1},
                  {"title", input.title},
@@ -172,7 +174,7 @@ Json decode_json(const DecodeAnswer& answer) {
     return json;
 }
 
-std::string decode_csv(const DecodeAnswer& answer) {
+std::string decode_csv(const decoder::DecodeAnswer& answer) {
     std::vector<std::string> titles = {"timed_round", "tokens"};
     std::vector<const std::vector<double>*> columns;
     for (const NamedPhase& phase : phases) {
@@ -182,15 +184,15 @@ std::string decode_csv(const DecodeAnswer& answer) {
             columns.push_back(&seconds);
         }
     }
-    std::string text = csv_line(titles);
+    std::string text = text::csv_line(titles);
     for (std::size_t round = 0; round < answer.decoded.seconds.round.size(); ++round) {
-        std::vector<std::string> fields = {std::to_string(round + 1), exact_text(answer.decoded.tokens_per_round[round])};
+        std::vector<std::string> fields = {std::to_string(round + 1), text::exact_text(answer.decoded.tokens_per_round[round])};
         for (const std::vector<double>* column : columns) {
-            fields.push_back(exact_text((*column)[round]));
+            fields.push_back(text::exact_text((*column)[round]));
         }
-        text += csv_line(fields);
+        text += text::csv_line(fields);
     }
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

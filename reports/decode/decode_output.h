@@ -8,14 +8,14 @@
 
 #include "decoder/decode_study.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// The answer: one sentence.
-std::string sentence_of(const DecodeAnswer& answer);
-std::string decode_table(const DecodeAnswer& answer);
+std::string sentence_of(const decoder::DecodeAnswer& answer);
+std::string decode_table(const decoder::DecodeAnswer& answer);
 /// Format "treeline-decode", version 1. "rounds" holds columns of equal length.
-nlohmann::ordered_json decode_json(const DecodeAnswer& answer);
+nlohmann::ordered_json decode_json(const decoder::DecodeAnswer& answer);
 /// One line per timed round.
-std::string decode_csv(const DecodeAnswer& answer);
+std::string decode_csv(const decoder::DecodeAnswer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

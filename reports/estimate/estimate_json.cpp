@@ -8,18 +8,18 @@
 #include "reports/shape_text.h"
 #include "text/precision_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
-nlohmann::ordered_json training_json(const PointEstimate& estimate) {
+nlohmann::ordered_json training_json(const sweeps::PointEstimate& estimate) {
     if (!estimate.input.training) {
         return {};
     }
-    const TrainingCost& cost = *estimate.input.training;
+    const sim::TrainingCost& cost = *estimate.input.training;
     const double multiplier = estimate.speculative.throughput_multiplier;
-    const std::optional<double> pays_from = break_even_decoding(cost, multiplier);
-    return {{"decoding_saved", decoding_saved(cost, multiplier)},
-            {"net_saving", net_saving(cost, multiplier)},
+    const std::optional<double> pays_from = sim::break_even_decoding(cost, multiplier);
+    return {{"decoding_saved", sim::decoding_saved(cost, multiplier)},
+            {"net_saving", sim::net_saving(cost, multiplier)},
             {"pays_from_decoding_budget", pays_from ? nlohmann::ordered_json(*pays_from) : nlohmann::ordered_json()}};
 }
 
@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 double milliseconds(Seconds time) { return 1e3 * time.value(); }
 double gigabytes(Bytes bytes) { return 1e-9 * bytes.value(); }
 
-Json rates_json(const PointEstimate& estimate, const RoundEstimate& round, Seconds first_token) {
+Json rates_json(const sweeps::PointEstimate& estimate, const sim::RoundEstimate& round, Seconds first_token) {
     return {{"tpot_ms", milliseconds(round.time_per_token)},
             {"ttft_ms", milliseconds(first_token)},
             {"tokens_per_s_user", round.tokens_per_second_user},
@@ -37,11 +37,11 @@ Json rates_json(const PointEstimate& estimate, const RoundEstimate& round, Secon
             {"usd_per_million_tokens", estimate.knows_price ? Json(1e6 * round.price_per_token.value()) : Json()}};
 }
 
-Json passes_json(const PointEstimate& estimate) {
+Json passes_json(const sweeps::PointEstimate& estimate) {
     Json passes = Json::array();
-    for (const ExplainedPass& pass : estimate.passes) {
+    for (const sim::ExplainedPass& pass : estimate.passes) {
         Json operations = Json::array();
-        for (const OperationEstimate& operation : pass.operations) {
+        for (const sim::OperationEstimate& operation : pass.operations) {
             operations.push_back({{"name", operation.name},
                                   {"kind", name_of(operation.kind)},
                                   {"count", operation.count},
@@ -63,9 +63,9 @@ Json passes_json(const PointEstimate& estimate) {
     return passes;
 }
 
-Json memory_json(const PointEstimate& estimate) {
+Json memory_json(const sweeps::PointEstimate& estimate) {
     Json parts = Json::array();
-    for (const MemoryPart& part : estimate.memory) {
+    for (const sim::MemoryPart& part : estimate.memory) {
         parts.push_back({{"part", part.part}, {"gb", gigabytes(part.bytes)}});
     }
     const Bytes capacity = estimate.round.memory.capacity;
@@ -76,10 +76,10 @@ Json memory_json(const PointEstimate& estimate) {
             {"parts", std::move(parts)}};
 }
 
-Json policies_json(const PointEstimate& estimate) {
+Json policies_json(const sweeps::PointEstimate& estimate) {
     Json tried = Json::array();
-    for (const PolicyTrial& trial : estimate.trials) {
-        const Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
+    for (const sweeps::PolicyTrial& trial : estimate.trials) {
+        const sim::Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
         Json row = {{"rollback", name_of(trial.rollback)}, {"verification", name_of(speculation.verification)}};
         if (trial.problem.empty()) {
             row["speedup"] = trial.estimate.throughput_multiplier;
@@ -93,8 +93,8 @@ Json policies_json(const PointEstimate& estimate) {
     return tried;
 }
 
-Json configuration_json(const PointEstimate& estimate) {
-    const PointInput& input = estimate.input;
+Json configuration_json(const sweeps::PointEstimate& estimate) {
+    const sweeps::PointInput& input = estimate.input;
     Json json = {{"target", input.target.label},
                  {"precision", text_of(input.target.precision)},
                  {"platform", label_of(input.platform)},
@@ -106,8 +106,8 @@ Json configuration_json(const PointEstimate& estimate) {
         json["acceptance_basis"] = name_of(row_of(estimate).accepted.basis);
     }
     json["draft_tokens"] = static_cast<int>(row_of(estimate).draft_tokens);
-    json["shape"] = speculation_of(estimate).label;
-    json["verification"] = name_of(speculation_of(estimate).verification);
+    json["shape"] = sweeps::speculation_of(estimate).label;
+    json["verification"] = name_of(sweeps::speculation_of(estimate).verification);
     json["batch"] = input.batch;
     json["concurrency"] = input.load.concurrency ? Json(*input.load.concurrency) : Json();
     json["arrival_rate"] = input.load.arrival_rate ? Json(*input.load.arrival_rate) : Json();
@@ -124,8 +124,8 @@ Json configuration_json(const PointEstimate& estimate) {
 
 }  // namespace
 
-Json estimate_json(const PointEstimate& estimate, const Json& echo) {
-    const RoundEstimate& round = estimate.speculative;
+Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
+    const sim::RoundEstimate& round = estimate.speculative;
     return {{"format", "treeline-estimate"},
             {"version", 1},
             {"input", echo},
@@ -156,4 +156,4 @@ Json estimate_json(const PointEstimate& estimate, const Json& echo) {
             {"notes", estimate.input.target.model.notes}};
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -7,15 +7,15 @@
 
 #include "sweeps/estimate.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// The answer: one sentence.
-std::string sentence_of(const PointEstimate& estimate);
+std::string sentence_of(const sweeps::PointEstimate& estimate);
 
-std::string estimate_table(const PointEstimate& estimate);
+std::string estimate_table(const sweeps::PointEstimate& estimate);
 /// Format "treeline-estimate", version 1; `echo` is the point itself, so that the result can be run again.
-nlohmann::ordered_json estimate_json(const PointEstimate& estimate, const nlohmann::ordered_json& echo);
+nlohmann::ordered_json estimate_json(const sweeps::PointEstimate& estimate, const nlohmann::ordered_json& echo);
 /// One line per operation.
-std::string estimate_csv(const PointEstimate& estimate);
+std::string estimate_csv(const sweeps::PointEstimate& estimate);
 
-}  // namespace treeline
+}  // namespace treeline::reports

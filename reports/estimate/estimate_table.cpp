@@ -12,69 +12,71 @@
 #include "text/steady_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 constexpr std::size_t page_width = 110;
 
 /// Whether the input leaves the way of verifying open.
-bool open_verification(const PointInput& input) { return input.speculations.size() > 2; }
+bool open_verification(const sweeps::PointInput& input) { return input.speculations.size() > 2; }
 
 /// Where the batch comes from, if it was not stated, and who waits.
-std::string load_text(const PointEstimate& estimate) {
-    const Load& load = estimate.input.load;
+std::string load_text(const sweeps::PointEstimate& estimate) {
+    const sweeps::Load& load = estimate.input.load;
     if (load.arrival_rate) {
         const std::string plain = estimate.plain_load.problem.empty()
-                                      ? fmt::format("plain decoding: {}", exact_text(estimate.plain_load.batch))
+                                      ? fmt::format("plain decoding: {}", text::exact_text(estimate.plain_load.batch))
                                       : "plain decoding, at the largest batch: " + estimate.plain_load.problem;
-        return fmt::format(": what {} requests/s keep in service{}", short_text(*load.arrival_rate),
+        return fmt::format(": what {} requests/s keep in service{}", text::short_text(*load.arrival_rate),
                            estimate.input.speculates() ? fmt::format(" ({})", plain) : "");
     }
     if (estimate.load.queued > 0.0) {
-        return fmt::format(" of {} requests in flight: memory holds no more, {} wait", exact_text(*load.concurrency),
-                           exact_text(estimate.load.queued));
+        return fmt::format(" of {} requests in flight: memory holds no more, {} wait", text::exact_text(*load.concurrency),
+                           text::exact_text(estimate.load.queued));
     }
     return load.concurrency ? ": all requests in flight" : "";
 }
 
-std::string configuration(const PointEstimate& estimate) {
-    const PointInput& input = estimate.input;
-    FactList facts;
+std::string configuration(const sweeps::PointEstimate& estimate) {
+    const sweeps::PointInput& input = estimate.input;
+    text::FactList facts;
     facts.add("Target", input.target.label);
-    const std::optional<Accelerator>& accelerator = input.platform.accelerator;
-    facts.add("Precision", wrapped(accelerator ? formats_of(accelerator->design) : text_of(input.target.precision),
-                                   page_width - 13, "             "));
+    const std::optional<sim::Accelerator>& accelerator = input.platform.accelerator;
+    facts.add("Precision", text::wrapped(accelerator ? sim::formats_of(accelerator->design) : text_of(input.target.precision),
+                                         page_width - 13, "             "));
     facts.add("Platform", label_of(input.platform));
     facts.add("Cost mode", std::string(name_of(input.platform.mode)));
     if (input.drafter) {
         facts.add("Drafter", fmt::format("{}, {:.0f} draft tokens", input.drafter->label, row_of(estimate).draft_tokens));
-        facts.add("Shape", text_of(speculation_of(estimate)) + (open_verification(input) ? ", the best way of verifying" : ""));
+        facts.add("Shape",
+                  text_of(sweeps::speculation_of(estimate)) + (open_verification(input) ? ", the best way of verifying" : ""));
         const std::string source =
             input.drafter->acceptance_source.empty() ? "" : " (" + input.drafter->acceptance_source + ")";
-        facts.add("Acceptance", wrapped(input.drafter->acceptance_text + source, page_width - 13, "             "));
+        facts.add("Acceptance", text::wrapped(input.drafter->acceptance_text + source, page_width - 13, "             "));
         facts.add("Rollback", std::string(name_of(estimate.rollback)) + (input.rollback ? "" : ", the best that fits"));
     }
     facts.add("Decoding", std::string(name_of(input.decoding)));
-    facts.add("Batch", exact_text(input.batch) + load_text(estimate));
+    facts.add("Batch", text::exact_text(input.batch) + load_text(estimate));
     if (input.batch > 1.0) {
-        facts.add("Prompts", steady_text(setup_of(input, estimate.rollback)));
+        facts.add("Prompts", text::steady_text(setup_of(input, estimate.rollback)));
     }
-    facts.add("Context", fmt::format("{} tokens (prompt of {})", exact_text(input.context), exact_text(input.prompt_tokens)));
+    facts.add("Context",
+              fmt::format("{} tokens (prompt of {})", text::exact_text(input.context), text::exact_text(input.prompt_tokens)));
     return facts.text();
 }
 
-std::string ratio_or_nothing(bool wanted, double ratio) { return wanted ? ratio_text(ratio) : ""; }
+std::string ratio_or_nothing(bool wanted, double ratio) { return wanted ? text::ratio_text(ratio) : ""; }
 
 /// Plain decoding next to speculation.
-std::string gains(const PointEstimate& estimate) {
+std::string gains(const sweeps::PointEstimate& estimate) {
     const bool both = estimate.input.speculates();
-    const RoundEstimate& with = estimate.speculative;
-    const RoundEstimate& without = estimate.plain;
-    std::vector<Column> columns = {{"", Align::left}, {"plain"}};
+    const sim::RoundEstimate& with = estimate.speculative;
+    const sim::RoundEstimate& without = estimate.plain;
+    std::vector<text::Column> columns = {{"", text::Align::left}, {"plain"}};
     if (both) {
         columns.insert(columns.end(), {{"speculative"}, {"ratio"}});
     }
-    TextTable table(columns);
+    text::TextTable table(columns);
     const auto add = [&](const char* name, const std::string& plain, const std::string& speculative, double ratio) {
         table.add(both ? std::vector<std::string>{name, plain, speculative, ratio_or_nothing(ratio > 0.0, ratio)}
                        : std::vector<std::string>{name, plain});
@@ -83,62 +85,66 @@ std::string gains(const PointEstimate& estimate) {
         with.time_per_token / without.time_per_token);
     add("Time to first token (TTFT)", text_of(estimate.plain_first_token), text_of(estimate.first_token),
         estimate.plain_first_token > Seconds(0.0) ? estimate.first_token / estimate.plain_first_token : 0.0);
-    add("Tokens/s/user", short_text(without.tokens_per_second_user), short_text(with.tokens_per_second_user),
+    add("Tokens/s/user", text::short_text(without.tokens_per_second_user), text::short_text(with.tokens_per_second_user),
         with.throughput_multiplier);
-    add("Tokens/s/device", short_text(without.tokens_per_second_device), short_text(with.tokens_per_second_device),
+    add("Tokens/s/device", text::short_text(without.tokens_per_second_device), text::short_text(with.tokens_per_second_device),
         with.tokens_per_second_device / without.tokens_per_second_device);
-    const std::string unknown(unknown_text);
-    const auto energy = [&](const RoundEstimate& e) { return estimate.knows_energy ? text_of(e.energy_per_token) : unknown; };
+    const std::string unknown(text::unknown_text);
+    const auto energy = [&](const sim::RoundEstimate& e) {
+        return estimate.knows_energy ? text_of(e.energy_per_token) : unknown;
+    };
     add("Energy per accepted token", energy(without), energy(with),
         estimate.knows_energy ? with.energy_per_token / without.energy_per_token : 0.0);
-    const auto price = [&](const RoundEstimate& e) {
-        return estimate.knows_price ? dollars_text(1e6 * e.price_per_token.value()) : unknown;
+    const auto price = [&](const sim::RoundEstimate& e) {
+        return estimate.knows_price ? text::dollars_text(1e6 * e.price_per_token.value()) : unknown;
     };
     add("Money per million tokens", price(without), price(with),
         estimate.knows_price ? with.price_per_token / without.price_per_token : 0.0);
     return table.text();
 }
 
-std::string critical_text(const PointEstimate& estimate) {
-    const std::string where = fmt::format("context {}", exact_text(estimate.input.context));
+std::string critical_text(const sweeps::PointEstimate& estimate) {
+    const std::string where = fmt::format("context {}", text::exact_text(estimate.input.context));
     return estimate.critical_batch
                ? fmt::format("a pass turns compute-bound at batch {:.0f} (at {})", std::ceil(*estimate.critical_batch), where)
                : fmt::format("no batch makes a pass compute-bound at {}", where);
 }
 
-std::string round_facts(const PointEstimate& estimate) {
-    const RoundEstimate& round = estimate.speculative;
-    FactList facts;
-    facts.add("Speed-up", ratio_text(round.throughput_multiplier));
-    facts.add("Accept length", fmt::format("{} tokens per round, bonus token included{}", fixed_text(round.accept_length, 2),
-                                           basis_text(row_of(estimate).accepted.basis)));
-    facts.add("Break-even accept length", fixed_text(round.iteration_multiplier, 2));
-    facts.add("Wasted drafts", percent_text(round.wasted_draft_share));
+std::string round_facts(const sweeps::PointEstimate& estimate) {
+    const sim::RoundEstimate& round = estimate.speculative;
+    text::FactList facts;
+    facts.add("Speed-up", text::ratio_text(round.throughput_multiplier));
+    facts.add("Accept length",
+              fmt::format("{} tokens per round, bonus token included{}", text::fixed_text(round.accept_length, 2),
+                          basis_text(row_of(estimate).accepted.basis)));
+    facts.add("Break-even accept length", text::fixed_text(round.iteration_multiplier, 2));
+    facts.add("Wasted drafts", text::percent_text(round.wasted_draft_share));
     if (!estimate.input.platform.accelerator) {
         facts.add("Critical batch", critical_text(estimate));
         facts.add("Critical context", std::isfinite(estimate.critical_context)
                                           ? fmt::format("{} tokens; above, caches keep verification memory-bound at any batch",
-                                                        short_text(std::floor(estimate.critical_context)))
+                                                        text::short_text(std::floor(estimate.critical_context)))
                                           : "none: there is no key-value cache");
     }
     if (estimate.input.training) {
-        const TrainingCost& cost = *estimate.input.training;
-        const std::optional<double> pays_from = break_even_decoding(cost, round.throughput_multiplier);
-        facts.add("Decoding saved", fmt::format("{} of {}", fixed_text(decoding_saved(cost, round.throughput_multiplier), 2),
-                                                short_text(cost.decoding_budget)));
-        facts.add("Net of training", fixed_text(net_saving(cost, round.throughput_multiplier), 2));
-        facts.add("Training pays", pays_from ? fmt::format("from a decoding budget of {}", short_text(*pays_from))
+        const sim::TrainingCost& cost = *estimate.input.training;
+        const std::optional<double> pays_from = sim::break_even_decoding(cost, round.throughput_multiplier);
+        facts.add("Decoding saved",
+                  fmt::format("{} of {}", text::fixed_text(sim::decoding_saved(cost, round.throughput_multiplier), 2),
+                              text::short_text(cost.decoding_budget)));
+        facts.add("Net of training", text::fixed_text(sim::net_saving(cost, round.throughput_multiplier), 2));
+        facts.add("Training pays", pays_from ? fmt::format("from a decoding budget of {}", text::short_text(*pays_from))
                                              : std::string("never: drafting gains nothing"));
     }
     return facts.text();
 }
 
-std::string phases(const PointEstimate& estimate) {
-    const RoundEstimate& round = estimate.speculative;
-    TextTable table({{"Round", Align::left}, {"time"}, {"share"}});
+std::string phases(const sweeps::PointEstimate& estimate) {
+    const sim::RoundEstimate& round = estimate.speculative;
+    text::TextTable table({{"Round", text::Align::left}, {"time"}, {"share"}});
     const auto add = [&](const char* name, Seconds time) {
         if (time > Seconds(0.0)) {
-            table.add({name, text_of(time), percent_text(time / round.round)});
+            table.add({name, text_of(time), text::percent_text(time / round.round)});
         }
     };
     add("draft", round.draft);
@@ -147,100 +153,106 @@ std::string phases(const PointEstimate& estimate) {
     add("host", round.host);
     add("prompts of others", round.prompts);
     table.add_rule();
-    table.add({"sum", text_of(round.round), percent_text(1.0)});
+    table.add({"sum", text_of(round.round), text::percent_text(1.0)});
     return table.text();
 }
 
-std::string memory(const PointEstimate& estimate) {
-    TextTable table({{"Memory of each device", Align::left}, {"bytes"}, {"of capacity"}});
+std::string memory(const sweeps::PointEstimate& estimate) {
+    text::TextTable table({{"Memory of each device", text::Align::left}, {"bytes"}, {"of capacity"}});
     const Bytes capacity = estimate.round.memory.capacity;
-    for (const MemoryPart& part : estimate.memory) {
-        table.add({part.part, text_of(part.bytes), percent_text(part.bytes / capacity)});
+    for (const sim::MemoryPart& part : estimate.memory) {
+        table.add({part.part, text_of(part.bytes), text::percent_text(part.bytes / capacity)});
     }
     table.add_rule();
     const Bytes sum = estimate.speculative.memory;
-    table.add({"sum", text_of(sum), percent_text(sum / capacity)});
+    table.add({"sum", text_of(sum), text::percent_text(sum / capacity)});
     const std::string verdict =
         estimate.speculative.fits ? fmt::format("Fits: {} of {} are left.\n", text_of(capacity - sum), text_of(capacity))
                                   : fmt::format("Does not fit: {} more than {}.\n", text_of(sum - capacity), text_of(capacity));
     return table.text() + verdict;
 }
 
-std::string rollbacks(const PointEstimate& estimate) {
+std::string rollbacks(const sweeps::PointEstimate& estimate) {
     if (estimate.trials.size() < 2) {
         return "";
     }
-    TextTable table(
-        {{"Rollback", Align::left}, {"verification", Align::left}, {"speed-up"}, {"memory"}, {"fits", Align::left}});
+    text::TextTable table({{"Rollback", text::Align::left},
+                           {"verification", text::Align::left},
+                           {"speed-up"},
+                           {"memory"},
+                           {"fits", text::Align::left}});
     std::string left_out;
-    for (const PolicyTrial& trial : estimate.trials) {
-        const Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
+    for (const sweeps::PolicyTrial& trial : estimate.trials) {
+        const sim::Speculation& speculation = estimate.input.speculations[static_cast<std::size_t>(trial.speculation)];
         const std::string rollback(name_of(trial.rollback));
         const std::string verification(name_of(speculation.verification));
         if (!trial.problem.empty()) {
             left_out +=
-                wrapped(fmt::format("Left out: {}, {}: {}.", rollback, verification, trial.problem), page_width, "  ") + "\n";
+                text::wrapped(fmt::format("Left out: {}, {}: {}.", rollback, verification, trial.problem), page_width, "  ") +
+                "\n";
             continue;
         }
-        table.add({rollback, verification, ratio_text(trial.estimate.throughput_multiplier), text_of(trial.estimate.memory),
-                   trial.estimate.fits ? "yes" : "no"});
+        table.add({rollback, verification, text::ratio_text(trial.estimate.throughput_multiplier),
+                   text_of(trial.estimate.memory), trial.estimate.fits ? "yes" : "no"});
     }
     return table.text() + left_out + "\n";
 }
 
-std::string operations(const ExplainedPass& pass) {
+std::string operations(const sim::ExplainedPass& pass) {
     std::string title = pass.phase;
     title.front() = static_cast<char>(title.front() - 'a' + 'A');
     std::string heading =
-        fmt::format("{}: {} ({} x {} tokens on {} cached", title, text_of(pass.time), short_text(pass.shape.sequences),
-                    short_text(pass.shape.tokens), fixed_text(pass.shape.context, 0));
-    heading += pass.runs == 1.0 ? ")\n" : fmt::format("; {} runs per round)\n", short_text(pass.runs));
-    TextTable table({{"operation", Align::left}, {"runs"}, {"FLOPs"}, {"bytes"}, {"time"}, {"share"}, {"bound", Align::left}});
-    for (const OperationEstimate& operation : pass.operations) {
-        table.add({operation.name, short_text(operation.count), text_of(operation.flops), text_of(operation.bytes),
-                   text_of(operation.time), percent_text(operation.share), std::string(name_of(operation.bound))});
+        fmt::format("{}: {} ({} x {} tokens on {} cached", title, text_of(pass.time), text::short_text(pass.shape.sequences),
+                    text::short_text(pass.shape.tokens), text::fixed_text(pass.shape.context, 0));
+    heading += pass.runs == 1.0 ? ")\n" : fmt::format("; {} runs per round)\n", text::short_text(pass.runs));
+    text::TextTable table(
+        {{"operation", text::Align::left}, {"runs"}, {"FLOPs"}, {"bytes"}, {"time"}, {"share"}, {"bound", text::Align::left}});
+    for (const sim::OperationEstimate& operation : pass.operations) {
+        table.add({operation.name, text::short_text(operation.count), text_of(operation.flops), text_of(operation.bytes),
+                   text_of(operation.time), text::percent_text(operation.share), std::string(name_of(operation.bound))});
     }
     return heading + table.text("  ");
 }
 
-std::string notes(const PointEstimate& estimate) {
+std::string notes(const sweeps::PointEstimate& estimate) {
     std::string text =
         "Inputs: " + provenance_summary(estimate.input.provenance) + "; --format json lists each with its source.\n";
     for (const std::string& note : estimate.input.target.model.notes) {
-        text += wrapped("Note: " + note, page_width, "  ") + "\n";
+        text += text::wrapped("Note: " + note, page_width, "  ") + "\n";
     }
     return text;
 }
 
 }  // namespace
 
-std::string estimate_table(const PointEstimate& estimate) {
+std::string estimate_table(const sweeps::PointEstimate& estimate) {
     const bool speculates = estimate.input.speculates();
-    std::string text = wrapped(sentence_of(estimate), page_width) + "\n\n";
+    std::string text = text::wrapped(sentence_of(estimate), page_width) + "\n\n";
     text += configuration(estimate) + "\n";
     text += gains(estimate) + "\n";
     if (speculates) {
         text += round_facts(estimate) + "\n" + rollbacks(estimate);
     }
     text += phases(estimate) + "\n" + memory(estimate) + "\n";
-    for (const ExplainedPass& pass : estimate.passes) {
+    for (const sim::ExplainedPass& pass : estimate.passes) {
         text += operations(pass) + "\n";
     }
     return text + notes(estimate);
 }
 
-std::string estimate_csv(const PointEstimate& estimate) {
+std::string estimate_csv(const sweeps::PointEstimate& estimate) {
     std::string text =
-        csv_line({"phase", "runs_per_round", "operation", "kind", "count", "flop", "bytes", "time_ms", "bound", "share"});
-    for (const ExplainedPass& pass : estimate.passes) {
-        for (const OperationEstimate& operation : pass.operations) {
-            text += csv_line({pass.phase, exact_text(pass.runs), operation.name, std::string(name_of(operation.kind)),
-                              exact_text(operation.count), exact_text(operation.flops.value()),
-                              exact_text(operation.bytes.value()), exact_text(1e3 * operation.time.value()),
-                              std::string(name_of(operation.bound)), exact_text(operation.share)});
+        text::csv_line({"phase", "runs_per_round", "operation", "kind", "count", "flop", "bytes", "time_ms", "bound", "share"});
+    for (const sim::ExplainedPass& pass : estimate.passes) {
+        for (const sim::OperationEstimate& operation : pass.operations) {
+            text +=
+                text::csv_line({pass.phase, text::exact_text(pass.runs), operation.name, std::string(name_of(operation.kind)),
+                                text::exact_text(operation.count), text::exact_text(operation.flops.value()),
+                                text::exact_text(operation.bytes.value()), text::exact_text(1e3 * operation.time.value()),
+                                std::string(name_of(operation.bound)), text::exact_text(operation.share)});
         }
     }
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

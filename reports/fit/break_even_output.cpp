@@ -10,7 +10,7 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -18,20 +18,20 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_rows = 32;
 constexpr std::size_t page_width = 110;
 
-std::string length_text(const std::optional<double>& value) { return value ? fixed_text(*value, 2) : "-"; }
+std::string length_text(const std::optional<double>& value) { return value ? text::fixed_text(*value, 2) : "-"; }
 
 std::string nodes_text(int nodes) { return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s"); }
 
-std::string chain_text(const ChainRound& chain) {
+std::string chain_text(const calibrate::ChainRound& chain) {
     return fmt::format("a chain of {} draft token{}", chain.draft_tokens, chain.draft_tokens == 1 ? "" : "s");
 }
 
-const char* verdict(const BreakEvenPoint& point) { return !point.gain ? "" : point.pays() ? "pays" : "loses"; }
+const char* verdict(const calibrate::BreakEvenPoint& point) { return !point.gain ? "" : point.pays() ? "pays" : "loses"; }
 
-bool is_best(const BreakEvenAnswer& answer, std::size_t i) { return answer.result.best == i; }
+bool is_best(const sweeps::BreakEvenAnswer& answer, std::size_t i) { return answer.result.best == i; }
 
 /// All rows of a short list; of a long one rows at growing steps, plus the best, the last paying and the first losing one.
-std::set<std::size_t> rows_shown(const BreakEven& result) {
+std::set<std::size_t> rows_shown(const calibrate::BreakEven& result) {
     std::set<std::size_t> shown;
     const std::size_t count = result.points.size();
     for (std::size_t i = 0, step = 1; i < count; i += step) {
@@ -48,26 +48,26 @@ std::set<std::size_t> rows_shown(const BreakEven& result) {
     return shown;
 }
 
-std::string facts_text(const BreakEvenAnswer& answer) {
-    const ChainRound& chain = answer.result.chain;
-    FactList facts;
+std::string facts_text(const sweeps::BreakEvenAnswer& answer) {
+    const calibrate::ChainRound& chain = answer.result.chain;
+    text::FactList facts;
     facts.add("Tree", text_of(answer.input.tree));
     facts.add("Chain", text_of(answer.input.chain));
-    facts.add("",
-              fmt::format("{} draft tokens, {} per round{}", chain.draft_tokens, text_of(chain.time),
-                          chain.accept_length ? fmt::format(", accept length {}", fixed_text(*chain.accept_length, 2)) : ""));
+    facts.add("", fmt::format(
+                      "{} draft tokens, {} per round{}", chain.draft_tokens, text_of(chain.time),
+                      chain.accept_length ? fmt::format(", accept length {}", text::fixed_text(*chain.accept_length, 2)) : ""));
     return facts.text();
 }
 
-bool any_extrapolated(const BreakEven& result) {
+bool any_extrapolated(const calibrate::BreakEven& result) {
     return std::any_of(result.points.begin(), result.points.end(),
-                       [](const BreakEvenPoint& point) { return point.tree.extrapolated; });
+                       [](const calibrate::BreakEvenPoint& point) { return point.tree.extrapolated; });
 }
 
 Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 Json optional_json(const std::optional<int>& value) { return value ? Json(*value) : Json(); }
 
-Json point_json(const BreakEvenPoint& point) {
+Json point_json(const calibrate::BreakEvenPoint& point) {
     Json json = {{"nodes", point.tree.nodes}};
     if (point.tree.depth > 0) {
         json["depth"] = point.tree.depth;
@@ -87,9 +87,9 @@ Json point_json(const BreakEvenPoint& point) {
     return json;
 }
 
-Json sizes_json(const BreakEven& result) {
+Json sizes_json(const calibrate::BreakEven& result) {
     Json sizes = Json::array();
-    for (const BreakEvenPoint& point : result.points) {
+    for (const calibrate::BreakEvenPoint& point : result.points) {
         sizes.push_back(point_json(point));
     }
     return sizes;
@@ -97,22 +97,22 @@ Json sizes_json(const BreakEven& result) {
 
 }  // namespace
 
-std::string sentence_of(const BreakEvenAnswer& answer) {
-    const BreakEven& result = answer.result;
-    const BreakEvenPoint& last = result.points.back();
+std::string sentence_of(const sweeps::BreakEvenAnswer& answer) {
+    const calibrate::BreakEven& result = answer.result;
+    const calibrate::BreakEvenPoint& last = result.points.back();
     if (!result.best) {
         const std::string needed = last.accept_length_needed ? fmt::format(" ({} tokens per round against {})",
-                                                                           fixed_text(*last.accept_length_needed, 2),
-                                                                           fixed_text(*result.chain.accept_length, 2))
+                                                                           text::fixed_text(*last.accept_length_needed, 2),
+                                                                           text::fixed_text(*result.chain.accept_length, 2))
                                                              : "";
         return fmt::format(
             "A tree of {} must reach {} times the accept length of {}{}; only their acceptance tells whether trees do.",
-            nodes_text(last.tree.nodes), fixed_text(last.ratio_needed, 3), chain_text(result.chain), needed);
+            nodes_text(last.tree.nodes), text::fixed_text(last.ratio_needed, 3), chain_text(result.chain), needed);
     }
-    const BreakEvenPoint& best = result.points[*result.best];
+    const calibrate::BreakEvenPoint& best = result.points[*result.best];
     if (!result.pays_from) {
         return fmt::format("No tree pays: the best one, of {}, runs at {} the speed of {}.", nodes_text(best.tree.nodes),
-                           ratio_text(*best.gain), chain_text(result.chain));
+                           text::ratio_text(*best.gain), chain_text(result.chain));
     }
     const std::string gaps =
         result.losing_between > 0 ? fmt::format(" (not at {} of the sizes between)", result.losing_between) : "";
@@ -122,32 +122,33 @@ std::string sentence_of(const BreakEvenAnswer& answer) {
                                                 *result.pays_to, gaps, best.tree.nodes);
     const std::string end = result.stops_at ? fmt::format("from {} on it is slower", nodes_text(*result.stops_at))
                                             : "it still pays at the largest size given";
-    return fmt::format("{}, with {} the speed of {}; {}.", sizes, ratio_text(*best.gain), chain_text(result.chain), end);
+    return fmt::format("{}, with {} the speed of {}; {}.", sizes, text::ratio_text(*best.gain), chain_text(result.chain), end);
 }
 
-std::string break_even_table(const BreakEvenAnswer& answer) {
-    const BreakEven& result = answer.result;
-    std::string text = wrapped(sentence_of(answer), page_width) + "\n\n" + facts_text(answer) + "\n";
+std::string break_even_table(const sweeps::BreakEvenAnswer& answer) {
+    const calibrate::BreakEven& result = answer.result;
+    std::string text = text::wrapped(sentence_of(answer), page_width) + "\n\n" + facts_text(answer) + "\n";
     const bool errors = std::any_of(result.points.begin(), result.points.end(),
-                                    [](const BreakEvenPoint& point) { return point.ratio_half_width > 0.0; });
-    TextTable table({{"Nodes"},
-                     {"levels"},
-                     {"round"},
-                     {errors ? "ratio needed (95 %)" : "ratio needed"},
-                     {"reached"},
-                     {"tokens needed"},
-                     {"reached"},
-                     {"speed"},
-                     {"", Align::left}});
+                                    [](const calibrate::BreakEvenPoint& point) { return point.ratio_half_width > 0.0; });
+    text::TextTable table({{"Nodes"},
+                           {"levels"},
+                           {"round"},
+                           {errors ? "ratio needed (95 %)" : "ratio needed"},
+                           {"reached"},
+                           {"tokens needed"},
+                           {"reached"},
+                           {"speed"},
+                           {"", text::Align::left}});
     const std::set<std::size_t> shown = rows_shown(result);
     for (const std::size_t i : shown) {
-        const BreakEvenPoint& point = result.points[i];
-        const std::string needed = fixed_text(point.ratio_needed, 3);
+        const calibrate::BreakEvenPoint& point = result.points[i];
+        const std::string needed = text::fixed_text(point.ratio_needed, 3);
         table.add({std::to_string(point.tree.nodes), point.tree.depth > 0 ? std::to_string(point.tree.depth) : "-",
                    text_of(point.tree.time),
-                   errors ? fmt::format("{} +- {}", needed, fixed_text(point.ratio_half_width, 3)) : needed,
-                   point.ratio_reached ? fixed_text(*point.ratio_reached, 3) : "-", length_text(point.accept_length_needed),
-                   length_text(point.tree.accept_length), point.gain ? ratio_text(*point.gain) : "-",
+                   errors ? fmt::format("{} +- {}", needed, text::fixed_text(point.ratio_half_width, 3)) : needed,
+                   point.ratio_reached ? text::fixed_text(*point.ratio_reached, 3) : "-",
+                   length_text(point.accept_length_needed), length_text(point.tree.accept_length),
+                   point.gain ? text::ratio_text(*point.gain) : "-",
                    fmt::format("{}{}{}{}", verdict(point), is_best(answer, i) ? ", best" : "",
                                point.is_clear() ? "" : ", not clearly", point.tree.extrapolated ? " (extrapolated)" : "")});
     }
@@ -159,14 +160,14 @@ std::string break_even_table(const BreakEvenAnswer& answer) {
         text += "Extrapolated: beyond the token counts that the law was fitted to.\n";
     }
     if (std::any_of(result.points.begin(), result.points.end(),
-                    [](const BreakEvenPoint& point) { return !point.is_clear(); })) {
+                    [](const calibrate::BreakEvenPoint& point) { return !point.is_clear(); })) {
         text += "Not clearly: the ratio reached lies within the 95 % interval of the ratio needed.\n";
     }
     return text;
 }
 
-std::string break_even_json(const BreakEvenAnswer& answer) {
-    const BreakEven& result = answer.result;
+std::string break_even_json(const sweeps::BreakEvenAnswer& answer) {
+    const calibrate::BreakEven& result = answer.result;
     Json json = {{"format", "treeline-break-even"}, {"version", 1}};
     if (!answer.input.title.empty()) {
         json["title"] = answer.input.title;
@@ -189,10 +190,10 @@ std::string break_even_json(const BreakEvenAnswer& answer) {
     return json.dump(2) + "\n";
 }
 
-std::string break_even_csv(const BreakEvenAnswer& answer) {
+std::string break_even_csv(const sweeps::BreakEvenAnswer& answer) {
     return csv_of({"nodes", "depth", "time_s", "ratio_needed", "ratio_half_width", "ratio_reached", "accept_length_needed",
                    "accept_length_reached", "gain", "verdict", "shape"},
                   sizes_json(answer.result));
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

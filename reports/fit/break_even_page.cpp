@@ -4,12 +4,12 @@
 #include "reports/fit/break_even_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 const FigureAxis nodes_axis = {"nodes", "Tree nodes (root not counted)", false};
 
-Figure ratio_figure(const BreakEven& result) {
+Figure ratio_figure(const calibrate::BreakEven& result) {
     Figure figure;
     figure.id = "break-even-ratio";
     figure.title = "Accept-length ratio against tree size";
@@ -22,14 +22,14 @@ Figure ratio_figure(const BreakEven& result) {
     figure.high = "high";
     figure.rules = {{1.0, "as many tokens as the chain"}};
     figure.columns = {{"line", "Line", "", -1}, {"nodes", "Nodes", "", -1}, {"ratio", "Ratio", "", 3}};
-    for (const BreakEvenPoint& point : result.points) {
+    for (const calibrate::BreakEvenPoint& point : result.points) {
         figure.rows.push_back({{"line", "needed"}, {"nodes", point.tree.nodes}, {"ratio", point.ratio_needed}});
         if (point.ratio_half_width > 0.0) {
             figure.rows.back()["low"] = point.ratio_needed - point.ratio_half_width;
             figure.rows.back()["high"] = point.ratio_needed + point.ratio_half_width;
         }
     }
-    for (const BreakEvenPoint& point : result.points) {
+    for (const calibrate::BreakEvenPoint& point : result.points) {
         if (point.ratio_reached) {
             figure.rows.push_back({{"line", "reached"}, {"nodes", point.tree.nodes}, {"ratio", *point.ratio_reached}});
         }
@@ -37,7 +37,7 @@ Figure ratio_figure(const BreakEven& result) {
     return figure;
 }
 
-Figure gain_figure(const BreakEven& result) {
+Figure gain_figure(const calibrate::BreakEven& result) {
     Figure figure;
     figure.id = "break-even-gain";
     figure.title = "Speed of the tree against the chain";
@@ -50,7 +50,7 @@ Figure gain_figure(const BreakEven& result) {
                       {"gain", "Speed", "x", 3},
                       {"reached", "Accept length", "", 2},
                       {"needed", "Accept length needed", "", 2}};
-    for (const BreakEvenPoint& point : result.points) {
+    for (const calibrate::BreakEvenPoint& point : result.points) {
         if (point.gain) {
             figure.rows.push_back({{"nodes", point.tree.nodes},
                                    {"shape", point.tree.label},
@@ -62,24 +62,24 @@ Figure gain_figure(const BreakEven& result) {
     return figure;
 }
 
-Figure time_figure(const BreakEven& result) {
+Figure time_figure(const calibrate::BreakEven& result) {
     Figure figure;
     figure.id = "break-even-time";
     figure.title = "Time of a round against tree size";
     figure.reading = "Drafting and verification; the horizontal line is the chain.";
     figure.x = nodes_axis;
     figure.y = {"time", "Time (ms)", false};
-    figure.rules = {{to_ms * result.chain.time.value(), fmt::format("chain of {}", result.chain.draft_tokens)}};
+    figure.rules = {{text::to_ms * result.chain.time.value(), fmt::format("chain of {}", result.chain.draft_tokens)}};
     figure.columns = {{"nodes", "Nodes", "", -1}, {"time", "Round", "ms", -1}};
-    for (const BreakEvenPoint& point : result.points) {
-        figure.rows.push_back({{"nodes", point.tree.nodes}, {"time", to_ms * point.tree.time.value()}});
+    for (const calibrate::BreakEvenPoint& point : result.points) {
+        figure.rows.push_back({{"nodes", point.tree.nodes}, {"time", text::to_ms * point.tree.time.value()}});
     }
     return figure;
 }
 
 }  // namespace
 
-FigureSection break_even_section(const BreakEvenAnswer& answer) {
+FigureSection break_even_section(const sweeps::BreakEvenAnswer& answer) {
     return {"break-even",
             "Break-even",
             fmt::format("{} Tree: {}. Chain of {} draft tokens: {}.", sentence_of(answer), text_of(answer.input.tree),
@@ -87,7 +87,7 @@ FigureSection break_even_section(const BreakEvenAnswer& answer) {
             {ratio_figure(answer.result), gain_figure(answer.result), time_figure(answer.result)}};
 }
 
-std::string break_even_page(const BreakEvenAnswer& answer) {
+std::string break_even_page(const sweeps::BreakEvenAnswer& answer) {
     FigurePage page;
     page.title = answer.input.title.empty() ? "Break-even of draft trees" : answer.input.title;
     page.subtitle = answer.input.source;
@@ -97,4 +97,4 @@ std::string break_even_page(const BreakEvenAnswer& answer) {
     return render_figures(page);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

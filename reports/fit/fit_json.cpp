@@ -3,24 +3,26 @@
 #include "calibrate/timings/law_text.h"
 #include "reports/fit/fit_output.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json law_json(const RuntimeLaw& law) {
+Json law_json(const calibrate::RuntimeLaw& law) {
     Json coefficients = Json::object();
     for (std::size_t i = 0; i < law.coefficients.size(); ++i) {
-        coefficients[std::string(parameters_of(law.form)[i].name)] = law.coefficients[i];
+        coefficients[std::string(calibrate::parameters_of(law.form)[i].name)] = law.coefficients[i];
     }
     return {{"form", name_of(law.form)}, {"unit", "s"}, {"coefficients", coefficients}};
 }
 
-Json interval_json(const TimeInterval& interval) { return Json::array({interval.low.value(), interval.high.value()}); }
+Json interval_json(const calibrate::TimeInterval& interval) {
+    return Json::array({interval.low.value(), interval.high.value()});
+}
 
-Json parameters_json(const RuntimeFit& fit) {
+Json parameters_json(const calibrate::RuntimeFit& fit) {
     Json parameters = Json::array();
-    for (const FittedParameter& fitted : fit.parameters) {
+    for (const calibrate::FittedParameter& fitted : fit.parameters) {
         const char* const unit = fitted.parameter.tokens_power == 0   ? "s"
                                  : fitted.parameter.tokens_power == 1 ? "s/token"
                                                                       : "s/token2";
@@ -33,9 +35,9 @@ Json parameters_json(const RuntimeFit& fit) {
     return parameters;
 }
 
-Json candidates_json(const LawSelection& selection) {
+Json candidates_json(const calibrate::LawSelection& selection) {
     Json candidates = Json::array();
-    for (const LawCandidate& candidate : selection.candidates) {
+    for (const calibrate::LawCandidate& candidate : selection.candidates) {
         Json json = {{"form", name_of(candidate.form)}};
         if (!candidate.problem.empty()) {
             json["problem"] = candidate.problem;
@@ -51,8 +53,8 @@ Json candidates_json(const LawSelection& selection) {
     return candidates;
 }
 
-Json series_json(const FitAnswer& answer, const SeriesFit& series) {
-    const RuntimeFit& fit = series.reported().fit;
+Json series_json(const calibrate::FitAnswer& answer, const calibrate::SeriesFit& series) {
+    const calibrate::RuntimeFit& fit = series.reported().fit;
     Json json = {{"name", series.name},
                  {"law", law_json(fit.law)},
                  {"selected", name_of(series.selection.best().form)},
@@ -67,7 +69,7 @@ Json series_json(const FitAnswer& answer, const SeriesFit& series) {
                  {"covariance", fit.covariance},
                  {"folds", series.selection.folds},
                  {"candidates", candidates_json(series.selection)}};
-    if (fit.law.form == LawForm::hinge) {
+    if (fit.law.form == calibrate::LawForm::hinge) {
         json["law"]["knee_tokens"] = fit.law.knee();
     }
     for (const double tokens : answer.at) {
@@ -82,7 +84,7 @@ Json series_json(const FitAnswer& answer, const SeriesFit& series) {
 
 }  // namespace
 
-std::string fit_json(const FitAnswer& answer) {
+std::string fit_json(const calibrate::FitAnswer& answer) {
     Json json = {{"format", "treeline-fit"}, {"version", 1}};
     if (!answer.file.title.empty()) {
         json["title"] = answer.file.title;
@@ -94,7 +96,7 @@ std::string fit_json(const FitAnswer& answer) {
     json["rows"] = Json::array();
     for (std::size_t i = 0; i < answer.series.size(); ++i) {
         json["series"].push_back(series_json(answer, answer.series[i]));
-        for (const Timing& timing : answer.timings_of(i)) {
+        for (const calibrate::Timing& timing : answer.timings_of(i)) {
             Json row = {{"tokens", timing.tokens}, {"time_s", timing.time.value()}};
             if (!answer.series[i].name.empty()) {
                 row["series"] = answer.series[i].name;
@@ -111,4 +113,4 @@ std::string fit_json(const FitAnswer& answer) {
     return json.dump(2) + "\n";
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

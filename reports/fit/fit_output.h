@@ -6,15 +6,15 @@
 
 #include "calibrate/timings/timing_fit.h"
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string fit_table(const FitAnswer& answer);
+std::string fit_table(const calibrate::FitAnswer& answer);
 /// Format "treeline-fit", version 1. Its `rows` are the measurements, so `treeline study fit` reads it again, and its `series`
 /// hold the laws, which `treeline study break-even` reads.
-std::string fit_json(const FitAnswer& answer);
+std::string fit_json(const calibrate::FitAnswer& answer);
 /// One line per measurement.
-std::string fit_csv(const FitAnswer& answer);
+std::string fit_csv(const calibrate::FitAnswer& answer);
 /// A self-contained page: data, law, prediction interval, residuals, laws compared.
-std::string fit_page(const FitAnswer& answer);
+std::string fit_page(const calibrate::FitAnswer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

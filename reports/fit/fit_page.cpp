@@ -5,7 +5,7 @@
 #include "reports/fit/fit_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -13,29 +13,29 @@ using Json = nlohmann::ordered_json;
 constexpr int curve_points = 160;  ///< enough that the page draws a line without marks
 
 /// A grid over the measurements, and the measurements themselves, in the order of tokens.
-Json curve_rows(const RuntimeFit& fit) {
+Json curve_rows(const calibrate::RuntimeFit& fit) {
     std::vector<Json> rows;
     const auto row_at = [&fit](double tokens) {
-        const TimeInterval band = fit.prediction_interval(tokens);
+        const calibrate::TimeInterval band = fit.prediction_interval(tokens);
         return Json{{"tokens", tokens},
-                    {"fitted", to_ms * fit.law.at(tokens).value()},
-                    {"low", to_ms * band.low.value()},
-                    {"high", to_ms * band.high.value()}};
+                    {"fitted", text::to_ms * fit.law.at(tokens).value()},
+                    {"low", text::to_ms * band.low.value()},
+                    {"high", text::to_ms * band.high.value()}};
     };
     for (int i = 0; i <= curve_points; ++i) {
         rows.push_back(row_at(fit.lowest_tokens + (fit.highest_tokens - fit.lowest_tokens) * i / curve_points));
     }
-    for (const Residual& residual : fit.residuals) {
+    for (const calibrate::Residual& residual : fit.residuals) {
         rows.push_back(row_at(residual.measured.tokens));
-        rows.back()["measured"] = to_ms * residual.measured.time.value();
+        rows.back()["measured"] = text::to_ms * residual.measured.time.value();
     }
     std::stable_sort(rows.begin(), rows.end(),
                      [](const Json& a, const Json& b) { return a["tokens"].get<double>() < b["tokens"].get<double>(); });
     return Json(rows);
 }
 
-Figure fit_figure(const SeriesFit& series, std::size_t number) {
-    const RuntimeFit& fit = series.reported().fit;
+Figure fit_figure(const calibrate::SeriesFit& series, std::size_t number) {
+    const calibrate::RuntimeFit& fit = series.reported().fit;
     Figure figure;
     figure.id = fmt::format("fit-{}", number);
     figure.title = "Time of a pass against its tokens";
@@ -55,7 +55,7 @@ Figure fit_figure(const SeriesFit& series, std::size_t number) {
     return figure;
 }
 
-Figure residual_figure(const SeriesFit& series, std::size_t number) {
+Figure residual_figure(const calibrate::SeriesFit& series, std::size_t number) {
     Figure figure;
     figure.id = fmt::format("residuals-{}", number);
     figure.title = "What each law misses";
@@ -67,14 +67,14 @@ Figure residual_figure(const SeriesFit& series, std::size_t number) {
     figure.rules = {{0.0, "measured"}};
     figure.columns = {{"law", "Law", "", -1}, {"tokens", "Tokens", "", -1}, {"error", "Error", "%", 2}};
     // The reported law first, so that it has the first colour.
-    std::vector<const LawCandidate*> laws = {&series.reported()};
-    for (const LawCandidate& candidate : series.selection.candidates) {
+    std::vector<const calibrate::LawCandidate*> laws = {&series.reported()};
+    for (const calibrate::LawCandidate& candidate : series.selection.candidates) {
         if (candidate.problem.empty() && &candidate != laws.front()) {
             laws.push_back(&candidate);
         }
     }
-    for (const LawCandidate* candidate : laws) {
-        for (const Residual& residual : candidate->fit.residuals) {
+    for (const calibrate::LawCandidate* candidate : laws) {
+        for (const calibrate::Residual& residual : candidate->fit.residuals) {
             figure.rows.push_back({{"law", name_of(candidate->form)},
                                    {"tokens", residual.measured.tokens},
                                    {"error", 100.0 * residual.relative_error()}});
@@ -83,7 +83,7 @@ Figure residual_figure(const SeriesFit& series, std::size_t number) {
     return figure;
 }
 
-Figure comparison_figure(const SeriesFit& series, std::size_t number) {
+Figure comparison_figure(const calibrate::SeriesFit& series, std::size_t number) {
     Figure figure;
     figure.id = fmt::format("laws-{}", number);
     figure.title = "Errors at token counts held out of the fit";
@@ -93,9 +93,9 @@ Figure comparison_figure(const SeriesFit& series, std::size_t number) {
     figure.y = {"error", "Error (%)", false};
     figure.series = "statistic";
     figure.columns = {{"law", "Law", "", -1}, {"statistic", "Statistic", "", -1}, {"error", "Error", "%", 2}};
-    for (const LawCandidate& candidate : series.selection.candidates) {
+    for (const calibrate::LawCandidate& candidate : series.selection.candidates) {
         if (candidate.problem.empty()) {
-            const HeldOutErrors& errors = candidate.held_out;
+            const calibrate::HeldOutErrors& errors = candidate.held_out;
             const std::pair<const char*, double> statistics[] = {
                 {"median", errors.median}, {"90th percentile", errors.p90}, {"mean", errors.mean}};
             for (const auto& [name, error] : statistics) {
@@ -106,26 +106,26 @@ Figure comparison_figure(const SeriesFit& series, std::size_t number) {
     return figure;
 }
 
-std::string parameters_sentence(const RuntimeFit& fit) {
+std::string parameters_sentence(const calibrate::RuntimeFit& fit) {
     std::string text;
-    for (const FittedParameter& fitted : fit.parameters) {
+    for (const calibrate::FittedParameter& fitted : fit.parameters) {
         text += fmt::format("{}{} = {} ({} to {})", text.empty() ? "" : ", ", fitted.parameter.name,
                             text_of(fitted.value, fitted.parameter), text_of(fitted.low, fitted.parameter),
                             text_of(fitted.high, fitted.parameter));
     }
     return fmt::format("{}, intervals at {:.0f} %; R2 {} over {} rows.", text, 100.0 * fit.confidence,
-                       fixed_text(fit.r_squared, 4), fit.residuals.size());
+                       text::fixed_text(fit.r_squared, 4), fit.residuals.size());
 }
 
 }  // namespace
 
-std::string fit_page(const FitAnswer& answer) {
+std::string fit_page(const calibrate::FitAnswer& answer) {
     FigurePage page;
     page.title = answer.file.title.empty() ? "Runtime fits" : answer.file.title;
     page.subtitle = answer.file.source;
     page.heading = "Laws";
     std::size_t number = 0;
-    for (const SeriesFit& series : answer.series) {
+    for (const calibrate::SeriesFit& series : answer.series) {
         ++number;
         page.sentence += fmt::format("{}{}: {}.", page.sentence.empty() ? "" : " ", label_of(series.name),
                                      sentence_of(series.reported().fit.law));
@@ -138,4 +138,4 @@ std::string fit_page(const FitAnswer& answer) {
     return render_figures(page);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

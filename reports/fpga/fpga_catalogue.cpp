@@ -5,46 +5,46 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string count_text(double count) { return grouped_text(static_cast<long long>(count + 0.5)); }
+std::string count_text(double count) { return text::grouped_text(static_cast<long long>(count + 0.5)); }
 
 Json or_null(double value) { return value > 0.0 ? Json(value) : Json(); }
 
 }  // namespace
 
-std::string boards_table(const std::vector<fpga::Board>& boards) {
-    TextTable table(
-        {{"FPGA board", Align::left}, {"clock"}, {"bandwidth"}, {"memory"}, {"DSP"}, {"LUT"}, {"BRAM18"}, {"URAM"}});
-    for (const fpga::Board& board : boards) {
-        table.add({board.name, engineering_text(board.clock_hz, "Hz"), text_of(board.bandwidth), text_of(board.memory),
+std::string boards_table(const std::vector<sim::fpga::Board>& boards) {
+    text::TextTable table(
+        {{"FPGA board", text::Align::left}, {"clock"}, {"bandwidth"}, {"memory"}, {"DSP"}, {"LUT"}, {"BRAM18"}, {"URAM"}});
+    for (const sim::fpga::Board& board : boards) {
+        table.add({board.name, text::engineering_text(board.clock_hz, "Hz"), text_of(board.bandwidth), text_of(board.memory),
                    count_text(board.resources.dsps), count_text(board.resources.luts), count_text(board.resources.bram18s),
                    count_text(board.resources.urams)});
     }
     return table.text();
 }
 
-std::string designs_table(const std::vector<fpga::Design>& designs) {
-    TextTable table({{"FPGA design", Align::left},
-                     {"made for", Align::left},
-                     {"tile"},
-                     {"multipliers"},
-                     {"lanes"},
-                     {"FIFO"},
-                     {"title", Align::left}});
-    for (const fpga::Design& design : designs) {
+std::string designs_table(const std::vector<sim::fpga::Design>& designs) {
+    text::TextTable table({{"FPGA design", text::Align::left},
+                           {"made for", text::Align::left},
+                           {"tile"},
+                           {"multipliers"},
+                           {"lanes"},
+                           {"FIFO"},
+                           {"title", text::Align::left}});
+    for (const sim::fpga::Design& design : designs) {
         table.add({design.name, design.board,
-                   short_text(design.linear.tile_inputs) + " x " + short_text(design.linear.tile_outputs),
-                   count_text(design.linear.multipliers()), short_text(design.ssm.lanes), std::to_string(design.ssm.fifo_depth),
-                   design.title});
+                   text::short_text(design.linear.tile_inputs) + " x " + text::short_text(design.linear.tile_outputs),
+                   count_text(design.linear.multipliers()), text::short_text(design.ssm.lanes),
+                   std::to_string(design.ssm.fifo_depth), design.title});
     }
     return table.text();
 }
 
-Json board_json(const fpga::Board& board) {
+Json board_json(const sim::fpga::Board& board) {
     return {{"name", board.name},
             {"title", board.title},
             {"dsps", board.resources.dsps},
@@ -58,7 +58,7 @@ Json board_json(const fpga::Board& board) {
             {"price_dollars_per_hour", or_null(3600.0 * board.price.value())}};
 }
 
-Json design_json(const fpga::Design& design) {
+Json design_json(const sim::fpga::Design& design) {
     return {{"name", design.name},
             {"title", design.title},
             {"board", design.board},
@@ -74,4 +74,4 @@ Json design_json(const fpga::Design& design) {
             {"memory_efficiency", design.memory_efficiency}};
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

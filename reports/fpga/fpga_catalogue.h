@@ -9,13 +9,13 @@
 #include "sim/fpga/board.h"
 #include "sim/fpga/design.h"
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string boards_table(const std::vector<fpga::Board>& boards);
-std::string designs_table(const std::vector<fpga::Design>& designs);
+std::string boards_table(const std::vector<sim::fpga::Board>& boards);
+std::string designs_table(const std::vector<sim::fpga::Design>& designs);
 
 /// Keys end in their unit; what the description leaves out is null.
-nlohmann::ordered_json board_json(const fpga::Board& board);
-nlohmann::ordered_json design_json(const fpga::Design& design);
+nlohmann::ordered_json board_json(const sim::fpga::Board& board);
+nlohmann::ordered_json design_json(const sim::fpga::Design& design);
 
-}  // namespace treeline
+}  // namespace treeline::reports

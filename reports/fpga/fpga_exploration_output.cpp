@@ -11,55 +11,56 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::vector<Column> design_columns = {{"Tokens/s"},
-                                            {"round"},
-                                            {"tokens/J"},
-                                            {"used"},
-                                            {"DSP"},
-                                            {"tile"},
-                                            {"tokens"},
-                                            {"lanes"},
-                                            {"FIFO"},
-                                            {"drafter", Align::left},
-                                            {"tree", Align::left},
-                                            {"backtracking", Align::left}};
+const std::vector<text::Column> design_columns = {{"Tokens/s"},
+                                                  {"round"},
+                                                  {"tokens/J"},
+                                                  {"used"},
+                                                  {"DSP"},
+                                                  {"tile"},
+                                                  {"tokens"},
+                                                  {"lanes"},
+                                                  {"FIFO"},
+                                                  {"drafter", text::Align::left},
+                                                  {"tree", text::Align::left},
+                                                  {"backtracking", text::Align::left}};
 
-bool plain(const FpgaExploration& exploration, const FpgaCandidate& candidate) {
+bool plain(const sweeps::FpgaExploration& exploration, const sweeps::FpgaCandidate& candidate) {
     return exploration.space.speculations[candidate.speculation].drafter.empty();
 }
 
-std::vector<std::string> row_of(const FpgaExploration& exploration, const FpgaCandidate& candidate) {
-    const FpgaSpeculation& how = exploration.space.speculations[candidate.speculation];
+std::vector<std::string> row_of(const sweeps::FpgaExploration& exploration, const sweeps::FpgaCandidate& candidate) {
+    const sweeps::FpgaSpeculation& how = exploration.space.speculations[candidate.speculation];
     const bool speculates = !plain(exploration, candidate);
-    return {fixed_text(candidate.tokens_per_second, 2),
-            text_of(candidate.round),
-            candidate.tokens_per_joule > 0.0 ? fixed_text(candidate.tokens_per_joule, 2) : std::string(unknown_text),
-            percent_text(candidate.utilisation),
-            short_text(candidate.used.dsps),
-            fmt::format("{} x {}", short_text(candidate.tile_inputs), short_text(candidate.tile_outputs)),
-            short_text(candidate.tokens),
-            short_text(candidate.lanes),
-            speculates ? std::to_string(candidate.fifo_depth) : "",
-            speculates ? how.drafter : "none",
-            speculates ? how.tree_label : "",
-            speculates ? std::string(name_of(exploration.space.plans[candidate.plan])) : ""};
+    return {
+        text::fixed_text(candidate.tokens_per_second, 2),
+        text_of(candidate.round),
+        candidate.tokens_per_joule > 0.0 ? text::fixed_text(candidate.tokens_per_joule, 2) : std::string(text::unknown_text),
+        text::percent_text(candidate.utilisation),
+        text::short_text(candidate.used.dsps),
+        fmt::format("{} x {}", text::short_text(candidate.tile_inputs), text::short_text(candidate.tile_outputs)),
+        text::short_text(candidate.tokens),
+        text::short_text(candidate.lanes),
+        speculates ? std::to_string(candidate.fifo_depth) : "",
+        speculates ? how.drafter : "none",
+        speculates ? how.tree_label : "",
+        speculates ? std::string(name_of(exploration.space.plans[candidate.plan])) : ""};
 }
 
-std::string rows_text(const FpgaExploration& exploration, const std::vector<FpgaCandidate>& candidates) {
-    TextTable table(design_columns);
-    for (const FpgaCandidate& candidate : candidates) {
+std::string rows_text(const sweeps::FpgaExploration& exploration, const std::vector<sweeps::FpgaCandidate>& candidates) {
+    text::TextTable table(design_columns);
+    for (const sweeps::FpgaCandidate& candidate : candidates) {
         table.add(row_of(exploration, candidate));
     }
     return table.text("  ");
 }
 
-Json candidate_json(const FpgaExploration& exploration, const FpgaCandidate& candidate) {
-    const FpgaSpeculation& how = exploration.space.speculations[candidate.speculation];
+Json candidate_json(const sweeps::FpgaExploration& exploration, const sweeps::FpgaCandidate& candidate) {
+    const sweeps::FpgaSpeculation& how = exploration.space.speculations[candidate.speculation];
     Json result = {{"tokens_per_second", candidate.tokens_per_second},
                    {"round_seconds", candidate.round.value()},
                    {"tokens_per_joule", candidate.tokens_per_joule > 0.0 ? Json(candidate.tokens_per_joule) : Json()},
@@ -82,9 +83,9 @@ Json candidate_json(const FpgaExploration& exploration, const FpgaCandidate& can
     return result;
 }
 
-Json candidates_json(const FpgaExploration& exploration, const std::vector<FpgaCandidate>& candidates) {
+Json candidates_json(const sweeps::FpgaExploration& exploration, const std::vector<sweeps::FpgaCandidate>& candidates) {
     Json list = Json::array();
-    for (const FpgaCandidate& candidate : candidates) {
+    for (const sweeps::FpgaCandidate& candidate : candidates) {
         list.push_back(candidate_json(exploration, candidate));
     }
     return list;
@@ -92,24 +93,24 @@ Json candidates_json(const FpgaExploration& exploration, const std::vector<FpgaC
 
 }  // namespace
 
-std::string exploration_table(const FpgaExploration& exploration) {
-    const FpgaSearchResult& result = exploration.result;
-    const FpgaCandidate& best = result.best.front();
-    const FpgaSpeculation& how = exploration.space.speculations[best.speculation];
-    std::string text =
-        wrapped(fmt::format("Best for {} on {}: a tile of {} x {} weights for {} tokens and {} SSM lanes, {}: {} tokens/s.",
-                            name_of(exploration.objective), exploration.base.board.name, short_text(best.tile_inputs),
-                            short_text(best.tile_outputs), short_text(best.tokens), short_text(best.lanes),
-                            plain(exploration, best) ? std::string("without speculation")
-                                                     : fmt::format("{} drafting {}", how.drafter, how.tree_label),
-                            fixed_text(best.tokens_per_second, 2)),
-                fpga_page_width);
+std::string exploration_table(const sweeps::FpgaExploration& exploration) {
+    const sweeps::FpgaSearchResult& result = exploration.result;
+    const sweeps::FpgaCandidate& best = result.best.front();
+    const sweeps::FpgaSpeculation& how = exploration.space.speculations[best.speculation];
+    std::string text = text::wrapped(
+        fmt::format("Best for {} on {}: a tile of {} x {} weights for {} tokens and {} SSM lanes, {}: {} tokens/s.",
+                    name_of(exploration.objective), exploration.base.board.name, text::short_text(best.tile_inputs),
+                    text::short_text(best.tile_outputs), text::short_text(best.tokens), text::short_text(best.lanes),
+                    plain(exploration, best) ? std::string("without speculation")
+                                             : fmt::format("{} drafting {}", how.drafter, how.tree_label),
+                    text::fixed_text(best.tokens_per_second, 2)),
+        fpga_page_width);
     text += "\n\n" +
-            wrapped(fmt::format("{} designs, {} of them beyond {} of the DSPs or LUTs, or beyond the memories, of {}.",
-                                grouped_text(static_cast<long long>(result.points)),
-                                grouped_text(static_cast<long long>(result.too_large)),
-                                percent_text(exploration.space.utilisation), exploration.base.board.title),
-                    fpga_page_width) +
+            text::wrapped(fmt::format("{} designs, {} of them beyond {} of the DSPs or LUTs, or beyond the memories, of {}.",
+                                      text::grouped_text(static_cast<long long>(result.points)),
+                                      text::grouped_text(static_cast<long long>(result.too_large)),
+                                      text::percent_text(exploration.space.utilisation), exploration.base.board.title),
+                          fpga_page_width) +
             "\n\n";
     text += fmt::format("Best by {}\n{}\n", name_of(exploration.objective), rows_text(exploration, result.best));
     text += fmt::format("Pareto set of tokens/s, tokens/J and the share used of the scarcest resource\n{}\n",
@@ -117,7 +118,7 @@ std::string exploration_table(const FpgaExploration& exploration) {
     return text + "Inputs: " + provenance_summary(exploration.base.provenance) + ".\n";
 }
 
-Json exploration_json(const FpgaExploration& exploration, const Json& echo) {
+Json exploration_json(const sweeps::FpgaExploration& exploration, const Json& echo) {
     return {{"format", "treeline-fpga-exploration"},
             {"version", 1},
             {"input", echo},
@@ -129,10 +130,10 @@ Json exploration_json(const FpgaExploration& exploration, const Json& echo) {
             {"inputs", provenance_json(exploration.base.provenance)}};
 }
 
-std::string exploration_csv(const FpgaExploration& exploration) {
+std::string exploration_csv(const sweeps::FpgaExploration& exploration) {
     return csv_of({"tokens_per_second", "round_seconds", "tokens_per_joule", "utilisation", "dsps", "luts", "bram18s", "urams",
                    "tile_inputs", "tile_outputs", "tokens", "lanes", "fifo_depth", "drafter", "tree", "accept_length", "plan"},
                   candidates_json(exploration, exploration.result.pareto));
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -7,12 +7,12 @@
 
 #include "sweeps/fpga/fpga_explore.h"
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string exploration_table(const FpgaExploration& exploration);
+std::string exploration_table(const sweeps::FpgaExploration& exploration);
 /// Format "treeline-fpga-exploration", version 1.
-nlohmann::ordered_json exploration_json(const FpgaExploration& exploration, const nlohmann::ordered_json& echo);
+nlohmann::ordered_json exploration_json(const sweeps::FpgaExploration& exploration, const nlohmann::ordered_json& echo);
 /// One line for each design of the Pareto set.
-std::string exploration_csv(const FpgaExploration& exploration);
+std::string exploration_csv(const sweeps::FpgaExploration& exploration);
 
-}  // namespace treeline
+}  // namespace treeline::reports

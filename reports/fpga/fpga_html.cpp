@@ -10,12 +10,12 @@
 #include "sim/fpga/ablation.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Figure breakdown_figure(const FpgaEstimate& estimate) {
+Figure breakdown_figure(const sweeps::FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-cycles";
     figure.title = "Cycles per layer";
@@ -26,8 +26,8 @@ Figure breakdown_figure(const FpgaEstimate& estimate) {
     figure.y = {"cycles", "Cycles per layer"};
     figure.series = "term";
     figure.columns = {{"pass", "Pass", ""}, {"term", "Term", ""}, {"cycles", "Cycles", "", 0}};
-    for (const FpgaNamedPass& pass : passes_of(estimate)) {
-        for (const FpgaTerm& term : terms_of(pass.cost->layer)) {
+    for (const sweeps::FpgaNamedPass& pass : sweeps::passes_of(estimate)) {
+        for (const sweeps::FpgaTerm& term : terms_of(pass.cost->layer)) {
             if (term.cycles > 0.0) {
                 figure.rows.push_back({{"pass", pass.name}, {"term", term.name}, {"cycles", term.cycles}});
             }
@@ -37,8 +37,8 @@ Figure breakdown_figure(const FpgaEstimate& estimate) {
 }
 
 /// When each unit works in a layer of the verification (or of plain decoding).
-Figure timeline_figure(const FpgaEstimate& estimate) {
-    const fpga::LayerCycles& layer = estimate.round.verify.layer;
+Figure timeline_figure(const sweeps::FpgaEstimate& estimate) {
+    const sim::fpga::LayerCycles& layer = estimate.round.verify.layer;
     Figure figure;
     figure.id = "fpga-timeline";
     figure.title = "Units at work in one layer of the verification";
@@ -65,8 +65,8 @@ Figure timeline_figure(const FpgaEstimate& estimate) {
     // Blocks of x reach the other units one by one; each unit is drawn from its first block to its last.
     add("Convolution", "convolution", overlap ? at : at + layer.scan_linear,
         overlap ? std::max(layer.scan_linear, layer.convolution_busy) : layer.convolution_busy);
-    const double scan_start =
-        overlap ? at + fpga::linear_latency + layer.in_stream.block_cycles() : at + layer.scan_linear + layer.convolution_busy;
+    const double scan_start = overlap ? at + sim::fpga::linear_latency + layer.in_stream.block_cycles()
+                                      : at + layer.scan_linear + layer.convolution_busy;
     const double busy_share = layer.ssm_busy / (end_of_scan - scan_start);
     add("SSM unit", busy_share < 0.995 && overlap ? "scan, waiting for blocks in between" : "scan", scan_start,
         end_of_scan - scan_start);
@@ -77,7 +77,7 @@ Figure timeline_figure(const FpgaEstimate& estimate) {
     return figure;
 }
 
-Figure fifo_figure(const FpgaEstimate& estimate) {
+Figure fifo_figure(const sweeps::FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-fifo";
     figure.title = "State tiles in the FIFO";
@@ -89,7 +89,7 @@ Figure fifo_figure(const FpgaEstimate& estimate) {
     figure.y = {"tiles", "State tiles queued"};
     figure.columns = {{"cycle", "Cycle", "", 0}, {"tiles", "Tiles", "", 0}};
     const std::vector<int> queued =
-        fpga::fifo_occupancy(fpga::verified_parents(estimate.run.tree), estimate.run.design.ssm.rules);
+        sim::fpga::fifo_occupancy(sim::fpga::verified_parents(estimate.run.tree), estimate.run.design.ssm.rules);
     for (std::size_t cycle = 0; cycle < queued.size(); ++cycle) {
         figure.rows.push_back({{"cycle", cycle}, {"tiles", queued[cycle]}});
     }
@@ -97,7 +97,7 @@ Figure fifo_figure(const FpgaEstimate& estimate) {
     return figure;
 }
 
-Figure resource_figure(const FpgaEstimate& estimate) {
+Figure resource_figure(const sweeps::FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-resources";
     figure.title = "Share of the board that each unit takes";
@@ -110,10 +110,10 @@ Figure resource_figure(const FpgaEstimate& estimate) {
     figure.rules = {{70.0, "routable"}};
     figure.columns = {
         {"resource", "Resource", ""}, {"unit", "Unit", ""}, {"used", "Used", "", 0}, {"percent", "Share", "%", 1}};
-    const fpga::Resources& board = estimate.run.board.resources;
-    fpga::UnitUse buffers = {"buffers", {}};
-    std::vector<fpga::UnitUse> units;
-    for (const fpga::UnitUse& unit : estimate.resources.units) {
+    const sim::fpga::Resources& board = estimate.run.board.resources;
+    sim::fpga::UnitUse buffers = {"buffers", {}};
+    std::vector<sim::fpga::UnitUse> units;
+    for (const sim::fpga::UnitUse& unit : estimate.resources.units) {
         if (unit.unit.starts_with("buffer: ")) {
             buffers.used.bram18s += unit.used.bram18s;
             buffers.used.urams += unit.used.urams;
@@ -122,7 +122,7 @@ Figure resource_figure(const FpgaEstimate& estimate) {
         }
     }
     units.push_back(buffers);
-    for (const fpga::UnitUse& unit : units) {
+    for (const sim::fpga::UnitUse& unit : units) {
         const auto add = [&](const char* resource, double used, double there) {
             if (used > 0.0 && there > 0.0) {
                 figure.rows.push_back(
@@ -138,33 +138,35 @@ Figure resource_figure(const FpgaEstimate& estimate) {
 }
 
 /// Of a bar: names must fit below it.
-const char* short_name_of(fpga::AblationStage stage) {
+const char* short_name_of(sim::fpga::AblationStage stage) {
     switch (stage) {
-        case fpga::AblationStage::plain:
+        case sim::fpga::AblationStage::plain:
             return "plain";
-        case fpga::AblationStage::naive:
+        case sim::fpga::AblationStage::naive:
             return "naive";
-        case fpga::AblationStage::hybrid_backtracking:
+        case sim::fpga::AblationStage::hybrid_backtracking:
             return "+ T1";
-        case fpga::AblationStage::fifo_tree:
+        case sim::fpga::AblationStage::fifo_tree:
             return "+ T2";
-        case fpga::AblationStage::overlap:
+        case sim::fpga::AblationStage::overlap:
             break;
     }
     return "+ T3";
 }
 
-const char* unit_of(fpga::LayerBound bound) {
-    return bound == fpga::LayerBound::linear ? "Linear unit" : bound == fpga::LayerBound::ssm ? "SSM unit" : "convolution";
+const char* unit_of(sim::fpga::LayerBound bound) {
+    return bound == sim::fpga::LayerBound::linear ? "Linear unit"
+           : bound == sim::fpga::LayerBound::ssm  ? "SSM unit"
+                                                  : "convolution";
 }
 
-const char* cause_of(fpga::TileBound bound) {
-    return bound == fpga::TileBound::array    ? "nothing else: the array takes one tile per cycle"
-           : bound == fpga::TileBound::memory ? "the memory"
-                                              : "the multipliers, which serve the tokens in turn";
+const char* cause_of(sim::fpga::TileBound bound) {
+    return bound == sim::fpga::TileBound::array    ? "nothing else: the array takes one tile per cycle"
+           : bound == sim::fpga::TileBound::memory ? "the memory"
+                                                   : "the multipliers, which serve the tokens in turn";
 }
 
-Figure ablation_figure(const FpgaEstimate& estimate) {
+Figure ablation_figure(const sweeps::FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-ablation";
     figure.title = "What each technique gains";
@@ -174,9 +176,9 @@ Figure ablation_figure(const FpgaEstimate& estimate) {
     figure.y = {"rate", "Tokens/s"};
     figure.columns = {
         {"stage", "Stage", ""}, {"rate", "Tokens/s", "", 2}, {"gain", "Gain", "×", 2}, {"energy_gain", "Energy gain", "×", 2}};
-    const FpgaRun& run = estimate.run;
-    for (const fpga::AblationRow& row :
-         fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
+    const sweeps::FpgaRun& run = estimate.run;
+    for (const sim::fpga::AblationRow& row :
+         sim::fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
         figure.rows.push_back({{"bar", short_name_of(row.stage)},
                                {"stage", name_of(row.stage)},
                                {"rate", row.round.tokens_per_second},
@@ -187,7 +189,7 @@ Figure ablation_figure(const FpgaEstimate& estimate) {
 }
 
 /// Power of each stage by cause; empty if unknown.
-Figure power_figure(const FpgaEstimate& estimate) {
+Figure power_figure(const sweeps::FpgaEstimate& estimate) {
     Figure figure;
     figure.id = "fpga-power";
     figure.title = "Where the power goes";
@@ -202,10 +204,10 @@ Figure power_figure(const FpgaEstimate& estimate) {
                       {"watts", "Power", "W", 2},
                       {"tokens_per_joule", "Tokens/J", "", 2},
                       {"energy_gain", "Energy gain", "×", 2}};
-    const FpgaRun& run = estimate.run;
-    for (const fpga::AblationRow& row :
-         fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
-        const fpga::PowerParts& power = row.round.power;
+    const sweeps::FpgaRun& run = estimate.run;
+    for (const sim::fpga::AblationRow& row :
+         sim::fpga::ablation(run.board, run.design, run.target.shape, run.drafter->shape, run.tree, run.accept_length)) {
+        const sim::fpga::PowerParts& power = row.round.power;
         const std::array parts = {std::pair{"leakage", power.leakage}, std::pair{"clocked DSPs and fabric", power.clocked},
                                   std::pair{"memory traffic", power.memory}, std::pair{"products", power.products}};
         for (const auto& [cause, watts] : parts) {
@@ -222,7 +224,7 @@ Figure power_figure(const FpgaEstimate& estimate) {
 
 }  // namespace
 
-std::vector<FigureSection> fpga_sections(const FpgaEstimate& estimate) {
+std::vector<FigureSection> fpga_sections(const sweeps::FpgaEstimate& estimate) {
     std::vector<FigureSection> sections;
     FigureSection cycles = {"fpga-layer", "Where the cycles go", "", {breakdown_figure(estimate), timeline_figure(estimate)}};
     cycles.text =
@@ -232,7 +234,7 @@ std::vector<FigureSection> fpga_sections(const FpgaEstimate& estimate) {
     if (estimate.run.speculates()) {
         sections.push_back({"fpga-tree", "The tree on the chip", "", {fifo_figure(estimate)}});
         FigureSection techniques = {"fpga-techniques", "The three techniques", "", {ablation_figure(estimate)}};
-        if (fpga::knows_power(estimate.run.board, estimate.run.design)) {
+        if (sim::fpga::knows_power(estimate.run.board, estimate.run.design)) {
             techniques.figures.push_back(power_figure(estimate));
         }
         sections.push_back(std::move(techniques));
@@ -241,7 +243,7 @@ std::vector<FigureSection> fpga_sections(const FpgaEstimate& estimate) {
     return sections;
 }
 
-std::string fpga_html(const FpgaEstimate& estimate) {
+std::string fpga_html(const sweeps::FpgaEstimate& estimate) {
     FigurePage page;
     page.title = estimate.run.title.empty() ? estimate.run.design.title : estimate.run.title;
     page.subtitle = fmt::format("{}, {}", estimate.run.design.title, estimate.run.board.title);
@@ -251,4 +253,4 @@ std::string fpga_html(const FpgaEstimate& estimate) {
     return render_figures(page);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

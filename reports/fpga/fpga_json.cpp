@@ -4,16 +4,16 @@
 #include "reports/fpga/fpga_output.h"
 #include "reports/provenance_output.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json resources_json(const fpga::Resources& resources) {
+Json resources_json(const sim::fpga::Resources& resources) {
     return {{"dsps", resources.dsps}, {"luts", resources.luts}, {"bram18s", resources.bram18s}, {"urams", resources.urams}};
 }
 
-Json stream_json(const fpga::TileStream& stream) {
+Json stream_json(const sim::fpga::TileStream& stream) {
     return {{"tiles_per_block", stream.tiles_per_block},
             {"blocks", stream.blocks},
             {"cycles_per_tile", stream.cycles_per_tile},
@@ -24,9 +24,9 @@ Json stream_json(const fpga::TileStream& stream) {
             {"padded_share", stream.padded_share}};
 }
 
-Json layer_json(const fpga::LayerCycles& layer) {
+Json layer_json(const sim::fpga::LayerCycles& layer) {
     Json terms = Json::object();
-    for (const FpgaTerm& term : terms_of(layer)) {
+    for (const sweeps::FpgaTerm& term : terms_of(layer)) {
         terms[term.name] = term.cycles;
     }
     return {{"cycles", layer.total},
@@ -43,8 +43,8 @@ Json layer_json(const fpga::LayerCycles& layer) {
             {"ssm_stall_cycles", layer.ssm_stall}};
 }
 
-Json pass_json(const FpgaNamedPass& pass) {
-    const fpga::PassCost& cost = *pass.cost;
+Json pass_json(const sweeps::FpgaNamedPass& pass) {
+    const sim::fpga::PassCost& cost = *pass.cost;
     return {{"pass", pass.name},
             {"runs", pass.runs},
             {"seconds", cost.time.value()},
@@ -62,20 +62,21 @@ Json pass_json(const FpgaNamedPass& pass) {
             {"layer", layer_json(cost.layer)}};
 }
 
-Json fifo_json(const FpgaEstimate& estimate) {
-    const fpga::IssueSchedule& schedule = estimate.work.schedule;
+Json fifo_json(const sweeps::FpgaEstimate& estimate) {
+    const sim::fpga::IssueSchedule& schedule = estimate.work.schedule;
     return {{"depth", estimate.run.design.ssm.fifo_depth},
             {"depth_needed", schedule.fifo_depth_needed},
             {"high_water", schedule.fifo_high_water},
             {"issue_cycles", schedule.issue},
             {"group_cycles", schedule.cycles},
             {"stall_cycles", schedule.stall_cycles},
-            {"occupancy", fpga::fifo_occupancy(fpga::verified_parents(estimate.run.tree), estimate.run.design.ssm.rules)}};
+            {"occupancy",
+             sim::fpga::fifo_occupancy(sim::fpga::verified_parents(estimate.run.tree), estimate.run.design.ssm.rules)}};
 }
 
-Json used_json(const FpgaEstimate& estimate) {
+Json used_json(const sweeps::FpgaEstimate& estimate) {
     Json units = Json::array();
-    for (const fpga::UnitUse& unit : estimate.resources.units) {
+    for (const sim::fpga::UnitUse& unit : estimate.resources.units) {
         Json entry = resources_json(unit.used);
         entry["unit"] = unit.unit;
         units.push_back(std::move(entry));
@@ -87,10 +88,10 @@ Json used_json(const FpgaEstimate& estimate) {
 
 }  // namespace
 
-Json fpga_json(const FpgaEstimate& estimate, const Json& echo) {
-    const fpga::RoundCost& round = estimate.round;
+Json fpga_json(const sweeps::FpgaEstimate& estimate, const Json& echo) {
+    const sim::fpga::RoundCost& round = estimate.round;
     Json passes = Json::array();
-    for (const FpgaNamedPass& pass : passes_of(estimate)) {
+    for (const sweeps::FpgaNamedPass& pass : sweeps::passes_of(estimate)) {
         passes.push_back(pass_json(pass));
     }
     Json result = {{"format", "treeline-fpga-estimate"},
@@ -107,7 +108,7 @@ Json fpga_json(const FpgaEstimate& estimate, const Json& echo) {
                    {"round_seconds", round.time.value()},
                    {"draft_seconds", round.draft.value()},
                    {"draft_passes", round.draft_passes}};
-    const fpga::PowerParts& power = round.power;
+    const sim::fpga::PowerParts& power = round.power;
     const bool knows_power = power.total().value() > 0.0;
     result["watts"] = knows_power ? Json(power.total().value()) : Json();
     result["watts_by_cause"] = knows_power ? Json{{"leakage", power.leakage.value()},
@@ -126,4 +127,4 @@ Json fpga_json(const FpgaEstimate& estimate, const Json& echo) {
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

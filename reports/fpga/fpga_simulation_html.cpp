@@ -7,13 +7,13 @@
 #include "reports/fpga/fpga_simulation_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
-using accelerator::ProcessSchedule;
-using accelerator::StreamSchedule;
+using kernels::accelerator::ProcessSchedule;
+using kernels::accelerator::StreamSchedule;
 
-Figure timeline_figure(const FpgaSimulation& simulation) {
+Figure timeline_figure(const sweeps::FpgaSimulation& simulation) {
     Figure figure;
     figure.id = "fpga-simulated-timeline";
     figure.title = "Units over the layer";
@@ -29,7 +29,7 @@ Figure timeline_figure(const FpgaSimulation& simulation) {
     return figure;
 }
 
-Figure passes_figure(const FpgaSimulation& simulation) {
+Figure passes_figure(const sweeps::FpgaSimulation& simulation) {
     Figure figure;
     figure.id = "fpga-simulated-passes";
     figure.title = "Passes of a round, simulated";
@@ -43,7 +43,7 @@ Figure passes_figure(const FpgaSimulation& simulation) {
                       {"cycles", "Cycles per layer", "", 0},
                       {"closed", "By the closed form", "", 0},
                       {"difference", "Difference", "%", 3}};
-    for (const FpgaSimulatedPass& pass : simulation.passes) {
+    for (const sweeps::FpgaSimulatedPass& pass : simulation.passes) {
         figure.rows.push_back({{"pass", pass.name},
                                {"runs", pass.runs},
                                {"all", pass.runs * pass.layers * pass.cycles},
@@ -54,7 +54,7 @@ Figure passes_figure(const FpgaSimulation& simulation) {
     return figure;
 }
 
-Figure waits_figure(const FpgaSimulation& simulation) {
+Figure waits_figure(const sweeps::FpgaSimulation& simulation) {
     Figure figure;
     figure.id = "fpga-simulated-waits";
     figure.title = "Cycles that units wait";
@@ -79,7 +79,7 @@ Figure waits_figure(const FpgaSimulation& simulation) {
     return figure;
 }
 
-Figure block_figure(const FpgaSimulation& simulation) {
+Figure block_figure(const sweeps::FpgaSimulation& simulation) {
     const StreamSchedule& waiting = simulation.schedule.streams[static_cast<std::size_t>(simulation.trace.waiting)];
     Figure figure;
     figure.id = "fpga-simulated-fifo-block";
@@ -96,7 +96,7 @@ Figure block_figure(const FpgaSimulation& simulation) {
     return figure;
 }
 
-Figure layer_figure(const FpgaSimulation& simulation) {
+Figure layer_figure(const sweeps::FpgaSimulation& simulation) {
     const std::int64_t stretch = stretch_of_layer(simulation);
     Figure figure;
     figure.id = "fpga-simulated-fifo-layer";
@@ -110,7 +110,7 @@ Figure layer_figure(const FpgaSimulation& simulation) {
     for (const int id : fifos_of(simulation)) {
         const StreamSchedule& stream = simulation.schedule.streams[static_cast<std::size_t>(id)];
         std::int64_t cycle = 0;
-        for (const int most : accelerator::most_held(stream, stretch, simulation.schedule.cycles)) {
+        for (const int most : kernels::accelerator::most_held(stream, stretch, simulation.schedule.cycles)) {
             figure.rows.push_back({{"fifo", stream.name}, {"cycle", cycle}, {"held", most}});
             cycle += stretch;
         }
@@ -120,16 +120,17 @@ Figure layer_figure(const FpgaSimulation& simulation) {
 
 }  // namespace
 
-std::vector<int> fifos_of(const FpgaSimulation& simulation) {
+std::vector<int> fifos_of(const sweeps::FpgaSimulation& simulation) {
     return {simulation.trace.weights, simulation.trace.blocks, simulation.trace.waiting};
 }
 
-std::vector<std::pair<std::int64_t, int>> steps_of_first_block(const FpgaSimulation& simulation) {
+std::vector<std::pair<std::int64_t, int>> steps_of_first_block(const sweeps::FpgaSimulation& simulation) {
     const auto& streams = simulation.schedule.streams;
     const std::vector<std::int64_t>& begins = streams[static_cast<std::size_t>(simulation.trace.blocks)].read_cycles;
     const std::int64_t end = begins.size() > 1 ? begins[1] : simulation.schedule.cycles;
     std::vector<std::pair<std::int64_t, int>> steps = {{0, 0}};
-    for (const auto& [cycle, held] : accelerator::occupancy(streams[static_cast<std::size_t>(simulation.trace.waiting)])) {
+    for (const auto& [cycle, held] :
+         kernels::accelerator::occupancy(streams[static_cast<std::size_t>(simulation.trace.waiting)])) {
         if (cycle >= end) {
             break;
         }
@@ -138,20 +139,20 @@ std::vector<std::pair<std::int64_t, int>> steps_of_first_block(const FpgaSimulat
     return steps;
 }
 
-std::int64_t stretch_of_layer(const FpgaSimulation& simulation) {
+std::int64_t stretch_of_layer(const sweeps::FpgaSimulation& simulation) {
     constexpr std::int64_t stretches = 200;
     return std::max<std::int64_t>(1, (simulation.schedule.cycles + stretches - 1) / stretches);
 }
 
-std::string fpga_simulation_html(const FpgaSimulation& simulation) {
+std::string fpga_simulation_html(const sweeps::FpgaSimulation& simulation) {
     FigurePage page;
     page.title = "Treeline: C-simulation of an accelerator";
     page.subtitle =
         fmt::format("{} on {}, {}", simulation.run.design.title, simulation.run.board.title, simulation.run.target.name);
     page.heading = "One layer";
-    page.sentence =
-        fmt::format("{} cycles simulated, {} by the closed form.", grouped_text(static_cast<long long>(simulation.cycles())),
-                    grouped_text(static_cast<long long>(simulation.closed_form.total + 0.5)));
+    page.sentence = fmt::format("{} cycles simulated, {} by the closed form.",
+                                text::grouped_text(static_cast<long long>(simulation.cycles())),
+                                text::grouped_text(static_cast<long long>(simulation.closed_form.total + 0.5)));
     page.sections = {{"fpga-units",
                       "Units",
                       "What works when, and what it waits for.",
@@ -167,4 +168,4 @@ std::string fpga_simulation_html(const FpgaSimulation& simulation) {
     return render_figures(page);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -6,12 +6,15 @@
 
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 std::string inputs_table(const std::vector<json::KeyTable>& tables) {
     std::string text;
     for (const json::KeyTable& table : tables) {
-        TextTable shown({{"key", Align::left}, {"type", Align::left}, {"default", Align::left}, {"meaning", Align::left}});
+        text::TextTable shown({{"key", text::Align::left},
+                               {"type", text::Align::left},
+                               {"default", text::Align::left},
+                               {"meaning", text::Align::left}});
         for (const json::KeyRow& row : table.rows) {
             shown.add({row.key, json::without_backticks(row.type), json::without_backticks(row.fallback),
                        json::without_backticks(row.meaning)});
@@ -34,10 +37,10 @@ std::string inputs_json(const std::vector<json::KeyTable>& tables) {
 }
 
 std::string inputs_csv(const std::vector<json::KeyTable>& tables) {
-    std::string text = csv_line({"object", "key", "type", "default", "meaning"});
+    std::string text = text::csv_line({"object", "key", "type", "default", "meaning"});
     for (const json::KeyTable& table : tables) {
         for (const json::KeyRow& row : table.rows) {
-            text += csv_line({table.name, row.key, row.type, row.fallback, row.meaning + row.note});
+            text += text::csv_line({table.name, row.key, row.type, row.fallback, row.meaning + row.note});
         }
     }
     return text;
@@ -54,4 +57,4 @@ std::string inputs_markdown(const std::vector<json::KeyTable>& tables) {
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -6,7 +6,7 @@
 
 #include "json/key.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// Each object's name above its table, for a terminal.
 std::string inputs_table(const std::vector<json::KeyTable>& tables);
@@ -15,4 +15,4 @@ std::string inputs_csv(const std::vector<json::KeyTable>& tables);
 /// Tables in Markdown, each after the mark of its place in docs/inputs.md: "<!-- keys: platform -->".
 std::string inputs_markdown(const std::vector<json::KeyTable>& tables);
 
-}  // namespace treeline
+}  // namespace treeline::reports

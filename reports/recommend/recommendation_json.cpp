@@ -8,21 +8,21 @@
 #include "sweeps/variants.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Speculation& speculation_of(const Recommendation& found, int speculation) {
+const sim::Speculation& speculation_of(const sweeps::Recommendation& found, int speculation) {
     return found.speculations[static_cast<std::size_t>(speculation)];
 }
 
 Json tokens_per_joule(Joules per_token) { return per_token > Joules(0.0) ? Json(1.0 / per_token.value()) : Json(); }
 
-Json candidate_json(const Recommendation& found, const Candidate& c) {
-    const Variant& variant = found.variants[c.variant];
-    const VariantLabels& labels = variant.labels;
-    const Device& device = variant.setup.platform.device;
+Json candidate_json(const sweeps::Recommendation& found, const sweeps::Candidate& c) {
+    const sweeps::Variant& variant = found.variants[c.variant];
+    const sweeps::VariantLabels& labels = variant.labels;
+    const sim::Device& device = variant.setup.platform.device;
     return {{"target", labels.target},
             {"precision", labels.precision},
             {"device", labels.device},
@@ -56,9 +56,9 @@ Json candidate_json(const Recommendation& found, const Candidate& c) {
 }
 
 /// Every rollback and way of verifying with the recommended drafter, best first.
-Json policies_json(const Recommendation& found) {
+Json policies_json(const sweeps::Recommendation& found) {
     Json policies = Json::array();
-    for (const PolicyOutcome& outcome : compare_policies(found)) {
+    for (const sweeps::PolicyOutcome& outcome : sweeps::compare_policies(found)) {
         Json policy = {{"rollback", found.variants[outcome.variant].labels.rollback}};
         if (outcome.best == nullptr) {
             policy["reason"] = outcome.reason;
@@ -75,12 +75,12 @@ Json policies_json(const Recommendation& found) {
     return policies;
 }
 
-Json limit_json(const std::optional<Limit>& limit) { return limit ? Json(name_of(*limit)) : Json(nullptr); }
+Json limit_json(const std::optional<sweeps::Limit>& limit) { return limit ? Json(name_of(*limit)) : Json(nullptr); }
 
-Json schedule_json(const Recommendation& found) {
-    const Schedule& schedule = found.schedule;
+Json schedule_json(const sweeps::Recommendation& found) {
+    const sweeps::Schedule& schedule = found.schedule;
     Json entries = Json::array();
-    for (const ScheduleEntry& entry : schedule.entries) {
+    for (const sweeps::ScheduleEntry& entry : schedule.entries) {
         entries.push_back({{"batch_from", entry.batch_from},
                            {"batch_to", entry.batch_to},
                            {"shape", speculation_of(found, entry.speculation).label},
@@ -99,9 +99,9 @@ Json schedule_json(const Recommendation& found) {
             {"speedup", schedule.speedup}};
 }
 
-Json pareto_json(const Recommendation& found) {
+Json pareto_json(const sweeps::Recommendation& found) {
     Json points = Json::array();
-    for (const TradeoffPoint& point : found.tradeoffs) {
+    for (const sweeps::TradeoffPoint& point : found.tradeoffs) {
         if (point.on_front) {
             points.push_back({{"configuration", text_of(found.variants[point.variant], found.variants)},
                               {"shape", speculation_of(found, point.speculation).label},
@@ -117,9 +117,9 @@ Json pareto_json(const Recommendation& found) {
     return points;
 }
 
-Json interval_json(const GainInterval& interval) {
+Json interval_json(const sweeps::GainInterval& interval) {
     Json inputs = Json::array();
-    for (const Sensitivity& input : interval.inputs) {
+    for (const sweeps::Sensitivity& input : interval.inputs) {
         inputs.push_back({{"input", input.input}, {"range", input.range}, {"gain_low", input.low}, {"gain_high", input.high}});
     }
     return {{"gain", interval.value}, {"low", interval.low}, {"high", interval.high}, {"inputs", inputs}};
@@ -127,11 +127,11 @@ Json interval_json(const GainInterval& interval) {
 
 }  // namespace
 
-Json recommendation_json(const Answer& answer, const Json& input, const std::vector<Engine>& engines) {
+Json recommendation_json(const sweeps::Answer& answer, const Json& input, const std::vector<engines::Engine>& engines) {
     Json json = {{"format", "treeline-recommendation"}, {"version", 1}, {"input", input}, {"sentence", sentence_of(answer)}};
     json["recommendation"] = nullptr;
     if (answer.result.recommendation) {
-        const Recommendation& found = *answer.result.recommendation;
+        const sweeps::Recommendation& found = *answer.result.recommendation;
         json["speculate"] = found.speculate;
         json["objective"] = name_of(answer.input.workload.objective);
         json["shares_of"] = name_of(answer.input.workload.traffic.shares_of);
@@ -140,17 +140,17 @@ Json recommendation_json(const Answer& answer, const Json& input, const std::vec
         json["schedule"] = schedule_json(found);
         json["policies"] = policies_json(found);
         json["runners_up"] = Json::array();
-        for (const Candidate& runner_up : found.runners_up) {
+        for (const sweeps::Candidate& runner_up : found.runners_up) {
             json["runners_up"].push_back(candidate_json(found, runner_up));
         }
         json["flip_accept_length"] = found.flip_accept_length ? Json(*found.flip_accept_length) : Json();
         json["devices"] = Json::array();
-        for (const DeviceChoice& device : best_of_each_device(found)) {
+        for (const sweeps::DeviceChoice& device : sweeps::best_of_each_device(found)) {
             json["devices"].push_back(candidate_json(found, *device.best));
         }
         json["pareto"] = pareto_json(found);
         json["engine_flags"] = Json::array();
-        for (const EngineFlags& flags : engine_flags(found, engines)) {
+        for (const engines::EngineFlags& flags : engines::engine_flags(found, engines)) {
             json["engine_flags"].push_back({{"engine", flags.engine},
                                             {"flags", flags.text},
                                             {"file", flags.file},
@@ -160,7 +160,7 @@ Json recommendation_json(const Answer& answer, const Json& input, const std::vec
         json["uncertainty"] = answer.interval ? interval_json(*answer.interval) : Json();
     }
     json["excluded"] = Json::array();
-    for (const Exclusion& exclusion : answer.result.excluded) {
+    for (const sweeps::Exclusion& exclusion : answer.result.excluded) {
         json["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
     }
     json["inputs"] = provenance_json(answer.input.provenance);
@@ -168,17 +168,17 @@ Json recommendation_json(const Answer& answer, const Json& input, const std::vec
     return json;
 }
 
-std::string recommendation_csv(const Answer& answer) {
+std::string recommendation_csv(const sweeps::Answer& answer) {
     if (!answer.result.recommendation) {
-        return csv_line({"rank"});
+        return text::csv_line({"rank"});
     }
-    const Recommendation& found = *answer.result.recommendation;
+    const sweeps::Recommendation& found = *answer.result.recommendation;
     Json rows = Json::array();
-    for (const Candidate& candidate : found.candidates) {
+    for (const sweeps::Candidate& candidate : found.candidates) {
         rows.push_back({{"rank", rows.size() + 1}});
         rows.back().update(candidate_json(found, candidate));
     }
     return csv_of(rows);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

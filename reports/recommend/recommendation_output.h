@@ -10,22 +10,22 @@
 #include "engines/engine_flags.h"
 #include "sweeps/recommend_answer.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// What to do, in one sentence.
-std::string sentence_of(const Answer& answer);
+std::string sentence_of(const sweeps::Answer& answer);
 
-std::string recommendation_table(const Answer& answer, const std::vector<Engine>& engines);
+std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines);
 /// `engines`: those whose flags are shown.
 /// Format "treeline-recommendation", version 1; "input" repeats the workload file.
-nlohmann::ordered_json recommendation_json(const Answer& answer, const nlohmann::ordered_json& input,
-                                           const std::vector<Engine>& engines);
+nlohmann::ordered_json recommendation_json(const sweeps::Answer& answer, const nlohmann::ordered_json& input,
+                                           const std::vector<engines::Engine>& engines);
 /// The data of the report's page (reports/html.h), studies included. If nothing meets the limits, the page says why.
-nlohmann::ordered_json report_page_data(const Answer& answer, const std::vector<Engine>& engines);
+nlohmann::ordered_json report_page_data(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines);
 /// One line per candidate that meets the limits, best first.
-std::string recommendation_csv(const Answer& answer);
+std::string recommendation_csv(const sweeps::Answer& answer);
 
 /// Target, drafter, platform and so on as name and value.
-std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& answer);
+std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::Answer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

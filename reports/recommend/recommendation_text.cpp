@@ -8,29 +8,29 @@
 #include "text/precision_text.h"
 #include "text/steady_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 /// "packed", and for a chain what that means.
-std::string verification_text(const Recommendation& found, const Candidate& candidate) {
-    const Speculation& speculation = found.speculations[static_cast<std::size_t>(candidate.speculation)];
-    return is_chain(speculation) && speculation.verification == Verification::unrolled
+std::string verification_text(const sweeps::Recommendation& found, const sweeps::Candidate& candidate) {
+    const sim::Speculation& speculation = found.speculations[static_cast<std::size_t>(candidate.speculation)];
+    return sim::is_chain(speculation) && speculation.verification == sim::Verification::unrolled
                ? "one pass over the chain"
                : std::string(name_of(speculation.verification));
 }
 
 }  // namespace
 
-std::string sentence_of(const Answer& answer) {
+std::string sentence_of(const sweeps::Answer& answer) {
     return answer.result.recommendation
                ? answer_sentence(answer.input.workload, *answer.result.recommendation)
                : fmt::format("No configuration for {} fits in memory and meets the limits.", answer.input.target.label);
 }
 
-std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& answer) {
-    const Recommendation& found = *answer.result.recommendation;
-    const Candidate& best = found.candidates.front();
-    const Variant& variant = recommended_variant(answer);
+std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    const sweeps::Candidate& best = found.candidates.front();
+    const sweeps::Variant& variant = sweeps::recommended_variant(answer);
     const bool accelerated = variant.setup.platform.accelerator.has_value();  // computes in formats of its own
     std::vector<std::pair<std::string, std::string>> facts = {
         {"Target", accelerated ? variant.labels.target : answer.input.target.label},
@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
         facts.emplace_back("Draft tokens", drafted_text(found.speculations, best.speculation, best.draft_tokens));
         facts.emplace_back("Verification", verification_text(found, best));
         facts.emplace_back("Rollback", variant.labels.rollback);
-        if (const DrafterChoice* drafter = drafter_of(answer, variant)) {
+        if (const sweeps::DrafterChoice* drafter = sweeps::drafter_of(answer, variant)) {
             facts.emplace_back("Acceptance", drafter->acceptance_text);
             if (!drafter->acceptance_source.empty()) {
                 facts.emplace_back("Acceptance from", drafter->acceptance_source);
@@ -51,11 +51,11 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const Answer& 
     }
     facts.emplace_back("Decoding", std::string(name_of(variant.setup.decoding)));
     facts.emplace_back("Objective", goal_text(answer.input.workload.objective));
-    if (largest_batch_of(answer.input.workload.traffic) > 1.0) {
-        facts.emplace_back("Prompts", steady_text(variant.setup));
+    if (sweeps::largest_batch_of(answer.input.workload.traffic) > 1.0) {
+        facts.emplace_back("Prompts", text::steady_text(variant.setup));
     }
     facts.emplace_back("Shares of traffic", std::string("of ") + std::string(name_of(answer.input.workload.traffic.shares_of)));
     return facts;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -4,15 +4,16 @@
 
 #include "reports/fpga/fpga_output.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
-FpgaRun run_of(const Recommendation& recommendation, const Candidate& candidate) {
-    return run_at(recommendation.variants[candidate.variant].setup,
-                  recommendation.speculations[static_cast<std::size_t>(candidate.speculation)], candidate.accept_length);
+sweeps::FpgaRun run_of(const sweeps::Recommendation& recommendation, const sweeps::Candidate& candidate) {
+    return sweeps::run_at(recommendation.variants[candidate.variant].setup,
+                          recommendation.speculations[static_cast<std::size_t>(candidate.speculation)],
+                          candidate.accept_length);
 }
 
-FigureSection section_of(const std::string& platform, const FpgaEstimate& estimate) {
+FigureSection section_of(const std::string& platform, const sweeps::FpgaEstimate& estimate) {
     FigureSection whole = {"accelerator-" + platform, platform + ", cycle by cycle", sentence_of(estimate), {}};
     for (FigureSection& part : fpga_sections(estimate)) {
         whole.text += part.text.empty() ? "" : " " + part.text;
@@ -26,17 +27,18 @@ FigureSection section_of(const std::string& platform, const FpgaEstimate& estima
 
 }  // namespace
 
-std::vector<FigureSection> accelerator_sections(const Answer& answer) {
+std::vector<FigureSection> accelerator_sections(const sweeps::Answer& answer) {
     std::vector<FigureSection> sections;
     if (!answer.result.recommendation) {
         return sections;
     }
-    for (const DeviceChoice& choice : best_of_each_device(*answer.result.recommendation)) {
+    for (const sweeps::DeviceChoice& choice : sweeps::best_of_each_device(*answer.result.recommendation)) {
         if (answer.result.recommendation->variants[choice.best->variant].setup.platform.accelerator) {
-            sections.push_back(section_of(choice.platform, estimate_fpga(run_of(*answer.result.recommendation, *choice.best))));
+            sections.push_back(
+                section_of(choice.platform, sweeps::estimate_fpga(run_of(*answer.result.recommendation, *choice.best))));
         }
     }
     return sections;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -8,27 +8,27 @@
 #include "reports/recommend/report_studies.h"
 #include "reports/report_data.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 /// For each variant, the source of its drafter's acceptance.
-std::vector<AcceptanceNote> acceptance_notes(const RecommendInput& input) {
+std::vector<AcceptanceNote> acceptance_notes(const sweeps::RecommendInput& input) {
     std::vector<AcceptanceNote> notes;
-    for (const Variant& variant : input.workload.variants) {
-        const DrafterChoice& drafter = input.drafters.at(variant.origin.drafter.value());
+    for (const sweeps::Variant& variant : input.workload.variants) {
+        const sweeps::DrafterChoice& drafter = input.drafters.at(variant.origin.drafter.value());
         notes.push_back({drafter.acceptance_text, drafter.acceptance_source});
     }
     return notes;
 }
 
-std::vector<std::string> notes_of(const RecommendInput& input) {
+std::vector<std::string> notes_of(const sweeps::RecommendInput& input) {
     std::vector<std::string> notes;
     if (!input.source.empty()) {
         notes.push_back(input.source + ".");
     }
-    for (const DrafterChoice& drafter : input.drafters) {
+    for (const sweeps::DrafterChoice& drafter : input.drafters) {
         const std::string source =
             drafter.acceptance_source.empty() ? "the workload names no source" : drafter.acceptance_source;
         notes.push_back(fmt::format("Acceptance of {}: {} ({}).", drafter.label, drafter.acceptance_text, source));
@@ -38,11 +38,11 @@ std::vector<std::string> notes_of(const RecommendInput& input) {
 }
 
 /// If nothing meets the limits, the page still says why.
-Json reasons_only(const Answer& answer) {
+Json reasons_only(const sweeps::Answer& answer) {
     Json data = {{"format", "treeline-report"}, {"version", 1}, {"title", answer.input.title}};
     data["summary"] = {{"sentence", sentence_of(answer)}};
     data["excluded"] = Json::array();
-    for (const Exclusion& exclusion : answer.result.excluded) {
+    for (const sweeps::Exclusion& exclusion : answer.result.excluded) {
         data["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
     }
     data["inputs"] = provenance_json(answer.input.provenance);
@@ -52,7 +52,7 @@ Json reasons_only(const Answer& answer) {
 
 }  // namespace
 
-Json report_page_data(const Answer& answer, const std::vector<Engine>& engines) {
+Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
     if (!answer.result.recommendation) {
         return reasons_only(answer);
     }
@@ -64,4 +64,4 @@ Json report_page_data(const Answer& answer, const std::vector<Engine>& engines) 
                         acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines});
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -13,25 +13,25 @@
 #include "sweeps/adaptive/shape_prices.h"
 #include "sweeps/tree_study.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 constexpr std::size_t most_shapes = 5;
 
 /// The recommended configuration with some of the workload's shapes; plain decoding comes first.
-ShapesPoint point_of(const Answer& answer, const std::vector<int>& shapes) {
-    const Recommendation& found = *answer.result.recommendation;
-    const Variant& variant = recommended_variant(answer);
-    ShapesPoint point;
+sweeps::ShapesPoint point_of(const sweeps::Answer& answer, const std::vector<int>& shapes) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    const sweeps::Variant& variant = sweeps::recommended_variant(answer);
+    sweeps::ShapesPoint point;
     point.target = answer.input.target;
     point.platform = variant.setup.platform;
-    if (const DrafterChoice* drafter = drafter_of(answer, variant)) {
+    if (const sweeps::DrafterChoice* drafter = sweeps::drafter_of(answer, variant)) {
         point.drafter = *drafter;
     }
     point.rollback = variant.setup.rollback;
     point.decoding = variant.setup.decoding;
-    point.context = typical_point(answer.input.workload.traffic).context;
-    point.speculations = chains_up_to(0);
+    point.context = sweeps::typical_point(answer.input.workload.traffic).context;
+    point.speculations = sim::chains_up_to(0);
     for (const int shape : shapes) {
         point.speculations.push_back(found.speculations[static_cast<std::size_t>(shape)]);
     }
@@ -39,11 +39,11 @@ ShapesPoint point_of(const Answer& answer, const std::vector<int>& shapes) {
 }
 
 /// The candidates' best shapes of the recommended variant, each once.
-std::vector<int> best_shapes(const Answer& answer) {
-    const Recommendation& found = *answer.result.recommendation;
+std::vector<int> best_shapes(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
     std::vector<int> shapes;
     std::set<std::string> labels;
-    for (const Candidate& candidate : found.candidates) {
+    for (const sweeps::Candidate& candidate : found.candidates) {
         if (candidate.variant == found.candidates.front().variant && candidate.draft_tokens > 0 &&
             shapes.size() < most_shapes &&
             labels.insert(found.speculations[static_cast<std::size_t>(candidate.speculation)].label).second) {
@@ -54,11 +54,11 @@ std::vector<int> best_shapes(const Answer& answer) {
 }
 
 /// The shapes that the schedule switches between, each once.
-std::vector<int> scheduled_shapes(const Answer& answer) {
-    const Recommendation& found = *answer.result.recommendation;
+std::vector<int> scheduled_shapes(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
     std::vector<int> shapes;
     std::set<std::string> labels;
-    for (const ScheduleEntry& entry : found.schedule.entries) {
+    for (const sweeps::ScheduleEntry& entry : found.schedule.entries) {
         if (entry.draft_tokens > 0 && shapes.size() < most_shapes &&
             labels.insert(found.speculations[static_cast<std::size_t>(entry.speculation)].label).second) {
             shapes.push_back(entry.speculation);
@@ -67,60 +67,61 @@ std::vector<int> scheduled_shapes(const Answer& answer) {
     return shapes;
 }
 
-FigureSection break_even_study(const Answer& answer) {
+FigureSection break_even_study(const sweeps::Answer& answer) {
     constexpr int most_nodes = 64, most_depth = 8;
-    const ShapesPoint point = point_of(answer, {});
-    const SimulatedRounds rounds{point.target,   point.platform, point.drafter,
-                                 point.rollback, point.decoding, typical_point(answer.input.workload.traffic).batch,
-                                 point.context};
-    BreakEvenInput input;
+    const sweeps::ShapesPoint point = point_of(answer, {});
+    const sweeps::SimulatedRounds rounds{point.target,   point.platform,
+                                         point.drafter,  point.rollback,
+                                         point.decoding, sweeps::typical_point(answer.input.workload.traffic).batch,
+                                         point.context};
+    sweeps::BreakEvenInput input;
     input.tree.simulated = rounds;
     input.chain.simulated = rounds;
     for (int depth = 1; depth <= most_depth; ++depth) {
         for (int nodes = depth; nodes <= most_nodes; ++nodes) {
-            for (const Verification verification : {Verification::packed, Verification::unrolled}) {
-                const OptimalShape shape{nodes, depth, 0};
-                input.shapes.push_back({shape, verification, text_of(TreeShape(shape))});
+            for (const sim::Verification verification : {sim::Verification::packed, sim::Verification::unrolled}) {
+                const sim::OptimalShape shape{nodes, depth, 0};
+                input.shapes.push_back({shape, verification, text_of(sim::TreeShape(shape))});
             }
         }
     }
-    input.chains = chains_up_to(most_depth);
+    input.chains = sim::chains_up_to(most_depth);
     input.chains.erase(input.chains.begin());
-    BreakEvenAnswer study{std::move(input), {}};
-    const PricedRounds priced = priced_rounds(study.input, "report");
-    study.result = break_even(priced.chain, priced.trees);
+    sweeps::BreakEvenAnswer study{std::move(input), {}};
+    const sweeps::PricedRounds priced = sweeps::priced_rounds(study.input, "report");
+    study.result = calibrate::break_even(priced.chain, priced.trees);
     FigureSection section = break_even_section(study);
     section.heading = "Where trees stop paying";
     return section;
 }
 
 /// Two assumed tasks: the acceptance as stated, and drafts that are accepted a third less often.
-FigureSection bandit_study(const Answer& answer, const std::vector<int>& shapes) {
+FigureSection bandit_study(const sweeps::Answer& answer, const std::vector<int>& shapes) {
     constexpr double harder = 2.0 / 3.0;
     constexpr std::int64_t rounds_a_task = 2000;
-    const ShapesPoint point = point_of(answer, shapes);
-    const auto batch = static_cast<int>(typical_point(answer.input.workload.traffic).batch);
-    BanditAnswer study;
-    BanditProblem& problem = study.input.problem;
+    const sweeps::ShapesPoint point = point_of(answer, shapes);
+    const auto batch = static_cast<int>(sweeps::typical_point(answer.input.workload.traffic).batch);
+    sweeps::BanditAnswer study;
+    sweeps::BanditProblem& problem = study.input.problem;
     for (const double factor : {1.0, harder}) {
-        BanditTask task{factor == 1.0 ? "as stated" : "harder", {}};
-        std::vector<PricedShape> priced = price_shapes(point, point.drafter.acceptance.scaled(factor), {batch});
+        sweeps::BanditTask task{factor == 1.0 ? "as stated" : "harder", {}};
+        std::vector<sweeps::PricedShape> priced = sweeps::price_shapes(point, point.drafter.acceptance.scaled(factor), {batch});
         priced.erase(priced.begin());
         problem.arms.clear();
-        for (const PricedShape& shape : priced) {
+        for (const sweeps::PricedShape& shape : priced) {
             problem.arms.push_back({shape.label, shape.levels});
             task.arms.push_back({shape.round.front(), shape.accepted_exactly});
         }
         if (factor == 1.0) {
-            const PricedShape& first = priced.front();
+            const sweeps::PricedShape& first = priced.front();
             problem.draft_share = first.draft.front() / first.levels / first.plain.front();
         }
         problem.tasks.push_back(std::move(task));
     }
     problem.sequence = {{0, rounds_a_task}, {1, rounds_a_task}, {0, rounds_a_task}};
-    study.input.rule = {0.05, BanditReward::time_per_token, true};
+    study.input.rule = {0.05, sweeps::BanditReward::time_per_token, true};
     study.runs.repetitions = 16;
-    study.outcome = simulate_bandit(problem, study.input.rule, study.runs);
+    study.outcome = sweeps::simulate_bandit(problem, study.input.rule, study.runs);
     FigureSection section = bandit_section(study);
     section.text += fmt::format(
         " Assumed: batch {}, {} rounds as stated, as many with a third fewer drafts accepted, and as many as stated again; the "
@@ -130,13 +131,13 @@ FigureSection bandit_study(const Answer& answer, const std::vector<int>& shapes)
 }
 
 /// Every shape at batches 1 … capacity; the capacity is halved until all of them fit.
-std::vector<PricedShape> priced_up_to(int& capacity, const ShapesPoint& point) {
+std::vector<sweeps::PricedShape> priced_up_to(int& capacity, const sweeps::ShapesPoint& point) {
     while (true) {
         std::vector<int> batches(static_cast<std::size_t>(capacity));
         std::iota(batches.begin(), batches.end(), 1);
         try {
-            return price_shapes(point, point.drafter.acceptance, batches);
-        } catch (const InputError&) {
+            return sweeps::price_shapes(point, point.drafter.acceptance, batches);
+        } catch (const text::InputError&) {
             if (capacity == 1) {
                 throw;
             }
@@ -146,31 +147,31 @@ std::vector<PricedShape> priced_up_to(int& capacity, const ShapesPoint& point) {
 }
 
 /// Requests of 256 tokens on average, at up to 95 % of what the schedule can serve.
-FigureSection traffic_study(const Answer& answer) {
-    const Recommendation& found = *answer.result.recommendation;
-    const ShapesPoint point = point_of(answer, scheduled_shapes(answer));
+FigureSection traffic_study(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    const sweeps::ShapesPoint point = point_of(answer, scheduled_shapes(answer));
     constexpr int most_capacity = 128;
-    TrafficInput input;
+    sweeps::TrafficInput input;
     input.priced = text_of(point);
     input.capacity = std::min(found.schedule.largest_batch, most_capacity);
-    const std::vector<PricedShape> shapes = priced_up_to(input.capacity, point);
-    for (const PricedShape& shape : shapes) {
+    const std::vector<sweeps::PricedShape> shapes = priced_up_to(input.capacity, point);
+    for (const sweeps::PricedShape& shape : shapes) {
         input.settings.push_back({shape.levels > 0.0 ? shape.label : "plain",
                                   shape.levels > 0.0 ? shape.accepted_exactly : std::vector<double>{1.0}, shape.round});
     }
     input.requests.output_tokens = 256.0;
-    input.requests.length = OutputLength::geometric;
+    input.requests.length = sweeps::OutputLength::geometric;
     input.requests.prefill = found.candidates.front().time_to_first_token;
     input.size.requests = 800;
     input.size.warm_up = 200;
     input.size.repetitions = 6;
-    const BatchServer server{input.settings, best_by_batch(input.settings, input.capacity)};
-    const double most = most_requests_per_second(server, input.requests);
+    const sweeps::BatchServer server{input.settings, sweeps::best_by_batch(input.settings, input.capacity)};
+    const double most = sweeps::most_requests_per_second(server, input.requests);
     for (const double load : {0.1, 0.3, 0.5, 0.7, 0.85, 0.95}) {
         input.arrivals_per_second.push_back(load * most);
     }
     const int capacity = input.capacity;
-    FigureSection section = traffic_section(study_traffic(std::move(input)));
+    FigureSection section = traffic_section(sweeps::study_traffic(std::move(input)));
     section.text += fmt::format(
         " Assumed: Poisson arrivals, answers of 256 tokens on average (geometric), at most {} at a time.", capacity);
     return section;
@@ -181,17 +182,17 @@ template <class Study>
 void add(std::vector<FigureSection>& sections, Study study) {
     try {
         sections.push_back(study());
-    } catch (const InputError&) {}
+    } catch (const text::InputError&) {}
 }
 
 }  // namespace
 
-std::vector<FigureSection> study_sections(const Answer& answer) {
+std::vector<FigureSection> study_sections(const sweeps::Answer& answer) {
     std::vector<FigureSection> sections;
     if (!answer.result.recommendation || !answer.result.recommendation->speculate) {
         return sections;
     }
-    if (recommended_variant(answer).setup.acceptance.siblings.ranks() > 1) {
+    if (sweeps::recommended_variant(answer).setup.acceptance.siblings.ranks() > 1) {
         add(sections, [&] { return break_even_study(answer); });
     }
     if (const std::vector<int> shapes = best_shapes(answer); shapes.size() > 1) {
@@ -201,4 +202,4 @@ std::vector<FigureSection> study_sections(const Answer& answer) {
     return sections;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

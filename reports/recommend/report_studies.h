@@ -7,10 +7,10 @@
 #include "reports/figure.h"
 #include "sweeps/recommend_answer.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// Those that apply: break-even if siblings' acceptance is known and trees can be verified, the bandit if several shapes are
 /// among the candidates, traffic if speculation is recommended. Requests and tasks are assumed, and the page says so.
-std::vector<FigureSection> study_sections(const Answer& answer);
+std::vector<FigureSection> study_sections(const sweeps::Answer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -5,7 +5,7 @@
 
 #include "reports/sweep/sweep_output.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 /// What one chunk adds to the CSV and to the JSON, packed into the one text that the sweep hands over in order.
@@ -28,7 +28,7 @@ struct ChunkText {
 
 }  // namespace
 
-SweepFiles::SweepFiles(const std::string& csv, const std::string& json, const SweepInput& input) {
+SweepFiles::SweepFiles(const std::string& csv, const std::string& json, const sweeps::SweepInput& input) {
     if (!csv.empty()) {
         csv_.emplace(csv);
         csv_->write(sweep_csv_header());
@@ -39,7 +39,7 @@ SweepFiles::SweepFiles(const std::string& csv, const std::string& json, const Sw
     }
 }
 
-std::string SweepFiles::format(const SweepChunk& chunk) const {
+std::string SweepFiles::format(const sweeps::SweepChunk& chunk) const {
     ChunkText text;
     if (csv_) {
         append_csv(chunk, text.csv);
@@ -64,15 +64,15 @@ void SweepFiles::write(std::string_view packed) {
     }
 }
 
-void SweepFiles::finish(const SweepAnswer& answer) {
+void SweepFiles::finish(const sweeps::SweepAnswer& answer) {
     if (json_) {
         json_->write(sweep_json_tail(answer));
     }
-    for (std::optional<OutputFile>* file : {&csv_, &json_}) {
+    for (std::optional<text::OutputFile>* file : {&csv_, &json_}) {
         if (*file) {
             (*file)->commit();
         }
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -8,23 +8,23 @@
 #include "reports/sweep/sweep_summary.h"
 #include "text/output_file.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 class SweepFiles {
 public:
     /// An empty name means no such file; "-" is standard output.
-    SweepFiles(const std::string& csv, const std::string& json, const SweepInput& input);
+    SweepFiles(const std::string& csv, const std::string& json, const sweeps::SweepInput& input);
 
     [[nodiscard]] bool any() const { return csv_ || json_; }
     /// What a chunk adds to the files, in one text; may run on any thread.
-    [[nodiscard]] std::string format(const SweepChunk& chunk) const;
+    [[nodiscard]] std::string format(const sweeps::SweepChunk& chunk) const;
     /// Adds such a text; in the order of the chunks.
     void write(std::string_view packed);
-    void finish(const SweepAnswer& answer);
+    void finish(const sweeps::SweepAnswer& answer);
 
 private:
-    std::optional<OutputFile> csv_, json_;
+    std::optional<text::OutputFile> csv_, json_;
     bool first_ = true;
 };
 
-}  // namespace treeline
+}  // namespace treeline::reports

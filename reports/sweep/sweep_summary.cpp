@@ -13,19 +13,21 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* direction(const SweepColumn& column) { return column.better == Better::higher ? "higher" : "lower"; }
+const char* direction(const sweeps::SweepColumn& column) {
+    return column.better == sweeps::Better::higher ? "higher" : "lower";
+}
 
-std::string with_direction(const SweepColumn& column) {
+std::string with_direction(const sweeps::SweepColumn& column) {
     return fmt::format("{} ({} is better)", column.name, direction(column));
 }
 
 /// Columns that every list shows in the units that suit them.
-bool always_shown(const SweepColumn& column) {
+bool always_shown(const sweeps::SweepColumn& column) {
     constexpr std::array<std::string_view, 9> shown = {
         "draft_tokens",        "batch",    "context", "speedup", "tpot_ms", "accept_length", "tokens_per_s_user",
         "tokens_per_s_device", "memory_gb"};
@@ -33,46 +35,46 @@ bool always_shown(const SweepColumn& column) {
 }
 
 /// `columns` are those that the points were chosen by.
-std::string table_of(const SweepAnswer& answer, const std::vector<SweepPoint>& points,
-                     const std::vector<const SweepColumn*>& columns) {
-    const DesignSpace& space = answer.input.space;
-    std::vector<Column> titles = {{"Configuration", Align::left},
-                                  {"shape", Align::left},
-                                  {"draft tokens"},
-                                  {"batch"},
-                                  {"context"},
-                                  {"speed-up"},
-                                  {"accept length"},
-                                  {"TPOT"},
-                                  {"tokens/s/user"},
-                                  {"tokens/s/device"},
-                                  {"memory"}};
-    std::vector<const SweepColumn*> further;
-    for (const SweepColumn* column : columns) {
+std::string table_of(const sweeps::SweepAnswer& answer, const std::vector<sweeps::SweepPoint>& points,
+                     const std::vector<const sweeps::SweepColumn*>& columns) {
+    const sweeps::DesignSpace& space = answer.input.space;
+    std::vector<text::Column> titles = {{"Configuration", text::Align::left},
+                                        {"shape", text::Align::left},
+                                        {"draft tokens"},
+                                        {"batch"},
+                                        {"context"},
+                                        {"speed-up"},
+                                        {"accept length"},
+                                        {"TPOT"},
+                                        {"tokens/s/user"},
+                                        {"tokens/s/device"},
+                                        {"memory"}};
+    std::vector<const sweeps::SweepColumn*> further;
+    for (const sweeps::SweepColumn* column : columns) {
         if (!always_shown(*column)) {
             further.push_back(column);
             titles.push_back({std::string(column->name)});
         }
     }
     if (answer.options.ignore_memory) {
-        titles.push_back({"fits", Align::left});
+        titles.push_back({"fits", text::Align::left});
     }
-    TextTable table(titles);
-    for (const SweepPoint& point : points) {
-        const RoundEstimate& e = point.estimate;
+    text::TextTable table(titles);
+    for (const sweeps::SweepPoint& point : points) {
+        const sim::RoundEstimate& e = point.estimate;
         std::vector<std::string> cells = {text_of(space.variants[point.variant], space.variants),
-                                          text_of(speculation_of(answer.input, point)),
+                                          text_of(sweeps::speculation_of(answer.input, point)),
                                           std::to_string(point.draft_tokens),
-                                          short_text(point.point.batch),
-                                          short_text(point.point.context),
-                                          ratio_text(e.throughput_multiplier),
-                                          fixed_text(e.accept_length, 2),
+                                          text::short_text(point.point.batch),
+                                          text::short_text(point.point.context),
+                                          text::ratio_text(e.throughput_multiplier),
+                                          text::fixed_text(e.accept_length, 2),
                                           text_of(e.time_per_token),
-                                          short_text(e.tokens_per_second_user),
-                                          short_text(e.tokens_per_second_device),
+                                          text::short_text(e.tokens_per_second_user),
+                                          text::short_text(e.tokens_per_second_device),
                                           text_of(e.memory)};
-        for (const SweepColumn* column : further) {
-            cells.push_back(short_text(column->value(point.figures(space))));
+        for (const sweeps::SweepColumn* column : further) {
+            cells.push_back(text::short_text(column->value(point.figures(space))));
         }
         if (answer.options.ignore_memory) {
             cells.emplace_back(e.fits ? "yes" : "no");
@@ -82,8 +84,8 @@ std::string table_of(const SweepAnswer& answer, const std::vector<SweepPoint>& p
     return table.text();
 }
 
-std::string too_large_text(const SweepAnswer& answer) {
-    const std::string count = grouped_text(static_cast<long long>(answer.summary.too_large));
+std::string too_large_text(const sweeps::SweepAnswer& answer) {
+    const std::string count = text::grouped_text(static_cast<long long>(answer.summary.too_large));
     if (answer.summary.too_large == 0) {
         return count;
     }
@@ -91,35 +93,35 @@ std::string too_large_text(const SweepAnswer& answer) {
 }
 
 /// A sentence for each column that some device's description cannot fill.
-std::string gaps_text(const SweepAnswer& answer, const std::vector<const SweepColumn*>& columns) {
+std::string gaps_text(const sweeps::SweepAnswer& answer, const std::vector<const sweeps::SweepColumn*>& columns) {
     std::string text;
-    for (const SweepColumn* column : columns) {
-        const std::vector<std::string> devices = devices_without(*column, answer.input);
+    for (const sweeps::SweepColumn* column : columns) {
+        const std::vector<std::string> devices = sweeps::devices_without(*column, answer.input);
         if (!devices.empty()) {
-            text += wrapped(fmt::format("Not listed: points on {}, whose description lacks what {} needs.",
-                                        listed(devices, "and"), column->name),
-                            110, "  ") +
+            text += text::wrapped(fmt::format("Not listed: points on {}, whose description lacks what {} needs.",
+                                              text::listed(devices, "and"), column->name),
+                                  110, "  ") +
                     "\n";
         }
     }
     return text;
 }
 
-Json column_json(const SweepColumn& column) { return {{"column", column.name}, {"better", direction(column)}}; }
+Json column_json(const sweeps::SweepColumn& column) { return {{"column", column.name}, {"better", direction(column)}}; }
 
-Json summary_json(const SweepAnswer& answer) {
-    const SweepSummary& summary = answer.summary;
+Json summary_json(const sweeps::SweepAnswer& answer) {
+    const sweeps::SweepSummary& summary = answer.summary;
     Json best = Json::array(), pareto = Json::array(), excluded = Json::array(), pareto_of = Json::array();
-    for (const SweepPoint& point : summary.best) {
+    for (const sweeps::SweepPoint& point : summary.best) {
         best.push_back(sweep_point_json(answer.input, point));
     }
-    for (const SweepPoint& point : summary.pareto) {
+    for (const sweeps::SweepPoint& point : summary.pareto) {
         pareto.push_back(sweep_point_json(answer.input, point));
     }
-    for (const Exclusion& exclusion : summary.excluded) {
+    for (const sweeps::Exclusion& exclusion : summary.excluded) {
         excluded.push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
     }
-    for (const SweepColumn* column : answer.options.pareto_of) {
+    for (const sweeps::SweepColumn* column : answer.options.pareto_of) {
         pareto_of.push_back(column_json(*column));
     }
     return {{"points", summary.points},
@@ -135,9 +137,11 @@ Json summary_json(const SweepAnswer& answer) {
 
 }  // namespace
 
-std::string sweep_json_tail(const SweepAnswer& answer) { return "\n],\n\"summary\": " + summary_json(answer).dump() + "}\n"; }
+std::string sweep_json_tail(const sweeps::SweepAnswer& answer) {
+    return "\n],\n\"summary\": " + summary_json(answer).dump() + "}\n";
+}
 
-std::string sweep_summary_json(const SweepAnswer& answer) {
+std::string sweep_summary_json(const sweeps::SweepAnswer& answer) {
     const Json json = {{"format", "treeline-sweep-summary"},
                        {"version", 1},
                        {"title", answer.input.title},
@@ -147,32 +151,32 @@ std::string sweep_summary_json(const SweepAnswer& answer) {
     return json.dump(2) + "\n";
 }
 
-std::string sweep_table(const SweepAnswer& answer) {
-    const SweepSummary& summary = answer.summary;
-    const SweepOptions& options = answer.options;
-    std::string text = answer.input.title.empty() ? "" : wrapped(answer.input.title, 110) + "\n\n";
-    FactList facts;
-    facts.add("Points", grouped_text(static_cast<long long>(summary.points)));
-    facts.add("Left out by conditions", grouped_text(static_cast<long long>(summary.dropped)));
+std::string sweep_table(const sweeps::SweepAnswer& answer) {
+    const sweeps::SweepSummary& summary = answer.summary;
+    const sweeps::SweepOptions& options = answer.options;
+    std::string text = answer.input.title.empty() ? "" : text::wrapped(answer.input.title, 110) + "\n\n";
+    text::FactList facts;
+    facts.add("Points", text::grouped_text(static_cast<long long>(summary.points)));
+    facts.add("Left out by conditions", text::grouped_text(static_cast<long long>(summary.dropped)));
     facts.add("Do not fit in memory", too_large_text(answer));
     facts.add("On the Pareto front",
-              fmt::format("{} ({} against {})", grouped_text(static_cast<long long>(summary.pareto.size())),
+              fmt::format("{} ({} against {})", text::grouped_text(static_cast<long long>(summary.pareto.size())),
                           options.pareto_of[0]->name, options.pareto_of[1]->name));
     text += facts.text();
     if (answer.lists_best && !summary.best.empty()) {
-        text += fmt::format("\nThe best {} by {}\n\n", grouped_text(static_cast<long long>(summary.best.size())),
+        text += fmt::format("\nThe best {} by {}\n\n", text::grouped_text(static_cast<long long>(summary.best.size())),
                             with_direction(*options.best_by)) +
                 table_of(answer, summary.best, {options.best_by}) + gaps_text(answer, {options.best_by});
     }
     if (answer.lists_pareto && !summary.pareto.empty()) {
-        const std::vector<const SweepColumn*> columns(options.pareto_of.begin(), options.pareto_of.end());
+        const std::vector<const sweeps::SweepColumn*> columns(options.pareto_of.begin(), options.pareto_of.end());
         text += fmt::format("\nThe Pareto set of {} and {}\n\n", with_direction(*columns[0]), with_direction(*columns[1])) +
                 table_of(answer, summary.pareto, columns) + gaps_text(answer, columns);
     }
-    for (const Exclusion& exclusion : summary.excluded) {
-        text += wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), 110, "  ") + "\n";
+    for (const sweeps::Exclusion& exclusion : summary.excluded) {
+        text += text::wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), 110, "  ") + "\n";
     }
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

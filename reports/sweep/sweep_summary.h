@@ -6,14 +6,14 @@
 #include "sweeps/sweep.h"
 #include "sweeps/sweep_answer.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// Counts, the lists, and what was left out.
-std::string sweep_table(const SweepAnswer& answer);
+std::string sweep_table(const sweeps::SweepAnswer& answer);
 
 /// ], "summary": {...}}: the end of a JSON file that began with sweep_json_head() and holds every point.
-std::string sweep_json_tail(const SweepAnswer& answer);
+std::string sweep_json_tail(const sweeps::SweepAnswer& answer);
 /// {"format": "treeline-sweep-summary", "version": 1, ..., "summary": {...}}: the same without the points.
-std::string sweep_summary_json(const SweepAnswer& answer);
+std::string sweep_summary_json(const sweeps::SweepAnswer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

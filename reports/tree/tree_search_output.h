@@ -5,12 +5,12 @@
 
 #include "sweeps/tree_search_study.h"
 
-namespace treeline {
+namespace treeline::reports {
 
-std::string search_table(const TreeSearchAnswer& answer);
+std::string search_table(const sweeps::TreeSearchAnswer& answer);
 /// Format "treeline-tree-search", version 1.
-std::string search_json(const TreeSearchAnswer& answer);
-std::string search_csv(const TreeSearchAnswer& answer);
-std::string search_html(const TreeSearchAnswer& answer);
+std::string search_json(const sweeps::TreeSearchAnswer& answer);
+std::string search_csv(const sweeps::TreeSearchAnswer& answer);
+std::string search_html(const sweeps::TreeSearchAnswer& answer);
 
-}  // namespace treeline
+}  // namespace treeline::reports

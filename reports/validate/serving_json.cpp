@@ -6,12 +6,12 @@
 #include "reports/validate/serving_output.h"
 #include "reports/validate/validation_output.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json advice_json(const Advice& advice) {
+Json advice_json(const validation::Advice& advice) {
     return {{"cells", advice.cells},
             {"losing", advice.losing},
             {"found", advice.found},
@@ -24,14 +24,14 @@ Json advice_json(const Advice& advice) {
             {"p90_regret", advice.p90_regret}};
 }
 
-Json table_json(const ErrorTable& table) {
+Json table_json(const validation::ErrorTable& table) {
     Json groups = Json::array();
-    for (const GroupScore& score : table.groups) {
+    for (const validation::GroupScore& score : table.groups) {
         groups.push_back(
             {{"grouping", name_of(score.grouping)}, {"group", score.group}, {"errors", summary_json(score.errors)}});
     }
     Json coverage = Json::array();
-    for (const FamilyCoverage& family : table.coverage) {
+    for (const validation::FamilyCoverage& family : table.coverage) {
         coverage.push_back({{"left_out", name_of(family.left_out)},
                             {"families", family.families},
                             {"nominal", 0.8},
@@ -58,8 +58,9 @@ Json table_json(const ErrorTable& table) {
     return json;
 }
 
-Json serving_row_json(const ServingStudy& study, const ErrorTable& table, const ScoredPoint& row) {
-    const MeasuredPoint& point = point_of(study, table, row);
+Json serving_row_json(const validation::ServingStudy& study, const validation::ErrorTable& table,
+                      const validation::ScoredPoint& row) {
+    const validation::MeasuredPoint& point = point_of(study, table, row);
     const NamedRow name = named_row(study, table, row);
     return {{"file", name.file},
             {"row", name.number},
@@ -75,7 +76,7 @@ Json serving_row_json(const ServingStudy& study, const ErrorTable& table, const 
             {"batch", point.batch},
             {"context", point.context},
             {"drafter", point.drafter_kind},
-            {"draft_tokens", draft_tokens_of(point)},
+            {"draft_tokens", validation::draft_tokens_of(point)},
             {"accept_length", row.accept_length},
             {"measured", row.error.measured},
             {"predicted", row.error.predicted},
@@ -85,7 +86,7 @@ Json serving_row_json(const ServingStudy& study, const ErrorTable& table, const 
 }
 
 Json left_out_json(const std::string& file, std::size_t number, const std::string& id, const std::string& series,
-                   const LeftOutPoint& left_out) {
+                   const validation::LeftOutPoint& left_out) {
     return {{"file", file},
             {"row", number},
             {"id", id},
@@ -94,32 +95,32 @@ Json left_out_json(const std::string& file, std::size_t number, const std::strin
             {"detail", left_out.detail}};
 }
 
-Json left_out_rows(const ServingStudy& study) {
+Json left_out_rows(const validation::ServingStudy& study) {
     Json rows = Json::array();
-    for (const LeftOutPoint& left_out : study.serving.left_out) {
-        const ServingRun& row = study.input.serving[left_out.row];
+    for (const validation::LeftOutPoint& left_out : study.serving.left_out) {
+        const validation::ServingRun& row = study.input.serving[left_out.row];
         rows.push_back(left_out_json(row.place.file, row.place.number, row.id, "", left_out));
     }
-    for (const LeftOutPoint& left_out : study.speculation.left_out) {
-        const SpeculationRow& row = study.input.speculation[left_out.row];
+    for (const validation::LeftOutPoint& left_out : study.speculation.left_out) {
+        const validation::SpeculationRow& row = study.input.speculation[left_out.row];
         rows.push_back(left_out_json(row.place.file, row.place.number, row.id, row.series, left_out));
     }
     return rows;
 }
 
-Json scored_rows(const ServingStudy& study) {
+Json scored_rows(const validation::ServingStudy& study) {
     Json rows = Json::array();
-    for (const ErrorTable* table : tables_of(study)) {
-        for (const ScoredPoint& row : table->rows) {
+    for (const validation::ErrorTable* table : tables_of(study)) {
+        for (const validation::ScoredPoint& row : table->rows) {
             rows.push_back(serving_row_json(study, *table, row));
         }
     }
     return rows;
 }
 
-Json reasons_json(const std::vector<ReasonCount>& reasons) {
+Json reasons_json(const std::vector<validation::ReasonCount>& reasons) {
     Json json = Json::array();
-    for (const ReasonCount& reason : reasons) {
+    for (const validation::ReasonCount& reason : reasons) {
         json.push_back({{"reason", reason.reason}, {"rows", reason.rows}, {"errors", summary_json(reason.errors)}});
     }
     return json;
@@ -127,9 +128,9 @@ Json reasons_json(const std::vector<ReasonCount>& reasons) {
 
 }  // namespace
 
-Json serving_json(const ServingStudy& study) {
+Json serving_json(const validation::ServingStudy& study) {
     Json tables = Json::array();
-    for (const ErrorTable* table : tables_of(study)) {
+    for (const validation::ErrorTable* table : tables_of(study)) {
         tables.push_back(table_json(*table));
     }
     return {{"mode", name_of(study.input.mode)},
@@ -145,13 +146,13 @@ Json serving_json(const ServingStudy& study) {
             {"notes", study.input.notes}};
 }
 
-std::string serving_csv(const std::vector<ServingStudy>& studies) {
+std::string serving_csv(const std::vector<validation::ServingStudy>& studies) {
     const std::vector<std::string> keys = {
         "file",     "row",       "id",    "series",         "mode",     "table",   "model",        "device",
         "stack",    "devices",   "cut",   "batch",          "context",  "drafter", "draft_tokens", "accept_length",
         "measured", "predicted", "error", "fits_in_memory", "left_out", "detail"};
     Json all = Json::array();
-    for (const ServingStudy& study : studies) {
+    for (const validation::ServingStudy& study : studies) {
         for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {
             all.insert(all.end(), rows.begin(), rows.end());
         }
@@ -159,4 +160,4 @@ std::string serving_csv(const std::vector<ServingStudy>& studies) {
     return csv_of(keys, all);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

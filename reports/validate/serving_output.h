@@ -9,29 +9,31 @@
 #include "reports/figure.h"
 #include "validation/serving/study.h"
 
-namespace treeline {
+namespace treeline::reports {
 
 /// Tables of errors, advice, coverage and reasons; `all_rows`: also every row.
-std::string serving_table(const ServingStudy& study, bool all_rows);
+std::string serving_table(const validation::ServingStudy& study, bool all_rows);
 /// An object with "mode", "tables" (errors are shares), "left_out", "rows" and "notes".
-nlohmann::ordered_json serving_json(const ServingStudy& study);
+nlohmann::ordered_json serving_json(const validation::ServingStudy& study);
 /// One line for each row of the files and each way to predict it, rows that were left out included.
-std::string serving_csv(const std::vector<ServingStudy>& studies);
+std::string serving_csv(const std::vector<validation::ServingStudy>& studies);
 /// A section of docs/trust.md.
-std::string serving_markdown(const std::vector<ServingStudy>& studies);
+std::string serving_markdown(const std::vector<validation::ServingStudy>& studies);
 /// A self-contained page of these sections alone.
-std::string serving_page(const std::vector<ServingStudy>& studies);
+std::string serving_page(const std::vector<validation::ServingStudy>& studies);
 /// Parity plots, and errors by batch.
-std::vector<FigureSection> serving_sections(const ServingStudy& study);
+std::vector<FigureSection> serving_sections(const validation::ServingStudy& study);
 
 /// A row of an error table, with what it was.
 struct NamedRow {
     std::string file, id, series;
     std::size_t number = 0;
 };
-NamedRow named_row(const ServingStudy& study, const ErrorTable& table, const ScoredPoint& row);
-const MeasuredPoint& point_of(const ServingStudy& study, const ErrorTable& table, const ScoredPoint& row);
+NamedRow named_row(const validation::ServingStudy& study, const validation::ErrorTable& table,
+                   const validation::ScoredPoint& row);
+const validation::MeasuredPoint& point_of(const validation::ServingStudy& study, const validation::ErrorTable& table,
+                                          const validation::ScoredPoint& row);
 /// The tables that the study has.
-std::vector<const ErrorTable*> tables_of(const ServingStudy& study);
+std::vector<const validation::ErrorTable*> tables_of(const validation::ServingStudy& study);
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -5,7 +5,7 @@
 #include "reports/validate/serving_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -19,16 +19,16 @@ const std::vector<FigureColumn> serving_columns = {{"id", "Row", "", -1},
                                                    {"predicted", "Predicted", "", -1},
                                                    {"percent", "Error", "%", 1}};
 
-Json rows_of(const ServingStudy& study, const ErrorTable& table) {
-    const double unit = table.id == "time-per-token" ? to_ms : 1.0;
+Json rows_of(const validation::ServingStudy& study, const validation::ErrorTable& table) {
+    const double unit = table.id == "time-per-token" ? text::to_ms : 1.0;
     Json rows = Json::array();
-    for (const ScoredPoint& row : table.rows) {
-        const MeasuredPoint& point = point_of(study, table, row);
+    for (const validation::ScoredPoint& row : table.rows) {
+        const validation::MeasuredPoint& point = point_of(study, table, row);
         rows.push_back({{"id", named_row(study, table, row).id},
                         {"model", point.model},
                         {"device", point.device},
-                        {"engine", group_of(point, study.input.parts, Grouping::engine)},
-                        {"kind", group_of(point, study.input.parts, Grouping::kind)},
+                        {"engine", group_of(point, study.input.parts, validation::Grouping::engine)},
+                        {"kind", group_of(point, study.input.parts, validation::Grouping::kind)},
                         {"batch", point.batch},
                         {"measured", unit * row.error.measured},
                         {"predicted", unit * row.error.predicted},
@@ -37,7 +37,7 @@ Json rows_of(const ServingStudy& study, const ErrorTable& table) {
     return rows;
 }
 
-Figure parity_of(const ErrorTable& table, const Json& rows, const std::string& suffix) {
+Figure parity_of(const validation::ErrorTable& table, const Json& rows, const std::string& suffix) {
     const std::string unit = table.id == "time-per-token" ? " (ms)" : " (times)";
     Figure figure;
     figure.id = "parity-" + table.id + suffix;
@@ -55,7 +55,7 @@ Figure parity_of(const ErrorTable& table, const Json& rows, const std::string& s
     return figure;
 }
 
-Figure error_by_batch(const ErrorTable& table, const Json& rows, const std::string& suffix) {
+Figure error_by_batch(const validation::ErrorTable& table, const Json& rows, const std::string& suffix) {
     Figure figure;
     figure.id = "batch-" + table.id + suffix;
     figure.title = "Error against batch";
@@ -73,24 +73,24 @@ Figure error_by_batch(const ErrorTable& table, const Json& rows, const std::stri
 
 }  // namespace
 
-std::vector<FigureSection> serving_sections(const ServingStudy& study) {
+std::vector<FigureSection> serving_sections(const validation::ServingStudy& study) {
     const std::string suffix = "-" + std::string(name_of(study.input.mode));
     std::vector<FigureSection> sections;
-    for (const ErrorTable* table : tables_of(study)) {
+    for (const validation::ErrorTable* table : tables_of(study)) {
         const Json rows = rows_of(study, *table);
-        sections.push_back(
-            {table->id + suffix,
-             fmt::format("{} ({} mode)", table->what, name_of(study.input.mode)),
-             fmt::format("{} rows: median error {}, 90th percentile {}, bias {:+.1f} %.", table->errors.rows,
-                         percent_text(table->errors.median), percent_text(table->errors.p90), 100.0 * table->errors.bias),
-             {parity_of(*table, rows, suffix), error_by_batch(*table, rows, suffix)}});
+        sections.push_back({table->id + suffix,
+                            fmt::format("{} ({} mode)", table->what, name_of(study.input.mode)),
+                            fmt::format("{} rows: median error {}, 90th percentile {}, bias {:+.1f} %.", table->errors.rows,
+                                        text::percent_text(table->errors.median), text::percent_text(table->errors.p90),
+                                        100.0 * table->errors.bias),
+                            {parity_of(*table, rows, suffix), error_by_batch(*table, rows, suffix)}});
     }
     return sections;
 }
 
-std::string serving_page(const std::vector<ServingStudy>& studies) {
+std::string serving_page(const std::vector<validation::ServingStudy>& studies) {
     FigurePage page{"Measured serving rows, predicted", "treeline validate", "How far to trust it", "", {}};
-    for (const ServingStudy& study : studies) {
+    for (const validation::ServingStudy& study : studies) {
         for (const FigureSection& section : serving_sections(study)) {
             page.sentence += (page.sentence.empty() ? "" : " ") + section.heading + ", " + section.text;
             page.sections.push_back(section);
@@ -99,4 +99,4 @@ std::string serving_page(const std::vector<ServingStudy>& studies) {
     return render_figures(page);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -4,18 +4,20 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 std::string signed_share(double share) { return fmt::format("{:+.1f} %", 100.0 * share); }
 
-void add_errors(TextTable& table, const std::string& group, const std::string& name, const ErrorSummary& errors) {
-    table.add({group, name, fmt::format("{}", errors.rows), percent_text(errors.median), percent_text(errors.p90),
+void add_errors(text::TextTable& table, const std::string& group, const std::string& name,
+                const validation::ErrorSummary& errors) {
+    table.add({group, name, fmt::format("{}", errors.rows), text::percent_text(errors.median), text::percent_text(errors.p90),
                signed_share(errors.bias)});
 }
 
-std::string errors_text(const ErrorTable& table) {
-    TextTable text({{"Rows", Align::left}, {"", Align::left}, {"cases"}, {"median error"}, {"p90"}, {"bias"}});
+std::string errors_text(const validation::ErrorTable& table) {
+    text::TextTable text(
+        {{"Rows", text::Align::left}, {"", text::Align::left}, {"cases"}, {"median error"}, {"p90"}, {"bias"}});
     add_errors(text, "all", "", table.errors);
     add_errors(text, "", "one vote a series", table.by_series);
     if (table.by_cost_table) {
@@ -25,7 +27,7 @@ std::string errors_text(const ErrorTable& table) {
         add_errors(text, table.by_cost_table ? "" : "without a model", "as at the smallest batch", *table.by_smallest_batch);
     }
     std::string last;
-    for (const GroupScore& score : table.groups) {
+    for (const validation::GroupScore& score : table.groups) {
         const std::string grouping(name_of(score.grouping));
         if (grouping != last) {
             text.add_rule();
@@ -36,17 +38,17 @@ std::string errors_text(const ErrorTable& table) {
     return text.text();
 }
 
-std::string coverage_text(const ErrorTable& table) {
+std::string coverage_text(const validation::ErrorTable& table) {
     std::string text;
-    for (const FamilyCoverage& coverage : table.coverage) {
+    for (const validation::FamilyCoverage& coverage : table.coverage) {
         text += fmt::format("{}{} of rows by {} ({} families; its ends are {} apart)", text.empty() ? "" : ", ",
-                            percent_text(coverage.covered), name_of(coverage.left_out), coverage.families,
-                            ratio_text(coverage.width));
+                            text::percent_text(coverage.covered), name_of(coverage.left_out), coverage.families,
+                            text::ratio_text(coverage.width));
     }
     return "An interval of nominal 80 % from the errors of other families, one vote a deployment, holds " + text + "\n";
 }
 
-std::string advice_line(const std::string& who, const Advice& advice) {
+std::string advice_line(const std::string& who, const validation::Advice& advice) {
     std::string text = fmt::format("{}: of {} losing cells {} found, {} false alarms in {} cells", who, advice.losing,
                                    advice.found, advice.false_alarms, advice.cells);
     if (advice.series > 0) {
@@ -54,40 +56,41 @@ std::string advice_line(const std::string& who, const Advice& advice) {
     }
     if (advice.choices > 0) {
         text += fmt::format("; best draft length within one in {} of {} choices, mean regret {}, p90 {}", advice.best_within,
-                            advice.choices, percent_text(advice.mean_regret), percent_text(advice.p90_regret));
+                            advice.choices, text::percent_text(advice.mean_regret), text::percent_text(advice.p90_regret));
     }
     return text + "\n";
 }
 
-std::string left_out_text(const std::string& heading, const std::vector<ReasonCount>& reasons) {
+std::string left_out_text(const std::string& heading, const std::vector<validation::ReasonCount>& reasons) {
     if (reasons.empty()) {
         return "";
     }
-    TextTable text({{heading, Align::left}, {"rows"}, {"median error if predicted all the same"}});
-    for (const ReasonCount& reason : reasons) {
-        text.add(
-            {reason.reason, fmt::format("{}", reason.rows), reason.errors.rows == 0 ? "" : percent_text(reason.errors.median)});
+    text::TextTable text({{heading, text::Align::left}, {"rows"}, {"median error if predicted all the same"}});
+    for (const validation::ReasonCount& reason : reasons) {
+        text.add({reason.reason, fmt::format("{}", reason.rows),
+                  reason.errors.rows == 0 ? "" : text::percent_text(reason.errors.median)});
     }
     return text.text() + "\n";
 }
 
-std::string rows_text(const ServingStudy& study, const ErrorTable& table) {
-    TextTable text({{"Row", Align::left}, {"batch"}, {"measured"}, {"predicted"}, {"error"}});
+std::string rows_text(const validation::ServingStudy& study, const validation::ErrorTable& table) {
+    text::TextTable text({{"Row", text::Align::left}, {"batch"}, {"measured"}, {"predicted"}, {"error"}});
     const bool times = table.id == "time-per-token";
-    for (const ScoredPoint& row : table.rows) {
-        const double unit = times ? to_ms : 1.0;
-        text.add({named_row(study, table, row).id, short_text(point_of(study, table, row).batch),
-                  short_text(unit * row.error.measured) + (times ? " ms" : ""), short_text(unit * row.error.predicted),
-                  signed_share(row.error.relative())});
+    for (const validation::ScoredPoint& row : table.rows) {
+        const double unit = times ? text::to_ms : 1.0;
+        text.add({named_row(study, table, row).id, text::short_text(point_of(study, table, row).batch),
+                  text::short_text(unit * row.error.measured) + (times ? " ms" : ""),
+                  text::short_text(unit * row.error.predicted), signed_share(row.error.relative())});
     }
     return text.text();
 }
 
 }  // namespace
 
-std::vector<const ErrorTable*> tables_of(const ServingStudy& study) {
-    std::vector<const ErrorTable*> tables;
-    for (const std::optional<ErrorTable>* table : {&study.time_per_token, &study.given_length, &study.fitted_length}) {
+std::vector<const validation::ErrorTable*> tables_of(const validation::ServingStudy& study) {
+    std::vector<const validation::ErrorTable*> tables;
+    for (const std::optional<validation::ErrorTable>* table :
+         {&study.time_per_token, &study.given_length, &study.fitted_length}) {
         if (*table) {
             tables.push_back(&**table);
         }
@@ -95,22 +98,24 @@ std::vector<const ErrorTable*> tables_of(const ServingStudy& study) {
     return tables;
 }
 
-const MeasuredPoint& point_of(const ServingStudy& study, const ErrorTable& table, const ScoredPoint& row) {
+const validation::MeasuredPoint& point_of(const validation::ServingStudy& study, const validation::ErrorTable& table,
+                                          const validation::ScoredPoint& row) {
     const bool times = table.id == "time-per-token";
     return (times ? study.serving : study.speculation).points[row.point];
 }
 
-NamedRow named_row(const ServingStudy& study, const ErrorTable& table, const ScoredPoint& row) {
+NamedRow named_row(const validation::ServingStudy& study, const validation::ErrorTable& table,
+                   const validation::ScoredPoint& row) {
     const std::size_t index = point_of(study, table, row).row;
     if (table.id == "time-per-token") {
-        const ServingRun& data = study.input.serving[index];
+        const validation::ServingRun& data = study.input.serving[index];
         return {data.place.file, data.id, "", data.place.number};
     }
-    const SpeculationRow& data = study.input.speculation[index];
+    const validation::SpeculationRow& data = study.input.speculation[index];
     return {data.place.file, data.id, data.series, data.place.number};
 }
 
-std::string serving_table(const ServingStudy& study, bool all_rows) {
+std::string serving_table(const validation::ServingStudy& study, bool all_rows) {
     std::string text = fmt::format("Measured serving rows, {} mode\n", name_of(study.input.mode));
     if (!study.input.serving.empty()) {
         text += fmt::format("{} of {} runs without speculation are predicted.\n", study.serving.points.size(),
@@ -120,7 +125,7 @@ std::string serving_table(const ServingStudy& study, bool all_rows) {
         text += fmt::format("{} of {} usable speculative pairs can be priced ({} rows in all).\n",
                             study.speculation.points.size(), study.usable_pairs, study.input.speculation.size());
     }
-    for (const ErrorTable* table : tables_of(study)) {
+    for (const validation::ErrorTable* table : tables_of(study)) {
         text += "\n" + table->what + "\n" + errors_text(*table) + coverage_text(*table);
         if (table->advice) {
             text += advice_line("Advice by these predictions", *table->advice);
@@ -132,10 +137,10 @@ std::string serving_table(const ServingStudy& study, bool all_rows) {
     for (const std::string& note : study.input.notes) {
         text += note + "\n";
     }
-    for (const ErrorTable* table : all_rows ? tables_of(study) : std::vector<const ErrorTable*>{}) {
+    for (const validation::ErrorTable* table : all_rows ? tables_of(study) : std::vector<const validation::ErrorTable*>{}) {
         text += "\n" + table->what + "\n" + rows_text(study, *table);
     }
     return text;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

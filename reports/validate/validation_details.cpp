@@ -9,22 +9,22 @@
 #include "text/number_text.h"
 #include "validation/breakdown.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 Json entry(const std::string& name, const std::string& value) { return {{"name", name}, {"value", value}}; }
 
-std::string value_text(const PredictedTerm& term) {
+std::string value_text(const validation::PredictedTerm& term) {
     return term.dimension == "time"   ? text_of(Seconds(term.value))
            : term.dimension == "size" ? text_of(Bytes(term.value))
-                                      : short_text(term.value);
+                                      : text::short_text(term.value);
 }
 
-void add_terms(Json& groups, const std::string& heading, const std::vector<PredictedTerm>& terms) {
+void add_terms(Json& groups, const std::string& heading, const std::vector<validation::PredictedTerm>& terms) {
     Json entries = Json::array();
-    for (const PredictedTerm& term : terms) {
+    for (const validation::PredictedTerm& term : terms) {
         entries.push_back(entry(term.name, value_text(term)));
     }
     if (!entries.empty()) {
@@ -32,29 +32,29 @@ void add_terms(Json& groups, const std::string& heading, const std::vector<Predi
     }
 }
 
-Json source_entries(const Validation& validation, const PredictedRow& row) {
-    const Experiments& paper = validation.papers[row.paper];
+Json source_entries(const validation::Validation& validation, const validation::PredictedRow& row) {
+    const validation::Experiments& paper = validation.papers[row.paper];
     return {entry("paper", paper.source), entry("table", paper.tables[row.table].what),
             entry("cell", validation.row(row).source)};
 }
 
-Json number_entry(const FittedNumber& fitted, const char* remark) {
-    const ParameterUnit unit = unit_of(fitted.parameter);
-    return entry(fitted.parameter.name, fmt::format("{}{}{}{}", short_text(fitted.value / unit.base_units),
+Json number_entry(const validation::FittedNumber& fitted, const char* remark) {
+    const validation::ParameterUnit unit = validation::unit_of(fitted.parameter);
+    return entry(fitted.parameter.name, fmt::format("{}{}{}{}", text::short_text(fitted.value / unit.base_units),
                                                     unit.name.empty() ? "" : " ", unit.name, remark));
 }
 
-bool is_fitted_anew(const PlatformFit& fit, const FittedNumber& inherited) {
+bool is_fitted_anew(const validation::PlatformFit& fit, const validation::FittedNumber& inherited) {
     return std::any_of(fit.parameters.begin(), fit.parameters.end(),
-                       [&](const FittedNumber& own) { return own.parameter.name == inherited.parameter.name; });
+                       [&](const validation::FittedNumber& own) { return own.parameter.name == inherited.parameter.name; });
 }
 
-Json fit_entries(const PlatformFit& fit) {
+Json fit_entries(const validation::PlatformFit& fit) {
     Json entries = Json::array();
-    for (const FittedNumber& fitted : fit.parameters) {
+    for (const validation::FittedNumber& fitted : fit.parameters) {
         entries.push_back(number_entry(fitted, ""));
     }
-    for (const FittedNumber& fitted : fit.inherited) {
+    for (const validation::FittedNumber& fitted : fit.inherited) {
         if (!is_fitted_anew(fit, fitted)) {
             entries.push_back(number_entry(fitted, ", fitted on another platform with the same software"));
         }
@@ -70,9 +70,9 @@ Json fit_entries(const PlatformFit& fit) {
 
 }  // namespace
 
-Json validation_details(const Validation& validation, const PredictedRow& row) {
-    const ExperimentRow& data = validation.row(row);
-    const PlatformFit& fit = validation.fit_of(row);
+Json validation_details(const validation::Validation& validation, const validation::PredictedRow& row) {
+    const validation::ExperimentRow& data = validation.row(row);
+    const validation::PlatformFit& fit = validation.fit_of(row);
     Json conditions = Json::array();
     for (const auto& [name, value] : data.conditions) {
         conditions.push_back(entry(name, value));
@@ -80,7 +80,7 @@ Json validation_details(const Validation& validation, const PredictedRow& row) {
     Json groups = Json::array();
     groups.push_back({{"heading", "Source"}, {"entries", source_entries(validation, row)}});
     groups.push_back({{"heading", "Conditions"}, {"entries", conditions}});
-    const Breakdown breakdown = breakdown_of(data, fit.fitted);
+    const validation::Breakdown breakdown = validation::breakdown_of(data, fit.fitted);
     add_terms(groups, "Predicted", breakdown.terms);
     add_terms(groups, "Predicted reference", breakdown.relative_to);
     if (Json fitted = fit_entries(fit); !fitted.empty()) {
@@ -89,4 +89,4 @@ Json validation_details(const Validation& validation, const PredictedRow& row) {
     return groups;
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

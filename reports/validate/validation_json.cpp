@@ -8,17 +8,17 @@
 #include "reports/validate/validation_output.h"
 #include "sim/operations.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json fits_json(const Validation& validation) {
+Json fits_json(const validation::Validation& validation) {
     Json fits = Json::array();
-    for (const PlatformFit& fit : validation.fits) {
+    for (const validation::PlatformFit& fit : validation.fits) {
         Json parameters = Json::array();
-        for (const FittedNumber& fitted : fit.parameters) {
-            const ParameterUnit unit = unit_of(fitted.parameter);
+        for (const validation::FittedNumber& fitted : fit.parameters) {
+            const validation::ParameterUnit unit = validation::unit_of(fitted.parameter);
             parameters.push_back({{"name", fitted.parameter.name},
                                   {"unit", unit.name},
                                   {"value", fitted.value / unit.base_units},
@@ -35,18 +35,19 @@ Json fits_json(const Validation& validation) {
     return fits;
 }
 
-double verified_tokens(const ExperimentPoint& point) {
+double verified_tokens(const validation::ExperimentPoint& point) {
     if (point.fpga) {
         return point.fpga->tree.verified_tokens();
     }
-    const Speculation& speculation = point.setup.speculations[static_cast<std::size_t>(point.speculation)];
-    const VerifyShape shape = verify_shape(speculation.verification, build_tree(speculation.shape, RankAcceptance::assumed()));
+    const sim::Speculation& speculation = point.setup.speculations[static_cast<std::size_t>(point.speculation)];
+    const sim::VerifyShape shape =
+        sim::verify_shape(speculation.verification, sim::build_tree(speculation.shape, sim::RankAcceptance::assumed()));
     return shape.sequences * shape.tokens;
 }
 
-Json row_json(const Validation& validation, const PredictedRow& row) {
-    const Experiments& paper = validation.papers[row.paper];
-    const ExperimentRow& data = validation.row(row);
+Json row_json(const validation::Validation& validation, const validation::PredictedRow& row) {
+    const validation::Experiments& paper = validation.papers[row.paper];
+    const validation::ExperimentRow& data = validation.row(row);
     return {{"paper", paper.paper},
             {"table", paper.tables[row.table].id},
             {"row", data.name},
@@ -55,20 +56,20 @@ Json row_json(const Validation& validation, const PredictedRow& row) {
             {"measured", measured_in_unit(validation, row)},
             {"predicted", predicted_in_unit(validation, row)},
             {"error", row.error.relative()},
-            {"role", row.role == Role::fit ? "fit" : "test"},
+            {"role", row.role == validation::Role::fit ? "fit" : "test"},
             {"platform", data.platform},
             {"target", data.point->setup.target.name},
             {"tokens", verified_tokens(*data.point)},
             {"batch", data.point->batch},
-            {"size", parameter_count(data.point->setup.target)},
+            {"size", sim::parameter_count(data.point->setup.target)},
             {"context", data.point->context},
             {"source", data.source}};
 }
 
-Json tables_json(const Validation& validation) {
+Json tables_json(const validation::Validation& validation) {
     Json tables = Json::array();
-    for (const TableScore& score : validation.tables) {
-        const Experiments& paper = validation.papers[score.paper];
+    for (const validation::TableScore& score : validation.tables) {
+        const validation::Experiments& paper = validation.papers[score.paper];
         tables.push_back({{"paper", paper.paper},
                           {"table", paper.tables[score.table].id},
                           {"what", paper.tables[score.table].what},
@@ -82,10 +83,10 @@ Json tables_json(const Validation& validation) {
     return tables;
 }
 
-Json choices_json(const Validation& validation) {
+Json choices_json(const validation::Validation& validation) {
     Json choices = Json::array();
-    for (const ComparedChoices& compared : validation.choices) {
-        const Experiments& paper = validation.papers[compared.paper];
+    for (const validation::ComparedChoices& compared : validation.choices) {
+        const validation::Experiments& paper = validation.papers[compared.paper];
         choices.push_back({{"paper", paper.paper},
                            {"table", paper.tables[compared.table].id},
                            {"name", compared.name},
@@ -100,17 +101,17 @@ Json choices_json(const Validation& validation) {
 
 }  // namespace
 
-Json summary_json(const ErrorSummary& summary) {
+Json summary_json(const validation::ErrorSummary& summary) {
     return {{"rows", summary.rows},   {"median", summary.median}, {"p90", summary.p90},
             {"max", summary.largest}, {"bias", summary.bias},     {"rank_correlation", summary.rank_correlation}};
 }
 
-Json validation_json(const Validation& validation) {
+Json validation_json(const validation::Validation& validation) {
     Json result = {{"format", "treeline-validation"}, {"version", 1}};
     result["measurements"] = summary_json(validation.measured);
     result["other_models_and_counts"] = summary_json(validation.not_measured);
     result["memory"] = summary_json(validation.memory);
-    const MemoryCount fit = validation.memory_count(true), not_fit = validation.memory_count(false);
+    const validation::MemoryCount fit = validation.memory_count(true), not_fit = validation.memory_count(false);
     result["memory_fits"] = {{"cells", fit.cells + not_fit.cells},
                              {"right", fit.right + not_fit.right},
                              {"fit", {{"cells", fit.cells}, {"right", fit.right}}},
@@ -118,8 +119,8 @@ Json validation_json(const Validation& validation) {
     result["winners_right"] = validation.choices_right;
     result["mean_regret"] = validation.regret;
     result["papers"] = Json::array();
-    for (const PaperScore& score : validation.scores) {
-        const Experiments& paper = validation.papers[score.paper];
+    for (const validation::PaperScore& score : validation.scores) {
+        const validation::Experiments& paper = validation.papers[score.paper];
         result["papers"].push_back({{"paper", paper.paper},
                                     {"source", paper.source},
                                     {"test", summary_json(score.test)},
@@ -131,12 +132,12 @@ Json validation_json(const Validation& validation) {
     result["platforms"] = fits_json(validation);
     result["choices"] = choices_json(validation);
     result["rows"] = Json::array();
-    for (const PredictedRow& row : validation.rows) {
+    for (const validation::PredictedRow& row : validation.rows) {
         result["rows"].push_back(row_json(validation, row));
     }
     result["not_reproduced"] = Json::array();
-    for (const LeftOutRow& left : validation.left_out) {
-        const Experiments& paper = validation.papers[left.paper];
+    for (const validation::LeftOutRow& left : validation.left_out) {
+        const validation::Experiments& paper = validation.papers[left.paper];
         const double measured = validation.row(left).measured / validation.row(left).base_units;
         result["not_reproduced"].push_back({{"paper", paper.paper},
                                             {"table", paper.tables[left.table].id},
@@ -149,9 +150,9 @@ Json validation_json(const Validation& validation) {
     return result;
 }
 
-std::string validation_csv(const Validation& validation) {
+std::string validation_csv(const validation::Validation& validation) {
     Json rows = Json::array();
-    for (const PredictedRow& row : validation.rows) {
+    for (const validation::PredictedRow& row : validation.rows) {
         rows.push_back(row_json(validation, row));
     }
     return csv_of({"paper", "table", "row", "observable", "unit", "measured", "predicted", "error", "role", "platform",
@@ -159,4 +160,4 @@ std::string validation_csv(const Validation& validation) {
                   rows);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -3,17 +3,18 @@
 #include "reports/validate/validation_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
-std::string line_of(const std::string& name, const ErrorSummary& summary, const std::string& fitted, std::size_t left_out) {
-    return fmt::format("| {} | {} | {} | {} | {:+.1f} % | {} | {} |\n", name, summary.rows, percent_text(summary.median),
-                       percent_text(summary.p90), 100.0 * summary.bias, fitted, left_out);
+std::string line_of(const std::string& name, const validation::ErrorSummary& summary, const std::string& fitted,
+                    std::size_t left_out) {
+    return fmt::format("| {} | {} | {} | {} | {:+.1f} % | {} | {} |\n", name, summary.rows, text::percent_text(summary.median),
+                       text::percent_text(summary.p90), 100.0 * summary.bias, fitted, left_out);
 }
 
 }  // namespace
 
-std::string validation_markdown(const Validation& validation) {
+std::string validation_markdown(const validation::Validation& validation) {
     std::string text =
         "<!-- Written by `treeline validate --serving ../shared/data/serving/silicon_tpot.csv\n"
         "     --serving ../shared/data/serving/silicon_tpot_moe.csv --speculation ../shared/data/speculation/measured.json\n"
@@ -29,7 +30,7 @@ std::string validation_markdown(const Validation& validation) {
         "| published results | predicted rows | median error | p90 | bias | fitted numbers (rows) | not reproduced |\n"
         "|---|---|---|---|---|---|---|\n";
     std::size_t numbers = 0, fit_rows = 0, left_out = 0;
-    for (const PaperScore& score : validation.scores) {
+    for (const validation::PaperScore& score : validation.scores) {
         text += line_of(validation.papers[score.paper].paper, score.test,
                         fmt::format("{} ({})", score.fitted_numbers, score.fit_rows), score.left_out);
         numbers += score.fitted_numbers;
@@ -38,20 +39,20 @@ std::string validation_markdown(const Validation& validation) {
     }
     text += line_of("**all measurements**", validation.measured, fmt::format("{} ({})", numbers, fit_rows), left_out);
     text += fmt::format("| of these, memory | {} | {} | {} | {:+.1f} % | | |\n", validation.memory.rows,
-                        percent_text(validation.memory.median), percent_text(validation.memory.p90),
+                        text::percent_text(validation.memory.median), text::percent_text(validation.memory.p90),
                         100.0 * validation.memory.bias);
     std::size_t right = 0;
-    for (const ComparedChoices& choices : validation.choices) {
+    for (const validation::ComparedChoices& choices : validation.choices) {
         right += choices.outcome.right ? 1 : 0;
     }
     text += fmt::format(
         "\nThe predicted winner is the measured one in {} of {} comparisons; mean regret {}. Whether a run fits in memory is "
         "predicted\n"
         "correctly for {}.\n",
-        right, validation.choices.size(), percent_text(validation.regret), memory_counts_text(validation));
+        right, validation.choices.size(), text::percent_text(validation.regret), memory_counts_text(validation));
     return text +
            "\nAccept lengths are inputs. The model was improved with its errors in sight, so errors on new results\n"
            "may be larger than these tables say.\n";
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

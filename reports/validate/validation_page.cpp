@@ -9,7 +9,7 @@
 #include "reports/validate/validation_output.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -21,15 +21,15 @@ const std::vector<FigureColumn> row_columns = {
     {"source", "Source", "", -1}};
 
 /// Rows of tables that are measurements, with what else the charts need.
-Json measured_rows(const Validation& validation) {
+Json measured_rows(const validation::Validation& validation) {
     Json rows = Json::array();
     const Json all = validation_json(validation).at("rows");
     for (std::size_t i = 0; i < validation.rows.size(); ++i) {
-        const PredictedRow& row = validation.rows[i];
+        const validation::PredictedRow& row = validation.rows[i];
         if (validation.papers[row.paper].tables[row.table].measured) {
             rows.push_back(all[i]);
             rows.back()["percent"] = 100.0 * row.error.relative();
-            rows.back()["fitted"] = row.role == Role::fit;
+            rows.back()["fitted"] = row.role == validation::Role::fit;
             rows.back()["record"] = i;
         }
     }
@@ -73,7 +73,7 @@ Figure error_figure(const Json& rows, const std::string& key, const std::string&
     return figure;
 }
 
-Figure table_figure(const Validation& validation) {
+Figure table_figure(const validation::Validation& validation) {
     Figure figure;
     figure.id = "error-by-table";
     figure.title = "Error by table";
@@ -84,9 +84,9 @@ Figure table_figure(const Validation& validation) {
     figure.series = "statistic";
     figure.columns = {
         {"table", "Table", "", -1}, {"statistic", "Statistic", "", -1}, {"error", "Error", "%", 1}, {"rows", "Rows", "", 0}};
-    for (const TableScore& score : validation.tables) {
+    for (const validation::TableScore& score : validation.tables) {
         if (score.test.rows > 0) {
-            const Experiments& paper = validation.papers[score.paper];
+            const validation::Experiments& paper = validation.papers[score.paper];
             const std::string name = paper.paper + ", " + paper.tables[score.table].id;
             for (const auto& [statistic, error] :
                  {std::pair{"median", score.test.median}, {"90th percentile", score.test.p90}}) {
@@ -99,7 +99,7 @@ Figure table_figure(const Validation& validation) {
 }
 
 /// Every row with its details, those of other models and counts included.
-Json records_of(const Validation& validation) {
+Json records_of(const validation::Validation& validation) {
     Json columns = Json::array();
     for (const FigureColumn& column : row_columns) {
         if (column.key == "platform" || column.key == "source") {
@@ -124,10 +124,10 @@ Json records_of(const Validation& validation) {
             {"rows", rows}};
 }
 
-Json left_out_of(const Validation& validation) {
+Json left_out_of(const validation::Validation& validation) {
     Json rows = Json::array();
-    for (const LeftOutRow& left : validation.left_out) {
-        const Experiments& paper = validation.papers[left.paper];
+    for (const validation::LeftOutRow& left : validation.left_out) {
+        const validation::Experiments& paper = validation.papers[left.paper];
         const std::string label =
             fmt::format("{}, {}: {}", paper.paper, paper.tables[left.table].id, validation.row(left).name);
         rows.push_back({{"label", label}, {"reason", left.reason}});
@@ -135,9 +135,9 @@ Json left_out_of(const Validation& validation) {
     return rows;
 }
 
-Json fit_notes(const Validation& validation) {
+Json fit_notes(const validation::Validation& validation) {
     Json notes = Json::array();
-    for (const PlatformFit& fit : validation.fits) {
+    for (const validation::PlatformFit& fit : validation.fits) {
         for (const auto* texts : {&fit.in_description, &fit.remarks}) {
             for (const std::string& text : *texts) {
                 notes.push_back(fit.platform + ": " + text);
@@ -149,12 +149,12 @@ Json fit_notes(const Validation& validation) {
 
 }  // namespace
 
-std::string validation_page(const Validation& validation, const std::vector<ServingStudy>& studies) {
+std::string validation_page(const validation::Validation& validation, const std::vector<validation::ServingStudy>& studies) {
     const Json rows = measured_rows(validation);
     const std::string sentence = fmt::format(
         "{} published measurements that were not used for fitting are predicted with a median error of {} and a 90th "
         "percentile of {}; {} numbers cannot be predicted. Whether a run fits into memory is predicted correctly in {}.",
-        validation.measured.rows, percent_text(validation.measured.median), percent_text(validation.measured.p90),
+        validation.measured.rows, text::percent_text(validation.measured.median), text::percent_text(validation.measured.p90),
         validation.left_out.size(), memory_counts_text(validation));
     Json data = {{"format", "treeline-report"},
                  {"version", 1},
@@ -169,7 +169,7 @@ std::string validation_page(const Validation& validation, const std::vector<Serv
                                        error_figure(rows, "batch", "batch", "Sequences in the batch"),
                                        error_figure(rows, "size", "size of the target", "Parameters of the target"),
                                        error_figure(rows, "context", "context", "Cached tokens")}})};
-    for (const ServingStudy& study : studies) {
+    for (const validation::ServingStudy& study : studies) {
         for (const FigureSection& section : serving_sections(study)) {
             data["sections"].push_back(section_json(section));
         }
@@ -180,4 +180,4 @@ std::string validation_page(const Validation& validation, const std::vector<Serv
     return render_html(data);
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

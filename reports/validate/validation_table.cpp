@@ -6,21 +6,23 @@
 #include "text/number_text.h"
 #include "text/table.h"
 
-namespace treeline {
+namespace treeline::reports {
 namespace {
 
 std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100.0 * share); }
 
-std::vector<std::string> error_cells(const ErrorSummary& summary) {
+std::vector<std::string> error_cells(const validation::ErrorSummary& summary) {
     if (summary.rows == 0) {
         return {"0", "", "", "", "", ""};
     }
-    return {std::to_string(summary.rows), percent_text(summary.median),
-            percent_text(summary.p90),    percent_text(summary.largest),
-            signed_percent(summary.bias), summary.rank_correlation == 0.0 ? "" : fixed_text(summary.rank_correlation, 2)};
+    return {
+        std::to_string(summary.rows),    text::percent_text(summary.median),
+        text::percent_text(summary.p90), text::percent_text(summary.largest),
+        signed_percent(summary.bias),    summary.rank_correlation == 0.0 ? "" : text::fixed_text(summary.rank_correlation, 2)};
 }
 
-void add(TextTable& table, std::vector<std::string> first, const ErrorSummary& summary, std::vector<std::string> last) {
+void add(text::TextTable& table, std::vector<std::string> first, const validation::ErrorSummary& summary,
+         std::vector<std::string> last) {
     for (std::string& cell : error_cells(summary)) {
         first.push_back(std::move(cell));
     }
@@ -30,23 +32,27 @@ void add(TextTable& table, std::vector<std::string> first, const ErrorSummary& s
 
 std::string blank_if_zero(std::size_t count) { return count == 0 ? "" : std::to_string(count); }
 
-std::string parameter_value(const FittedNumber& fitted, double value) {
-    const ParameterUnit unit = unit_of(fitted.parameter);
-    return short_text(value / unit.base_units) + (unit.name.empty() ? "" : " " + std::string(unit.name));
+std::string parameter_value(const validation::FittedNumber& fitted, double value) {
+    const validation::ParameterUnit unit = validation::unit_of(fitted.parameter);
+    return text::short_text(value / unit.base_units) + (unit.name.empty() ? "" : " " + std::string(unit.name));
 }
 
 /// As many rows as parameters leave no residual to judge by; then, and if rows hardly depend on a number, there is no interval.
-std::string interval_text(const FittedNumber& fitted) {
+std::string interval_text(const validation::FittedNumber& fitted) {
     return fitted.determined() ? parameter_value(fitted, fitted.low) + " to " + parameter_value(fitted, fitted.high)
                                : "not determined";
 }
 
-std::string fits_text(const Validation& validation) {
-    TextTable table(
-        {{"Platform", Align::left}, {"parameter", Align::left}, {"fitted"}, {"95 % interval"}, {"described"}, {"rows"}});
+std::string fits_text(const validation::Validation& validation) {
+    text::TextTable table({{"Platform", text::Align::left},
+                           {"parameter", text::Align::left},
+                           {"fitted"},
+                           {"95 % interval"},
+                           {"described"},
+                           {"rows"}});
     std::string remarks;
-    for (const PlatformFit& fit : validation.fits) {
-        for (const FittedNumber& fitted : fit.parameters) {
+    for (const validation::PlatformFit& fit : validation.fits) {
+        for (const validation::FittedNumber& fitted : fit.parameters) {
             table.add({fit.platform, fitted.parameter.name, parameter_value(fitted, fitted.value), interval_text(fitted),
                        parameter_value(fitted, fitted.start), std::to_string(fit.rows)});
         }
@@ -60,26 +66,26 @@ std::string fits_text(const Validation& validation) {
     return "Fitted, on rows with role fit only\n" + table.text() + remarks;
 }
 
-std::string scores_text(const Validation& validation) {
-    TextTable table({{"Paper", Align::left},
-                     {"table", Align::left},
-                     {"test rows"},
-                     {"median"},
-                     {"p90"},
-                     {"largest"},
-                     {"bias"},
-                     {"rank corr."},
-                     {"fitted"},
-                     {"left out"},
-                     {"winner right"}});
-    for (const TableScore& score : validation.tables) {
-        const Experiments& paper = validation.papers[score.paper];
+std::string scores_text(const validation::Validation& validation) {
+    text::TextTable table({{"Paper", text::Align::left},
+                           {"table", text::Align::left},
+                           {"test rows"},
+                           {"median"},
+                           {"p90"},
+                           {"largest"},
+                           {"bias"},
+                           {"rank corr."},
+                           {"fitted"},
+                           {"left out"},
+                           {"winner right"}});
+    for (const validation::TableScore& score : validation.tables) {
+        const validation::Experiments& paper = validation.papers[score.paper];
         add(table, {paper.paper, paper.tables[score.table].id}, score.test,
             {blank_if_zero(score.fit_rows), blank_if_zero(score.left_out),
              score.choices == 0 ? "" : fmt::format("{} of {}", score.right_choices, score.choices)});
     }
     table.add_rule();
-    for (const PaperScore& score : validation.scores) {
+    for (const validation::PaperScore& score : validation.scores) {
         add(table, {validation.papers[score.paper].paper, "all"}, score.test,
             {blank_if_zero(score.fit_rows), blank_if_zero(score.left_out), ""});
     }
@@ -91,28 +97,28 @@ std::string scores_text(const Validation& validation) {
     return "Error of predictions: rows that were not used for fitting\n" + table.text();
 }
 
-std::string choices_text(const Validation& validation) {
+std::string choices_text(const validation::Validation& validation) {
     std::string text;
-    for (const ComparedChoices& choices : validation.choices) {
+    for (const validation::ComparedChoices& choices : validation.choices) {
         if (!choices.outcome.right) {
-            const Experiments& paper = validation.papers[choices.paper];
+            const validation::Experiments& paper = validation.papers[choices.paper];
             text += fmt::format("{}, {}, {}: predicted '{}', measured '{}'; regret {}\n", paper.paper,
                                 paper.tables[choices.table].id, choices.name, choices.outcome.predicted_best,
-                                choices.outcome.measured_best, percent_text(choices.outcome.regret));
+                                choices.outcome.measured_best, text::percent_text(choices.outcome.regret));
         }
     }
     return fmt::format(
         "Choices: the predicted winner is the measured one in {} of {} comparisons, mean regret {}\n{}",
         validation.choices.size() - static_cast<std::size_t>(std::count_if(validation.choices.begin(), validation.choices.end(),
                                                                            [](const auto& c) { return !c.outcome.right; })),
-        validation.choices.size(), percent_text(validation.regret), text);
+        validation.choices.size(), text::percent_text(validation.regret), text);
 }
 
-std::string memory_text(const Validation& validation) {
+std::string memory_text(const validation::Validation& validation) {
     std::string text = fmt::format("Whether it fits in memory is predicted correctly for {}\n", memory_counts_text(validation));
-    for (const MemoryCell& cell : validation.memory_cells) {
+    for (const validation::MemoryCell& cell : validation.memory_cells) {
         if (cell.measured_fits != cell.predicted_fits) {
-            const Experiments& paper = validation.papers[cell.paper];
+            const validation::Experiments& paper = validation.papers[cell.paper];
             text += fmt::format("{}, {}, {}: predicted to {}\n", paper.paper, paper.tables[cell.table].id,
                                 validation.row(cell).name, cell.predicted_fits ? "fit" : "run out of memory");
         }
@@ -120,53 +126,53 @@ std::string memory_text(const Validation& validation) {
     return text;
 }
 
-std::string left_out_text(const Validation& validation) {
+std::string left_out_text(const validation::Validation& validation) {
     std::string text;
     std::string last;
-    for (const LeftOutRow& left : validation.left_out) {
-        const Experiments& paper = validation.papers[left.paper];
+    for (const validation::LeftOutRow& left : validation.left_out) {
+        const validation::Experiments& paper = validation.papers[left.paper];
         const std::string here = fmt::format("{}, {}", paper.paper, paper.tables[left.table].id);
         text += fmt::format("{}, {}: {}\n", here, validation.row(left).name, left.reason);
     }
     return text.empty() ? "" : "Not reproduced\n" + text;
 }
 
-std::string rows_text(const Validation& validation) {
-    TextTable table({{"Paper", Align::left},
-                     {"table", Align::left},
-                     {"row", Align::left},
-                     {"measured"},
-                     {"predicted"},
-                     {"unit", Align::left},
-                     {"error"},
-                     {"role", Align::left}});
-    for (const PredictedRow& row : validation.rows) {
-        const Experiments& paper = validation.papers[row.paper];
-        const ExperimentRow& data = validation.row(row);
-        table.add({paper.paper, paper.tables[row.table].id, data.name, short_text(measured_in_unit(validation, row)),
-                   short_text(predicted_in_unit(validation, row)), data.relative_to ? "ratio" : data.unit,
-                   signed_percent(row.error.relative()), row.role == Role::fit ? "fit" : ""});
+std::string rows_text(const validation::Validation& validation) {
+    text::TextTable table({{"Paper", text::Align::left},
+                           {"table", text::Align::left},
+                           {"row", text::Align::left},
+                           {"measured"},
+                           {"predicted"},
+                           {"unit", text::Align::left},
+                           {"error"},
+                           {"role", text::Align::left}});
+    for (const validation::PredictedRow& row : validation.rows) {
+        const validation::Experiments& paper = validation.papers[row.paper];
+        const validation::ExperimentRow& data = validation.row(row);
+        table.add({paper.paper, paper.tables[row.table].id, data.name, text::short_text(measured_in_unit(validation, row)),
+                   text::short_text(predicted_in_unit(validation, row)), data.relative_to ? "ratio" : data.unit,
+                   signed_percent(row.error.relative()), row.role == validation::Role::fit ? "fit" : ""});
     }
     return table.text();
 }
 
 }  // namespace
 
-std::string memory_counts_text(const Validation& validation) {
-    const MemoryCount fit = validation.memory_count(true), not_fit = validation.memory_count(false);
+std::string memory_counts_text(const validation::Validation& validation) {
+    const validation::MemoryCount fit = validation.memory_count(true), not_fit = validation.memory_count(false);
     return fmt::format("{} of {} cells that fit, {} of {} that ran out of memory", fit.right, fit.cells, not_fit.right,
                        not_fit.cells);
 }
 
-double measured_in_unit(const Validation& validation, const PredictedRow& row) {
+double measured_in_unit(const validation::Validation& validation, const validation::PredictedRow& row) {
     return row.error.measured / validation.row(row).base_units;
 }
 
-double predicted_in_unit(const Validation& validation, const PredictedRow& row) {
+double predicted_in_unit(const validation::Validation& validation, const validation::PredictedRow& row) {
     return row.error.predicted / validation.row(row).base_units;
 }
 
-std::string validation_table(const Validation& validation, bool all_rows) {
+std::string validation_table(const validation::Validation& validation, bool all_rows) {
     std::string text =
         fits_text(validation) + "\n" + scores_text(validation) + "\n" + choices_text(validation) + memory_text(validation);
     if (const std::string left_out = left_out_text(validation); !left_out.empty()) {
@@ -175,4 +181,4 @@ std::string validation_table(const Validation& validation, bool all_rows) {
     return text + (all_rows ? "\n" + rows_text(validation) : "");
 }
 
-}  // namespace treeline
+}  // namespace treeline::reports

@@ -8,13 +8,13 @@
 #include "text/parse_number.h"
 #include "text/split.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 FlagJson number_in(const std::string& text, const std::string& wanted) {
-    const std::optional<double> value = parse_number(text);
+    const std::optional<double> value = text::parse_number(text);
     if (!value) {
-        throw InputError({fmt::format("{}, not \"{}\"", wanted, text)});
+        throw text::InputError({fmt::format("{}, not \"{}\"", wanted, text)});
     }
     const bool whole = *value == std::floor(*value) && std::abs(*value) < 1e15;
     return whole ? FlagJson(static_cast<std::int64_t>(*value))
@@ -23,7 +23,7 @@ FlagJson number_in(const std::string& text, const std::string& wanted) {
 
 FlagJson temperatures_of_flag(const std::string& text) {
     FlagJson numbers = FlagJson::array();
-    for (const std::string& part : split(text, ',')) {
+    for (const std::string& part : text::split(text, ',')) {
         numbers.push_back(number_in(part, "--temperature: must be comma-separated numbers, such as 0,0.7,1"));
     }
     return numbers;
@@ -32,10 +32,10 @@ FlagJson temperatures_of_flag(const std::string& text) {
 FlagJson points_of_flag(const std::string& text) {
     const std::string wanted = "--measured: must be comma-separated temperature:length pairs, such as 0:2.04,1:1.55";
     FlagJson points = FlagJson::array();
-    for (const std::string& part : split(text, ',')) {
-        const std::vector<std::string> pair = split(part, ':');
+    for (const std::string& part : text::split(text, ',')) {
+        const std::vector<std::string> pair = text::split(part, ':');
         if (pair.size() != 2) {
-            throw InputError({fmt::format("{}, not \"{}\"", wanted, text)});
+            throw text::InputError({fmt::format("{}, not \"{}\"", wanted, text)});
         }
         points.push_back({{"temperature", number_in(pair[0], wanted)}, {"accept_length", number_in(pair[1], wanted)}});
     }
@@ -87,4 +87,4 @@ FlagJson with_flags(FlagJson study, const FlagTexts& flags, const std::vector<st
     return study;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -11,44 +11,45 @@
 #include "requests/tree_reader.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr int most_nodes = 512;
 
 /// Frontier trees keep the candidates that halving acceptances would keep, as `treeline tree` assumes without --ranks.
-StudiedTree built(json::Reader& at, std::string_view key, const NamedShape& named) {
-    if (std::holds_alternative<OptimalShape>(named.shape)) {
+sweeps::StudiedTree built(json::Reader& at, std::string_view key, const sweeps::NamedShape& named) {
+    if (std::holds_alternative<sim::OptimalShape>(named.shape)) {
         at.problem(key, "the best tree depends on the acceptance of each rank; give the tree itself");
-        return {named.label, DraftTree()};
+        return {named.label, sim::DraftTree()};
     }
-    StudiedTree tree{named.label, build_tree(named.shape, RankAcceptance::assumed())};
+    sweeps::StudiedTree tree{named.label, sim::build_tree(named.shape, sim::RankAcceptance::assumed())};
     if (tree.tree.nodes() > most_nodes || tree.tree.nodes() == 0) {
         at.problem(key, fmt::format("has {} nodes; synthetic models are decoded with 1 to {}", tree.tree.nodes(), most_nodes));
-        tree.tree = DraftTree();
+        tree.tree = sim::DraftTree();
     }
     return tree;
 }
 
-StudiedTree named_tree(json::Reader& at, std::string_view key, const std::string& text, const Descriptions& descriptions) {
+sweeps::StudiedTree named_tree(json::Reader& at, std::string_view key, const std::string& text,
+                               const Descriptions& descriptions) {
     try {
         return built(at, key, read_named_shape(descriptions.resolved(text), descriptions.trees_folder()));
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         for (const std::string& problem : error.problems()) {
             at.problem(key, problem);
         }
-        return {text, DraftTree()};
+        return {text, sim::DraftTree()};
     }
 }
 
-StudiedTree read_element(json::Reader& at, const Descriptions& descriptions) {
+sweeps::StudiedTree read_element(json::Reader& at, const Descriptions& descriptions) {
     if (at.has("shape")) {
         const std::string text = at.text("shape");
         at.finish();
-        return text.empty() ? StudiedTree{} : named_tree(at, "shape", text, descriptions);
+        return text.empty() ? sweeps::StudiedTree{} : named_tree(at, "shape", text, descriptions);
     }
     const std::size_t before = at.keys().size();
-    NamedShape named;
+    sweeps::NamedShape named;
     named.shape = read_shape(at);
     at.finish();
     if (before == 0 || !problems(named.shape).empty()) {
@@ -58,8 +59,8 @@ StudiedTree read_element(json::Reader& at, const Descriptions& descriptions) {
     return built(at, {}, named);
 }
 
-std::vector<StudiedTree> read_trees(json::Reader& root, const Descriptions& descriptions) {
-    std::vector<StudiedTree> trees;
+std::vector<sweeps::StudiedTree> read_trees(json::Reader& root, const Descriptions& descriptions) {
+    std::vector<sweeps::StudiedTree> trees;
     if (!root.has(acceptance_study_keys::shapes)) {
         for (const char* shape : {"chain:4", "stree-mil"}) {
             trees.push_back(named_tree(root, acceptance_study_keys::shapes, shape, descriptions));
@@ -72,12 +73,12 @@ std::vector<StudiedTree> read_trees(json::Reader& root, const Descriptions& desc
     return trees;
 }
 
-void read_world(json::Reader& root, AcceptanceStudy& study) {
+void read_world(json::Reader& root, sweeps::AcceptanceStudy& study) {
     std::optional<json::Reader> at = root.optional_object(acceptance_study_keys::world);
     if (!at) {
         return;
     }
-    sampling::WorldParameters& world = study.world;
+    sim::sampling::WorldParameters& world = study.world;
     world.vocabulary = read<int>(*at, world_keys::vocabulary);
     world.sharpness = read(*at, world_keys::sharpness);
     const bool fits_mismatch = root.has(acceptance_study_keys::measured) && at->has(world_keys::mismatch);
@@ -91,7 +92,7 @@ void read_world(json::Reader& root, AcceptanceStudy& study) {
     at->finish();
 }
 
-double read_length(json::Reader& at, const DraftTree& tree) {
+double read_length(json::Reader& at, const sim::DraftTree& tree) {
     const bool length = at.has(measured_point_keys::accept_length), positions = at.has(measured_point_keys::per_position);
     if (length == positions) {
         at.problem({}, length ? "gives accept_length and per_position, but exactly one is needed"
@@ -108,36 +109,36 @@ double read_length(json::Reader& at, const DraftTree& tree) {
         at.problem(measured_point_keys::per_position,
                    fmt::format("holds {} positions, but the measured tree has {} levels", rates.size(), depth));
     }
-    for (const std::string& problem : Acceptance::per_position(rates).problems()) {
+    for (const std::string& problem : sim::Acceptance::per_position(rates).problems()) {
         at.problem(measured_point_keys::per_position, problem);
     }
     return 1.0 + std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-sampling::Method read_method(json::Reader& at, const DraftTree& tree) {
+sim::sampling::Method read_method(json::Reader& at, const sim::DraftTree& tree) {
     if (!at.has(measured_study_keys::method)) {
-        return sampling::methods_for(tree).front();
+        return sim::sampling::methods_for(tree).front();
     }
-    const sampling::Method method = read(at, measured_study_keys::method);
+    const sim::sampling::Method method = read(at, measured_study_keys::method);
     const bool is_known = at.raw().at("method") == nlohmann::ordered_json(name_of(method));
-    if (const std::string problem = sampling::problem(method, tree); is_known && !problem.empty()) {
+    if (const std::string problem = sim::sampling::problem(method, tree); is_known && !problem.empty()) {
         at.problem(measured_study_keys::method, problem);
     }
     return method;
 }
 
-void read_measured(json::Reader& root, AcceptanceStudy& study, const Descriptions& descriptions) {
+void read_measured(json::Reader& root, sweeps::AcceptanceStudy& study, const Descriptions& descriptions) {
     std::optional<json::Reader> at = root.optional_object(acceptance_study_keys::measured);
     if (!at) {
         return;
     }
-    MeasuredStudy measured;
+    sweeps::MeasuredStudy measured;
     if (at->has(measured_study_keys::shape) && at->raw().at("shape").is_object()) {
         json::Reader shape = at->object(measured_study_keys::shape);
         measured.tree = read_element(shape, descriptions);
     } else if (at->has(measured_study_keys::shape)) {
         const std::string text = at->text(measured_study_keys::shape);
-        measured.tree = text.empty() ? StudiedTree{} : named_tree(*at, measured_study_keys::shape, text, descriptions);
+        measured.tree = text.empty() ? sweeps::StudiedTree{} : named_tree(*at, measured_study_keys::shape, text, descriptions);
     } else if (!study.trees.empty()) {
         measured.tree = study.trees.front();
     }
@@ -165,8 +166,8 @@ void read_measured(json::Reader& root, AcceptanceStudy& study, const Description
     study.measured = std::move(measured);
 }
 
-void check_vocabulary(json::Reader& root, const AcceptanceStudy& study) {
-    for (const StudiedTree& tree : study.trees) {
+void check_vocabulary(json::Reader& root, const sweeps::AcceptanceStudy& study) {
+    for (const sweeps::StudiedTree& tree : study.trees) {
         if (tree.tree.most_children() > study.world.vocabulary) {
             root.problem(acceptance_study_keys::shapes,
                          fmt::format("{} has nodes with {} children, but the vocabulary has {} tokens", tree.label,
@@ -177,9 +178,9 @@ void check_vocabulary(json::Reader& root, const AcceptanceStudy& study) {
 
 }  // namespace
 
-AcceptanceStudy read_acceptance_study(json::Document& document, Descriptions& descriptions) {
+sweeps::AcceptanceStudy read_acceptance_study(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
-    AcceptanceStudy study;
+    sweeps::AcceptanceStudy study;
     study.title = read(root, acceptance_study_keys::title);
     study.source = read(root, acceptance_study_keys::source);
     study.trees = read_trees(root, descriptions);
@@ -202,4 +203,4 @@ AcceptanceStudy read_acceptance_study(json::Document& document, Descriptions& de
     return study;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -10,26 +10,26 @@
 #include "requests/keys/adaptive_keys.h"
 #include "requests/tree_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using bandit_keys::most_simulated_rounds;
 
 /// A shape of the file, with its tree if the file gives one.
 struct Arm {
-    std::optional<TreeShape> shape;
+    std::optional<sim::TreeShape> shape;
     Seconds round;
 };
 
 struct TaskInput {
     std::string name;
-    std::optional<DraftAcceptance> acceptance;
+    std::optional<sim::DraftAcceptance> acceptance;
     std::vector<std::vector<double>> exactly;  ///< by arm; empty if acceptance is given
 };
 
-std::vector<std::string> names_of(const BanditProblem& problem) {
+std::vector<std::string> names_of(const sweeps::BanditProblem& problem) {
     std::vector<std::string> names;
-    for (const BanditArm& arm : problem.arms) {
+    for (const sweeps::BanditArm& arm : problem.arms) {
         names.push_back(arm.name);
     }
     return names;
@@ -46,9 +46,9 @@ std::size_t index_of(json::Reader& at, std::string_view key, const std::vector<s
     return found == names.end() ? 0 : static_cast<std::size_t>(found - names.begin());
 }
 
-Arm read_arm(json::Reader& at, Descriptions& descriptions, BanditProblem& problem) {
+Arm read_arm(json::Reader& at, Descriptions& descriptions, sweeps::BanditProblem& problem) {
     Arm arm;
-    BanditArm named;
+    sweeps::BanditArm named;
     if (at.has(arm_keys::shape) == at.has(arm_keys::draft_passes)) {
         at.problem({}, at.has(arm_keys::shape) ? "gives shape and draft_passes, but exactly one is needed"
                                                : "needs \"shape\" (a tree) or \"draft_passes\" (its levels)");
@@ -56,7 +56,7 @@ Arm read_arm(json::Reader& at, Descriptions& descriptions, BanditProblem& proble
         arm.shape = read_shape_under(at, arm_keys::shape, descriptions);
         named.name = text_of(*arm.shape);
         if (problems(*arm.shape).empty()) {
-            named.draft_passes = build_tree(*arm.shape, RankAcceptance::assumed()).depth();
+            named.draft_passes = sim::build_tree(*arm.shape, sim::RankAcceptance::assumed()).depth();
         }
     } else {
         named.draft_passes = read<double>(at, arm_keys::draft_passes);
@@ -74,7 +74,7 @@ Arm read_arm(json::Reader& at, Descriptions& descriptions, BanditProblem& proble
     return arm;
 }
 
-TaskInput read_task(json::Reader& at, Descriptions& descriptions, const BanditProblem& problem, bool priced) {
+TaskInput read_task(json::Reader& at, Descriptions& descriptions, const sweeps::BanditProblem& problem, bool priced) {
     TaskInput task;
     task.name = read(at, task_keys::name);
     static_cast<void>(read(at, task_keys::source));
@@ -89,7 +89,7 @@ TaskInput read_task(json::Reader& at, Descriptions& descriptions, const BanditPr
         at.problem(task_keys::accepted_exactly, "cannot go with a design_point, which needs the acceptance of its drafter");
     } else if (exactly) {
         json::Reader table = at.object(task_keys::accepted_exactly);
-        for (const BanditArm& arm : problem.arms) {
+        for (const sweeps::BanditArm& arm : problem.arms) {
             task.exactly.push_back(read_accepted_exactly(table, arm.name));
         }
         table.finish();
@@ -101,9 +101,9 @@ TaskInput read_task(json::Reader& at, Descriptions& descriptions, const BanditPr
 }
 
 /// The acceptance of a task becomes distributions of its shapes.
-BanditTask task_with_table(const TaskInput& task, const std::vector<Arm>& arms, const BanditProblem& problem,
-                           json::Reader& root) {
-    BanditTask made{task.name, {}};
+sweeps::BanditTask task_with_table(const TaskInput& task, const std::vector<Arm>& arms, const sweeps::BanditProblem& problem,
+                                   json::Reader& root) {
+    sweeps::BanditTask made{task.name, {}};
     for (std::size_t k = 0; k < arms.size(); ++k) {
         if (!task.acceptance) {
             made.arms.push_back({arms[k].round, task.exactly[k]});
@@ -114,20 +114,20 @@ BanditTask task_with_table(const TaskInput& task, const std::vector<Arm>& arms, 
                                                         problem.arms[k].name, task.name));
             continue;
         }
-        const DraftTree tree = build_tree(*arms[k].shape, task.acceptance->siblings);
-        const std::string why_not = acceptance_problem(*task.acceptance, *arms[k].shape, tree);
+        const sim::DraftTree tree = sim::build_tree(*arms[k].shape, task.acceptance->siblings);
+        const std::string why_not = sim::acceptance_problem(*task.acceptance, *arms[k].shape, tree);
         if (!why_not.empty()) {
             root.problem(bandit_keys::tasks, fmt::format("{}, {}: {}", task.name, problem.arms[k].name, why_not));
             continue;
         }
-        made.arms.push_back({arms[k].round, accepted_tokens(*task.acceptance, *arms[k].shape, tree).exactly});
+        made.arms.push_back({arms[k].round, sim::accepted_tokens(*task.acceptance, *arms[k].shape, tree).exactly});
     }
     return made;
 }
 
 /// λ_γ of the first shape that drafts; 0 if none does.
-void set_draft_share(const std::vector<PricedShape>& shapes, BanditInput& input) {
-    for (const PricedShape& shape : shapes) {
+void set_draft_share(const std::vector<sweeps::PricedShape>& shapes, sweeps::BanditInput& input) {
+    for (const sweeps::PricedShape& shape : shapes) {
         if (shape.levels > 0.0) {
             input.problem.draft_share = shape.draft.front() / shape.levels / shape.plain.front();
             input.draft_share_meaning = fmt::format("drafting time of {} per level / time of a plain step", shape.label);
@@ -137,20 +137,20 @@ void set_draft_share(const std::vector<PricedShape>& shapes, BanditInput& input)
     input.draft_share_meaning = "nothing drafts";
 }
 
-void price(const ShapesPoint& point, int batch, const std::vector<TaskInput>& tasks, BanditInput& input) {
-    BanditProblem& problem = input.problem;
+void price(const sweeps::ShapesPoint& point, int batch, const std::vector<TaskInput>& tasks, sweeps::BanditInput& input) {
+    sweeps::BanditProblem& problem = input.problem;
     for (const TaskInput& task : tasks) {
-        std::vector<PricedShape> shapes =
-            price_shapes(point, task.acceptance ? *task.acceptance : point.drafter.acceptance, {batch});
+        std::vector<sweeps::PricedShape> shapes =
+            sweeps::price_shapes(point, task.acceptance ? *task.acceptance : point.drafter.acceptance, {batch});
         if (!point.plain_asked_for) {
             shapes.erase(shapes.begin());
         }
         if (problem.tasks.empty()) {
             set_draft_share(shapes, input);
         }
-        BanditTask made{task.name, {}};
+        sweeps::BanditTask made{task.name, {}};
         problem.arms.clear();
-        for (const PricedShape& shape : shapes) {
+        for (const sweeps::PricedShape& shape : shapes) {
             problem.arms.push_back({shape.label, shape.levels});
             made.arms.push_back({shape.round.front(), shape.accepted_exactly});
         }
@@ -158,7 +158,7 @@ void price(const ShapesPoint& point, int batch, const std::vector<TaskInput>& ta
     }
 }
 
-void read_sequence(json::Reader& root, const std::vector<TaskInput>& tasks, BanditInput& input) {
+void read_sequence(json::Reader& root, const std::vector<TaskInput>& tasks, sweeps::BanditInput& input) {
     std::vector<std::string> names;
     for (const TaskInput& task : tasks) {
         if (std::find(names.begin(), names.end(), task.name) != names.end()) {
@@ -182,7 +182,8 @@ void read_sequence(json::Reader& root, const std::vector<TaskInput>& tasks, Band
     }
 }
 
-std::vector<TaskInput> read_tasks(json::Reader& root, Descriptions& descriptions, const BanditProblem& problem, bool priced) {
+std::vector<TaskInput> read_tasks(json::Reader& root, Descriptions& descriptions, const sweeps::BanditProblem& problem,
+                                  bool priced) {
     std::vector<TaskInput> tasks;
     for (json::Reader& at : root.objects(bandit_keys::tasks)) {
         tasks.push_back(read_task(at, descriptions, problem, priced));
@@ -190,7 +191,7 @@ std::vector<TaskInput> read_tasks(json::Reader& root, Descriptions& descriptions
     return tasks;
 }
 
-void read_with_table(json::Document& document, json::Reader& root, Descriptions& descriptions, BanditInput& input) {
+void read_with_table(json::Document& document, json::Reader& root, Descriptions& descriptions, sweeps::BanditInput& input) {
     std::vector<Arm> arms;
     for (json::Reader& at : root.objects(bandit_keys::arms)) {
         arms.push_back(read_arm(at, descriptions, input.problem));
@@ -210,8 +211,8 @@ void read_with_table(json::Document& document, json::Reader& root, Descriptions&
     document.throw_if_problems();
 }
 
-void read_with_prices(json::Document& document, json::Reader& root, Descriptions& descriptions, BanditInput& input) {
-    const ShapesPoint point = read_shapes_point(root.object(bandit_keys::design_point), descriptions);
+void read_with_prices(json::Document& document, json::Reader& root, Descriptions& descriptions, sweeps::BanditInput& input) {
+    const sweeps::ShapesPoint point = read_shapes_point(root.object(bandit_keys::design_point), descriptions);
     const auto batch = read<int>(root, bandit_keys::batch);
     const double draft_share = read_or(root, bandit_keys::draft_share, -1.0);
     const std::vector<TaskInput> tasks = read_tasks(root, descriptions, input.problem, true);
@@ -225,7 +226,7 @@ void read_with_prices(json::Document& document, json::Reader& root, Descriptions
     input.priced = fmt::format("{}, batch {}", text_of(point), batch);
     try {
         price(point, batch, tasks, input);
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         document.add_problems(error.problems());
         document.throw_if_problems();
     }
@@ -241,8 +242,8 @@ void read_with_prices(json::Document& document, json::Reader& root, Descriptions
 
 }  // namespace
 
-BanditInput read_bandit(json::Document& document, Descriptions& descriptions) {
-    BanditInput input;
+sweeps::BanditInput read_bandit(json::Document& document, Descriptions& descriptions) {
+    sweeps::BanditInput input;
     json::Reader root = document.root();
     input.title = read(root, bandit_keys::title);
     input.source = read(root, bandit_keys::source);
@@ -263,4 +264,4 @@ BanditInput read_bandit(json::Document& document, Descriptions& descriptions) {
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -6,10 +6,10 @@
 #include "requests/keys/adaptive_keys.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 
-ShapesPoint read_shapes_point(json::Reader at, Descriptions& descriptions) {
-    ShapesPoint point;
+sweeps::ShapesPoint read_shapes_point(json::Reader at, Descriptions& descriptions) {
+    sweeps::ShapesPoint point;
     point.target = read_target(at.object_or_text(design_point_keys::target, "model"), descriptions);
     point.platform = read_platform(at.object_or_text(design_point_keys::platform, "device"), descriptions);
     point.drafter = read_drafter(at.object(design_point_keys::drafter), descriptions);
@@ -32,7 +32,7 @@ std::vector<double> read_accepted_exactly(json::Reader& at, std::string_view key
     }
     if (!exactly.empty() && std::abs(sum - 1.0) > rounding) {
         at.problem(key, fmt::format("sums to {}, but the probabilities of accepting exactly 0, 1, 2, ... drafts must sum to 1",
-                                    short_text(sum)));
+                                    text::short_text(sum)));
     }
     for (double& probability : exactly) {
         probability /= sum > 0.0 ? sum : 1.0;
@@ -40,4 +40,4 @@ std::vector<double> read_accepted_exactly(json::Reader& at, std::string_view key
     return exactly;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

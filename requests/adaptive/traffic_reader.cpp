@@ -11,7 +11,7 @@
 #include "requests/keys/adaptive_keys.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// A number, or a list of increasing ones.
@@ -27,12 +27,12 @@ std::vector<double> read_arrivals(json::Reader& root) {
     return rates;
 }
 
-void read_lengths(json::Reader& root, Requests& requests) {
+void read_lengths(json::Reader& root, sweeps::Requests& requests) {
     constexpr json::CountKey key = requests_keys::output_tokens;
     if (root.has(key) && root.raw().at(std::string(key)).is_object()) {
         json::Reader at = root.object(key);
         requests.length = read(at, answer_keys::distribution);
-        if (requests.length == OutputLength::geometric) {
+        if (requests.length == sweeps::OutputLength::geometric) {
             requests.output_tokens = read(at, answer_keys::mean);
         } else {
             requests.output_tokens = static_cast<double>(at.count(answer_keys::mean, key.low, key.high));
@@ -44,22 +44,22 @@ void read_lengths(json::Reader& root, Requests& requests) {
     requests.prefill = Seconds(1e-3 * read(root, requests_keys::prefill_ms));
 }
 
-std::optional<ClearingWindow> read_clearing(json::Reader& root) {
+std::optional<sweeps::ClearingWindow> read_clearing(json::Reader& root) {
     std::optional<json::Reader> at = root.optional_object(requests_keys::clearing);
     if (!at) {
         return std::nullopt;
     }
-    ClearingWindow window;
+    sweeps::ClearingWindow window;
     window.wait = Seconds(1e-3 * read(*at, clearing_keys::wait_ms));
     if (read(*at, clearing_keys::opens) == clearing_keys::openings[1]) {
-        window.opens = WindowOpens::with_first_request;
+        window.opens = sweeps::WindowOpens::with_first_request;
     }
     at->finish();
     return window;
 }
 
-SimulationSize read_size(json::Reader& root) {
-    SimulationSize size{1000, 300, 10, 1, 0};
+sweeps::SimulationSize read_size(json::Reader& root) {
+    sweeps::SimulationSize size{1000, 300, 10, 1, 0};
     if (std::optional<json::Reader> at = root.optional_object(requests_keys::simulation)) {
         size.requests = read(*at, simulation_keys::requests);
         size.warm_up = read_or(*at, simulation_keys::warm_up, size.requests / 4);
@@ -81,18 +81,18 @@ std::vector<double> read_distribution(json::Reader& at, Descriptions& descriptio
     if (!shaped) {
         return {1.0};
     }
-    const TreeShape shape = read_shape_under(at, setting_keys::shape, descriptions);
-    const DraftAcceptance acceptance = read_acceptance(at.object(setting_keys::acceptance), descriptions).acceptance;
+    const sim::TreeShape shape = read_shape_under(at, setting_keys::shape, descriptions);
+    const sim::DraftAcceptance acceptance = read_acceptance(at.object(setting_keys::acceptance), descriptions).acceptance;
     if (!problems(shape).empty()) {
         return {1.0};
     }
-    const DraftTree tree = build_tree(shape, acceptance.siblings);
-    const std::string why_not = acceptance_problem(acceptance, shape, tree);
+    const sim::DraftTree tree = sim::build_tree(shape, acceptance.siblings);
+    const std::string why_not = sim::acceptance_problem(acceptance, shape, tree);
     if (!why_not.empty()) {
         at.problem(setting_keys::acceptance, why_not);
         return {1.0};
     }
-    return accepted_tokens(acceptance, shape, tree).exactly;
+    return sim::accepted_tokens(acceptance, shape, tree).exactly;
 }
 
 std::vector<int> read_batches(json::Reader& root, int capacity) {
@@ -111,11 +111,11 @@ std::vector<int> read_batches(json::Reader& root, int capacity) {
     return batches;
 }
 
-void read_table(json::Document& document, json::Reader& root, Descriptions& descriptions, TrafficInput& input) {
+void read_table(json::Document& document, json::Reader& root, Descriptions& descriptions, sweeps::TrafficInput& input) {
     const std::vector<int> batches = read_batches(root, input.capacity);
     std::vector<std::vector<Seconds>> rounds;
     for (json::Reader& at : root.objects(requests_keys::settings)) {
-        SpeculationSetting setting;
+        sweeps::SpeculationSetting setting;
         setting.name = read(at, setting_keys::name);
         static_cast<void>(read(at, setting_keys::source));
         setting.accepted_exactly = read_distribution(at, descriptions);
@@ -133,24 +133,24 @@ void read_table(json::Document& document, json::Reader& root, Descriptions& desc
     root.finish();
     document.throw_if_problems();
     for (std::size_t i = 0; i < rounds.size(); ++i) {
-        input.settings[i].round = interpolated_rounds(batches, rounds[i], input.capacity);
+        input.settings[i].round = sweeps::interpolated_rounds(batches, rounds[i], input.capacity);
     }
 }
 
-void read_priced(json::Document& document, json::Reader& root, Descriptions& descriptions, TrafficInput& input) {
-    const ShapesPoint point = read_shapes_point(root.object(requests_keys::design_point), descriptions);
+void read_priced(json::Document& document, json::Reader& root, Descriptions& descriptions, sweeps::TrafficInput& input) {
+    const sweeps::ShapesPoint point = read_shapes_point(root.object(requests_keys::design_point), descriptions);
     root.finish();
     document.throw_if_problems();
     input.priced = text_of(point);
     std::vector<int> batches(static_cast<std::size_t>(input.capacity));
     std::iota(batches.begin(), batches.end(), 1);
     try {
-        for (PricedShape& shape : price_shapes(point, point.drafter.acceptance, batches)) {
+        for (sweeps::PricedShape& shape : sweeps::price_shapes(point, point.drafter.acceptance, batches)) {
             const bool plain = shape.levels <= 0.0;
             input.settings.push_back(
                 {plain ? "plain" : shape.label, std::move(shape.accepted_exactly), std::move(shape.round)});
         }
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         document.add_problems(error.problems());
         document.throw_if_problems();
     }
@@ -159,19 +159,19 @@ void read_priced(json::Document& document, json::Reader& root, Descriptions& des
 /// A longer run would take minutes.
 constexpr double most_simulated_tokens = 2e9;
 
-void check_effort(json::Reader& root, const TrafficInput& input) {
+void check_effort(json::Reader& root, const sweeps::TrafficInput& input) {
     const auto requests = static_cast<double>((input.size.requests + input.size.warm_up) * input.size.repetitions);
     const double tokens = requests * input.requests.output_tokens;
     if (tokens > most_simulated_tokens) {
         root.problem(requests_keys::simulation,
                      fmt::format("asks for {} tokens at each arrival rate and setting; at most {} can be simulated",
-                                 short_text(tokens), short_text(most_simulated_tokens)));
+                                 text::short_text(tokens), text::short_text(most_simulated_tokens)));
     }
 }
 
-void check_settings(json::Reader& root, const TrafficInput& input) {
+void check_settings(json::Reader& root, const sweeps::TrafficInput& input) {
     std::vector<std::string> names;
-    for (const SpeculationSetting& setting : input.settings) {
+    for (const sweeps::SpeculationSetting& setting : input.settings) {
         if (std::find(names.begin(), names.end(), setting.name) != names.end()) {
             root.problem(requests_keys::settings, "holds \"" + setting.name + "\" twice");
         }
@@ -185,8 +185,8 @@ void check_settings(json::Reader& root, const TrafficInput& input) {
 
 }  // namespace
 
-TrafficInput read_traffic(json::Document& document, Descriptions& descriptions) {
-    TrafficInput input;
+sweeps::TrafficInput read_traffic(json::Document& document, Descriptions& descriptions) {
+    sweeps::TrafficInput input;
     json::Reader root = document.root();
     input.title = read(root, requests_keys::title);
     input.source = read(root, requests_keys::source);
@@ -211,4 +211,4 @@ TrafficInput read_traffic(json::Document& document, Descriptions& descriptions) 
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -9,10 +9,10 @@
 #include "requests/descriptions.h"
 #include "sweeps/adaptive/traffic_study.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Reads requests_keys (requests/keys/adaptive_keys.h). With a design_point, plain decoding is a setting in any case. Throws
 /// InputError with every problem.
-TrafficInput read_traffic(json::Document& document, Descriptions& descriptions);
+sweeps::TrafficInput read_traffic(json::Document& document, Descriptions& descriptions);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -14,20 +14,20 @@
 #include "sim/rollback/rollback.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// A catalogue name, a path, or an inline description.
-Model read_model(json::Reader& at, std::string_view key, Descriptions& descriptions) {
+sim::Model read_model(json::Reader& at, std::string_view key, Descriptions& descriptions) {
     const nlohmann::ordered_json& raw = at.raw();
     if (raw.contains(key) && raw.at(std::string(key)).is_object()) {
         json::Reader description = at.object(key);
-        Model model = read_model_description(description);
+        sim::Model model = models::read_model_description(description);
         description.finish();
         return model;
     }
-    const Model* model = descriptions.model(at, key);
-    return model != nullptr ? *model : Model{};
+    const sim::Model* model = descriptions.model(at, key);
+    return model != nullptr ? *model : sim::Model{};
 }
 
 decoder::Drafter read_decode_drafter(json::Reader at, Descriptions& descriptions, std::string& label) {
@@ -55,16 +55,16 @@ decoder::Drafter read_decode_drafter(json::Reader at, Descriptions& descriptions
 }
 
 /// "draft_tokens" or "shape". Shapes that grow by acceptance assume ranks that halve.
-DraftTree read_decode_tree(json::Reader& root, Descriptions& descriptions, const decoder::DecodeSetup& setup,
-                           std::string& label) {
-    TreeShape shape = ChainShape{0};
+sim::DraftTree read_decode_tree(json::Reader& root, Descriptions& descriptions, const decoder::DecodeSetup& setup,
+                                std::string& label) {
+    sim::TreeShape shape = sim::ChainShape{0};
     if (root.has(decode_keys::draft_tokens) && root.has(decode_keys::shape)) {
         root.problem(decode_keys::shape, "is given together with draft_tokens, but only one is allowed");
     } else if (root.has(decode_keys::shape)) {
         shape = read_shape_under(root, decode_keys::shape, descriptions);
     } else {
         const bool drafts = !std::holds_alternative<std::monostate>(setup.drafter);
-        shape = ChainShape{read_or<int>(root, decode_keys::draft_tokens, drafts ? decode_keys::usual_draft_tokens : 0)};
+        shape = sim::ChainShape{read_or<int>(root, decode_keys::draft_tokens, drafts ? decode_keys::usual_draft_tokens : 0)};
     }
     label = text_of(shape);
     if (!problems(shape).empty()) {
@@ -72,7 +72,7 @@ DraftTree read_decode_tree(json::Reader& root, Descriptions& descriptions, const
     }
     const auto& given = setup.given_acceptance;
     const bool ranked = given && !given->per_rank.empty();
-    return build_tree(shape, ranked ? RankAcceptance(given->per_rank) : RankAcceptance::assumed());
+    return sim::build_tree(shape, ranked ? sim::RankAcceptance(given->per_rank) : sim::RankAcceptance::assumed());
 }
 
 std::optional<decoder::GivenAcceptance> read_decode_acceptance(json::Reader at) {
@@ -97,8 +97,9 @@ std::optional<decoder::GivenAcceptance> read_decode_acceptance(json::Reader at) 
 /// Chains run unrolled, trees packed; states are replayed.
 void read_policy(json::Reader& root, decoder::DecodeSetup& setup) {
     const bool is_chain = setup.tree.depth() == setup.tree.nodes();
-    setup.verification = read_or(root, decode_keys::verification, is_chain ? Verification::unrolled : Verification::packed);
-    const Rollback usual = has_recurrent_state(setup.target) ? Rollback::replay : Rollback::truncate;
+    setup.verification =
+        read_or(root, decode_keys::verification, is_chain ? sim::Verification::unrolled : sim::Verification::packed);
+    const sim::Rollback usual = sim::has_recurrent_state(setup.target) ? sim::Rollback::replay : sim::Rollback::truncate;
     setup.rollback = read_rollback(root, decode_keys::rollback).value_or(usual);
 }
 
@@ -109,7 +110,7 @@ void read_device(json::Reader& root, const std::string& name, decoder::DecodeSet
         return;
     }
     const bool numbered = setup.device == decoder::DeviceKind::cuda && rest.starts_with(':');
-    const std::optional<int> index = numbered ? parse_number<int>(std::string_view(rest).substr(1)) : std::nullopt;
+    const std::optional<int> index = numbered ? text::parse_number<int>(std::string_view(rest).substr(1)) : std::nullopt;
     setup.device_index = index.value_or(0);
     if (!index) {
         root.problem(decode_keys::device,
@@ -121,7 +122,7 @@ kernels::ElementType read_elements(json::Reader& root, const json::WordKey& key)
     return read(root, key) == decode_keys::elements[1] ? kernels::ElementType::bf16 : kernels::ElementType::fp32;
 }
 
-void read_run(json::Reader& root, const DecodeFlags& flags, DecodeInput& input) {
+void read_run(json::Reader& root, const DecodeFlags& flags, decoder::DecodeInput& input) {
     decoder::DecodeSetup& setup = input.setup;
     setup.new_tokens = read<int>(root, decode_keys::tokens);
     setup.batch = read<int>(root, decode_keys::batch);
@@ -152,9 +153,9 @@ void read_run(json::Reader& root, const DecodeFlags& flags, DecodeInput& input) 
 
 }  // namespace
 
-DecodeInput read_decode(json::Document& document, Descriptions& descriptions, const DecodeFlags& flags) {
+decoder::DecodeInput read_decode(json::Document& document, Descriptions& descriptions, const DecodeFlags& flags) {
     json::Reader root = document.root();
-    DecodeInput input;
+    decoder::DecodeInput input;
     decoder::DecodeSetup& setup = input.setup;
     input.title = read(root, decode_keys::title);
     input.source = read(root, decode_keys::source);
@@ -182,4 +183,4 @@ DecodeInput read_decode(json::Document& document, Descriptions& descriptions, co
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

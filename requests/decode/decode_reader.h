@@ -17,7 +17,7 @@
 #include "json/reader.h"
 #include "requests/descriptions.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Flags that override keys; empty: the file's value.
 struct DecodeFlags {
@@ -25,6 +25,6 @@ struct DecodeFlags {
 };
 
 /// Throws InputError with every problem.
-DecodeInput read_decode(json::Document& document, Descriptions& descriptions, const DecodeFlags& flags);
+decoder::DecodeInput read_decode(json::Document& document, Descriptions& descriptions, const DecodeFlags& flags);
 
-}  // namespace treeline
+}  // namespace treeline::requests

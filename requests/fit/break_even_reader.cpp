@@ -14,7 +14,7 @@
 #include "sim/trees/optimal_tree.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr std::size_t most_trees = 10'000;
@@ -23,8 +23,8 @@ Seconds seconds_or_zero(json::Reader& at, std::string_view key) {
     return at.has(key) ? at.seconds(key, json::Zero::allowed) : Seconds(0.0);
 }
 
-TimedRounds read_timed(json::Reader& at, const std::filesystem::path& folder) {
-    TimedRounds rounds{read_time_source(at.object(side_keys::verify), folder), {}, {}};
+sweeps::TimedRounds read_timed(json::Reader& at, const std::filesystem::path& folder) {
+    sweeps::TimedRounds rounds{read_time_source(at.object(side_keys::verify), folder), {}, {}};
     if (auto drafting = at.optional_object(side_keys::drafting)) {
         rounds.drafting = {seconds_or_zero(*drafting, drafting_keys::fixed),
                            seconds_or_zero(*drafting, drafting_keys::per_level),
@@ -37,8 +37,8 @@ TimedRounds read_timed(json::Reader& at, const std::filesystem::path& folder) {
     return rounds;
 }
 
-SimulatedRounds read_simulated(json::Reader at, Descriptions& descriptions) {
-    SimulatedRounds rounds;
+sweeps::SimulatedRounds read_simulated(json::Reader at, Descriptions& descriptions) {
+    sweeps::SimulatedRounds rounds;
     rounds.target = read_target(at.object_or_text(simulated_keys::target, "model"), descriptions);
     rounds.platform = read_platform(at.object_or_text(simulated_keys::platform, "device"), descriptions);
     rounds.drafter = read_drafter(at.object(simulated_keys::drafter), descriptions);
@@ -51,8 +51,8 @@ SimulatedRounds read_simulated(json::Reader at, Descriptions& descriptions) {
 }
 
 /// The source of a side; nothing set if it states none.
-RoundSource read_source(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& folder) {
-    RoundSource source;
+sweeps::RoundSource read_source(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& folder) {
+    sweeps::RoundSource source;
     const bool timed = at.has(side_keys::verify), simulated = at.has(side_keys::simulate);
     if (timed && simulated) {
         at.problem({}, "gives verify and simulate, but exactly one is needed");
@@ -76,13 +76,13 @@ nlohmann::ordered_json best_trees_of(const std::vector<int>& nodes, int depth, i
     return {{"shapes", nlohmann::ordered_json::array({{{"optimal", std::move(grid)}}})}};
 }
 
-std::vector<Speculation> without_plain(std::vector<Speculation> speculations) {
-    std::erase_if(speculations, [](const Speculation& speculation) { return is_plain_decoding(speculation); });
+std::vector<sim::Speculation> without_plain(std::vector<sim::Speculation> speculations) {
+    std::erase_if(speculations, [](const sim::Speculation& speculation) { return sim::is_plain_decoding(speculation); });
     return speculations;
 }
 
 /// Shapes under "shapes", or the best trees of "nodes".
-void read_trees(json::Reader& at, Descriptions& descriptions, BreakEvenInput& input, bool with_shapes) {
+void read_trees(json::Reader& at, Descriptions& descriptions, sweeps::BreakEvenInput& input, bool with_shapes) {
     if (at.has(side_keys::shapes)) {
         if (at.has(side_keys::nodes) || at.has(side_keys::depth)) {
             at.problem(side_keys::shapes, "is given together with nodes or depth, but exactly one is needed");
@@ -109,7 +109,7 @@ void read_trees(json::Reader& at, Descriptions& descriptions, BreakEvenInput& in
     }
 }
 
-void read_chain(json::Reader& at, Descriptions& descriptions, BreakEvenInput& input) {
+void read_chain(json::Reader& at, Descriptions& descriptions, sweeps::BreakEvenInput& input) {
     if (at.has(side_keys::accept_length)) {
         input.chain_accept_length = read(at, side_keys::accept_length);
     }
@@ -124,7 +124,7 @@ void read_chain(json::Reader& at, Descriptions& descriptions, BreakEvenInput& in
     }
 }
 
-void check(json::Reader& root, const BreakEvenInput& input) {
+void check(json::Reader& root, const sweeps::BreakEvenInput& input) {
     if (input.acceptance && input.tree.simulated && input.chain.simulated) {
         root.problem(break_even_keys::acceptance, "is set, but simulated rounds use the acceptance of their drafter");
     }
@@ -139,9 +139,10 @@ void check(json::Reader& root, const BreakEvenInput& input) {
 
 }  // namespace
 
-BreakEvenInput read_break_even(json::Document& document, Descriptions& descriptions, const std::filesystem::path& folder) {
+sweeps::BreakEvenInput read_break_even(json::Document& document, Descriptions& descriptions,
+                                       const std::filesystem::path& folder) {
     json::Reader root = document.root();
-    BreakEvenInput input;
+    sweeps::BreakEvenInput input;
     input.title = read(root, break_even_keys::title);
     input.source = read(root, break_even_keys::source);
     if (root.has(break_even_keys::acceptance)) {
@@ -169,4 +170,4 @@ BreakEvenInput read_break_even(json::Document& document, Descriptions& descripti
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -7,9 +7,10 @@
 #include "requests/descriptions.h"
 #include "sweeps/break_even_study.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Reads the keys of requests/keys/break_even_keys.h; the files it names lie in `folder`. Throws InputError with every problem.
-BreakEvenInput read_break_even(json::Document& document, Descriptions& descriptions, const std::filesystem::path& folder);
+sweeps::BreakEvenInput read_break_even(json::Document& document, Descriptions& descriptions,
+                                       const std::filesystem::path& folder);
 
-}  // namespace treeline
+}  // namespace treeline::requests

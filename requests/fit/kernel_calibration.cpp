@@ -10,20 +10,20 @@
 #include "hardware/catalogue.h"
 #include "sim/law_transfer.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// Laws of another device for the kernels that were not measured here.
-void derive(const std::string& from, const std::filesystem::path& catalogue, CalibrationAnswer& answer) {
-    const Device other = load_device(catalogue, from).value;
+void derive(const std::string& from, const std::filesystem::path& catalogue, calibrate::CalibrationAnswer& answer) {
+    const sim::Device other = hardware::load_device(catalogue, from).value;
     if (!other.calibration) {
-        throw InputError({fmt::format("--derive-from: the description of {} names no calibration", other.name)});
+        throw text::InputError({fmt::format("--derive-from: the description of {} names no calibration", other.name)});
     }
     answer.derived_from = other.name;
-    const Calibration transferred = transferred_laws(other, answer.device);
-    for (const CalibratedKernel& kernel : transferred.kernels) {
+    const sim::Calibration transferred = sim::transferred_laws(other, answer.device);
+    for (const sim::CalibratedKernel& kernel : transferred.kernels) {
         if (std::none_of(answer.kernels.begin(), answer.kernels.end(),
-                         [&](const CalibratedTable& known) { return known.table.kernel == kernel.kernel; })) {
+                         [&](const calibrate::CalibratedTable& known) { return known.table.kernel == kernel.kernel; })) {
             answer.derived.push_back(kernel);
         }
     }
@@ -32,10 +32,10 @@ void derive(const std::string& from, const std::filesystem::path& catalogue, Cal
 }
 
 /// The device without its calibration, which may not exist yet or may be faulty: it is about to be made.
-Device device_to_calibrate(const std::string& name, const Catalogue& catalogue) {
-    Device device = load_uncalibrated_device(catalogue.hardware, name).value;
+sim::Device device_to_calibrate(const std::string& name, const Catalogue& catalogue) {
+    sim::Device device = hardware::load_uncalibrated_device(catalogue.hardware, name).value;
     if (device.cache <= Bytes(0.0)) {
-        throw InputError({fmt::format(
+        throw text::InputError({fmt::format(
             "{}: its description does not state \"cache\", so measurements that ran from the cache cannot be recognised",
             device.name)});
     }
@@ -58,27 +58,27 @@ std::string source_of(const KernelCalibrationInput& input) {
 
 }  // namespace
 
-CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& input, const Catalogue& catalogue) {
-    CalibrationAnswer answer;
+calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& input, const Catalogue& catalogue) {
+    calibrate::CalibrationAnswer answer;
     answer.device = device_to_calibrate(input.device, catalogue);
     answer.source = source_of(input);
     if (input.from.empty() && input.derive_from.empty()) {
-        throw InputError(
+        throw text::InputError(
             {"nothing to calibrate from: give --from FILE|DIR, --derive-from DEVICE or both, or measure with --device cpu or "
              "cuda"});
     }
-    std::vector<KernelTable> tables;
+    std::vector<calibrate::KernelTable> tables;
     if (!input.from.empty()) {
-        const std::vector<MeasuredFile> files = read_measured_files(input.from, answer.device);
-        tables = kernel_tables_of(files, answer.device);
-        require_fittable(tables);
-        answer.launches = launch_costs_of(files);
+        const std::vector<calibrate::MeasuredFile> files = calibrate::read_measured_files(input.from, answer.device);
+        tables = calibrate::kernel_tables_of(files, answer.device);
+        calibrate::require_fittable(tables);
+        answer.launches = calibrate::launch_costs_of(files);
     }
-    answer.kernels = fitted(std::move(tables), answer.device, input.options);
+    answer.kernels = calibrate::fitted(std::move(tables), answer.device, input.options);
     if (!input.derive_from.empty()) {
         derive(input.derive_from, catalogue.hardware, answer);
     }
     return answer;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

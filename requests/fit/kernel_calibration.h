@@ -7,18 +7,18 @@
 #include "calibrate/tables/calibration_answer.h"
 #include "requests/catalogue.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 struct KernelCalibrationInput {
     std::string device;             ///< name of the catalogue, or path of a description
     std::vector<std::string> from;  ///< measured tables: files, or one folder of them (calibrate/tables/kernel_tables.h)
     std::string derive_from;        ///< calibrated device whose laws stand in for what was not measured; empty: none
     std::string source;             ///< where the measurements come from; empty: the names of the files
-    KernelFitOptions options;
+    calibrate::KernelFitOptions options;
 };
 
 /// Fits a law to each table. Throws InputError with every problem: no such device, tables that cannot be read or fitted, or
 /// neither tables nor a device to derive from.
-CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& input, const Catalogue& catalogue);
+calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& input, const Catalogue& catalogue);
 
-}  // namespace treeline
+}  // namespace treeline::requests

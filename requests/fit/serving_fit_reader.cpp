@@ -6,7 +6,7 @@
 
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -17,7 +17,7 @@ constexpr double absurd_factor = 30.0;
 constexpr double assumed_share_accepted = 0.5;
 
 /// The point of a row: what the flags say, at the row's batch, context, draft tokens and accept length.
-Json point_of(const ServingRow& row, const Json& flags) {
+Json point_of(const calibrate::ServingRow& row, const Json& flags) {
     Json point = flags;
     point["batch"] = row.batch;
     if (row.context) {
@@ -34,18 +34,18 @@ Json point_of(const ServingRow& row, const Json& flags) {
 }
 
 /// The row under the rollback policy and way of verifying that are fastest there.
-MeasuredStep step_of(const ServingRow& row, const PointInput& input) {
-    MeasuredStep fastest;
-    Seconds least(unlimited);
-    for (const Rollback rollback : policies_to_try(input)) {
-        const RoundSetup setup = setup_of(input, rollback);
+calibrate::MeasuredStep step_of(const calibrate::ServingRow& row, const sweeps::PointInput& input) {
+    calibrate::MeasuredStep fastest;
+    Seconds least(sim::unlimited);
+    for (const sim::Rollback rollback : sweeps::policies_to_try(input)) {
+        const sim::RoundSetup setup = setup_of(input, rollback);
         if (!problems_of(setup).empty()) {
             continue;
         }
-        const CompiledRound round = compile_round(setup);
+        const sim::CompiledRound round = sim::compile_round(setup);
         for (int choice = input.speculates() ? 1 : 0; round.runs(choice); ++choice) {
-            const DesignPoint point{choice, input.batch, input.context};
-            if (const Seconds time = evaluate(round, point).round; time < least) {
+            const sim::DesignPoint point{choice, input.batch, input.context};
+            if (const Seconds time = sim::evaluate(round, point).round; time < least) {
                 least = time;
                 fastest = {setup, point, row.round};
             }
@@ -55,19 +55,20 @@ MeasuredStep step_of(const ServingRow& row, const PointInput& input) {
 }
 
 /// "line 3: …" before a sentence about a row.
-std::vector<std::string> at_line(const ServingTable& table, const ServingRow& row, std::vector<std::string> sentences) {
+std::vector<std::string> at_line(const calibrate::ServingTable& table, const calibrate::ServingRow& row,
+                                 std::vector<std::string> sentences) {
     for (std::string& sentence : sentences) {
         sentence = fmt::format("{}: line {}: {}", table.path, row.line, sentence);
     }
     return sentences;
 }
 
-void check_plausible(const ServingTable& table, const std::vector<MeasuredStep>& steps) {
+void check_plausible(const calibrate::ServingTable& table, const std::vector<calibrate::MeasuredStep>& steps) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        const Seconds predicted = predicted_time(steps[i], steps[i].setup.platform.stack);
+        const Seconds predicted = calibrate::predicted_time(steps[i], steps[i].setup.platform.stack);
         const double factor = steps[i].time / predicted;
         if (factor > absurd_factor || factor < 1.0 / absurd_factor) {
-            throw InputError(
+            throw text::InputError(
                 at_line(table, table.rows[i],
                         {fmt::format("says {} per round, but the model says {}; check the unit, the batch and the model",
                                      text_of(steps[i].time), text_of(predicted))}));
@@ -77,31 +78,31 @@ void check_plausible(const ServingTable& table, const std::vector<MeasuredStep>&
 
 Json point_of_flags(const FlagTexts& flags) {
     if (given(flags, "platform.stack").empty()) {
-        throw InputError({"--serving needs --stack: the software stack to start from, such as vllm or sglang"});
+        throw text::InputError({"--serving needs --stack: the software stack to start from, such as vllm or sglang"});
     }
     if (given(flags, "target.model").empty()) {
-        throw InputError({"--serving needs --model: what the deployment serves"});
+        throw text::InputError({"--serving needs --model: what the deployment serves"});
     }
     return with_flags(Json::object(), flags);
 }
 
 }  // namespace
 
-ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
+calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
     const Json point = point_of_flags(flags);
-    ServingFit result;
-    result.table = read_serving_csv(csv);
+    calibrate::ServingFit result;
+    result.table = calibrate::read_serving_csv(csv);
     Descriptions descriptions(catalogue, {});
-    for (const ServingRow& row : result.table.rows) {
+    for (const calibrate::ServingRow& row : result.table.rows) {
         if (row.draft_tokens > 0 && given(flags, "drafter").empty()) {
-            throw InputError(at_line(result.table, row, {"drafts tokens, so --drafter must name their drafter"}));
+            throw text::InputError(at_line(result.table, row, {"drafts tokens, so --drafter must name their drafter"}));
         }
         try {
             json::Document document = json::Document::of(point_of(row, point), "flags");
-            const PointInput input = read_point(document, descriptions);
+            const sweeps::PointInput input = read_point(document, descriptions);
             if (input.platform.accelerator) {
-                throw InputError({fmt::format("--device: {} is an accelerator without a software stack to fit",
-                                              input.platform.device.name)});
+                throw text::InputError({fmt::format("--device: {} is an accelerator without a software stack to fit",
+                                                    input.platform.device.name)});
             }
             result.target = input.target.label;
             const std::string& device = input.platform.device.name;
@@ -109,19 +110,19 @@ ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Cat
             result.platform = one ? device : fmt::format("{}x {}", input.platform.ranks, device);
             result.stack = input.platform.stack.name;
             result.steps.push_back(step_of(row, input));
-        } catch (const InputError& error) {
-            throw InputError(at_line(result.table, row, in_terms_of_flags(error.problems(), point_flags())));
+        } catch (const text::InputError& error) {
+            throw text::InputError(at_line(result.table, row, in_terms_of_flags(error.problems(), point_flags())));
         }
     }
     if (std::vector<std::string> problems = problems_of(result.steps); !problems.empty()) {
         for (std::string& problem : problems) {
             problem = fmt::format("{}: {}", csv, problem);
         }
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     check_plausible(result.table, result.steps);
-    result.fit = fit_stack(result.steps);
+    result.fit = calibrate::fit_stack(result.steps);
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

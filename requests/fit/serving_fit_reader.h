@@ -8,13 +8,13 @@
 #include "calibrate/serving_fit.h"
 #include "requests/point_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Fits the stack that the flags name to the rows of a CSV file. Flags say what the rows leave open: model, device, drafter,
 /// and the context of rows that give none. Throws InputError with every problem.
-ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue);
+calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue);
 
 /// The description of the fitted stack: `base`, the description it started from, with the fitted numbers replaced.
-nlohmann::ordered_json stack_description(const ServingFit& fit, nlohmann::ordered_json base);
+nlohmann::ordered_json stack_description(const calibrate::ServingFit& fit, nlohmann::ordered_json base);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -17,21 +17,21 @@
 #include "requests/keys/break_even_keys.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr double largest_coefficient = 1e12;
 
 /// A law without errors, which holds everywhere.
-RuntimeFit stated(RuntimeLaw law) {
-    RuntimeFit fit;
+calibrate::RuntimeFit stated(calibrate::RuntimeLaw law) {
+    calibrate::RuntimeFit fit;
     fit.covariance.assign(law.coefficients.size() * law.coefficients.size(), 0.0);
     fit.law = std::move(law);
     fit.highest_tokens = std::numeric_limits<double>::infinity();
     return fit;
 }
 
-TimeSource harmless() { return {stated({LawForm::constant, {1.0}}), ""}; }
+calibrate::TimeSource harmless() { return {stated({calibrate::LawForm::constant, {1.0}}), ""}; }
 
 std::vector<double> coefficients_in(json::Reader& at, double unit) {
     std::vector<double> coefficients = read(at, time_keys::coefficients);
@@ -41,14 +41,14 @@ std::vector<double> coefficients_in(json::Reader& at, double unit) {
     return coefficients;
 }
 
-TimeSource read_law(json::Reader& at) {
+calibrate::TimeSource read_law(json::Reader& at) {
     const auto form = read(at, time_keys::law);
     const std::string unit = read(at, time_keys::unit);
     static_cast<void>(read(at, time_keys::source));
     static_cast<void>(read(at, time_keys::kind));
-    const auto* const scale =
-        std::find_if(std::begin(time_units), std::end(time_units), [&](const TimeUnit& known) { return known.name == unit; });
-    RuntimeLaw law{form, coefficients_in(at, scale == std::end(time_units) ? 1.0 : scale->seconds)};
+    const auto* const scale = std::find_if(std::begin(calibrate::time_units), std::end(calibrate::time_units),
+                                           [&](const calibrate::TimeUnit& known) { return known.name == unit; });
+    calibrate::RuntimeLaw law{form, coefficients_in(at, scale == std::end(calibrate::time_units) ? 1.0 : scale->seconds)};
     if (law.coefficients.empty()) {
         return harmless();  // the reader has noted why
     }
@@ -66,12 +66,12 @@ std::filesystem::path file_under(json::Reader& at, const json::TextKey& key, con
 }
 
 /// Reads one of the fits of a file of `treeline study fit --format json`.
-RuntimeFit read_fit(json::Reader& series) {
-    RuntimeFit fit;
+calibrate::RuntimeFit read_fit(json::Reader& series) {
+    calibrate::RuntimeFit fit;
     json::Reader law = series.object("law");
-    fit.law.form = law.choice<LawForm>("form");
+    fit.law.form = law.choice<calibrate::LawForm>("form");
     json::Reader coefficients = law.object("coefficients");
-    for (const LawParameter& parameter : parameters_of(fit.law.form)) {
+    for (const calibrate::LawParameter& parameter : calibrate::parameters_of(fit.law.form)) {
         fit.law.coefficients.push_back(coefficients.number(parameter.name, -largest_coefficient, largest_coefficient));
     }
     fit.lowest_tokens = series.number("lowest_tokens", 0.0, 1e9);
@@ -79,7 +79,7 @@ RuntimeFit read_fit(json::Reader& series) {
     fit.degrees_of_freedom = series.number("degrees_of_freedom", 1.0, 1e9);
     fit.confidence = series.number("confidence", 0.5, 0.9999);
     if (fit.degrees_of_freedom >= 1.0 && fit.confidence > 0.0) {
-        fit.t_quantile = student_t(fit.confidence, fit.degrees_of_freedom);
+        fit.t_quantile = numerics::student_t(fit.confidence, fit.degrees_of_freedom);
     }
     fit.covariance = series.numbers("covariance", -largest_coefficient, largest_coefficient);
     if (!fit.covariance.empty() && fit.covariance.size() != fit.law.coefficients.size() * fit.law.coefficients.size()) {
@@ -91,7 +91,7 @@ RuntimeFit read_fit(json::Reader& series) {
     return fit;
 }
 
-TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) {
+calibrate::TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) {
     const std::filesystem::path path = file_under(at, time_keys::fit, folder);
     const std::string wanted = read(at, time_keys::series);
     if (path.empty()) {
@@ -108,7 +108,7 @@ TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) 
     for (json::Reader& series : all) {
         names.push_back(series.raw().contains("name") ? series.raw()["name"].get<std::string>() : "");
         if (names.back() == wanted || (wanted.empty() && all.size() == 1)) {
-            RuntimeFit fit = read_fit(series);
+            calibrate::RuntimeFit fit = read_fit(series);
             document.throw_if_problems();
             const std::string text = fmt::format("{}: {}", at.raw()["fit"].get<std::string>(), sentence_of(fit.law));
             return {std::move(fit), text};
@@ -116,20 +116,21 @@ TimeSource read_fit_file(json::Reader& at, const std::filesystem::path& folder) 
     }
     document.throw_if_problems();
     at.problem(time_keys::series, wanted.empty()
-                                      ? "must name one of " + listed(names, "and")
-                                      : fmt::format("names \"{}\", but the file has {}", wanted, listed(names, "and")));
+                                      ? "must name one of " + text::listed(names, "and")
+                                      : fmt::format("names \"{}\", but the file has {}", wanted, text::listed(names, "and")));
     return harmless();
 }
 
-TimeSource fitted(json::Reader& at, const TimingSeries& series, const std::string& as, const std::string& name) {
+calibrate::TimeSource fitted(json::Reader& at, const calibrate::TimingSeries& series, const std::string& as,
+                             const std::string& name) {
     std::vector<std::string> found;
-    const std::optional<LawForm> form = value_named<LawForm>(as);
+    const std::optional<calibrate::LawForm> form = value_named<calibrate::LawForm>(as);
     if (form) {
-        if (const std::string problem = why_not_fitted(*form, series.timings, {}); !problem.empty()) {
+        if (const std::string problem = calibrate::why_not_fitted(*form, series.timings, {}); !problem.empty()) {
             found.push_back(problem);
         }
     } else {
-        found = selection_problems(series.timings, {});
+        found = calibrate::selection_problems(series.timings, {});
     }
     for (const std::string& problem : found) {
         at.problem(time_keys::measured, problem);
@@ -137,48 +138,49 @@ TimeSource fitted(json::Reader& at, const TimingSeries& series, const std::strin
     if (!found.empty()) {
         return harmless();
     }
-    RuntimeFit fit = form ? fit_law(*form, series.timings, {}) : select_law(series.timings, {}).best().fit;
+    calibrate::RuntimeFit fit =
+        form ? calibrate::fit_law(*form, series.timings, {}) : calibrate::select_law(series.timings, {}).best().fit;
     const std::string text = fmt::format("{}: {}", name, sentence_of(fit.law));
     return {std::move(fit), text};
 }
 
-TimeSource read_measured(json::Reader& at, const std::filesystem::path& folder) {
+calibrate::TimeSource read_measured(json::Reader& at, const std::filesystem::path& folder) {
     const std::filesystem::path path = file_under(at, time_keys::measured, folder);
     const std::string series_name = read(at, time_keys::series);
-    std::vector<std::string> ways = names_of<LawForm>();
+    std::vector<std::string> ways = names_of<calibrate::LawForm>();
     ways.insert(ways.begin(), {"auto", "table"});
     const std::string as = at.has(time_keys::as) ? at.choice(time_keys::as, ways) : "auto";
     if (path.empty()) {
         return harmless();
     }
-    const TimingFile file = read_timings(path);
-    const TimingSeries& series = series_named(file, series_name);
+    const calibrate::TimingFile file = calibrate::read_timings(path);
+    const calibrate::TimingSeries& series = calibrate::series_named(file, series_name);
     const std::string name =
         at.raw()["measured"].get<std::string>() + (series.name.empty() ? "" : fmt::format(" ({})", series.name));
     if (as == "table") {
-        return {TimeTable(series.timings), fmt::format("{}: interpolated", name)};
+        return {calibrate::TimeTable(series.timings), fmt::format("{}: interpolated", name)};
     }
     return fitted(at, series, as, name);
 }
 
 }  // namespace
 
-TimeSource read_time_source(json::Reader at, const std::filesystem::path& folder) {
+calibrate::TimeSource read_time_source(json::Reader at, const std::filesystem::path& folder) {
     std::vector<std::string> named;
     for (const std::string_view key : {time_keys::law.key, time_keys::fit.key, time_keys::measured.key}) {
         if (at.has(key)) {
             named.emplace_back(key);
         }
     }
-    TimeSource result = harmless();
+    calibrate::TimeSource result = harmless();
     if (named.size() != 1) {
         at.problem({}, named.empty() ? "needs one of law, fit and measured"
-                                     : "gives " + listed(named, "and") + ", but exactly one is needed");
+                                     : "gives " + text::listed(named, "and") + ", but exactly one is needed");
         return result;
     }
     try {
         result = named[0] == "law" ? read_law(at) : named[0] == "fit" ? read_fit_file(at, folder) : read_measured(at, folder);
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         for (const std::string& problem : error.problems()) {
             at.problem(named[0], problem);
         }
@@ -187,4 +189,4 @@ TimeSource read_time_source(json::Reader at, const std::filesystem::path& folder
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -7,16 +7,16 @@
 #include "requests/tree_reader.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
-std::vector<FpgaModel> read_models(json::Reader& at, Descriptions& descriptions) {
-    std::vector<FpgaModel> models;
+std::vector<sweeps::FpgaModel> read_models(json::Reader& at, Descriptions& descriptions) {
+    std::vector<sweeps::FpgaModel> models;
     for (json::Reader& entry : at.objects_or_texts(fpga_claim_keys::drafters, "model")) {
-        if (const Model* model = descriptions.model(entry, "model")) {
-            const std::string problem = fpga::shape_problem(*model);
+        if (const sim::Model* model = descriptions.model(entry, "model")) {
+            const std::string problem = sim::fpga::shape_problem(*model);
             if (problem.empty()) {
-                models.push_back({model->name, fpga::shape_of(*model)});
+                models.push_back({model->name, sim::fpga::shape_of(*model)});
             } else {
                 entry.problem("model", problem);
             }
@@ -26,10 +26,10 @@ std::vector<FpgaModel> read_models(json::Reader& at, Descriptions& descriptions)
     return models;
 }
 
-std::vector<ClaimedStorage> read_states(json::Reader& at) {
-    std::vector<ClaimedStorage> states;
+std::vector<sweeps::ClaimedStorage> read_states(json::Reader& at) {
+    std::vector<sweeps::ClaimedStorage> states;
     for (json::Reader& entry : at.objects(fpga_claim_keys::states)) {
-        ClaimedStorage state;
+        sweeps::ClaimedStorage state;
         state.label = read(entry, fpga_state_keys::label);
         state.storage.bits = read(entry, fpga_state_keys::bits);
         state.storage.scale_bits = read(entry, fpga_state_keys::scale_bits);
@@ -41,21 +41,21 @@ std::vector<ClaimedStorage> read_states(json::Reader& at) {
 }
 
 /// The run on other designs, each on its own board.
-std::vector<FpgaRun> read_designs(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware,
-                                  const FpgaRun& run) {
-    std::vector<FpgaRun> runs;
+std::vector<sweeps::FpgaRun> read_designs(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware,
+                                          const sweeps::FpgaRun& run) {
+    std::vector<sweeps::FpgaRun> runs;
     for (const std::string& name : at.texts(fpga_claim_keys::designs)) {
         try {
-            FpgaRun other = run;
-            Described<fpga::Design> design = load_design(hardware, descriptions.resolved(name));
+            sweeps::FpgaRun other = run;
+            json::Described<sim::fpga::Design> design = hardware::load_design(hardware, descriptions.resolved(name));
             other.design = std::move(design.value);
-            other.board = load_board(hardware, other.design.board).value;
+            other.board = hardware::load_board(hardware, other.design.board).value;
             descriptions.add_provenance(design.provenance);
             for (const std::string& problem : problems_of(other)) {
                 at.problem(fpga_claim_keys::designs, problem);
             }
             runs.push_back(std::move(other));
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             for (const std::string& problem : error.problems()) {
                 at.problem(fpga_claim_keys::designs, problem);
             }
@@ -64,21 +64,21 @@ std::vector<FpgaRun> read_designs(json::Reader& at, Descriptions& descriptions, 
     return runs;
 }
 
-void read_structures(json::Reader at, Descriptions& descriptions, FpgaClaimsInput& input) {
+void read_structures(json::Reader at, Descriptions& descriptions, sweeps::FpgaClaimsInput& input) {
     input.structures_source = read(at, fpga_structure_keys::source);
     const double bonus = read(at, fpga_structure_keys::bonus_token_counted) ? 0.0 : 1.0;
     for (json::Reader& entry : at.objects(fpga_structure_keys::rows_key)) {
-        ClaimedStructure structure;
+        sweeps::ClaimedStructure structure;
         structure.data = read(entry, fpga_structure_keys::data);
         structure.label = read(entry, fpga_structure_keys::label);
-        const TreeShape shape = read_shape_under(entry, fpga_structure_keys::shape, descriptions);
+        const sim::TreeShape shape = read_shape_under(entry, fpga_structure_keys::shape, descriptions);
         structure.accept_length = bonus + read(entry, fpga_structure_keys::accepted);
         if (problems(shape).empty()) {
-            structure.tree = build_tree(shape, RankAcceptance());
+            structure.tree = sim::build_tree(shape, sim::RankAcceptance());
             if (structure.accept_length > structure.tree.depth() + 1.0) {
                 entry.problem(fpga_structure_keys::accepted,
                               fmt::format("makes an accept length of {}, but this shape yields at most {}",
-                                          short_text(structure.accept_length), structure.tree.depth() + 1));
+                                          text::short_text(structure.accept_length), structure.tree.depth() + 1));
             }
         }
         entry.finish();
@@ -89,8 +89,9 @@ void read_structures(json::Reader at, Descriptions& descriptions, FpgaClaimsInpu
 
 }  // namespace
 
-FpgaClaimsInput read_fpga_claims(json::Document& document, Descriptions& descriptions, const std::filesystem::path& hardware) {
-    FpgaClaimsInput input;
+sweeps::FpgaClaimsInput read_fpga_claims(json::Document& document, Descriptions& descriptions,
+                                         const std::filesystem::path& hardware) {
+    sweeps::FpgaClaimsInput input;
     json::Reader root = document.root();
     json::Reader run = root.object(fpga_claim_keys::run);
     input.run = read_fpga_run(run, descriptions, hardware);
@@ -110,4 +111,4 @@ FpgaClaimsInput read_fpga_claims(json::Document& document, Descriptions& descrip
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

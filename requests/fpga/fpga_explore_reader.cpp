@@ -12,7 +12,7 @@
 #include "requests/tree_reader.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr std::size_t most_designs = 100'000'000;
@@ -26,7 +26,7 @@ std::vector<double> read_numbers(json::Reader& at, const json::AxisKey& key, dou
 }
 
 struct ExploredTree {
-    TreeShape shape;
+    sim::TreeShape shape;
     std::string label;
 };
 
@@ -34,7 +34,7 @@ std::vector<ExploredTree> read_trees(json::Reader& at, Descriptions& description
     std::vector<ExploredTree> trees;
     for (json::Reader& entry : at.objects_or_texts(fpga_explore_keys::trees, "shape")) {
         // A text stands for {"shape": text}; an object is a shape itself.
-        const TreeShape shape = entry.has("shape") ? read_shape_under(entry, "shape", descriptions) : read_shape(entry);
+        const sim::TreeShape shape = entry.has("shape") ? read_shape_under(entry, "shape", descriptions) : read_shape(entry);
         entry.finish();
         if (problems(shape).empty()) {
             trees.push_back({shape, text_of(shape)});
@@ -60,62 +60,62 @@ public:
         }
     }
 
-    [[nodiscard]] DraftTree tree(const TreeShape& shape) const {
-        return build_tree(shape, RankAcceptance::known_or_assumed(acceptance_.siblings));
+    [[nodiscard]] sim::DraftTree tree(const sim::TreeShape& shape) const {
+        return sim::build_tree(shape, sim::RankAcceptance::known_or_assumed(acceptance_.siblings));
     }
 
-    double length(std::size_t index, const ExploredTree& tree, const DraftTree& built) {
+    double length(std::size_t index, const ExploredTree& tree, const sim::DraftTree& built) {
         if (!given_.empty()) {
             if (given_[index] > built.depth() + 1.0) {
                 at_.problem(fpga_drafter_keys::accept_lengths,
-                            fmt::format("gives {} to {}, which yields at most {}", short_text(given_[index]), tree.label,
+                            fmt::format("gives {} to {}, which yields at most {}", text::short_text(given_[index]), tree.label,
                                         built.depth() + 1));
             }
             return given_[index];
         }
-        const std::string problem = acceptance_problem(acceptance_, tree.shape, built);
+        const std::string problem = sim::acceptance_problem(acceptance_, tree.shape, built);
         if (!problem.empty()) {
             at_.problem(fpga_drafter_keys::acceptance, tree.label + ": " + problem);
             return 1.0;
         }
-        return accepted_tokens(acceptance_, tree.shape, built).length;
+        return sim::accepted_tokens(acceptance_, tree.shape, built).length;
     }
 
 private:
     json::Reader& at_;
     std::vector<double> given_;
-    DraftAcceptance acceptance_;
+    sim::DraftAcceptance acceptance_;
 };
 
-void read_drafters(json::Reader& at, Descriptions& descriptions, FpgaSpace& space) {
+void read_drafters(json::Reader& at, Descriptions& descriptions, sweeps::FpgaSpace& space) {
     const std::vector<ExploredTree> trees = read_trees(at, descriptions);
     for (json::Reader& entry : at.objects(fpga_explore_keys::drafters)) {
-        const Model* model = descriptions.model(entry, fpga_drafter_keys::model);
-        const std::string problem = model != nullptr ? fpga::shape_problem(*model) : "";
+        const sim::Model* model = descriptions.model(entry, fpga_drafter_keys::model);
+        const std::string problem = model != nullptr ? sim::fpga::shape_problem(*model) : "";
         if (!problem.empty()) {
             entry.problem(fpga_drafter_keys::model, problem);
         }
         DrafterLengths lengths(entry, descriptions, trees.size());
         for (std::size_t i = 0; model != nullptr && problem.empty() && i < trees.size(); ++i) {
-            DraftTree tree = lengths.tree(trees[i].shape);
+            sim::DraftTree tree = lengths.tree(trees[i].shape);
             const double length = lengths.length(i, trees[i], tree);
-            space.speculations.push_back({model->name, fpga::shape_of(*model), trees[i].label, std::move(tree), length});
+            space.speculations.push_back({model->name, sim::fpga::shape_of(*model), trees[i].label, std::move(tree), length});
         }
         entry.finish();
     }
 }
 
-std::vector<fpga::Backtracking> read_plans(json::Reader& at) {
+std::vector<sim::fpga::Backtracking> read_plans(json::Reader& at) {
     if (!at.has(fpga_explore_keys::plans)) {
-        return {fpga::Backtracking::hybrid};
+        return {sim::fpga::Backtracking::hybrid};
     }
-    std::vector<fpga::Backtracking> plans;
+    std::vector<sim::fpga::Backtracking> plans;
     for (const std::string& name : at.texts(fpga_explore_keys::plans)) {
-        if (const auto plan = value_named<fpga::Backtracking>(name)) {
+        if (const auto plan = value_named<sim::fpga::Backtracking>(name)) {
             plans.push_back(*plan);
         } else {
             at.problem(fpga_explore_keys::plans,
-                       fmt::format("must hold {}, not \"{}\"", listed(names_of<fpga::Backtracking>(), "or"), name));
+                       fmt::format("must hold {}, not \"{}\"", text::listed(names_of<sim::fpga::Backtracking>(), "or"), name));
         }
     }
     return plans;
@@ -123,13 +123,13 @@ std::vector<fpga::Backtracking> read_plans(json::Reader& at) {
 
 }  // namespace
 
-FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& descriptions,
-                                      const std::filesystem::path& hardware) {
-    FpgaExploration exploration;
+sweeps::FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& descriptions,
+                                              const std::filesystem::path& hardware) {
+    sweeps::FpgaExploration exploration;
     json::Reader root = document.root();
     exploration.base = read_fpga_run(root, descriptions, hardware);
-    const fpga::Design& design = exploration.base.design;
-    FpgaSpace& space = exploration.space;
+    const sim::fpga::Design& design = exploration.base.design;
+    sweeps::FpgaSpace& space = exploration.space;
     space.board = exploration.base.board;
     space.base = design;
     space.target = exploration.base.target.shape;
@@ -138,7 +138,7 @@ FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& de
     space.lanes = read_numbers(root, fpga_explore_keys::lanes, design.ssm.lanes);
     space.tokens =
         root.has(fpga_explore_keys::tokens) ? read_numbers(root, fpga_explore_keys::tokens, 1.0) : std::vector<double>{0.0};
-    space.speculations.push_back({"", {}, "no draft", DraftTree(), 1.0});
+    space.speculations.push_back({"", {}, "no draft", sim::DraftTree(), 1.0});
     if (root.has(fpga_explore_keys::drafters) || root.has(fpga_explore_keys::trees)) {
         read_drafters(root, descriptions, space);
     }
@@ -147,18 +147,18 @@ FpgaExploration read_fpga_exploration(json::Document& document, Descriptions& de
     space.utilisation = read(root, fpga_explore_keys::utilisation);
     root.finish();
     document.throw_if_problems();
-    document.add_problems(fpga::problems_of(space.base));
+    document.add_problems(sim::fpga::problems_of(space.base));
     document.add_problems(space.problems());
     if (space.size() > most_designs) {
-        document.add_problems(
-            {fmt::format("asks for {} designs; at most {} can be searched", grouped_text(static_cast<long long>(space.size())),
-                         grouped_text(static_cast<long long>(most_designs)))});
+        document.add_problems({fmt::format("asks for {} designs; at most {} can be searched",
+                                           text::grouped_text(static_cast<long long>(space.size())),
+                                           text::grouped_text(static_cast<long long>(most_designs)))});
     }
-    if (exploration.objective == FpgaObjective::energy && !fpga::knows_power(space.board, space.base)) {
+    if (exploration.objective == sweeps::FpgaObjective::energy && !sim::fpga::knows_power(space.board, space.base)) {
         document.add_problems({"objective: energy needs a board with static_power and a design with power"});
     }
     document.throw_if_problems();
     return exploration;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

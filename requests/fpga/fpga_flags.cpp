@@ -9,15 +9,15 @@
 #include "requests/fpga/fpga_run_reader.h"
 #include "requests/keys/fpga_keys.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// "lanes=64" as a member of "changes".
 void set_change(FlagJson& changes, const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
-        throw InputError(
-            {fmt::format("--set: must be KEY=NUMBER with a key of {}, not \"{}\"", listed(design_changes(), "and"), text)});
+        throw text::InputError({fmt::format("--set: must be KEY=NUMBER with a key of {}, not \"{}\"",
+                                            text::listed(design_changes(), "and"), text)});
     }
     changes[text.substr(0, equals)] = value_of_flag(text.substr(equals + 1));
 }
@@ -93,21 +93,21 @@ FlagJson run_of(const FpgaFlags& flags) {
     return run;
 }
 
-FpgaRun read_fpga_run(const FpgaFlags& flags, const Catalogue& catalogue) {
+sweeps::FpgaRun read_fpga_run(const FpgaFlags& flags, const Catalogue& catalogue) {
     if (flags.file.empty() && given(flags.texts, "design").empty()) {
-        throw InputError({"a run needs a design; give FILE or --design"});
+        throw text::InputError({"a run needs a design; give FILE or --design"});
     }
     json::Document document = json::Document::of(run_of(flags), flags.file.empty() ? "flags" : flags.file);
     json::Reader root = document.root();
     Descriptions descriptions(catalogue, {});
-    FpgaRun run = read_fpga_run(root, descriptions, catalogue.hardware);
+    sweeps::FpgaRun run = read_fpga_run(root, descriptions, catalogue.hardware);
     root.finish();
     document.throw_if_problems();
     document.add_problems(problems_of(run));
     document.throw_if_problems();
-    const std::vector<Provenance>& models = descriptions.provenance();
+    const std::vector<text::Provenance>& models = descriptions.provenance();
     run.provenance.insert(run.provenance.end(), models.begin(), models.end());
     return run;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -14,7 +14,7 @@
 #include "requests/tree_reader.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr double megahertz = 1e6, gigabyte = 1e9;
@@ -24,47 +24,52 @@ constexpr int largest_change = 1'000'000'000;
 /// A number of the design or board that "changes" may replace.
 struct Change {
     const char* key;
-    double (*get)(const FpgaRun&);
-    void (*set)(FpgaRun&, double);
+    double (*get)(const sweeps::FpgaRun&);
+    void (*set)(sweeps::FpgaRun&, double);
     const char* meaning;
     bool whole = false;
 };
 
 const std::array<Change, 15> changes = {{
-    {"clock_megahertz", [](const FpgaRun& run) { return fpga::clock_of(run.board, run.design) / megahertz; },
-     [](FpgaRun& run, double value) { run.design.clock_hz = value * megahertz; }, "MHz"},
-    {"bandwidth_gigabytes", [](const FpgaRun& run) { return run.board.bandwidth.value() / gigabyte; },
-     [](FpgaRun& run, double value) { run.board.bandwidth = BytesPerSecond(value * gigabyte); }, "GB/s of the board's memory"},
-    {"memory_efficiency", [](const FpgaRun& run) { return run.design.memory_efficiency; },
-     [](FpgaRun& run, double value) { run.design.memory_efficiency = value; }, "share of the bandwidth that is reached"},
-    {"tile_inputs", [](const FpgaRun& run) { return run.design.linear.tile_inputs; },
-     [](FpgaRun& run, double value) { run.design.linear.tile_inputs = value; }, "inputs of a tile of the Linear unit", true},
-    {"tile_outputs", [](const FpgaRun& run) { return run.design.linear.tile_outputs; },
-     [](FpgaRun& run, double value) { run.design.linear.tile_outputs = value; }, "outputs of a tile of the Linear unit", true},
-    {"tokens", [](const FpgaRun& run) { return run.design.linear.tokens; },
-     [](FpgaRun& run, double value) { run.design.linear.tokens = value; }, "tokens that a tile serves at once", true},
-    {"draft_tile_outputs", [](const FpgaRun& run) { return run.design.linear.draft_tile_outputs; },
-     [](FpgaRun& run, double value) { run.design.linear.draft_tile_outputs = value; }, "outputs of a tile when drafting", true},
-    {"lanes", [](const FpgaRun& run) { return run.design.ssm.lanes; },
-     [](FpgaRun& run, double value) { run.design.ssm.lanes = value; }, "lanes of the SSM unit", true},
-    {"pipeline_depth", [](const FpgaRun& run) { return double(run.design.ssm.rules.pipeline_depth); },
-     [](FpgaRun& run, double value) { run.design.ssm.rules.pipeline_depth = static_cast<int>(value); },
+    {"clock_megahertz", [](const sweeps::FpgaRun& run) { return sim::fpga::clock_of(run.board, run.design) / megahertz; },
+     [](sweeps::FpgaRun& run, double value) { run.design.clock_hz = value * megahertz; }, "MHz"},
+    {"bandwidth_gigabytes", [](const sweeps::FpgaRun& run) { return run.board.bandwidth.value() / gigabyte; },
+     [](sweeps::FpgaRun& run, double value) { run.board.bandwidth = BytesPerSecond(value * gigabyte); },
+     "GB/s of the board's memory"},
+    {"memory_efficiency", [](const sweeps::FpgaRun& run) { return run.design.memory_efficiency; },
+     [](sweeps::FpgaRun& run, double value) { run.design.memory_efficiency = value; },
+     "share of the bandwidth that is reached"},
+    {"tile_inputs", [](const sweeps::FpgaRun& run) { return run.design.linear.tile_inputs; },
+     [](sweeps::FpgaRun& run, double value) { run.design.linear.tile_inputs = value; }, "inputs of a tile of the Linear unit",
+     true},
+    {"tile_outputs", [](const sweeps::FpgaRun& run) { return run.design.linear.tile_outputs; },
+     [](sweeps::FpgaRun& run, double value) { run.design.linear.tile_outputs = value; }, "outputs of a tile of the Linear unit",
+     true},
+    {"tokens", [](const sweeps::FpgaRun& run) { return run.design.linear.tokens; },
+     [](sweeps::FpgaRun& run, double value) { run.design.linear.tokens = value; }, "tokens that a tile serves at once", true},
+    {"draft_tile_outputs", [](const sweeps::FpgaRun& run) { return run.design.linear.draft_tile_outputs; },
+     [](sweeps::FpgaRun& run, double value) { run.design.linear.draft_tile_outputs = value; },
+     "outputs of a tile when drafting", true},
+    {"lanes", [](const sweeps::FpgaRun& run) { return run.design.ssm.lanes; },
+     [](sweeps::FpgaRun& run, double value) { run.design.ssm.lanes = value; }, "lanes of the SSM unit", true},
+    {"pipeline_depth", [](const sweeps::FpgaRun& run) { return double(run.design.ssm.rules.pipeline_depth); },
+     [](sweeps::FpgaRun& run, double value) { run.design.ssm.rules.pipeline_depth = static_cast<int>(value); },
      "stages of the SSM unit's pipeline", true},
-    {"interleave", [](const FpgaRun& run) { return double(run.design.ssm.rules.interleave); },
-     [](FpgaRun& run, double value) { run.design.ssm.rules.interleave = static_cast<int>(value); },
+    {"interleave", [](const sweeps::FpgaRun& run) { return double(run.design.ssm.rules.interleave); },
+     [](sweeps::FpgaRun& run, double value) { run.design.ssm.rules.interleave = static_cast<int>(value); },
      "rows that the SSM unit interleaves", true},
-    {"initiation_interval", [](const FpgaRun& run) { return double(run.design.ssm.rules.initiation_interval); },
-     [](FpgaRun& run, double value) { run.design.ssm.rules.initiation_interval = static_cast<int>(value); },
+    {"initiation_interval", [](const sweeps::FpgaRun& run) { return double(run.design.ssm.rules.initiation_interval); },
+     [](sweeps::FpgaRun& run, double value) { run.design.ssm.rules.initiation_interval = static_cast<int>(value); },
      "cycles between inputs of the SSM unit", true},
-    {"fifo_depth", [](const FpgaRun& run) { return double(run.design.ssm.fifo_depth); },
-     [](FpgaRun& run, double value) { run.design.ssm.fifo_depth = static_cast<int>(value); },
+    {"fifo_depth", [](const sweeps::FpgaRun& run) { return double(run.design.ssm.fifo_depth); },
+     [](sweeps::FpgaRun& run, double value) { run.design.ssm.fifo_depth = static_cast<int>(value); },
      "states that the SSM unit's FIFO holds", true},
-    {"norm_lanes", [](const FpgaRun& run) { return run.design.norm.lanes; },
-     [](FpgaRun& run, double value) { run.design.norm.lanes = value; }, "lanes of the normalisation", true},
-    {"weight_bits", [](const FpgaRun& run) { return run.design.weights.bits; },
-     [](FpgaRun& run, double value) { run.design.weights.bits = value; }, "bits of a weight", true},
-    {"state_bits", [](const FpgaRun& run) { return run.design.state.bits; },
-     [](FpgaRun& run, double value) { run.design.state.bits = value; }, "bits of an element of the state", true},
+    {"norm_lanes", [](const sweeps::FpgaRun& run) { return run.design.norm.lanes; },
+     [](sweeps::FpgaRun& run, double value) { run.design.norm.lanes = value; }, "lanes of the normalisation", true},
+    {"weight_bits", [](const sweeps::FpgaRun& run) { return run.design.weights.bits; },
+     [](sweeps::FpgaRun& run, double value) { run.design.weights.bits = value; }, "bits of a weight", true},
+    {"state_bits", [](const sweeps::FpgaRun& run) { return run.design.state.bits; },
+     [](sweeps::FpgaRun& run, double value) { run.design.state.bits = value; }, "bits of an element of the state", true},
 }};
 
 json::CountKey whole_key(const Change& change) {
@@ -75,27 +80,28 @@ json::NumberKey number_key(const Change& change) {
     return {change.key, "", smallest_change, largest_change, {}, change.meaning, "the design's or the board's"};
 }
 
-void read_changes(json::Reader at, FpgaRun& run) {
+void read_changes(json::Reader at, sweeps::FpgaRun& run) {
     for (const Change& change : changes) {
         if (!at.has(change.key)) {
             continue;
         }
         const double value = change.whole ? read<double>(at, whole_key(change)) : read(at, number_key(change));
-        run.changes.push_back(fmt::format("{} {} instead of {}", change.key, short_text(value), short_text(change.get(run))));
+        run.changes.push_back(
+            fmt::format("{} {} instead of {}", change.key, text::short_text(value), text::short_text(change.get(run))));
         change.set(run, value);
     }
     at.finish();
 }
 
 template <class T, class Load>
-T loaded(json::Reader& at, std::string_view key, const std::string& name, const Descriptions& descriptions, FpgaRun& run,
-         Load load) {
+T loaded(json::Reader& at, std::string_view key, const std::string& name, const Descriptions& descriptions,
+         sweeps::FpgaRun& run, Load load) {
     try {
-        Described<T> described = load(descriptions.resolved(name));
-        const std::vector<Provenance> entries = descriptions.named(std::move(described.provenance), {name});
+        json::Described<T> described = load(descriptions.resolved(name));
+        const std::vector<text::Provenance> entries = descriptions.named(std::move(described.provenance), {name});
         run.provenance.insert(run.provenance.end(), entries.begin(), entries.end());
         return std::move(described.value);
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         for (const std::string& problem : error.problems()) {
             at.problem(key, problem);
         }
@@ -103,30 +109,31 @@ T loaded(json::Reader& at, std::string_view key, const std::string& name, const 
     }
 }
 
-FpgaModel read_model(json::Reader& at, std::string_view key, Descriptions& descriptions) {
-    FpgaModel model;
-    if (const Model* described = descriptions.model(at, key)) {
+sweeps::FpgaModel read_model(json::Reader& at, std::string_view key, Descriptions& descriptions) {
+    sweeps::FpgaModel model;
+    if (const sim::Model* described = descriptions.model(at, key)) {
         model.name = described->name;
-        const std::string problem = fpga::shape_problem(*described);
+        const std::string problem = sim::fpga::shape_problem(*described);
         if (!problem.empty()) {
             at.problem(key, problem);
         } else {
-            model.shape = fpga::shape_of(*described);
+            model.shape = sim::fpga::shape_of(*described);
         }
     }
     return model;
 }
 
-void read_hardware(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware, FpgaRun& run) {
+void read_hardware(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware, sweeps::FpgaRun& run) {
     const std::string design = read(at, fpga_keys::design);
     if (!design.empty()) {
-        run.design = loaded<fpga::Design>(at, fpga_keys::design, design, descriptions, run,
-                                          [&](const std::string& name) { return load_design(hardware, name); });
+        run.design = loaded<sim::fpga::Design>(at, fpga_keys::design, design, descriptions, run,
+                                               [&](const std::string& name) { return hardware::load_design(hardware, name); });
     }
     const std::string board = read_or(at, fpga_keys::board, run.design.board);
     if (!board.empty()) {
-        run.board = loaded<fpga::Board>(at, at.has(fpga_keys::board) ? fpga_keys::board : fpga_keys::design, board,
-                                        descriptions, run, [&](const std::string& name) { return load_board(hardware, name); });
+        run.board =
+            loaded<sim::fpga::Board>(at, at.has(fpga_keys::board) ? fpga_keys::board : fpga_keys::design, board, descriptions,
+                                     run, [&](const std::string& name) { return hardware::load_board(hardware, name); });
     }
     if (std::optional<json::Reader> changed = at.optional_object(fpga_keys::changes)) {
         read_changes(std::move(*changed), run);
@@ -134,11 +141,11 @@ void read_hardware(json::Reader& at, Descriptions& descriptions, const std::file
 }
 
 /// Ranks for growing a tree by preference.
-RankAcceptance ranks_of(const FpgaRun& run) {
-    return run.acceptance ? RankAcceptance::known_or_assumed(run.acceptance->siblings) : RankAcceptance::assumed();
+sim::RankAcceptance ranks_of(const sweeps::FpgaRun& run) {
+    return run.acceptance ? sim::RankAcceptance::known_or_assumed(run.acceptance->siblings) : sim::RankAcceptance::assumed();
 }
 
-void read_accept_length(json::Reader& at, const TreeShape& shape, FpgaRun& run) {
+void read_accept_length(json::Reader& at, const sim::TreeShape& shape, sweeps::FpgaRun& run) {
     if (at.has(fpga_keys::accept_length)) {
         const double most = run.tree.depth() + 1.0;
         run.accept_length = read(at, fpga_keys::accept_length);
@@ -146,18 +153,18 @@ void read_accept_length(json::Reader& at, const TreeShape& shape, FpgaRun& run) 
         if (run.accept_length > most) {
             at.problem(fpga_keys::accept_length,
                        fmt::format("is {}, but a tree of depth {} yields at most {} tokens per round, bonus token included",
-                                   short_text(run.accept_length), run.tree.depth(), short_text(most)));
+                                   text::short_text(run.accept_length), run.tree.depth(), text::short_text(most)));
         }
     } else if (!run.acceptance) {
         at.problem(fpga_keys::accept_length, "is missing: give accept_length or acceptance");
-    } else if (const std::string problem = acceptance_problem(*run.acceptance, shape, run.tree); !problem.empty()) {
+    } else if (const std::string problem = sim::acceptance_problem(*run.acceptance, shape, run.tree); !problem.empty()) {
         at.problem(fpga_keys::acceptance, problem);
     } else {
-        run.accept_length = accepted_tokens(*run.acceptance, shape, run.tree).length;
+        run.accept_length = sim::accepted_tokens(*run.acceptance, shape, run.tree).length;
     }
 }
 
-void read_speculation_part(json::Reader& at, Descriptions& descriptions, FpgaRun& run) {
+void read_speculation_part(json::Reader& at, Descriptions& descriptions, sweeps::FpgaRun& run) {
     if (!at.has(fpga_keys::drafter)) {
         for (const std::string_view key :
              {fpga_keys::shape.key, fpga_keys::accept_length.key, fpga_keys::accept_source.key, fpga_keys::acceptance.key}) {
@@ -173,15 +180,15 @@ void read_speculation_part(json::Reader& at, Descriptions& descriptions, FpgaRun
         run.acceptance = std::move(choice.acceptance);
         run.accept_source = std::move(choice.source);
     }
-    const TreeShape shape = read_shape_under(at, fpga_keys::shape, descriptions);
+    const sim::TreeShape shape = read_shape_under(at, fpga_keys::shape, descriptions);
     run.tree_label = text_of(shape);
     if (problems(shape).empty()) {
-        run.tree = build_tree(shape, ranks_of(run));
+        run.tree = sim::build_tree(shape, ranks_of(run));
         read_accept_length(at, shape, run);
     }
 }
 
-void read_options(json::Reader& at, FpgaRun& run) {
+void read_options(json::Reader& at, sweeps::FpgaRun& run) {
     run.options.plan = read(at, fpga_keys::plan);
     run.options.tree_states = read(at, fpga_keys::tree_states);
     run.design.overlap = read_or(at, fpga_keys::overlap, run.design.overlap);
@@ -205,8 +212,8 @@ std::vector<std::string> design_changes() {
     return keys;
 }
 
-FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware) {
-    FpgaRun run;
+sweeps::FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware) {
+    sweeps::FpgaRun run;
     run.title = read(at, fpga_keys::title);
     run.source = read(at, fpga_keys::source);
     read_hardware(at, descriptions, hardware, run);
@@ -216,4 +223,4 @@ FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::f
     return run;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

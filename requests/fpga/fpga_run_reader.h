@@ -11,11 +11,11 @@
 #include "requests/flag_values.h"
 #include "sweeps/fpga/fpga_run.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Reads fpga_keys (requests/keys/fpga_keys.h). `changes` replaces numbers of the design or board: those of change_rows().
 /// Problems are left in the document; use the result only if there are none.
-FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware);
+sweeps::FpgaRun read_fpga_run(json::Reader& at, Descriptions& descriptions, const std::filesystem::path& hardware);
 
 /// The keys that "changes" may hold.
 std::vector<std::string> design_changes();
@@ -38,6 +38,6 @@ bool describes_a_run(const std::string& file);
 FlagJson run_of(const FpgaFlags& flags);
 
 /// Reads, checks and returns the run that the flags describe. Throws InputError with every problem.
-FpgaRun read_fpga_run(const FpgaFlags& flags, const Catalogue& catalogue);
+sweeps::FpgaRun read_fpga_run(const FpgaFlags& flags, const Catalogue& catalogue);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -5,7 +5,7 @@
 #include "sim/sampling/world.h"
 #include "sweeps/acceptance_study.h"
 
-namespace treeline::acceptance_study_keys {
+namespace treeline::requests::acceptance_study_keys {
 
 using namespace shared_keys;
 
@@ -25,15 +25,15 @@ inline std::vector<KeyRow> rows() {
     return rows_of(title, source, shapes, temperatures, drafter_temperature, world, rounds, measured);
 }
 
-}  // namespace treeline::acceptance_study_keys
+}  // namespace treeline::requests::acceptance_study_keys
 
-namespace treeline::world_keys {
+namespace treeline::requests::world_keys {
 
 using namespace json;
 
-inline constexpr sampling::WorldParameters usual;
+inline constexpr sim::sampling::WorldParameters usual;
 
-inline constexpr CountKey vocabulary{"vocabulary", 2, sampling::most_vocabulary, usual.vocabulary,
+inline constexpr CountKey vocabulary{"vocabulary", 2, sim::sampling::most_vocabulary, usual.vocabulary,
                                      "tokens of the synthetic models"};
 inline constexpr NumberKey sharpness{"sharpness", "", 0.1, 100.0, usual.sharpness, "spread of the target's logits"};
 inline constexpr NumberKey mismatch{"mismatch",
@@ -53,23 +53,23 @@ inline constexpr CountKey seed{"seed", 0, 1'000'000'000, 1, "seed of the first p
 
 inline std::vector<KeyRow> rows() { return rows_of(vocabulary, sharpness, mismatch, caution, worlds, seed); }
 
-}  // namespace treeline::world_keys
+}  // namespace treeline::requests::world_keys
 
 /// `measured`.
-namespace treeline::measured_study_keys {
+namespace treeline::requests::measured_study_keys {
 
 using namespace json;
 
 inline constexpr PartKey shape{"shape", "text or object", "shape they were measured with", "the first of `shapes`"};
-inline constexpr ChoiceKey<sampling::Method> method{
+inline constexpr ChoiceKey<sim::sampling::Method> method{
     "method", {}, "how their drafts were verified", "token-wise for chains, multi-step for trees"};
 inline constexpr PartKey points{"points", "one or two objects", "one determines the mismatch, two the caution as well"};
 
 inline std::vector<KeyRow> rows() { return rows_of(shape, method, points); }
 
-}  // namespace treeline::measured_study_keys
+}  // namespace treeline::requests::measured_study_keys
 
-namespace treeline::measured_point_keys {
+namespace treeline::requests::measured_point_keys {
 
 using namespace json;
 
@@ -79,4 +79,4 @@ inline constexpr NumbersKey per_position{"per_position", 0.0, 1.0, "… by posit
 
 inline std::vector<KeyRow> rows() { return rows_of(temperature, accept_length, per_position); }
 
-}  // namespace treeline::measured_point_keys
+}  // namespace treeline::requests::measured_point_keys

@@ -5,7 +5,7 @@
 #include "sweeps/adaptive/bandit.h"
 #include "sweeps/adaptive/speed_table.h"
 
-namespace treeline::bandit_keys {
+namespace treeline::requests::bandit_keys {
 
 using namespace shared_keys;
 
@@ -13,8 +13,8 @@ using namespace shared_keys;
 inline constexpr std::int64_t most_simulated_rounds = 200'000'000;
 
 inline constexpr NumberKey exploration{"exploration", "", 0.0, 1e6, {}, "λ of the confidence bound"};
-inline constexpr ChoiceKey<BanditReward> reward{
-    "reward", BanditReward::published, "what is maximised", {}, ": the reward of Mamba Drafters, or tokens per time"};
+inline constexpr ChoiceKey<sweeps::BanditReward> reward{
+    "reward", sweeps::BanditReward::published, "what is maximised", {}, ": the reward of Mamba Drafters, or tokens per time"};
 inline constexpr SwitchKey restart_with_task{"restart_with_task", false, "forget what was learnt when the task changes"};
 inline constexpr PartKey default_shape{"default", "name of a shape", "shape used without a bandit", "none"};
 inline constexpr CountKey repetitions{"repetitions", 2, 100'000, 40, "simulated runs"};
@@ -24,30 +24,30 @@ inline constexpr PartKey arms{"arms", "list of objects", "shapes with their time
 inline constexpr PartKey design_point{"design_point", "object", "… a set-up to price"};
 inline constexpr NumberKey draft_share{
     "draft_share", "", 0.0, 1e3, {}, "time of a draft level over that of a plain step", "of `design_point`: priced"};
-inline constexpr CountKey batch{"batch", 1, largest_batch, 1, "sequences decoded together, with `design_point`"};
+inline constexpr CountKey batch{"batch", 1, sim::largest_batch, 1, "sequences decoded together, with `design_point`"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(title, source, exploration, reward, restart_with_task, default_shape, repetitions, tasks, sequence, arms,
                    design_point, draft_share, batch);
 }
 
-}  // namespace treeline::bandit_keys
+}  // namespace treeline::requests::bandit_keys
 
-namespace treeline::arm_keys {
+namespace treeline::requests::arm_keys {
 
 using namespace json;
 using shared_keys::source;
 
 inline constexpr PartKey shape{"shape", "text or object", "a tree, or …"};
-inline constexpr CountKey draft_passes{"draft_passes", 0, most_draft_tokens, {}, "… its levels alone"};
+inline constexpr CountKey draft_passes{"draft_passes", 0, sim::most_draft_tokens, {}, "… its levels alone"};
 inline constexpr TextKey name{"name", "text", {}, "its name in results", "the shape"};
 inline constexpr NumberKey round_ms{"round_ms", "ms", 1e-9, 1e7, {}, "time of a round"};
 
 inline std::vector<KeyRow> rows() { return rows_of(shape, draft_passes, name, round_ms, source); }
 
-}  // namespace treeline::arm_keys
+}  // namespace treeline::requests::arm_keys
 
-namespace treeline::task_keys {
+namespace treeline::requests::task_keys {
 
 using namespace json;
 using shared_keys::source;
@@ -60,9 +60,9 @@ inline constexpr PartKey accepted_exactly{"accepted_exactly", "object",
 
 inline std::vector<KeyRow> rows() { return rows_of(name, acceptance, accepted_exactly, source); }
 
-}  // namespace treeline::task_keys
+}  // namespace treeline::requests::task_keys
 
-namespace treeline::sequence_keys {
+namespace treeline::requests::sequence_keys {
 
 using namespace json;
 
@@ -71,10 +71,10 @@ inline constexpr CountKey rounds{"rounds", 1, bandit_keys::most_simulated_rounds
 
 inline std::vector<KeyRow> rows() { return rows_of(task, rounds); }
 
-}  // namespace treeline::sequence_keys
+}  // namespace treeline::requests::sequence_keys
 
 /// A set-up with several shapes.
-namespace treeline::design_point_keys {
+namespace treeline::requests::design_point_keys {
 
 using namespace shared_keys;
 
@@ -84,9 +84,9 @@ inline std::vector<KeyRow> rows() {
     return rows_of(target, platform, drafter, draft_tokens, shapes, verification, context, rollback, decoding);
 }
 
-}  // namespace treeline::design_point_keys
+}  // namespace treeline::requests::design_point_keys
 
-namespace treeline::requests_keys {
+namespace treeline::requests::requests_keys {
 
 using namespace shared_keys;
 
@@ -111,20 +111,20 @@ inline std::vector<KeyRow> rows() {
                    batch, design_point);
 }
 
-}  // namespace treeline::requests_keys
+}  // namespace treeline::requests::requests_keys
 
-namespace treeline::answer_keys {
+namespace treeline::requests::answer_keys {
 
 using namespace json;
 
 inline constexpr NumberKey mean{"mean", "tokens", 1.0, requests_keys::most_output_tokens, {}, "mean length"};
-inline constexpr ChoiceKey<OutputLength> distribution{"distribution", {}, "how lengths are distributed"};
+inline constexpr ChoiceKey<sweeps::OutputLength> distribution{"distribution", {}, "how lengths are distributed"};
 
 inline std::vector<KeyRow> rows() { return rows_of(mean, distribution); }
 
-}  // namespace treeline::answer_keys
+}  // namespace treeline::requests::answer_keys
 
-namespace treeline::clearing_keys {
+namespace treeline::requests::clearing_keys {
 
 using namespace json;
 
@@ -136,9 +136,9 @@ inline constexpr WordKey opens{"opens", openings, openings[0], "when the wait be
 
 inline std::vector<KeyRow> rows() { return rows_of(wait_ms, opens); }
 
-}  // namespace treeline::clearing_keys
+}  // namespace treeline::requests::clearing_keys
 
-namespace treeline::simulation_keys {
+namespace treeline::requests::simulation_keys {
 
 using namespace json;
 
@@ -148,9 +148,9 @@ inline constexpr CountKey repetitions{"repetitions", 2, 10'000, 10, "runs"};
 
 inline std::vector<KeyRow> rows() { return rows_of(requests, warm_up, repetitions); }
 
-}  // namespace treeline::simulation_keys
+}  // namespace treeline::requests::simulation_keys
 
-namespace treeline::setting_keys {
+namespace treeline::requests::setting_keys {
 
 using namespace json;
 using shared_keys::source;
@@ -163,4 +163,4 @@ inline constexpr PartKey accepted_exactly{"accepted_exactly", "list of 0 to 1", 
 
 inline std::vector<KeyRow> rows() { return rows_of(name, round_ms, shape, acceptance, accepted_exactly, source); }
 
-}  // namespace treeline::setting_keys
+}  // namespace treeline::requests::setting_keys

@@ -5,7 +5,7 @@
 #include "requests/keys/shared_keys.h"
 #include "sim/trees/optimal_tree.h"
 
-namespace treeline::break_even_keys {
+namespace treeline::requests::break_even_keys {
 
 using namespace shared_keys;
 
@@ -16,10 +16,10 @@ inline constexpr PartKey acceptance{"acceptance", "object", "for timed rounds", 
 
 inline std::vector<KeyRow> rows() { return rows_of(title, source, tree, chain, acceptance); }
 
-}  // namespace treeline::break_even_keys
+}  // namespace treeline::requests::break_even_keys
 
 /// `tree` and `chain`.
-namespace treeline::side_keys {
+namespace treeline::requests::side_keys {
 
 using namespace json;
 using shared_keys::verification;
@@ -27,22 +27,22 @@ using shared_keys::verification;
 inline constexpr PartKey verify{"verify", "object", "times of verification by tokens, or …"};
 inline constexpr PartKey simulate{"simulate", "object", "… a set-up to price", {}, ". A chain without either takes the tree's"};
 inline constexpr PartKey drafting{"drafting", "object", "with `verify`: times of drafting", "none"};
-inline constexpr AxisKey nodes{"nodes", 1, most_optimal_nodes, "of `tree`: sizes, each with its best tree"};
-inline constexpr CountKey depth{"depth", 1, most_optimal_depth, 8, "of `tree`: most levels"};
-inline constexpr CountKey children{"children",     0, most_optimal_children, 0, "of `tree`: most children of a node",
+inline constexpr AxisKey nodes{"nodes", 1, sim::most_optimal_nodes, "of `tree`: sizes, each with its best tree"};
+inline constexpr CountKey depth{"depth", 1, sim::most_optimal_depth, 8, "of `tree`: most levels"};
+inline constexpr CountKey children{"children",     0, sim::most_optimal_children, 0, "of `tree`: most children of a node",
                                    "0, any number"};
 inline constexpr PartKey shapes{"shapes", "list", "of `tree`: these instead of `nodes`", "none"};
-inline constexpr AxisKey draft_tokens{"draft_tokens", 0, most_draft_tokens, "of `chain`; the fastest is used"};
-inline constexpr NumberKey accept_length{"accept_length",      "tokens", 1.0, most_draft_tokens + 1.0, {}, "of `chain`",
+inline constexpr AxisKey draft_tokens{"draft_tokens", 0, sim::most_draft_tokens, "of `chain`; the fastest is used"};
+inline constexpr NumberKey accept_length{"accept_length",      "tokens", 1.0, sim::most_draft_tokens + 1.0, {}, "of `chain`",
                                          "from the acceptance"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(verify, simulate, drafting, nodes, depth, children, shapes, verification, draft_tokens, accept_length);
 }
 
-}  // namespace treeline::side_keys
+}  // namespace treeline::requests::side_keys
 
-namespace treeline::simulated_keys {
+namespace treeline::requests::simulated_keys {
 
 using namespace shared_keys;
 
@@ -50,9 +50,9 @@ inline constexpr PartKey drafter{"drafter", "object", "who drafts"};
 
 inline std::vector<KeyRow> rows() { return rows_of(target, platform, drafter, batch, context, rollback, decoding); }
 
-}  // namespace treeline::simulated_keys
+}  // namespace treeline::requests::simulated_keys
 
-namespace treeline::drafting_keys {
+namespace treeline::requests::drafting_keys {
 
 using namespace json;
 
@@ -64,17 +64,18 @@ inline constexpr PartKey by_nodes{"by_nodes", "object", "times by nodes, added t
 
 inline std::vector<KeyRow> rows() { return rows_of(fixed, per_level, per_node, by_nodes); }
 
-}  // namespace treeline::drafting_keys
+}  // namespace treeline::requests::drafting_keys
 
 /// `verify` and `by_nodes`.
-namespace treeline::time_keys {
+namespace treeline::requests::time_keys {
 
 using namespace json;
 
 inline constexpr std::array<std::string_view, 4> units = {"s", "ms", "us", "ns"};
 inline constexpr std::array<std::string_view, 5> source_kinds = {"datasheet", "measured", "published", "assumed", "derived"};
 
-inline constexpr ChoiceKey<LawForm> law{"law", {}, "a stated law", {}, ": a0; a0 + a1 n; … + a2 n²; max(c, a0 + a1 n)"};
+inline constexpr ChoiceKey<calibrate::LawForm> law{
+    "law", {}, "a stated law", {}, ": a0; a0 + a1 n; … + a2 n²; max(c, a0 + a1 n)"};
 inline constexpr NumbersKey coefficients{"coefficients", -1e12, 1e12, "of the law, in its order"};
 inline constexpr WordKey unit{"unit", units, {}, "of the coefficients"};
 inline constexpr TextKey source{"source", "text", {}, "where the law comes from"};
@@ -87,4 +88,4 @@ inline constexpr PartKey as{"as", "`auto`, `table`, a law",
 
 inline std::vector<KeyRow> rows() { return rows_of(law, coefficients, unit, source, kind, fit, measured, series, as); }
 
-}  // namespace treeline::time_keys
+}  // namespace treeline::requests::time_keys

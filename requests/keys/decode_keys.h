@@ -7,7 +7,7 @@
 #include "requests/keys/shared_keys.h"
 #include "sim/verification.h"
 
-namespace treeline::decode_keys {
+namespace treeline::requests::decode_keys {
 
 using namespace shared_keys;
 
@@ -17,9 +17,10 @@ inline constexpr std::array<std::string_view, 3> captures = {"none", "phases", "
 
 inline constexpr PartKey model{"target", "name, path or inline description", "the model, with random weights"};
 inline constexpr PartKey drafter{"drafter", "object", "who drafts", "none: plain decoding"};
-inline constexpr CountKey draft_tokens{"draft_tokens", 0, most_draft_tokens, {}, "length of a chain, or …", "4 with a drafter"};
+inline constexpr CountKey draft_tokens{"draft_tokens",    0, sim::most_draft_tokens, {}, "length of a chain, or …",
+                                       "4 with a drafter"};
 inline constexpr PartKey shape{"shape", "text or object", "… a tree", "none"};
-inline constexpr ChoiceKey<Verification> verification{
+inline constexpr ChoiceKey<sim::Verification> verification{
     "verification", {}, "how drafts are verified", "chains `unrolled`, trees `packed`"};
 inline constexpr PartKey rollback{"rollback", "policy, `auto`", "how rejected drafts are undone",
                                   "`replay` with recurrent state, else `truncate`"};
@@ -41,9 +42,9 @@ inline std::vector<KeyRow> rows() {
                    prompt_tokens, context_tokens, precision, state, device, graphs, seed, repeat, plain);
 }
 
-}  // namespace treeline::decode_keys
+}  // namespace treeline::requests::decode_keys
 
-namespace treeline::decode_drafter_keys {
+namespace treeline::requests::decode_drafter_keys {
 
 using namespace json;
 
@@ -59,9 +60,9 @@ inline constexpr CountKey longest_match{"longest_match", 1, 64, 3, "of `ngram`: 
 
 inline std::vector<KeyRow> rows() { return rows_of(kind, layers, window, sink, model, longest_match); }
 
-}  // namespace treeline::decode_drafter_keys
+}  // namespace treeline::requests::decode_drafter_keys
 
-namespace treeline::decode_acceptance_keys {
+namespace treeline::requests::decode_acceptance_keys {
 
 using namespace json;
 using shared_keys::source;
@@ -72,4 +73,4 @@ inline constexpr NumbersKey per_rank{"per_rank", 0.0, 1.0, "… by rank"};
 
 inline std::vector<KeyRow> rows() { return rows_of(greedy, per_position, per_rank, source); }
 
-}  // namespace treeline::decode_acceptance_keys
+}  // namespace treeline::requests::decode_acceptance_keys

@@ -7,7 +7,7 @@
 #include "sim/trees/tree_shape.h"
 #include "sweeps/fpga_search.h"
 
-namespace treeline::fpga_keys {
+namespace treeline::requests::fpga_keys {
 
 using namespace shared_keys;
 
@@ -17,13 +17,13 @@ inline constexpr PartKey changes{"changes", "object", "overrides for numbers of 
 inline constexpr PartKey model{"target", "name or path", "a Mamba-2 model"};
 inline constexpr PartKey drafter{"drafter", "name or path", "Mamba-2 model that drafts", "none: plain decoding"};
 inline constexpr PartKey shape{"shape", "text or object", "with a drafter: its tree"};
-inline constexpr NumberKey accept_length{"accept_length",       "tokens", 1.0,
-                                         most_tree_nodes + 1.0, {},       "mean tokens per round, bonus token included, or …"};
+inline constexpr NumberKey accept_length{
+    "accept_length", "tokens", 1.0, sim::most_tree_nodes + 1.0, {}, "mean tokens per round, bonus token included, or …"};
 inline constexpr TextKey accept_source{"accept_source", "text", "", "where it comes from", "none"};
 inline constexpr PartKey acceptance{"acceptance", "object", "… the acceptance it follows from"};
-inline constexpr ChoiceKey<fpga::Backtracking> plan{"plan", fpga::Backtracking::hybrid, "backtracking"};
-inline constexpr ChoiceKey<fpga::TreeStates> tree_states{"tree_states", fpga::TreeStates::fifo,
-                                                         "where states of tree nodes wait"};
+inline constexpr ChoiceKey<sim::fpga::Backtracking> plan{"plan", sim::fpga::Backtracking::hybrid, "backtracking"};
+inline constexpr ChoiceKey<sim::fpga::TreeStates> tree_states{"tree_states", sim::fpga::TreeStates::fifo,
+                                                              "where states of tree nodes wait"};
 inline constexpr SwitchKey overlap{"overlap", true, "Linear and SSM unit overlap", "the design's"};
 
 inline std::vector<KeyRow> rows() {
@@ -31,10 +31,10 @@ inline std::vector<KeyRow> rows() {
                    tree_states, overlap);
 }
 
-}  // namespace treeline::fpga_keys
+}  // namespace treeline::requests::fpga_keys
 
 /// The keys of a run, of which the last five of the speculation are searched, and these.
-namespace treeline::fpga_explore_keys {
+namespace treeline::requests::fpga_explore_keys {
 
 using namespace json;
 
@@ -48,7 +48,8 @@ inline constexpr AxisKey tokens{"tokens", 1, widest_axis_value, "tokens that a t
 inline constexpr PartKey drafters{"drafters", "list of objects", "models that draft, and plain decoding", "none"};
 inline constexpr PartKey trees{"trees", "list of shapes", "what they draft", "none"};
 inline constexpr PartKey plans{"plans", "list of plans", "backtracking", "`hybrid`"};
-inline constexpr ChoiceKey<FpgaObjective> objective{"objective", FpgaObjective::throughput, "what the best design is best in"};
+inline constexpr ChoiceKey<sweeps::FpgaObjective> objective{"objective", sweeps::FpgaObjective::throughput,
+                                                            "what the best design is best in"};
 inline constexpr NumberKey utilisation{"utilisation", "", 0.01, 1.0, 0.7, "share of each resource that may be used"};
 
 inline std::vector<KeyRow> rows() {
@@ -59,22 +60,22 @@ inline std::vector<KeyRow> rows() {
     return all;
 }
 
-}  // namespace treeline::fpga_explore_keys
+}  // namespace treeline::requests::fpga_explore_keys
 
 /// Elements of `drafters` of an exploration.
-namespace treeline::fpga_drafter_keys {
+namespace treeline::requests::fpga_drafter_keys {
 
 using namespace json;
 
 inline constexpr PartKey model{"model", "name or path", "a Mamba-2 model"};
 inline constexpr PartKey acceptance{"acceptance", "object", "how many of its drafts are accepted, or …"};
-inline constexpr NumbersKey accept_lengths{"accept_lengths", 1.0, most_tree_nodes + 1.0, "… one for each tree"};
+inline constexpr NumbersKey accept_lengths{"accept_lengths", 1.0, sim::most_tree_nodes + 1.0, "… one for each tree"};
 
 inline std::vector<KeyRow> rows() { return rows_of(model, acceptance, accept_lengths); }
 
-}  // namespace treeline::fpga_drafter_keys
+}  // namespace treeline::requests::fpga_drafter_keys
 
-namespace treeline::fpga_claim_keys {
+namespace treeline::requests::fpga_claim_keys {
 
 using namespace shared_keys;
 
@@ -86,9 +87,9 @@ inline constexpr PartKey structures{"structures", "object", "published acceptanc
 
 inline std::vector<KeyRow> rows() { return rows_of(title, run, drafters, states, designs, structures); }
 
-}  // namespace treeline::fpga_claim_keys
+}  // namespace treeline::requests::fpga_claim_keys
 
-namespace treeline::fpga_state_keys {
+namespace treeline::requests::fpga_state_keys {
 
 using namespace json;
 
@@ -99,9 +100,9 @@ inline constexpr NumberKey group{"group", "", 0.0, 1e6, 0.0, "elements that shar
 
 inline std::vector<KeyRow> rows() { return rows_of(label, bits, scale_bits, group); }
 
-}  // namespace treeline::fpga_state_keys
+}  // namespace treeline::requests::fpga_state_keys
 
-namespace treeline::fpga_structure_keys {
+namespace treeline::requests::fpga_structure_keys {
 
 using namespace json;
 
@@ -111,9 +112,9 @@ inline constexpr PartKey rows_key{"rows", "list of objects", "data sets and stru
 inline constexpr TextKey data{"data", "text", {}, "data set"};
 inline constexpr TextKey label{"label", "text", {}, "name of the structure"};
 inline constexpr PartKey shape{"shape", "text or object", "its tree"};
-inline constexpr NumberKey accepted{"accepted", "tokens", 0.0, most_tree_nodes, {}, "mean per round"};
+inline constexpr NumberKey accepted{"accepted", "tokens", 0.0, sim::most_tree_nodes, {}, "mean per round"};
 
 inline std::vector<KeyRow> rows() { return rows_of(source, bonus_token_counted, rows_key); }
 inline std::vector<KeyRow> rows_of_row() { return rows_of(data, label, shape, accepted); }
 
-}  // namespace treeline::fpga_structure_keys
+}  // namespace treeline::requests::fpga_structure_keys

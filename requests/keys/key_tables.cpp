@@ -12,7 +12,7 @@
 #include "requests/keys/tree_keys.h"
 #include "requests/keys/workload_keys.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 const std::vector<json::KeyTable>& key_tables() {
     static const std::vector<json::KeyTable> tables = {
@@ -76,4 +76,4 @@ const std::vector<json::KeyTable>& key_tables() {
     return tables;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

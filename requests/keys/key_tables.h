@@ -5,8 +5,8 @@
 
 #include "json/key.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 const std::vector<json::KeyTable>& key_tables();
 
-}  // namespace treeline
+}  // namespace treeline::requests

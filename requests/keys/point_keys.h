@@ -3,21 +3,21 @@
 
 #include "requests/keys/shared_keys.h"
 
-namespace treeline::point_keys {
+namespace treeline::requests::point_keys {
 
 using namespace shared_keys;
 
 inline constexpr std::int64_t usual_draft_tokens = 5;
 
 inline constexpr PartKey drafter{"drafter", "object", "who drafts", "none: plain decoding"};
-inline constexpr CountKey draft_tokens{"draft_tokens",    0, most_draft_tokens, {}, "draft tokens of a round, in a chain",
+inline constexpr CountKey draft_tokens{"draft_tokens",    0, sim::most_draft_tokens, {}, "draft tokens of a round, in a chain",
                                        "5 with a drafter"};
 inline constexpr PartKey shape{"shape", "text or object", "a tree, instead of `draft_tokens`", "none"};
 inline constexpr PartKey verification{"verification", "name, list, `auto`", "how drafts are verified",
                                       "`auto`: the fastest that applies"};
 inline constexpr CountKey concurrency{"concurrency",
                                       1,
-                                      largest_batch,
+                                      sim::largest_batch,
                                       {},
                                       "instead of a batch: requests that clients keep in flight; needs `output_tokens`",
                                       "none",
@@ -31,15 +31,19 @@ inline constexpr NumberKey arrival_rate{"arrival_rate",
                                         "none",
                                         ". The batch follows by Little's law ([formula](cost-model.md#35-prompts))"};
 inline constexpr std::int64_t usual_context = 2048;
-inline constexpr CountKey context{
-    "context", 0, longest_context, {}, "tokens cached for a sequence", "2048; prompt and half the answer if both are given"};
+inline constexpr CountKey context{"context",
+                                  0,
+                                  sim::longest_context,
+                                  {},
+                                  "tokens cached for a sequence",
+                                  "2048; prompt and half the answer if both are given"};
 inline constexpr CountKey prompt_tokens{
-    "prompt_tokens", 0, longest_context, {}, "length of prompts: for TTFT, for memory and for `output_tokens`",
+    "prompt_tokens", 0, sim::longest_context, {}, "length of prompts: for TTFT, for memory and for `output_tokens`",
     "the `context`"};
 inline constexpr CountKey output_tokens{
     "output_tokens",
     0,
-    longest_context,
+    sim::longest_context,
     0,
     "mean length of answers in the steady state, where each makes room for a prompt that others wait for",
     "0, decoding alone",
@@ -51,9 +55,9 @@ inline std::vector<KeyRow> rows() {
                    arrival_rate, context, prompt_tokens, output_tokens, prefix_hit, rollback, decoding, training);
 }
 
-}  // namespace treeline::point_keys
+}  // namespace treeline::requests::point_keys
 
-namespace treeline::training_keys {
+namespace treeline::requests::training_keys {
 
 using namespace json;
 
@@ -64,4 +68,4 @@ inline constexpr NumberKey draft_training{
 
 inline std::vector<KeyRow> rows() { return rows_of(decoding_budget, draft_training); }
 
-}  // namespace treeline::training_keys
+}  // namespace treeline::requests::training_keys

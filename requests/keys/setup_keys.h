@@ -10,7 +10,7 @@
 #include "sim/pass.h"
 #include "sim/precision.h"
 
-namespace treeline::target_keys {
+namespace treeline::requests::target_keys {
 
 using namespace json;
 
@@ -23,9 +23,9 @@ inline constexpr PartKey precision{"precision", "word or object", "how the targe
 
 inline std::vector<KeyRow> rows() { return rows_of(model, precision); }
 
-}  // namespace treeline::target_keys
+}  // namespace treeline::requests::target_keys
 
-namespace treeline::precision_keys {
+namespace treeline::requests::precision_keys {
 
 using namespace json;
 
@@ -38,21 +38,22 @@ inline constexpr PartKey embeddings{"embeddings", "format", "embeddings and LM h
 inline constexpr PartKey activations{"activations", "format", "what layers pass on", "as published"};
 inline constexpr PartKey kv_cache{"kv_cache", "format", "keys and values", "as published"};
 inline constexpr PartKey state{"state", "format", "recurrent states", "as published"};
-inline constexpr ChoiceKey<NumberFormat> math{"math", {}, "products with quantised weights", "as published"};
-inline constexpr ChoiceKey<NumberFormat> all{"all", {}, "everything that the other keys do not name, except the state", "none"};
+inline constexpr ChoiceKey<sim::NumberFormat> math{"math", {}, "products with quantised weights", "as published"};
+inline constexpr ChoiceKey<sim::NumberFormat> all{
+    "all", {}, "everything that the other keys do not name, except the state", "none"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(weights, attention, lm_head, experts, embeddings, activations, kv_cache, state, math, all);
 }
 
-}  // namespace treeline::precision_keys
+}  // namespace treeline::requests::precision_keys
 
 /// A format of tensors.
-namespace treeline::storage_keys {
+namespace treeline::requests::storage_keys {
 
 using namespace json;
 
-inline constexpr ChoiceKey<NumberFormat> format{"format", {}, "of an element"};
+inline constexpr ChoiceKey<sim::NumberFormat> format{"format", {}, "of an element"};
 inline constexpr NumberKey group_size{
     "group_size", "values", 1.0, 1e9, {}, "values that share a scale", "none: scales are too few to count"};
 inline constexpr NumberKey bits{
@@ -61,26 +62,26 @@ inline constexpr NumberKey scale_bits{"scale_bits", "bits", 1.0, 32.0, 16.0, "si
 
 inline std::vector<KeyRow> rows() { return rows_of(format, group_size, bits, scale_bits); }
 
-}  // namespace treeline::storage_keys
+}  // namespace treeline::requests::storage_keys
 
-namespace treeline::platform_keys {
+namespace treeline::requests::platform_keys {
 
 using namespace json;
 
 inline constexpr std::array cost_mode_words = [] {
-    std::array<std::string_view, all_cost_modes.size()> words{};
-    std::transform(all_cost_modes.begin(), all_cost_modes.end(), words.begin(), name_of<CostMode>);
+    std::array<std::string_view, sim::all_cost_modes.size()> words{};
+    std::transform(sim::all_cost_modes.begin(), sim::all_cost_modes.end(), words.begin(), name_of<sim::CostMode>);
     return words;
 }();
 
 inline constexpr PartKey device{
     "device", "name or path", "a GPU, a CPU, an accelerator design or an FPGA board", {}, " (`treeline hardware`)"};
 inline constexpr PartKey design{"design", "name or path", "the accelerator on an FPGA board", "the board's own"};
-inline constexpr CountKey tensor_parallel{"tensor_parallel", 1, most_ranks, 1, "devices that share each layer"};
+inline constexpr CountKey tensor_parallel{"tensor_parallel", 1, sim::most_ranks, 1, "devices that share each layer"};
 inline constexpr CountKey expert_parallel{
     "expert_parallel",
     1,
-    most_ranks,
+    sim::most_ranks,
     1,
     "ranks over which a mixture's experts are dealt out",
     "1, experts are cut like all layers",
@@ -88,18 +89,19 @@ inline constexpr CountKey expert_parallel{
 inline constexpr CountKey attention_data_parallel{
     "attention_data_parallel",
     1,
-    most_ranks,
+    sim::most_ranks,
     1,
     "groups of ranks that run attention for requests of their own",
     "",
     " and share the experts, each of `tensor_parallel` ranks. A batch is that of all groups"};
-inline constexpr CountKey pipeline_parallel{"pipeline_parallel", 1, most_ranks, 1, "stages that hold some of the layers each"};
+inline constexpr CountKey pipeline_parallel{"pipeline_parallel", 1, sim::most_ranks, 1,
+                                            "stages that hold some of the layers each"};
 inline constexpr CountKey draft_tensor_parallel{
-    "draft_tensor_parallel", 1, most_ranks, {}, "ranks that share the drafter's layers", "as the target's"};
+    "draft_tensor_parallel", 1, sim::most_ranks, {}, "ranks that share the drafter's layers", "as the target's"};
 inline constexpr CountKey gpus{
     "gpus",
     1,
-    most_ranks,
+    sim::most_ranks,
     {},
     "devices in all; alone, they share each layer",
     "the product of the degrees",
@@ -131,9 +133,9 @@ inline std::vector<KeyRow> rows() {
                    draft_tensor_parallel, gpus, interconnect, stack, mode);
 }
 
-}  // namespace treeline::platform_keys
+}  // namespace treeline::requests::platform_keys
 
-namespace treeline::drafter_keys {
+namespace treeline::requests::drafter_keys {
 
 using namespace json;
 
@@ -166,26 +168,26 @@ inline constexpr CountKey feed_forward{"feed_forward",
                                        "the target's dense layers', or 3 model widths"};
 inline constexpr CountKey block{"block",
                                 2,
-                                most_draft_tokens,
+                                sim::most_draft_tokens,
                                 {},
                                 "of `dflash` and `dspark`: rows of their one pass, which bound the draft",
                                 "16; `dspark` 7",
                                 " (one of DFlash's is the last token)"};
-inline constexpr CountKey heads{"heads", 1, 64, static_cast<std::int64_t>(MedusaDrafter{}.heads), "of `medusa`"};
-inline constexpr CountKey layers_per_head{"layers_per_head", 1, 64, static_cast<std::int64_t>(MedusaDrafter{}.layers_per_head),
-                                          "of `medusa`"};
+inline constexpr CountKey heads{"heads", 1, 64, static_cast<std::int64_t>(sim::MedusaDrafter{}.heads), "of `medusa`"};
+inline constexpr CountKey layers_per_head{"layers_per_head", 1, 64,
+                                          static_cast<std::int64_t>(sim::MedusaDrafter{}.layers_per_head), "of `medusa`"};
 inline constexpr NumberKey lookup_us_per_sequence{"lookup_us_per_sequence",
                                                   "µs",
                                                   0.0,
                                                   1e9,
-                                                  1e6 * NgramDrafter{}.lookup_per_sequence.value(),
+                                                  1e6 * sim::NgramDrafter{}.lookup_per_sequence.value(),
                                                   "of `ngram`: host time of a look-up"};
 inline constexpr CountKey layers{
     "layers", 1, 100'000, {}, "of these and `spire`, which has no default", "`dflash`, `dspark` 5; `p-eagle` 4"};
-inline constexpr NumberKey window{"window",        "tokens", 1.0,
-                                  longest_context, {},       "of `sparse-self` and `spire`: of the cache that is read, …"};
+inline constexpr NumberKey window{
+    "window", "tokens", 1.0, sim::longest_context, {}, "of `sparse-self` and `spire`: of the cache that is read, …"};
 inline constexpr NumberKey share{"share", "", 1e-6, 1.0, {}, "… or the share of the context"};
-inline constexpr NumberKey sink{"sink", "tokens", 0.0, longest_context, 0.0, "first tokens that are read as well"};
+inline constexpr NumberKey sink{"sink", "tokens", 0.0, sim::longest_context, 0.0, "first tokens that are read as well"};
 inline constexpr SwitchKey feedback_memory{"feedback_memory", true, "of `spire`"};
 
 inline std::vector<KeyRow> rows() {
@@ -193,19 +195,22 @@ inline std::vector<KeyRow> rows() {
                    layers_per_head, lookup_us_per_sequence, layers, window, share, sink, feedback_memory);
 }
 
-}  // namespace treeline::drafter_keys
+}  // namespace treeline::requests::drafter_keys
 
-namespace treeline::acceptance_keys {
+namespace treeline::requests::acceptance_keys {
 
 using namespace json;
 
 inline constexpr NumberKey geometric{"geometric", "", 0.0, 1.0, {}, "rate of each draft token: `0.8`"};
 inline constexpr NumbersKey per_position{"per_position", 0.0, 1.0,
                                          "P(the first i drafts are all accepted): `[0.8, 0.62, 0.5]`"};
-inline constexpr NumberKey mean_length{
-    "mean_length",           "tokens", 1.0,
-    most_draft_tokens + 1.0, {},       "mean per round, bonus token included, for chains of `draft_tokens`"};
-inline constexpr CountKey draft_tokens{"draft_tokens", 1, most_draft_tokens, {}, "with `mean_length`"};
+inline constexpr NumberKey mean_length{"mean_length",
+                                       "tokens",
+                                       1.0,
+                                       sim::most_draft_tokens + 1.0,
+                                       {},
+                                       "mean per round, bonus token included, for chains of `draft_tokens`"};
+inline constexpr CountKey draft_tokens{"draft_tokens", 1, sim::most_draft_tokens, {}, "with `mean_length`"};
 inline constexpr PartKey curve{"curve", "object", "the same by length of the chain: `{\"1\": 1.8, \"2\": 2.4, \"4\": 3.1}`"};
 inline constexpr TextKey published{
     "published", "name or path", {}, "as others measured it: a file of [models/drafters](../models/drafters)"};
@@ -230,23 +235,23 @@ inline std::vector<KeyRow> rows() {
                    per_rank, measured, source);
 }
 
-}  // namespace treeline::acceptance_keys
+}  // namespace treeline::requests::acceptance_keys
 
 /// Elements of `measured`.
-namespace treeline::measured_shape_keys {
+namespace treeline::requests::measured_shape_keys {
 
 using namespace json;
 
 inline constexpr PartKey shape{"shape", "text or object", "a tree"};
-inline constexpr NumberKey accept_length{"accept_length",         "tokens", 1.0,
-                                         most_draft_tokens + 1.0, {},       "mean per round, bonus token included"};
+inline constexpr NumberKey accept_length{
+    "accept_length", "tokens", 1.0, sim::most_draft_tokens + 1.0, {}, "mean per round, bonus token included"};
 
 inline std::vector<KeyRow> rows() { return rows_of(shape, accept_length); }
 
-}  // namespace treeline::measured_shape_keys
+}  // namespace treeline::requests::measured_shape_keys
 
 /// An axis as a range. Its bounds are those of the axis.
-namespace treeline::range_keys {
+namespace treeline::requests::range_keys {
 
 using namespace json;
 
@@ -258,4 +263,4 @@ inline constexpr PartKey powers_of_two{"powers_of_two", "object", "`{\"from\": 1
 inline std::vector<KeyRow> rows() { return rows_of(from, to, step, powers_of_two); }
 inline std::vector<KeyRow> rows_of_powers() { return rows_of(from, to); }
 
-}  // namespace treeline::range_keys
+}  // namespace treeline::requests::range_keys

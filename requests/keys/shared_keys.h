@@ -5,7 +5,7 @@
 #include "sim/input_limits.h"
 #include "sim/round.h"
 
-namespace treeline::shared_keys {
+namespace treeline::requests::shared_keys {
 
 using namespace json;
 
@@ -14,17 +14,18 @@ inline constexpr TextKey source{"source", "text", "", "where its numbers come fr
 inline constexpr PartKey target{"target", "text or object", "the model that is served"};
 inline constexpr PartKey platform{"platform", "text or object", "where it runs"};
 inline constexpr AxisKey draft_tokens{
-    "draft_tokens", 0, most_draft_tokens, "chains to try; 0 is plain decoding", "", ". Optional with `shapes`"};
+    "draft_tokens", 0, sim::most_draft_tokens, "chains to try; 0 is plain decoding", "", ". Optional with `shapes`"};
 inline constexpr PartKey shapes{"shapes", "list", "trees to try", "none"};
 inline constexpr PartKey verification{"verification", "name, list, `auto`", "ways of verifying to try", "`auto`"};
 inline constexpr PartKey rollback{"rollback", "name, `auto`", "how rejected drafts are undone",
                                   "`auto`: the fastest that fits"};
 inline constexpr PartKey rollbacks{"rollback", "list, `auto`", "policies to try", "`auto`: all that the target supports"};
-inline constexpr ChoiceKey<Decoding> decoding{"decoding", Decoding::greedy, "how the target picks tokens; sampling costs more"};
-inline constexpr CountKey batch{"batch", 1, largest_batch, 1, "sequences decoded together"};
-inline constexpr CountKey context{"context", 0, longest_context, 2048, "tokens cached for a sequence"};
+inline constexpr ChoiceKey<sim::Decoding> decoding{"decoding", sim::Decoding::greedy,
+                                                   "how the target picks tokens; sampling costs more"};
+inline constexpr CountKey batch{"batch", 1, sim::largest_batch, 1, "sequences decoded together"};
+inline constexpr CountKey context{"context", 0, sim::longest_context, 2048, "tokens cached for a sequence"};
 
 inline constexpr NumberKey prefix_hit{
     "prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds", {}, ", below 1: only the rest is read"};
 
-}  // namespace treeline::shared_keys
+}  // namespace treeline::requests::shared_keys

@@ -5,7 +5,7 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/shared_keys.h"
 
-namespace treeline::sweep_keys {
+namespace treeline::requests::sweep_keys {
 
 using namespace shared_keys;
 using point_keys::prefix_hit;
@@ -13,13 +13,13 @@ using point_keys::prefix_hit;
 inline constexpr PartKey axes{"axes", "object", "the space: every combination is priced"};
 inline constexpr CountKey prompt_tokens{"prompt_tokens",
                                         0,
-                                        longest_context,
+                                        sim::longest_context,
                                         0,
                                         "length of prompts, for memory and for `output_tokens`",
                                         "0, as long as the context"};
 inline constexpr CountKey output_tokens{"output_tokens",
                                         0,
-                                        longest_context,
+                                        sim::longest_context,
                                         0,
                                         "mean length of answers in the steady state; needs `prompt_tokens`",
                                         "0, decoding alone",
@@ -30,10 +30,10 @@ inline std::vector<KeyRow> rows() {
     return rows_of(title, source, axes, decoding, prompt_tokens, output_tokens, prefix_hit, conditions);
 }
 
-}  // namespace treeline::sweep_keys
+}  // namespace treeline::requests::sweep_keys
 
 /// `axes`.
-namespace treeline::sweep_axis_keys {
+namespace treeline::requests::sweep_axis_keys {
 
 using namespace json;
 using shared_keys::draft_tokens, shared_keys::shapes, shared_keys::verification, shared_keys::rollbacks;
@@ -42,23 +42,23 @@ inline constexpr PartKey target{"target", "list, or one", "models, each a name o
 inline constexpr PartKey precision{"precision", "list, or one", "every target in each of these", "each target's own"};
 inline constexpr PartKey platform{"platform", "list, or one", "either whole platforms …"};
 inline constexpr PartKey device{"device", "list, or one", "… or devices, combined with all of these down to `interconnect`"};
-inline constexpr AxisKey tensor_parallel{"tensor_parallel", 1, most_ranks, "devices that share each layer", "1"};
+inline constexpr AxisKey tensor_parallel{"tensor_parallel", 1, sim::most_ranks, "devices that share each layer", "1"};
 inline constexpr AxisKey expert_parallel{
     "expert_parallel",
     1,
-    most_ranks,
+    sim::most_ranks,
     "as in a [platform](#platform-platform-platforms)",
     "1",
     ". Of several combinations those are left out whose experts would be dealt out over ranks that there are not"};
-inline constexpr AxisKey attention_data_parallel{"attention_data_parallel", 1, most_ranks, "likewise", "1"};
-inline constexpr AxisKey pipeline_parallel{"pipeline_parallel", 1, most_ranks, "likewise", "1"};
+inline constexpr AxisKey attention_data_parallel{"attention_data_parallel", 1, sim::most_ranks, "likewise", "1"};
+inline constexpr AxisKey pipeline_parallel{"pipeline_parallel", 1, sim::most_ranks, "likewise", "1"};
 using platform_keys::draft_tensor_parallel;
 inline constexpr PartKey stack{"stack", "list, or one", "names or paths", "each device's own"};
 inline constexpr PartKey mode{"mode", "list, or one", "cost models", "as for a platform"};
 inline constexpr TextKey interconnect{"interconnect", "text", "", "link between devices", "the fastest that joins them"};
 inline constexpr PartKey drafter{"drafter", "list of objects", "who drafts"};
-inline constexpr AxisKey batch{"batch", 1, largest_batch, "sequences decoded together"};
-inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached for a sequence"};
+inline constexpr AxisKey batch{"batch", 1, sim::largest_batch, "sequences decoded together"};
+inline constexpr AxisKey context{"context", 0, sim::longest_context, "tokens cached for a sequence"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(target, precision, platform, device, tensor_parallel, expert_parallel, attention_data_parallel,
@@ -66,10 +66,10 @@ inline std::vector<KeyRow> rows() {
                    shapes, verification, batch, context);
 }
 
-}  // namespace treeline::sweep_axis_keys
+}  // namespace treeline::requests::sweep_axis_keys
 
 /// Elements of the axes `device`, `stack` and `mode`, and of `precision`.
-namespace treeline::sweep_element_keys {
+namespace treeline::requests::sweep_element_keys {
 
 using namespace json;
 using platform_keys::design;
@@ -80,9 +80,9 @@ inline constexpr PartKey format{"format", "word", "of a checkpoint"};
 inline std::vector<KeyRow> rows() { return rows_of(name, design); }
 inline std::vector<KeyRow> rows_of_precision() { return rows_of(format); }
 
-}  // namespace treeline::sweep_element_keys
+}  // namespace treeline::requests::sweep_element_keys
 
-namespace treeline::condition_keys {
+namespace treeline::requests::condition_keys {
 
 using namespace json;
 
@@ -94,4 +94,4 @@ inline constexpr PartKey when{"when", "object", "applies only to points with the
 
 inline std::vector<KeyRow> rows() { return rows_of(require, when); }
 
-}  // namespace treeline::condition_keys
+}  // namespace treeline::requests::condition_keys

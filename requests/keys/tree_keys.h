@@ -3,7 +3,7 @@
 
 #include "json/key.h"
 
-namespace treeline::tree_keys {
+namespace treeline::requests::tree_keys {
 
 using namespace json;
 
@@ -27,4 +27,4 @@ std::vector<KeyRow> rows();
 /// Those of the object under one of them.
 std::vector<KeyRow> rows_of_kind(const std::string& kind);
 
-}  // namespace treeline::tree_keys
+}  // namespace treeline::requests::tree_keys

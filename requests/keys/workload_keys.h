@@ -6,7 +6,7 @@
 #include "sweeps/goal.h"
 #include "sweeps/traffic.h"
 
-namespace treeline::workload_keys {
+namespace treeline::requests::workload_keys {
 
 using namespace shared_keys;
 using point_keys::output_tokens;
@@ -18,14 +18,14 @@ inline constexpr PartKey drafters{"drafters", "list of objects", "candidate draf
 inline constexpr PartKey traffic{"traffic", "object", "which batches and contexts occur, and how often"};
 inline constexpr CountKey prompt_tokens{"prompt_tokens",
                                         0,
-                                        longest_context,
+                                        sim::longest_context,
                                         {},
                                         "length of prompts: for TTFT, for memory and for `output_tokens`",
                                         "the context of the typical point"};
 inline constexpr PartKey limits{"limits", "object", "what a configuration must meet", "none"};
-inline constexpr ChoiceKey<Objective> objective{
+inline constexpr ChoiceKey<sweeps::Objective> objective{
     "objective",
-    Objective::throughput,
+    sweeps::Objective::throughput,
     "what the best configuration is best in",
     {},
     ": tokens/s per device, TPOT, or money (needs a price) or energy (needs power) per token"};
@@ -35,22 +35,22 @@ inline std::vector<KeyRow> rows() {
                    prompt_tokens, output_tokens, prefix_hit, limits, objective);
 }
 
-}  // namespace treeline::workload_keys
+}  // namespace treeline::requests::workload_keys
 
-namespace treeline::traffic_keys {
+namespace treeline::requests::traffic_keys {
 
 using namespace json;
 
-inline constexpr AxisKey batch{"batch", 1, largest_batch, "sequences decoded together", {}, "; values, or with shares"};
-inline constexpr AxisKey context{"context", 0, longest_context, "tokens cached for a sequence", {}, "; likewise"};
-inline constexpr ChoiceKey<ShareOf> shares_of{"shares_of", ShareOf::time, "what the shares are shares of"};
+inline constexpr AxisKey batch{"batch", 1, sim::largest_batch, "sequences decoded together", {}, "; values, or with shares"};
+inline constexpr AxisKey context{"context", 0, sim::longest_context, "tokens cached for a sequence", {}, "; likewise"};
+inline constexpr ChoiceKey<sweeps::ShareOf> shares_of{"shares_of", sweeps::ShareOf::time, "what the shares are shares of"};
 
 inline std::vector<KeyRow> rows() { return rows_of(batch, context, shares_of); }
 
-}  // namespace treeline::traffic_keys
+}  // namespace treeline::requests::traffic_keys
 
 /// Elements of `batch` and `context` with shares.
-namespace treeline::share_keys {
+namespace treeline::requests::share_keys {
 
 using namespace json;
 
@@ -59,9 +59,9 @@ inline constexpr NumberKey share{"share", "", 1e-9, 1e9, {}, "its weight; they n
 
 inline std::vector<KeyRow> rows() { return rows_of(value, share); }
 
-}  // namespace treeline::share_keys
+}  // namespace treeline::requests::share_keys
 
-namespace treeline::limit_keys {
+namespace treeline::requests::limit_keys {
 
 using namespace json;
 
@@ -73,4 +73,4 @@ inline constexpr NumberKey minimum_gain{
 
 inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain); }
 
-}  // namespace treeline::limit_keys
+}  // namespace treeline::requests::limit_keys

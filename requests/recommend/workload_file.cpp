@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -60,16 +60,16 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
     try {
         Json workload = with_flags(Json::object(), flags);
         if (!workload.contains("target") && !workload.contains("platforms") && !workload.contains("drafters")) {
-            throw InputError(
+            throw text::InputError(
                 {"give a FILE (a workload), or at least --target, --device and --drafter; --help lists all flags"});
         }
         json::Document document = json::Document::of(workload, "flags");
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload)};
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         std::vector<std::string> problems = in_terms_of_flags(error.problems(), workload_flags());
         problems.emplace_back("no FILE is given, so flags must describe the whole workload (see --help)");
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
 }
 
@@ -89,4 +89,4 @@ WorkloadSource read_workload_text(std::string_view text, const std::string& name
 
 std::string workload_text(const Json& workload) { return laid_out(workload, 0, 0) + "\n"; }
 
-}  // namespace treeline
+}  // namespace treeline::requests

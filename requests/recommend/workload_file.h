@@ -10,10 +10,10 @@
 #include "requests/recommend/workload_flags.h"
 #include "requests/recommend/workload_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 struct WorkloadSource {
-    RecommendInput input;
+    sweeps::RecommendInput input;
     nlohmann::ordered_json raw;  ///< the workload as given by the file or the flags
 };
 
@@ -29,4 +29,4 @@ WorkloadSource read_workload_text(std::string_view text, const std::string& name
 /// For --print-input: the workload as a file to start from, short objects and lists on one line.
 std::string workload_text(const nlohmann::ordered_json& workload);
 
-}  // namespace treeline
+}  // namespace treeline::requests

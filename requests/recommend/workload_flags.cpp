@@ -12,7 +12,7 @@
 #include "text/parse_number.h"
 #include "text/split.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 /// The elements of a list, or the single one without brackets.
@@ -30,7 +30,7 @@ std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const ch
     }
     std::vector<FlagJson> all;
     for (const FlagJson& platform : platforms) {
-        for (const std::string& value : split(values, ',')) {
+        for (const std::string& value : text::split(values, ',')) {
             FlagJson changed = platform.is_string() ? FlagJson{{"device", platform}} : platform;
             changed[key] = value_of_flag(value);
             all.push_back(std::move(changed));
@@ -48,7 +48,7 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
         if (device.starts_with("{")) {
             described.push_back(value_of_flag(device));
         } else {
-            for (const std::string& name : split(device, ',')) {
+            for (const std::string& name : text::split(device, ',')) {
                 named.push_back(FlagJson{{"device", name}});
             }
         }
@@ -75,7 +75,7 @@ bool is_called(const FlagJson& drafter, const std::string& text) {
 FlagJson drafter_meant(const std::vector<FlagJson>& known, const DrafterFlags& flags) {
     if (flags.drafter.empty()) {
         if (known.size() != 1 || !known.front().is_object()) {
-            throw InputError({"--acceptance and --accept-length belong to the preceding --drafter; name it"});
+            throw text::InputError({"--acceptance and --accept-length belong to the preceding --drafter; name it"});
         }
         return known.front();
     }
@@ -92,14 +92,14 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
     for (const DrafterFlags& each : flags.drafters) {
         FlagJson drafter = drafter_meant(known, each);
         if (!each.acceptance.empty() && !each.accept_length.empty()) {
-            throw InputError({"--acceptance and --accept-length say the same thing; give one of them"});
+            throw text::InputError({"--acceptance and --accept-length say the same thing; give one of them"});
         }
         if (!each.acceptance.empty()) {
             drafter["acceptance"] = acceptance_of_flag(each.acceptance);
         } else if (!each.accept_length.empty()) {
             drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(given(flags.texts, "draft_tokens")));
         } else if (!drafter.contains("acceptance")) {
-            throw InputError(
+            throw text::InputError(
                 {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
                              "--acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) "
                              "or --accept-length 4:2.6 (tokens per round)",
@@ -131,7 +131,7 @@ int measured_positions(const FlagJson& drafter) {
     const FlagJson curve = acceptance.value("curve", FlagJson::object());
     int longest = 0;
     for (const auto& [draft_tokens, length] : curve.items()) {
-        longest = std::max(longest, parse_number<int>(draft_tokens).value_or(0));
+        longest = std::max(longest, text::parse_number<int>(draft_tokens).value_or(0));
     }
     return longest;
 }
@@ -207,9 +207,10 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--shape", "TREE", "shapes",
          "Trees to try in addition to chains; repeatable: sglang:5,4,32, a name from examples/trees, or a path", nullptr,
          "shapes.shape"},
-        {"--verification", "NAME,...", "verification", "auto (default), " + listed(names_of<Verification>(), "or"),
+        {"--verification", "NAME,...", "verification", "auto (default), " + text::listed(names_of<sim::Verification>(), "or"),
          words_of_flag},
-        {"--rollback", "POLICY,...", "rollback", "auto (default), " + listed(names_of<Rollback>(), "or"), words_of_flag},
+        {"--rollback", "POLICY,...", "rollback", "auto (default), " + text::listed(names_of<sim::Rollback>(), "or"),
+         words_of_flag},
         as_for_a_point("decoding"),
         {"--batch", "N[:SHARE],...", "traffic.batch",
          help_of(traffic_keys::batch) + ": 8, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2 (default 1)", batches_of_flag},
@@ -241,4 +242,4 @@ FlagJson with_flags(FlagJson workload, const WorkloadFlags& flags) {
     return from_nothing ? in_usual_order(with_defaults(std::move(workload))) : workload;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -6,7 +6,7 @@
 
 #include "requests/flag_values.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// A --drafter and what follows it on the command line. Without a name it refers to the file's only drafter.
 struct DrafterFlags {
@@ -29,4 +29,4 @@ const std::vector<KeyFlag>& workload_flags();
 /// flag get the defaults of the help text. Throws InputError.
 FlagJson with_flags(FlagJson workload, const WorkloadFlags& flags);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -8,9 +8,9 @@
 #include "requests/setup_reader.h"
 #include "sweeps/recommend_answer.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Reads the keys of requests/keys/workload_keys.h. Throws InputError with every problem.
-RecommendInput read_workload(json::Document& document, Descriptions& descriptions);
+sweeps::RecommendInput read_workload(json::Document& document, Descriptions& descriptions);
 
-}  // namespace treeline
+}  // namespace treeline::requests

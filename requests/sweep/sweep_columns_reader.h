@@ -6,15 +6,15 @@
 
 #include "sweeps/sweep_answer.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// The numeric column of that name. Throws InputError that begins with `flag` ("--by") and names the nearest or all.
-const SweepColumn* sweep_column_of(const std::string& flag, const std::string& name);
+const sweeps::SweepColumn* sweep_column_of(const std::string& flag, const std::string& name);
 /// Two different columns; throws likewise.
-std::array<const SweepColumn*, 2> tradeoff_columns(const std::string& flag, const std::string& first,
-                                                   const std::string& second);
+std::array<const sweeps::SweepColumn*, 2> tradeoff_columns(const std::string& flag, const std::string& first,
+                                                           const std::string& second);
 
 /// Throws InputError where the summary would be ordered by a column that no device of the input can fill.
-void check_columns(const SweepOptions& options, const SweepInput& input);
+void check_columns(const sweeps::SweepOptions& options, const sweeps::SweepInput& input);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -12,24 +12,24 @@
 #include "requests/variant_reader.h"
 #include "text/precision_text.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr double most_points = 1e11;
 
 /// Every target in every precision of the axis, if there is one.
-std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descriptions) {
-    std::vector<TargetChoice> targets;
+std::vector<sweeps::TargetChoice> read_targets(json::Reader& axes, Descriptions& descriptions) {
+    std::vector<sweeps::TargetChoice> targets;
     for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::target, "model")) {
         targets.push_back(read_target(std::move(element), descriptions));
     }
     if (!axes.has(sweep_axis_keys::precision)) {
         return targets;
     }
-    std::vector<TargetChoice> in_all_precisions;
-    for (const TargetChoice& target : targets) {
+    std::vector<sweeps::TargetChoice> in_all_precisions;
+    for (const sweeps::TargetChoice& target : targets) {
         for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::precision, sweep_element_keys::format)) {
-            TargetChoice choice = target;
+            sweeps::TargetChoice choice = target;
             const bool one_format = element.has(sweep_element_keys::format) && element.keys().size() == 1;
             choice.precision = one_format ? read_precision(element, sweep_element_keys::format, target.model.precision)
                                           : read_precision_parts(element, target.model.precision);
@@ -41,7 +41,7 @@ std::vector<TargetChoice> read_targets(json::Reader& axes, Descriptions& descrip
     return in_all_precisions;
 }
 
-std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descriptions) {
+std::vector<sim::Platform> read_platform_list(json::Reader& axes, Descriptions& descriptions) {
     std::vector<std::string_view> given(platform_keys::degrees.begin(), platform_keys::degrees.end());
     given.insert(given.end(),
                  {sweep_axis_keys::device, sweep_axis_keys::stack, sweep_axis_keys::mode, sweep_axis_keys::interconnect});
@@ -50,15 +50,15 @@ std::vector<Platform> read_platform_list(json::Reader& axes, Descriptions& descr
             axes.problem(key, "is already given by \"platform\"");
         }
     }
-    std::vector<Platform> platforms;
+    std::vector<sim::Platform> platforms;
     for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::platform, "device")) {
         platforms.push_back(read_platform(std::move(element), descriptions));
     }
     return platforms;
 }
 
-std::vector<CostMode> read_modes(json::Reader& axes) {
-    std::vector<CostMode> modes;
+std::vector<sim::CostMode> read_modes(json::Reader& axes) {
+    std::vector<sim::CostMode> modes;
     for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::mode, sweep_element_keys::name)) {
         modes.push_back(read_mode(element, sweep_element_keys::name));
         element.finish();
@@ -67,13 +67,13 @@ std::vector<CostMode> read_modes(json::Reader& axes) {
 }
 
 /// Empty without the key: each device has its own default.
-std::vector<Stack> read_stacks(json::Reader& axes, Descriptions& descriptions) {
-    std::vector<Stack> stacks;
+std::vector<sim::Stack> read_stacks(json::Reader& axes, Descriptions& descriptions) {
+    std::vector<sim::Stack> stacks;
     if (!axes.has(sweep_axis_keys::stack)) {
         return stacks;
     }
     for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::stack, sweep_element_keys::name)) {
-        if (const Stack* stack = descriptions.stack(element, sweep_element_keys::name, "")) {
+        if (const sim::Stack* stack = descriptions.stack(element, sweep_element_keys::name, "")) {
             stacks.push_back(*stack);
         }
         element.finish();
@@ -83,7 +83,7 @@ std::vector<Stack> read_stacks(json::Reader& axes, Descriptions& descriptions) {
 
 struct Degrees {
     double tensor = 1.0;
-    Parallelism parallel;
+    sim::Parallelism parallel;
 };
 
 /// Degrees of parallelism, all combined. Experts cannot be dealt out over ranks that do not exist: of several combinations
@@ -116,34 +116,36 @@ std::vector<Degrees> combined_degrees(json::Reader& axes) {
 }
 
 /// Devices, degrees, stacks and modes, all combined; accelerators have one of each.
-std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descriptions) {
-    std::vector<Platform> hardware;
+std::vector<sim::Platform> combined_platforms(json::Reader& axes, Descriptions& descriptions) {
+    std::vector<sim::Platform> hardware;
     for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::device, sweep_element_keys::name)) {
-        if (const Platform* found = descriptions.hardware(element, sweep_element_keys::name)) {
+        if (const sim::Platform* found = descriptions.hardware(element, sweep_element_keys::name)) {
             hardware.push_back(*found);
         }
         element.finish();
     }
     const std::vector<Degrees> degrees = combined_degrees(axes);
-    const std::vector<Stack> stacks = read_stacks(axes, descriptions);
-    const std::vector<CostMode> modes = axes.has(sweep_axis_keys::mode) ? read_modes(axes) : std::vector<CostMode>{};
+    const std::vector<sim::Stack> stacks = read_stacks(axes, descriptions);
+    const std::vector<sim::CostMode> modes = axes.has(sweep_axis_keys::mode) ? read_modes(axes) : std::vector<sim::CostMode>{};
     const std::string interconnect = read(axes, sweep_axis_keys::interconnect);
-    std::vector<Platform> platforms;
-    for (const Platform& device : hardware) {
+    std::vector<sim::Platform> platforms;
+    for (const sim::Platform& device : hardware) {
         if (device.accelerator) {
             platforms.push_back(device);
             continue;
         }
-        std::vector<Stack> of_device = stacks;
+        std::vector<sim::Stack> of_device = stacks;
         if (!axes.has(sweep_axis_keys::stack)) {
-            if (const Stack* stack = descriptions.stack(axes, sweep_axis_keys::stack, default_stack(device.device))) {
+            if (const sim::Stack* stack =
+                    descriptions.stack(axes, sweep_axis_keys::stack, sweeps::default_stack(device.device))) {
                 of_device.push_back(*stack);
             }
         }
         for (const Degrees& degree : degrees) {
-            for (const Stack& stack : of_device) {
-                Platform platform{device.device, stack, degree.tensor, CostMode::roofline, interconnect, {}, degree.parallel};
-                for (const CostMode mode : modes.empty() ? std::vector{default_mode(platform)} : modes) {
+            for (const sim::Stack& stack : of_device) {
+                sim::Platform platform{device.device, stack, degree.tensor,  sim::CostMode::roofline,
+                                       interconnect,  {},    degree.parallel};
+                for (const sim::CostMode mode : modes.empty() ? std::vector{sweeps::default_mode(platform)} : modes) {
                     platform.mode = mode;
                     platforms.push_back(platform);
                     check_mode(axes, platforms.back(), descriptions);
@@ -154,8 +156,8 @@ std::vector<Platform> combined_platforms(json::Reader& axes, Descriptions& descr
     return platforms;
 }
 
-VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
-    VariantLists lists;
+sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
+    sweeps::VariantLists lists;
     lists.targets = read_targets(axes, descriptions);
     lists.platforms =
         axes.has(sweep_axis_keys::platform) ? read_platform_list(axes, descriptions) : combined_platforms(axes, descriptions);
@@ -166,13 +168,13 @@ VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
     }
     check_labels(axes, sweep_axis_keys::drafter, labels);
     labels.clear();
-    for (const TargetChoice& target : lists.targets) {
+    for (const sweeps::TargetChoice& target : lists.targets) {
         labels.push_back(target.label);
     }
     check_labels(axes, sweep_axis_keys::target, labels);
     labels.clear();
-    for (const Platform& platform : lists.platforms) {
-        labels.push_back(label_of(platform) + (platform.mode == CostMode::hoi ? " on " + platform.stack.name : ""));
+    for (const sim::Platform& platform : lists.platforms) {
+        labels.push_back(label_of(platform) + (platform.mode == sim::CostMode::hoi ? " on " + platform.stack.name : ""));
     }
     check_labels(axes, axes.has(sweep_axis_keys::platform) ? sweep_axis_keys::platform : sweep_axis_keys::device, labels);
     lists.rollbacks = read_rollbacks(axes, sweep_axis_keys::rollbacks);
@@ -180,27 +182,28 @@ VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
 }
 
 /// A value of "when" that no variant carries would make a condition that never applies.
-void check_when(json::Reader& when, const std::string& axis, const std::string& value, const std::vector<Variant>& variants) {
+void check_when(json::Reader& when, const std::string& axis, const std::string& value,
+                const std::vector<sweeps::Variant>& variants) {
     std::vector<std::string> labels;
-    for (const Variant& variant : variants) {
+    for (const sweeps::Variant& variant : variants) {
         const std::string* label = variant.labels.find(axis);
         if (label != nullptr && std::find(labels.begin(), labels.end(), *label) == labels.end()) {
             labels.push_back(*label);
         }
     }
     if (!labels.empty() && std::find(labels.begin(), labels.end(), value) == labels.end()) {
-        when.problem(axis,
-                     fmt::format("\"{}\" is not on that axis; it holds {}", json::shown_key(value), listed(labels, "and")));
+        when.problem(
+            axis, fmt::format("\"{}\" is not on that axis; it holds {}", json::shown_key(value), text::listed(labels, "and")));
     }
 }
 
-std::vector<ConditionText> read_conditions(json::Reader& root, const std::vector<Variant>& variants) {
-    std::vector<ConditionText> conditions;
+std::vector<sweeps::ConditionText> read_conditions(json::Reader& root, const std::vector<sweeps::Variant>& variants) {
+    std::vector<sweeps::ConditionText> conditions;
     if (!root.has(sweep_keys::conditions)) {
         return conditions;
     }
     for (json::Reader& element : root.objects_or_texts(sweep_keys::conditions, condition_keys::require)) {
-        ConditionText condition;
+        sweeps::ConditionText condition;
         condition.require = read(element, condition_keys::require);
         if (std::optional<json::Reader> when = element.optional_object(condition_keys::when)) {
             for (const std::string& axis : when->keys()) {
@@ -220,15 +223,15 @@ std::vector<double> as_numbers(const std::vector<int>& values) { return {values.
 
 }  // namespace
 
-SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
+sweeps::SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
-    SweepInput input;
+    sweeps::SweepInput input;
     input.title = read(root, sweep_keys::title);
     input.source = read(root, sweep_keys::source);
     json::Reader axes = root.object(sweep_keys::axes);
-    VariantLists lists = read_lists(axes, descriptions);
+    sweeps::VariantLists lists = read_lists(axes, descriptions);
     lists.decoding = read(root, sweep_keys::decoding);
-    DesignSpace& space = input.space;
+    sweeps::DesignSpace& space = input.space;
     SpeculationAxis shapes = read_speculations(axes, descriptions);
     space.speculations = std::move(shapes.speculations);
     space.speculation = std::move(shapes.asked_for);
@@ -244,9 +247,9 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     }
     const bool readable = document.problems().empty();
     if (readable) {
-        document.add_problems(platform_problems(lists));
-        space.variants = all_variants(lists);
-        for (Variant& variant : space.variants) {
+        document.add_problems(sweeps::platform_problems(lists));
+        space.variants = sweeps::all_variants(lists);
+        for (sweeps::Variant& variant : space.variants) {
             variant.setup.prompt_tokens = prompt_tokens;
             variant.setup.output_tokens = output_tokens;
             variant.setup.prefix_hit = prefix_hit;
@@ -266,4 +269,4 @@ SweepInput read_sweep(json::Document& document, Descriptions& descriptions) {
     return input;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -7,9 +7,9 @@
 #include "requests/descriptions.h"
 #include "sweeps/sweep_answer.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Reads the keys of requests/keys/sweep_keys.h. Throws InputError with every problem.
-SweepInput read_sweep(json::Document& document, Descriptions& descriptions);
+sweeps::SweepInput read_sweep(json::Document& document, Descriptions& descriptions);
 
-}  // namespace treeline
+}  // namespace treeline::requests

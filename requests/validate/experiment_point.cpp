@@ -7,7 +7,7 @@
 #include "json/wording.h"
 #include "requests/point_reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -44,43 +44,45 @@ double take_number(Json& conditions, const char* key, double fallback, double lo
     const Json value = conditions[key];
     conditions.erase(key);
     if (!value.is_number() || value.get<double>() < low || value.get<double>() > high) {
-        throw InputError({fmt::format("{} must be a number between {} and {}", key, low, high)});
+        throw text::InputError({fmt::format("{} must be a number between {} and {}", key, low, high)});
     }
     return value.get<double>();
 }
 
 std::string text_of(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
-std::optional<StateCopy> take_state_copy(Json& conditions) {
+std::optional<sim::StateCopy> take_state_copy(Json& conditions) {
     if (!conditions.contains("state_copy")) {
         return std::nullopt;
     }
     const Json value = conditions["state_copy"];
     conditions.erase("state_copy");
     if (value != "eager" && value != "in-graph") {
-        throw InputError({"state_copy must be \"eager\" or \"in-graph\""});
+        throw text::InputError({"state_copy must be \"eager\" or \"in-graph\""});
     }
-    return value == "eager" ? StateCopy::eager : StateCopy::in_graph;
+    return value == "eager" ? sim::StateCopy::eager : sim::StateCopy::in_graph;
 }
 
-const ExperimentPlatform& platform_of(const Json& conditions, const std::vector<ExperimentPlatform>& platforms) {
+const validation::ExperimentPlatform& platform_of(const Json& conditions,
+                                                  const std::vector<validation::ExperimentPlatform>& platforms) {
     const Json name = conditions.value("platform", Json());
     std::vector<std::string> names;
-    for (const ExperimentPlatform& platform : platforms) {
+    for (const validation::ExperimentPlatform& platform : platforms) {
         if (name.is_string() && platform.name == name.get<std::string>()) {
             return platform;
         }
         names.push_back(platform.name);
     }
     const std::string shown = name.is_string() ? name.get<std::string>() : "";
-    throw InputError({shown.empty() ? "needs the name of a platform"
-                                    : fmt::format("unknown platform \"{}\"{}", shown, did_you_mean(shown, names))});
+    throw text::InputError({shown.empty() ? "needs the name of a platform"
+                                          : fmt::format("unknown platform \"{}\"{}", shown, text::did_you_mean(shown, names))});
 }
 
 /// A row without any number of drafts would be priced with the default of `treeline estimate`.
 void require_draft_tokens(const Json& conditions) {
     if (conditions.contains("drafter") && !conditions.contains("draft_tokens") && !conditions.contains("shape")) {
-        throw InputError({"has a drafter, but neither \"draft_tokens\" nor \"shape\"; plain decoding is \"draft_tokens\": 0"});
+        throw text::InputError(
+            {"has a drafter, but neither \"draft_tokens\" nor \"shape\"; plain decoding is \"draft_tokens\": 0"});
     }
 }
 
@@ -122,21 +124,21 @@ ExperimentPoints::ExperimentPoints(json::Reader root, const std::filesystem::pat
             names.push_back(name);
         }
         root.problem("extends", fmt::format("names \"{}\", which is not an earlier file{}; known are {}", extended,
-                                            did_you_mean(extended, names), listed(names, "and")));
+                                            text::did_you_mean(extended, names), text::listed(names, "and")));
     }
     put(object("conditions"), conditions_);
     put(object("cases"), cases_);
     shared.files[file.stem().string()] = {with_whole_paths(conditions_, folder_), with_whole_paths(cases_, folder_)};
 }
 
-Platform ExperimentPoints::platform(const std::string& name, json::Reader& at) {
+sim::Platform ExperimentPoints::platform(const std::string& name, json::Reader& at) {
     Json plain = at.raw();
     plain.erase("free");
     plain.erase("source");
     plain.erase("inherits");
     shared_.platforms[name] = with_whole_paths(plain, folder_);
     json::Document document = json::Document::of(plain, "");
-    Platform platform = read_platform(document.root(), descriptions_);
+    sim::Platform platform = read_platform(document.root(), descriptions_);
     for (const std::string& problem : document.problems()) {
         at.problem({}, problem);
     }
@@ -149,7 +151,7 @@ Json ExperimentPoints::merged(const Json& row, const Json& table) const {
     if (row.contains("case")) {
         const std::string name = row.at("case").is_string() ? row.at("case").get<std::string>() : "";
         if (!cases_.contains(name)) {
-            throw InputError({fmt::format("unknown case \"{}\"", name)});
+            throw text::InputError({fmt::format("unknown case \"{}\"", name)});
         }
         put(cases_.at(name), conditions);
     }
@@ -160,11 +162,11 @@ Json ExperimentPoints::merged(const Json& row, const Json& table) const {
     return conditions;
 }
 
-ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatform& platform) {
+validation::ExperimentPoint ExperimentPoints::point(Json conditions, const validation::ExperimentPlatform& platform) {
     if (!platform.design.empty()) {
         return fpga_point(std::move(conditions), platform);
     }
-    ExperimentPoint result;
+    validation::ExperimentPoint result;
     constexpr double longest = 1e6;
     const double accept_length = take_number(conditions, "accept_length", 0.0, 1.0, 1025.0);
     result.generated_tokens = take_number(conditions, "generated_tokens", 0.0, 1.0, longest);
@@ -186,24 +188,24 @@ ExperimentPoint ExperimentPoints::point(Json conditions, const ExperimentPlatfor
         add_acceptance(accept_length, conditions);
     }
     json::Document document = json::Document::of(conditions, "");
-    const PointInput input = read_point(document, descriptions_);
-    const std::vector<Rollback> policies = policies_to_try(input);
+    const sweeps::PointInput input = read_point(document, descriptions_);
+    const std::vector<sim::Rollback> policies = sweeps::policies_to_try(input);
     if (input.speculates() && (policies.size() != 1 || input.speculations.size() != 2)) {
-        throw InputError({"does not say how it verifies or rolls back; state \"verification\" and \"rollback\""});
+        throw text::InputError({"does not say how it verifies or rolls back; state \"verification\" and \"rollback\""});
     }
     result.setup = setup_of(input, policies.front());
     result.speculation = input.speculates() ? 1 : 0;
     result.batch = input.batch;
     result.context = input.context;
     result.prompt_tokens = input.prompt_tokens;
-    result.training = input.training.value_or(TrainingCost{});
+    result.training = input.training.value_or(sim::TrainingCost{});
     return result;
 }
 
 void ExperimentPoints::read(const Json& row_object, const Json& table_conditions,
-                            const std::vector<ExperimentPlatform>& platforms, ExperimentRow& row) {
+                            const std::vector<validation::ExperimentPlatform>& platforms, validation::ExperimentRow& row) {
     Json conditions = merged(row_object, table_conditions);
-    const ExperimentPlatform& platform = platform_of(conditions, platforms);
+    const validation::ExperimentPlatform& platform = platform_of(conditions, platforms);
     row.platform = platform.name;
     for (const auto& [key, value] : conditions.items()) {
         row.conditions.emplace_back(key, text_of(value));
@@ -214,14 +216,14 @@ void ExperimentPoints::read(const Json& row_object, const Json& table_conditions
     row.point = point(conditions, platform);
     if (row_object.contains("relative_to")) {
         if (!row_object.at("relative_to").is_object()) {
-            throw InputError({"relative_to must be an object in braces"});
+            throw text::InputError({"relative_to must be an object in braces"});
         }
         put(row_object.at("relative_to"), conditions);
-        const ExperimentPlatform& other = platform_of(conditions, platforms);
+        const validation::ExperimentPlatform& other = platform_of(conditions, platforms);
         row.relative_to = point(conditions, other);
         row.relative_to->own_platform = other.name != platform.name;
         row.conditions.emplace_back("relative to", row_object.at("relative_to").dump());
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -10,7 +10,7 @@
 #include "requests/descriptions.h"
 #include "validation/experiment.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// What files declare for later ones: platforms by name, conditions and cases by the file's name without ".json". Paths in here
 /// do not depend on the folder.
@@ -34,19 +34,19 @@ public:
                      SharedConditions& shared);
 
     /// The platform that an object describes; problems are noted there.
-    Platform platform(const std::string& name, json::Reader& at);
+    sim::Platform platform(const std::string& name, json::Reader& at);
 
     /// The accelerator that an object names instead: {"design": name, "source"?}.
-    void read_design(const std::string& name, json::Reader& at, ExperimentPlatform& platform);
+    void read_design(const std::string& name, json::Reader& at, validation::ExperimentPlatform& platform);
 
     /// Fills in platform, point and relative_to of `row` from its object in the file. Throws InputError.
     void read(const nlohmann::ordered_json& row_object, const nlohmann::ordered_json& table_conditions,
-              const std::vector<ExperimentPlatform>& platforms, ExperimentRow& row);
+              const std::vector<validation::ExperimentPlatform>& platforms, validation::ExperimentRow& row);
 
 private:
     [[nodiscard]] nlohmann::ordered_json merged(const nlohmann::ordered_json& row, const nlohmann::ordered_json& table) const;
-    ExperimentPoint point(nlohmann::ordered_json conditions, const ExperimentPlatform& platform);
-    ExperimentPoint fpga_point(nlohmann::ordered_json conditions, const ExperimentPlatform& platform);
+    validation::ExperimentPoint point(nlohmann::ordered_json conditions, const validation::ExperimentPlatform& platform);
+    validation::ExperimentPoint fpga_point(nlohmann::ordered_json conditions, const validation::ExperimentPlatform& platform);
 
     SharedConditions& shared_;
     nlohmann::ordered_json conditions_, cases_;
@@ -54,4 +54,4 @@ private:
     Descriptions descriptions_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -10,7 +10,7 @@
 #include "json/wording.h"
 #include "requests/validate/experiment_point.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -58,24 +58,26 @@ public:
 private:
     void read_platforms(json::Reader& root);
     void read_table(json::Reader& at);
-    void read_row(json::Reader& at, const Json& table_conditions, ExperimentTable& table, const ExperimentRow& defaults);
-    void read_value(json::Reader& at, ExperimentRow& row);
-    void complain(const ExperimentTable& table, const ExperimentRow& row, const std::string& sentence);
-    [[nodiscard]] const ExperimentPlatform* platform_named(const std::string& name) const;
+    void read_row(json::Reader& at, const Json& table_conditions, validation::ExperimentTable& table,
+                  const validation::ExperimentRow& defaults);
+    void read_value(json::Reader& at, validation::ExperimentRow& row);
+    void complain(const validation::ExperimentTable& table, const validation::ExperimentRow& row, const std::string& sentence);
+    [[nodiscard]] const validation::ExperimentPlatform* platform_named(const std::string& name) const;
 
     json::Document document_;
     ExperimentPoints points_;
     ExperimentFiles& result_;
-    Experiments paper_;
+    validation::Experiments paper_;
 };
 
-const ExperimentPlatform* FileReader::platform_named(const std::string& name) const {
+const validation::ExperimentPlatform* FileReader::platform_named(const std::string& name) const {
     const auto found = std::find_if(result_.platforms.begin(), result_.platforms.end(),
-                                    [&](const ExperimentPlatform& platform) { return platform.name == name; });
+                                    [&](const validation::ExperimentPlatform& platform) { return platform.name == name; });
     return found == result_.platforms.end() ? nullptr : &*found;
 }
 
-void FileReader::complain(const ExperimentTable& table, const ExperimentRow& row, const std::string& sentence) {
+void FileReader::complain(const validation::ExperimentTable& table, const validation::ExperimentRow& row,
+                          const std::string& sentence) {
     result_.problems.push_back(fmt::format("{}: {}, {}: {}; the row is left out", paper_.file, table.id, row.name, sentence));
 }
 
@@ -84,7 +86,7 @@ void FileReader::read_platforms(json::Reader& root) {
         return;
     }
     for (auto& [name, at] : root.members("platforms")) {
-        ExperimentPlatform platform;
+        validation::ExperimentPlatform platform;
         platform.name = name;
         platform.file = paper_.file;
         if (platform_named(name) != nullptr) {
@@ -93,12 +95,12 @@ void FileReader::read_platforms(json::Reader& root) {
         }
         static_cast<void>(at.text_or("source", ""));
         for (const std::string& parameter : at.has("free") ? at.texts("free") : std::vector<std::string>{}) {
-            const std::vector<std::string> names = parameter_names();
+            const std::vector<std::string> names = validation::parameter_names();
             if (std::find(names.begin(), names.end(), parameter) == names.end()) {
-                at.problem("free",
-                           fmt::format("names \"{}\", which is not a parameter{}", parameter, did_you_mean(parameter, names)));
+                at.problem("free", fmt::format("names \"{}\", which is not a parameter{}", parameter,
+                                               text::did_you_mean(parameter, names)));
             } else {
-                platform.free.push_back(free_parameter(parameter));
+                platform.free.push_back(validation::free_parameter(parameter));
             }
         }
         platform.inherits = at.text_or("inherits", "");
@@ -120,13 +122,13 @@ void FileReader::read_platforms(json::Reader& root) {
     }
 }
 
-void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
-    const std::string observable = at.has("observable") ? at.choice("observable", names_of<Observable>()) : "";
-    if (const auto named = value_named<Observable>(observable)) {
+void FileReader::read_value(json::Reader& at, validation::ExperimentRow& row) {
+    const std::string observable = at.has("observable") ? at.choice("observable", names_of<validation::Observable>()) : "";
+    if (const auto named = value_named<validation::Observable>(observable)) {
         row.observable = *named;
     }
     for (const auto& [key, said] : {std::pair{"out_of_memory", row.out_of_memory}, std::pair{"ran", row.ran}}) {
-        if (said && row.observable != Observable::memory) {
+        if (said && row.observable != validation::Observable::memory) {
             at.problem(key, fmt::format("applies to memory rows, not to {}", name_of(row.observable)));
         }
         if (said && at.has("value")) {
@@ -139,26 +141,27 @@ void FileReader::read_value(json::Reader& at, ExperimentRow& row) {
         at.problem("unit", fmt::format("unknown unit \"{}\"", row.unit));
         return;
     }
-    if (!row.relative_to && unit->dimension != dimension_of(row.observable)) {
+    if (!row.relative_to && unit->dimension != validation::dimension_of(row.observable)) {
         at.problem("unit", fmt::format("\"{}\" is not a unit of {}", row.unit, name_of(row.observable)));
         return;
     }
     row.base_units = unit->base_units;
-    if (!has_number(row) || (!row.not_reproduced.empty() && !at.has("value"))) {
+    if (!validation::has_number(row) || (!row.not_reproduced.empty() && !at.has("value"))) {
         return;
     }
     row.measured = at.number("value", unit->low / unit->base_units, unit->high / unit->base_units) * unit->base_units;
 }
 
-void FileReader::read_row(json::Reader& at, const Json& table_conditions, ExperimentTable& table,
-                          const ExperimentRow& defaults) {
-    ExperimentRow row = defaults;
+void FileReader::read_row(json::Reader& at, const Json& table_conditions, validation::ExperimentTable& table,
+                          const validation::ExperimentRow& defaults) {
+    validation::ExperimentRow row = defaults;
     row.name = at.text_or("name", fmt::format("row {}", table.rows.size() + 1));
     // A document of its own, so that a problem in a row leaves out only that row.
     json::Document alone = json::Document::of(at.raw(), "");
     json::Reader reader = alone.root();
     row.source = reader.text_or("source", defaults.source);
-    row.role = reader.has("role") && reader.choice("role", {"fit", "test"}) == "fit" ? Role::fit : Role::test;
+    row.role =
+        reader.has("role") && reader.choice("role", {"fit", "test"}) == "fit" ? validation::Role::fit : validation::Role::test;
     row.choice_of = reader.text_or("choice_of", "");
     row.not_reproduced = reader.text_or("not_reproduced", "");
     row.out_of_memory = reader.flag_or("out_of_memory", false);
@@ -166,7 +169,7 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
     std::vector<std::string> problems;
     try {
         points_.read(at.raw(), table_conditions, result_.platforms, row);
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         problems = error.problems();
     }
     read_value(reader, row);
@@ -182,14 +185,15 @@ void FileReader::read_row(json::Reader& at, const Json& table_conditions, Experi
 }
 
 void FileReader::read_table(json::Reader& at) {
-    ExperimentTable table;
+    validation::ExperimentTable table;
     table.id = at.text("id");
     table.what = at.text("what");
     table.measured = !at.has("kind") || at.choice("kind", {"measurement", "model", "count"}) == "measurement";
-    ExperimentRow defaults;
+    validation::ExperimentRow defaults;
     defaults.source = paper_.paper + ", " + table.id;
     defaults.unit = at.text("unit");
-    if (const auto observable = value_named<Observable>(at.choice("observable", names_of<Observable>()))) {
+    if (const auto observable =
+            value_named<validation::Observable>(at.choice("observable", names_of<validation::Observable>()))) {
         defaults.observable = *observable;
     }
     const Json conditions = at.has("conditions") ? at.object("conditions").raw() : Json::object();
@@ -247,7 +251,7 @@ ExperimentFiles read_experiments(const std::vector<fs::path>& paths, const Catal
         for (const fs::path& file : files_of(path)) {
             try {
                 FileReader(file, catalogue, shared, result).read();
-            } catch (const InputError& error) {
+            } catch (const text::InputError& error) {
                 result.problems.insert(result.problems.end(), error.problems().begin(), error.problems().end());
             }
         }
@@ -255,13 +259,13 @@ ExperimentFiles read_experiments(const std::vector<fs::path>& paths, const Catal
     return result;
 }
 
-Validation validate_published(const std::vector<std::filesystem::path>& further, const Catalogue& catalogue) {
+validation::Validation validate_published(const std::vector<std::filesystem::path>& further, const Catalogue& catalogue) {
     std::vector<std::filesystem::path> paths = {catalogue.experiments()};
     paths.insert(paths.end(), further.begin(), further.end());
     ExperimentFiles files = read_experiments(paths, catalogue);
-    Validation validation = validate(std::move(files.papers), files.platforms);
+    validation::Validation validation = validation::validate(std::move(files.papers), files.platforms);
     validation.problems.insert(validation.problems.begin(), files.problems.begin(), files.problems.end());
     return validation;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -32,11 +32,11 @@
 #include "validation/experiment.h"
 #include "validation/validate.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 struct ExperimentFiles {
-    std::vector<Experiments> papers;
-    std::vector<ExperimentPlatform> platforms;
+    std::vector<validation::Experiments> papers;
+    std::vector<validation::ExperimentPlatform> platforms;
     std::vector<std::string> problems;  ///< what was left out and why: sentences with file, table and row
 };
 
@@ -45,6 +45,6 @@ ExperimentFiles read_experiments(const std::vector<std::filesystem::path>& paths
 
 /// Predicts the published experiments of the catalogue and `further` ones: files, or folders of them. The published ones come
 /// first, so that their fits serve the others. What was left out of the files is among the problems of the result.
-Validation validate_published(const std::vector<std::filesystem::path>& further, const Catalogue& catalogue);
+validation::Validation validate_published(const std::vector<std::filesystem::path>& further, const Catalogue& catalogue);
 
-}  // namespace treeline
+}  // namespace treeline::requests

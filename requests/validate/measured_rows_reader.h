@@ -12,11 +12,12 @@
 
 #include "validation/serving/rows.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Rows of one file each. Throw InputError with a sentence for every missing column and every value that is not what it should
 /// be. Columns and fields that nothing reads are no problem: a sentence for each is added to `notes`.
-std::vector<ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes);
-std::vector<SpeculationRow> read_speculation_rows(const std::filesystem::path& path, std::vector<std::string>& notes);
+std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes);
+std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesystem::path& path,
+                                                              std::vector<std::string>& notes);
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -4,7 +4,7 @@
 
 #include "json/reader.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 constexpr double longest_text = 1e7;  // tokens
@@ -15,8 +15,8 @@ void finish_entry(json::Reader& at) {
     at.finish();
 }
 
-NameEntry read_entry(json::Reader& at) {
-    NameEntry entry;
+validation::NameEntry read_entry(json::Reader& at) {
+    validation::NameEntry entry;
     // An empty pattern stands for an empty text.
     for (const auto& pattern : at.raw().at("match")) {
         entry.patterns.push_back(pattern.get<std::string>());
@@ -48,8 +48,8 @@ std::vector<json::Reader> entries_of(json::Reader& at, std::string_view key) {
     return entries;
 }
 
-std::vector<NameEntry> read_entries(json::Reader& at, std::string_view key) {
-    std::vector<NameEntry> result;
+std::vector<validation::NameEntry> read_entries(json::Reader& at, std::string_view key) {
+    std::vector<validation::NameEntry> result;
     for (json::Reader& entry : entries_of(at, key)) {
         result.push_back(read_entry(entry));
         finish_entry(entry);
@@ -57,33 +57,33 @@ std::vector<NameEntry> read_entries(json::Reader& at, std::string_view key) {
     return result;
 }
 
-void read_models(json::Reader at, NameTable& table) {
+void read_models(json::Reader at, validation::NameTable& table) {
     table.ignored_words = at.texts("ignored_words");
     table.ignored_prefixes = at.texts("ignored_prefixes");
     table.models = read_entries(at, "entries");
     at.finish();
 }
 
-void read_engines(json::Reader& root, NameTable& table) {
+void read_engines(json::Reader& root, validation::NameTable& table) {
     for (json::Reader& entry : entries_of(root, "engines")) {
         table.engines.push_back({read_entry(entry), entry.flag_or("splits_layers", false), entry.flag_or("fp8_cache", false)});
         finish_entry(entry);
     }
 }
 
-Storage read_storage_of(json::Reader& at) {
-    Storage storage{at.choice<NumberFormat>("format")};
+sim::Storage read_storage_of(json::Reader& at) {
+    sim::Storage storage{at.choice<sim::NumberFormat>("format")};
     storage.group_size = at.number_or("group_size", 0.0, 0.0, 1e9);
     storage.scale_bits = at.number_or("scale_bits", 16.0, 1.0, 32.0);
     return storage;
 }
 
-void read_formats(json::Reader& root, NameTable& table) {
+void read_formats(json::Reader& root, validation::NameTable& table) {
     for (json::Reader& at : entries_of(root, "formats")) {
-        FormatEntry entry;
+        validation::FormatEntry entry;
         entry.patterns = at.texts("match");
         entry.storage = read_storage_of(at);
-        entry.math = at.choice<NumberFormat>("math");
+        entry.math = at.choice<sim::NumberFormat>("math");
         if (std::optional<json::Reader> embeddings = at.optional_object("embeddings")) {
             entry.embeddings = read_storage_of(*embeddings);
             embeddings->finish();
@@ -93,9 +93,9 @@ void read_formats(json::Reader& root, NameTable& table) {
     }
 }
 
-void read_datasets(json::Reader& root, NameTable& table) {
+void read_datasets(json::Reader& root, validation::NameTable& table) {
     for (json::Reader& at : entries_of(root, "datasets")) {
-        DatasetEntry entry;
+        validation::DatasetEntry entry;
         entry.patterns = at.texts("match");
         entry.prompt_tokens = at.number("prompt_tokens", 0.0, longest_text);
         entry.output_tokens = at.number("output_tokens", 1.0, longest_text);
@@ -106,7 +106,7 @@ void read_datasets(json::Reader& root, NameTable& table) {
     }
 }
 
-void read_exclusions(json::Reader& root, NameTable& table) {
+void read_exclusions(json::Reader& root, validation::NameTable& table) {
     for (json::Reader& at : root.objects("exclusions")) {
         table.exclusions.push_back({at.text_or("engine", ""), at.text_or("engine_version", ""), at.text_or("model", ""),
                                     at.text_or("device", ""), at.text_or("format", ""), at.text("reason")});
@@ -116,10 +116,10 @@ void read_exclusions(json::Reader& root, NameTable& table) {
 
 }  // namespace
 
-NameTable read_name_table(const std::filesystem::path& path) {
+validation::NameTable read_name_table(const std::filesystem::path& path) {
     json::Document document = json::Document::load(path);
     json::Reader root = document.root();
-    NameTable table;
+    validation::NameTable table;
     static_cast<void>(root.choice("format", {"treeline-names"}));
     static_cast<void>(root.count("version", 1, 1));
     read_models(root.object("models"), table);
@@ -140,4 +140,4 @@ NameTable read_name_table(const std::filesystem::path& path) {
     return table;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

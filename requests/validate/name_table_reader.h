@@ -5,9 +5,9 @@
 
 #include "validation/serving/names.h"
 
-namespace treeline {
+namespace treeline::requests {
 
 /// Throws InputError with every problem of the file.
-NameTable read_name_table(const std::filesystem::path& path);
+validation::NameTable read_name_table(const std::filesystem::path& path);
 
-}  // namespace treeline
+}  // namespace treeline::requests

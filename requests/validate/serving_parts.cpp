@@ -9,7 +9,7 @@
 #include "requests/validate/name_table_reader.h"
 #include "text/input_error.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,7 +21,7 @@ std::string name_of_config(const fs::path& path) {
     return separator == std::string::npos ? stem : stem.substr(separator + 2);
 }
 
-void add_configs(const fs::path& folder, ServingParts& parts, std::vector<std::string>& notes) {
+void add_configs(const fs::path& folder, validation::ServingParts& parts, std::vector<std::string>& notes) {
     std::error_code error;
     std::vector<fs::path> files;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -30,19 +30,19 @@ void add_configs(const fs::path& folder, ServingParts& parts, std::vector<std::s
         }
     }
     if (error) {
-        throw InputError({folder.string() + ": cannot be read (" + error.message() + ")"});
+        throw text::InputError({folder.string() + ": cannot be read (" + error.message() + ")"});
     }
     std::sort(files.begin(), files.end());
     for (const fs::path& file : files) {
-        const std::string stem = model_stem(name_of_config(file), parts.names);
+        const std::string stem = validation::model_stem(name_of_config(file), parts.names);
         if (parts.stems.contains(stem)) {
             continue;
         }
         try {
             const std::string key = file.stem().string();
-            parts.models[key] = load_model({}, file.string()).value;
+            parts.models[key] = models::load_model({}, file.string()).value;
             parts.stems[stem] = key;
-        } catch (const InputError& failure) {
+        } catch (const text::InputError& failure) {
             notes.push_back(file.filename().string() + " is left out: " + failure.problems().front());
         }
     }
@@ -50,22 +50,23 @@ void add_configs(const fs::path& folder, ServingParts& parts, std::vector<std::s
 
 }  // namespace
 
-ServingParts read_serving_parts(const Catalogue& catalogue, const fs::path& configs, std::vector<std::string>& notes) {
-    ServingParts parts;
+validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs::path& configs,
+                                            std::vector<std::string>& notes) {
+    validation::ServingParts parts;
     parts.names = read_name_table(catalogue.names());
-    for (const std::string& name : model_names(catalogue.models)) {
-        parts.models[name] = load_model(catalogue.models, name).value;
-        parts.stems[model_stem(name, parts.names)] = name;
+    for (const std::string& name : models::model_names(catalogue.models)) {
+        parts.models[name] = models::load_model(catalogue.models, name).value;
+        parts.stems[validation::model_stem(name, parts.names)] = name;
     }
-    for (const std::string& name : device_names(catalogue.hardware)) {
-        parts.devices[name] = load_device(catalogue.hardware, name).value;
+    for (const std::string& name : hardware::device_names(catalogue.hardware)) {
+        parts.devices[name] = hardware::load_device(catalogue.hardware, name).value;
     }
-    for (const std::string& name : stack_names(catalogue.hardware)) {
-        parts.stacks[name] = load_stack(catalogue.hardware, name).value;
+    for (const std::string& name : hardware::stack_names(catalogue.hardware)) {
+        parts.stacks[name] = hardware::load_stack(catalogue.hardware, name).value;
         // An engine of no stated version is its newest one.
-        if (const StackVersion version = stack_version(name);
+        if (const hardware::StackVersion version = hardware::stack_version(name);
             !version.version.empty() && !parts.stacks.contains(version.engine)) {
-            parts.stacks[version.engine] = load_stack(catalogue.hardware, version.engine).value;
+            parts.stacks[version.engine] = hardware::load_stack(catalogue.hardware, version.engine).value;
         }
     }
     if (!configs.empty()) {
@@ -74,4 +75,4 @@ ServingParts read_serving_parts(const Catalogue& catalogue, const fs::path& conf
     return parts;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

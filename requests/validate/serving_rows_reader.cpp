@@ -9,7 +9,7 @@
 #include "text/parse_number.h"
 #include "text/wording.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 const std::vector<std::string> required_columns = {"id",  "backend", "model",      "system", "precision",
@@ -20,11 +20,11 @@ const std::vector<std::string> optional_columns = {"backend_version", "moe_preci
 class ServingFile {
 public:
     explicit ServingFile(const std::filesystem::path& path)
-        : name_(path.filename().string()), text_(read_file(path)), csv_(text_) {}
+        : name_(path.filename().string()), text_(text::read_file(path)), csv_(text_) {}
 
-    std::vector<ServingRun> read(std::vector<std::string>& notes) {
+    std::vector<validation::ServingRun> read(std::vector<std::string>& notes) {
         check_header(notes);
-        std::vector<ServingRun> rows;
+        std::vector<validation::ServingRun> rows;
         for (std::size_t number = 1; csv_.next(); ++number) {
             place_ = {name_, number};
             if (!csv_.problem().empty()) {
@@ -37,7 +37,7 @@ public:
             problems_.push_back(name_ + ": holds no rows");
         }
         if (!problems_.empty()) {
-            throw InputError(problems_);
+            throw text::InputError(problems_);
         }
         return rows;
     }
@@ -50,7 +50,7 @@ private:
             }
         }
         if (!problems_.empty()) {
-            throw InputError(problems_);
+            throw text::InputError(problems_);
         }
         for (const std::string& column : csv_.header()) {
             const auto knows = [&](const std::vector<std::string>& known) {
@@ -71,7 +71,7 @@ private:
     /// A number of at least `low`; `low` after noting a problem.
     double number(const char* column, double low) {
         const std::string& field = csv_[column];
-        const std::optional<double> value = parse_number(field);
+        const std::optional<double> value = text::parse_number(field);
         if (!value || *value < low) {
             problem(fmt::format("{}: must be a number of at least {}, not \"{}\"", column, low, field));
             return low;
@@ -87,8 +87,8 @@ private:
         return csv_[column].empty() ? 0.0 : number(column, 0.0);
     }
 
-    ServingRun row() {
-        ServingRun row;
+    validation::ServingRun row() {
+        validation::ServingRun row;
         row.place = place_;
         row.id = text("id");
         row.engine = text("backend");
@@ -113,15 +113,15 @@ private:
     }
 
     std::string name_, text_;
-    CsvReader csv_;
-    RowPlace place_;
+    text::CsvReader csv_;
+    validation::RowPlace place_;
     std::vector<std::string> problems_;
 };
 
 }  // namespace
 
-std::vector<ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
+std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
     return ServingFile(path).read(notes);
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

@@ -13,7 +13,7 @@
 #include "text/input_file.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::requests {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -90,7 +90,8 @@ std::optional<double> length_of(json::Reader& at, const char* key) {
         while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.')) {
             ++end;
         }
-        if (const std::optional<double> value = parse_number(std::string_view(text).substr(i, end - i)); end > i && value) {
+        if (const std::optional<double> value = text::parse_number(std::string_view(text).substr(i, end - i));
+            end > i && value) {
             const bool thousands = end < text.size() && (text[end] == 'K' || text[end] == 'k');
             values.push_back(*value * (thousands ? 1024.0 : 1.0));
         }
@@ -116,7 +117,7 @@ std::optional<double> speed_up_of(json::Reader& at) {
     return at.text_or("better", "higher") == "lower" ? *without / *with : *with / *without;
 }
 
-void read_draft(json::Reader& at, SpeculationRow& row) {
+void read_draft(json::Reader& at, validation::SpeculationRow& row) {
     row.drafter = at.text("drafter_type");
     row.drafter_model = at.text_or("drafter_model", "");
     row.draft_tokens = number_or_none(at, "draft_tokens", 0.0);
@@ -131,8 +132,8 @@ void read_draft(json::Reader& at, SpeculationRow& row) {
     }
 }
 
-SpeculationRow read_row(json::Reader& at, RowPlace place) {
-    SpeculationRow row;
+validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place) {
+    validation::SpeculationRow row;
     row.place = std::move(place);
     row.id = at.text("id");
     row.series = at.text("series");
@@ -164,20 +165,21 @@ SpeculationRow read_row(json::Reader& at, RowPlace place) {
 
 }  // namespace
 
-std::vector<SpeculationRow> read_speculation_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
+std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesystem::path& path,
+                                                              std::vector<std::string>& notes) {
     const std::string name = path.filename().string();
-    json::Parsed parsed = json::parse_strictly(read_file(path));
+    json::Parsed parsed = json::parse_strictly(text::read_file(path));
     if (!parsed.failure.empty()) {
-        throw InputError({name + ": " + parsed.failure});
+        throw text::InputError({name + ": " + parsed.failure});
     }
     if (!parsed.tree.is_array() || parsed.tree.empty()) {
-        throw InputError({name + ": must hold a list of rows in brackets"});
+        throw text::InputError({name + ": must hold a list of rows in brackets"});
     }
     json::Document document = json::Document::of(Json{{"rows", std::move(parsed.tree)}}, name);
     for (const std::string& key : parsed.duplicate_keys) {
         document.add_problems({key + ": this key appears twice"});
     }
-    std::vector<SpeculationRow> rows;
+    std::vector<validation::SpeculationRow> rows;
     std::map<std::string, std::size_t> unused;
     json::Reader root = document.root();
     for (json::Reader& at : root.objects("rows")) {
@@ -195,4 +197,4 @@ std::vector<SpeculationRow> read_speculation_rows(const std::filesystem::path& p
     return rows;
 }
 
-}  // namespace treeline
+}  // namespace treeline::requests

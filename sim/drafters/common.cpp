@@ -1,6 +1,6 @@
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 bool has_attention(const Model& model) { return !caches_of(model, model.precision, 1.0).empty(); }
@@ -90,4 +90,4 @@ Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& pa
     return sum * plan.weight_copies;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

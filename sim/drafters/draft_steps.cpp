@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 std::vector<double> internal_nodes(const DraftTree& tree) {
@@ -108,4 +108,4 @@ DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const
     return has_recurrent_state(*drafter.model) ? batch_generation(expanded, first) : tree_attention(expanded, first);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

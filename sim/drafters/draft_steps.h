@@ -6,7 +6,7 @@
 #include "sim/draft_acceptance.h"
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// A draft pass of one round, for each sequence of the batch.
 struct DraftStep {
@@ -37,4 +37,4 @@ std::vector<double> expanded_nodes(const TreeShape& shape, const DraftTree& tree
 DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const DraftTree& tree,
                        const AcceptedTokens& accepted, bool counts_hoi);
 
-}  // namespace treeline
+}  // namespace treeline::sim

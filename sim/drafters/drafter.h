@@ -9,7 +9,7 @@
 
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// A smaller model of its own, run once per draft token, or once for all of them (PARD: trained to fill in masks).
 struct IndependentDrafter {
@@ -152,4 +152,4 @@ Model with_reach(Model model, const ContextReach& reach);
 /// Parameter bytes that the drafter adds to each of `ranks` devices.
 Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& parallel = {});
 
-}  // namespace treeline
+}  // namespace treeline::sim

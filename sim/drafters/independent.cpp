@@ -1,6 +1,6 @@
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 DrafterPlan plan(const IndependentDrafter& drafter, const Model&, const Precision&) {
     DrafterPlan result;
@@ -11,4 +11,4 @@ DrafterPlan plan(const IndependentDrafter& drafter, const Model&, const Precisio
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

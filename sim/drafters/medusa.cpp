@@ -1,6 +1,6 @@
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 // A draft pass is one head: a residual block (d × d with bias, layers_per_head times) and an LM head of its own. k heads on the
 // same hidden state cost k such passes; none of them has a cache, and the hidden state is the target's.
@@ -28,4 +28,4 @@ DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precis
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 DrafterPlan without_model(const char* kind, const Precision& precision) {
@@ -25,4 +25,4 @@ DrafterPlan plan(const NoDrafter&, const Model&, const Precision& target_precisi
     return without_model("none", target_precision);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 bool attends(const LayerKind& kind) {
@@ -59,4 +59,4 @@ DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Prec
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

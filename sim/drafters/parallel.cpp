@@ -2,7 +2,7 @@
 
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// Attention of the target, or of 128-wide heads that share keys and values in groups of four where it has none.
@@ -79,4 +79,4 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

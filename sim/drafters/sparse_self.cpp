@@ -1,6 +1,6 @@
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 DrafterPlan plan(const SparseSelfDrafter& drafter, const Model& target, const Precision& target_precision) {
     DrafterPlan result;
@@ -15,4 +15,4 @@ DrafterPlan plan(const SparseSelfDrafter& drafter, const Model& target, const Pr
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -2,7 +2,7 @@
 
 #include "sim/drafters/drafter.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// Keys and values of the memory vectors are projected anew in every pass: 2·(2·h_kv·d·d_h) FLOPs a layer and sequence
@@ -43,4 +43,4 @@ DrafterPlan plan(const SpireDrafter& drafter, const Model& target, const Precisi
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/fpga/ablation.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 std::array<AblationRow, 5> ablation(const Board& board, const Design& design, const MambaShape& target,
                                     const MambaShape& drafter, const DraftTree& tree, double accept_length) {
@@ -26,4 +26,4 @@ std::array<AblationRow, 5> ablation(const Board& board, const Design& design, co
     return rows;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

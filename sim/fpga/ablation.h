@@ -7,7 +7,7 @@
 #include "sim/enum_names.h"
 #include "sim/fpga/round.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 enum class AblationStage { plain, naive, hybrid_backtracking, fifo_tree, overlap };
 
@@ -33,4 +33,4 @@ struct AblationRow {
 std::array<AblationRow, 5> ablation(const Board& board, const Design& design, const MambaShape& target,
                                     const MambaShape& drafter, const DraftTree& tree, double accept_length);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// Cycles from the last element that enters a unit to the first use of the result by the next: registers of products and
 /// accumulation; of the convolution's taps and activation; of the functions of B, C and the step sizes.
@@ -46,4 +46,4 @@ inline double in_turn_cycles(const BlockWork& work) {
     return std::max(convolved, work.coefficients_ready()) + work.ssm_cycles() + work.ssm_latency;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

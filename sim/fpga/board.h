@@ -6,7 +6,7 @@
 
 #include "sim/units.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// What a design takes, or what a device has. A BRAM36 counts as two BRAM18, the unit of published tables.
 struct Resources {
@@ -31,4 +31,4 @@ struct Board {
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Board& board);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

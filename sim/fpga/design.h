@@ -9,7 +9,7 @@
 #include "sim/fpga/issue_schedule.h"
 #include "sim/units.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// Elements of `bits` that share one scale of `scale_bits` by groups. A group of 0 has no scale.
 struct NumberStorage {
@@ -92,4 +92,4 @@ struct Design {
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Design& design);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 namespace {
 
 /// Whether token i takes its parent's state from the FIFO; siblings after the first reuse it.
@@ -128,4 +128,4 @@ std::string fifo_problem(const IssueSchedule& schedule, int depth) {
            " to take one out, which waits behind it in the same pipeline (deadlock)";
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

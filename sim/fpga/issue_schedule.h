@@ -12,7 +12,7 @@
 
 #include "sim/trees/draft_tree.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// The parent of a token that starts from the state at the beginning of the pass.
 inline constexpr int committed_state = -1;
@@ -59,4 +59,4 @@ inline double replay_cycles(double tokens, const IssueRules& rules) {
 /// Why a FIFO of `depth` tiles cannot run this schedule, as a sentence; empty if it can.
 std::string fifo_problem(const IssueSchedule& schedule, int depth);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

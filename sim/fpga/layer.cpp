@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 double clock_of(const Board& board, const Design& design) { return design.clock_hz > 0.0 ? design.clock_hz : board.clock_hz; }
 
@@ -95,4 +95,4 @@ LayerCycles layer_cycles(const Board& board, const Design& design, const MambaSh
     return cycles;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -10,7 +10,7 @@
 #include "sim/fpga/mamba_shape.h"
 #include "sim/fpga/tile_stream.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// The work that a pass gives to every layer.
 struct LayerWork {
@@ -75,4 +75,4 @@ double convolution_cycles(const ConvolutionUnit& unit, double channels, double t
 /// (tests/fpga/csim_closed_form_test.cpp states the worst difference).
 LayerCycles layer_cycles(const Board& board, const Design& design, const MambaShape& shape, const LayerWork& work);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -1,6 +1,6 @@
 #include "sim/fpga/mamba_shape.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 namespace {
 
 const Mamba2* only_block(const Model& model) {
@@ -43,4 +43,4 @@ MambaShape shape_of(const Model& model) {
     return shape;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

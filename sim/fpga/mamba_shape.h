@@ -5,7 +5,7 @@
 
 #include "sim/model.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 struct MambaShape {
     double layers = 0.0;
@@ -37,4 +37,4 @@ std::string shape_problem(const Model& model);
 /// Of a model without shape_problem().
 MambaShape shape_of(const Model& model);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -1,6 +1,6 @@
 #include "sim/fpga/pass.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 PassCost pass_cost(const Board& board, const Design& design, const MambaShape& shape, const PassWork& work) {
     PassCost cost;
@@ -32,4 +32,4 @@ PassCost pass_cost(const Board& board, const Design& design, const MambaShape& s
     return cost;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -4,7 +4,7 @@
 #include "sim/enum_names.h"
 #include "sim/fpga/layer.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// Width of a state element before compression, for designs that move states as they are computed.
 inline constexpr double uncompressed_state_bits = 16.0;
@@ -45,4 +45,4 @@ struct PassCost {
 
 PassCost pass_cost(const Board& board, const Design& design, const MambaShape& shape, const PassWork& work);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

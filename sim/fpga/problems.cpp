@@ -3,7 +3,7 @@
 #include "sim/fpga/board.h"
 #include "sim/fpga/design.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 namespace {
 
 void require(bool holds, std::string sentence, std::vector<std::string>& problems) {
@@ -54,4 +54,4 @@ std::vector<std::string> problems_of(const Design& design) {
     return problems;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

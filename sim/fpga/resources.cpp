@@ -5,7 +5,7 @@
 
 #include "sim/fpga/pass.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 namespace {
 
 constexpr double uram_width = 72.0, uram_depth = 4096.0, bram_width = 36.0, bram_depth = 512.0;
@@ -164,4 +164,4 @@ bool fits(const Resources& used, const Resources& available) {
            used.urams <= available.urams;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

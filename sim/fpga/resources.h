@@ -8,7 +8,7 @@
 #include "sim/fpga/mamba_shape.h"
 #include "sim/fpga/tree_work.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// One memory on the chip, `depth` rows of `width_bits`.
 struct Buffer {
@@ -61,4 +61,4 @@ double dsps_of(const Design& design);
 /// Totals alone, without names or memory allocation.
 Resources total_use(const Design& design, const BufferNeeds& needs, bool has_urams = true);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -2,7 +2,7 @@
 
 #include "sim/fpga/resources.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 namespace {
 
 RoundWork totals_of(const PassCost& pass) { return {pass.time, pass.bytes.total(), pass.products}; }
@@ -115,4 +115,4 @@ RoundWork round_work(const Board& board, const Design& design, const MambaShape&
     return totals;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -5,7 +5,7 @@
 #include "sim/fpga/pass.h"
 #include "sim/fpga/tree_work.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// How the verification reaches the states of a tree.
 enum class TreeStates {
@@ -77,4 +77,4 @@ RoundCost round_cost(const Board& board, const Design& design, const MambaShape&
 RoundWork round_work(const Board& board, const Design& design, const MambaShape& target, const MambaShape& drafter,
                      const TreeWork& tree, double accept_length, const RoundOptions& options);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -7,7 +7,7 @@
 
 #include "sim/enum_names.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// What keeps a tile from following the one before at once.
 enum class TileBound { array, memory, multipliers };
@@ -63,4 +63,4 @@ inline TileStream tile_stream(double inputs, double outputs, double tokens, cons
     return stream;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

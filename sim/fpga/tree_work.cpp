@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 namespace {
 
 double different_parents(const DraftTree& tree, std::pair<int, int> tokens) {
@@ -47,4 +47,4 @@ TreeWork tree_work(const DraftTree& tree, const IssueRules& rules, Backtracking 
     return work;
 }
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -8,7 +8,7 @@
 #include "sim/fpga/issue_schedule.h"
 #include "sim/trees/draft_tree.h"
 
-namespace treeline::fpga {
+namespace treeline::sim::fpga {
 
 /// How recurrent states return to the last accepted token.
 enum class Backtracking {
@@ -48,4 +48,4 @@ struct TreeWork {
 /// Without nodes: plain decoding. Levels 0 … depth − 1 are run to draft levels 1 … depth.
 TreeWork tree_work(const DraftTree& tree, const IssueRules& rules, Backtracking plan);
 
-}  // namespace treeline::fpga
+}  // namespace treeline::sim::fpga

@@ -3,7 +3,7 @@
 
 #include "sim/layers/layers.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// Scores the whole context with a few small heads, to pick the tokens that the attention proper reads. Keys take one byte per
@@ -160,4 +160,4 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     append_all_reduce(context, context.width, operations);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -3,7 +3,7 @@
 
 #include "sim/layers/layers.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 double per_rank(double total, double ranks) { return std::max(1.0, std::ceil(total / ranks)); }
 
@@ -109,4 +109,4 @@ void append(const Projection& projection, const LayerContext& context, std::vect
                                 projection.bias, Cut::column));
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

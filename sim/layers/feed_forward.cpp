@@ -3,7 +3,7 @@
 
 #include "sim/layers/layers.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// up (and gate), activation, down; `label` tells a shared expert from a dense network.
@@ -150,4 +150,4 @@ void append(const MixtureOfExperts& experts, const LayerContext& context, std::v
     append_all_reduce(context, context.width, operations);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,7 +1,7 @@
 // Gated delta rule: Qwen3-Next and Qwen3.5 (one decay per head), Kimi's KDA (one decay per channel).
 #include "sim/layers/layers.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 RecurrentState recurrent_state(const GatedDelta& delta, double ranks) {
     const double value_heads = static_cast<double>(delta.value_heads) / ranks;
@@ -78,4 +78,4 @@ void append(const GatedDelta& delta, const LayerContext& context, std::vector<Op
     append_all_reduce(context, context.width, operations);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,7 +1,7 @@
 // What comes before and after the layers: embedding, final normalisation, LM head.
 #include "sim/layers/layers.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 void append_embedding(const Model& model, const LayerContext& context, std::vector<Operation>& operations) {
     const double width = static_cast<double>(model.width);
@@ -53,4 +53,4 @@ void append_head(const Model& model, const LayerContext& context, std::vector<Op
     }
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

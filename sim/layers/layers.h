@@ -10,7 +10,7 @@
 #include "sim/parallelism.h"
 #include "sim/verification.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// The purpose of a pass decides which kernel a recurrent layer runs, and whether attention over latents is absorbed.
 enum class PassKind {
@@ -132,4 +132,4 @@ Operation state_scan(const LayerContext& context, const RecurrentState& state);
 /// Causal convolution over `channels` of width `width` (docs/cost-model.md, section 1.4).
 Operation causal_convolution(const LayerContext& context, double channels, double width, bool bias, double ranks);
 
-}  // namespace treeline
+}  // namespace treeline::sim

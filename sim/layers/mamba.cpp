@@ -1,7 +1,7 @@
 // Mamba-1 and Mamba-2 layers.
 #include "sim/layers/layers.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 /// Parameters that sit beside the matrices (decays, skips, biases) and are read once per pass.
@@ -105,4 +105,4 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
     append_all_reduce(context, context.width, operations);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

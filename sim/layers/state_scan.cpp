@@ -1,7 +1,7 @@
 // What a recurrent layer's scan moves and computes, by the kernel that a pass runs.
 #include "sim/layers/layers.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 Bytes bytes_of_state(const LayerContext& context, const RecurrentState& state) {
@@ -105,4 +105,4 @@ Operation state_scan(const LayerContext& context, const RecurrentState& state) {
     return fused_scan(context, state);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/rollback/rollback.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 // Joint attainment and advancement (Snakes and Ladders; docs/cost-model.md, section 3.3). The state is always one root behind:
 // it has seen the root of the last round, not that round's drafts. So a verification runs the a accepted drafts, the new root
@@ -14,4 +14,4 @@ RollbackPlan plan_joint() {
     return plan;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

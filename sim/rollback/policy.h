@@ -3,7 +3,7 @@
 
 #include "sim/enum_names.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 enum class Rollback {
     truncate,   ///< no recurrent state: cut the key-value cache
@@ -25,4 +25,4 @@ constexpr auto names_in(Rollback) {
 
 inline constexpr auto all_rollbacks = values_of<Rollback>();
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/rollback/rollback.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 // One more full target pass over the accepted tokens, from the state before verification: docs/cost-model.md, section 3.3.
 RollbackPlan plan_recompute(const Model& target, const Precision& precision, const Platform& platform) {
@@ -15,4 +15,4 @@ RollbackPlan plan_recompute(const Model& target, const Precision& precision, con
     return plan;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/rollback/rollback.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 // Activation replay: S to read the state during verification, which writes none, and 2S to replay: docs/cost-model.md,
 // section 3.3.
@@ -13,4 +13,4 @@ RollbackPlan plan_replay(const Model& target, const Precision& precision, const 
     return plan;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

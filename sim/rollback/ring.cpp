@@ -2,7 +2,7 @@
 
 #include "sim/rollback/rollback.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 // Checkpoint and input ring: S to read the state, p_flush·S to write it; replay within the scan that reads it:
 // docs/cost-model.md, section 3.3.
@@ -43,4 +43,4 @@ RingUse ring_use(const AcceptedTokens& accepted, int capacity) {
     return {tokens_replayed / rounds, 1.0 / rounds};
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/rollback/rollback.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 RollbackPlan plan_rollback(Rollback rollback, const Model& target, const Precision& precision, const Platform& platform) {
     switch (rollback) {
@@ -47,4 +47,4 @@ std::string rollback_problem(Rollback rollback, Verification verification) {
     return {};
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -8,7 +8,7 @@
 #include "sim/draft_acceptance.h"
 #include "sim/pass.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// What a policy means for a round: the states that verification writes, further passes, and memory. An empty pass is not run.
 struct RollbackPlan {
@@ -53,4 +53,4 @@ struct RingUse {
 /// it writes the state, and the ring starts again with this round's tokens. Exact, by renewal.
 RingUse ring_use(const AcceptedTokens& accepted, int capacity);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,6 +1,6 @@
 #include "sim/rollback/rollback.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 // (1 + n)·S in the verification itself; picking the right copy afterwards is a change of index: docs/cost-model.md,
 // section 3.3.
@@ -11,4 +11,4 @@ RollbackPlan plan_snapshot() {
     return plan;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -1,7 +1,7 @@
 #include "sim/rollback/rollback.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 RollbackPlan plan_truncate() { return {}; }
 
-}  // namespace treeline
+}  // namespace treeline::sim

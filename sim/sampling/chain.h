@@ -5,7 +5,7 @@
 
 #include "sim/sampling/round_law.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 /// Token-wise rejection sampling (Leviathan et al., arXiv 2211.17192): draft x is accepted with probability min(1, p(x)/q(x));
 /// the first rejected one is replaced by a token from norm(max(p − q, 0)), and all later drafts are dropped.
@@ -37,4 +37,4 @@ Round independent_drafts_round(const Models& models, int draft_tokens, int draft
 /// tokens), which by Jensen's inequality is at most 1 − (1 − E[A_i])^drafts, the bound of independent_chains_bound().
 RoundLaw independent_drafts_law(const Models& models, int draft_tokens, int drafts);
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -3,7 +3,7 @@
 #include "numerics/random.h"
 #include "sim/sampling/chain.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 /// max(r·p − q, 0).
@@ -21,7 +21,7 @@ double pass_probability(double r, double difference) {
     return whole > 0.0 ? difference / whole : 1.0;  // r = 1 and p = q: the next draft passes for certain, too
 }
 
-void draw_round(const Models& models, int draft_tokens, int root, Random& random, DrawnRound& round) {
+void draw_round(const Models& models, int draft_tokens, int root, numerics::Random& random, DrawnRound& round) {
     int last = root, kept_root = root;
     double r = 1.0, kept_r = 1.0;
     std::size_t kept = 0;
@@ -147,7 +147,7 @@ bool can_follow(const Models& models, int draft_tokens, double most_steps) {
 }  // namespace
 
 Round block_round(const Models& models, int draft_tokens) {
-    return [&models, draft_tokens](int root, Random& random, DrawnRound& round) {
+    return [&models, draft_tokens](int root, numerics::Random& random, DrawnRound& round) {
         draw_round(models, draft_tokens, root, random, round);
     };
 }
@@ -159,4 +159,4 @@ std::optional<RoundLaw> block_law(const Models& models, int draft_tokens, double
     return [&models, draft_tokens](const Probabilities& roots) { return expected_round(models, draft_tokens, roots); };
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -4,10 +4,10 @@
 #include "numerics/random.h"
 #include "sim/sampling/chain.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
-void draw_round(const Models& models, int draft_tokens, int drafts, int root, Random& random, DrawnRound& round) {
+void draw_round(const Models& models, int draft_tokens, int drafts, int root, numerics::Random& random, DrawnRound& round) {
     int last = root, agreeing = drafts;
     for (int i = 0; i < draft_tokens; ++i) {
         const int token = draw(models.target.after(last), random);
@@ -92,7 +92,7 @@ ExpectedRound expected_round(const Models& models, int draft_tokens, int drafts,
 }  // namespace
 
 Round independent_drafts_round(const Models& models, int draft_tokens, int drafts) {
-    return [&models, draft_tokens, drafts](int root, Random& random, DrawnRound& round) {
+    return [&models, draft_tokens, drafts](int root, numerics::Random& random, DrawnRound& round) {
         draw_round(models, draft_tokens, drafts, root, random, round);
     };
 }
@@ -103,4 +103,4 @@ RoundLaw independent_drafts_law(const Models& models, int draft_tokens, int draf
     };
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -3,10 +3,10 @@
 #include "numerics/random.h"
 #include "sim/sampling/chain.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
-void draw_round(const Models& models, int draft_tokens, int root, Random& random, DrawnRound& round) {
+void draw_round(const Models& models, int draft_tokens, int root, numerics::Random& random, DrawnRound& round) {
     int last = root;
     for (int i = 0; i < draft_tokens; ++i) {
         const std::span<const double> p = models.target.after(last), q = models.drafter.after(last);
@@ -42,7 +42,7 @@ Probabilities accepted_next(const Models& models, const Probabilities& accepted,
 }  // namespace
 
 Round token_wise_round(const Models& models, int draft_tokens) {
-    return [&models, draft_tokens](int root, Random& random, DrawnRound& round) {
+    return [&models, draft_tokens](int root, numerics::Random& random, DrawnRound& round) {
         draw_round(models, draft_tokens, root, random, round);
     };
 }
@@ -67,4 +67,4 @@ RoundLaw token_wise_law(const Models& models, int draft_tokens) {
     };
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -5,7 +5,7 @@
 
 #include "numerics/random.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 void count_at(std::vector<double>& histogram, std::size_t bin, double count = 1.0) {
@@ -31,7 +31,7 @@ void add(std::vector<double>& to, const std::vector<double>& values, double shar
 
 }  // namespace
 
-MeasuredAcceptance decode(const Round& round, Requests requests, int count, Random& random) {
+MeasuredAcceptance decode(const Round& round, Requests requests, int count, numerics::Random& random) {
     MeasuredAcceptance measured;
     DrawnRound drawn;
     double squares = 0.0;
@@ -84,4 +84,4 @@ ExpectedRound expected_acceptance(const RoundLaw& law, Requests requests) {
     return mean;
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -5,7 +5,7 @@
 #include "sim/sampling/round_law.h"
 #include "sim/trees/rank_acceptance.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 /// What is decoded: requests that start from a last token drawn uniformly and run for this many rounds, each from where the
 /// last one ended. Their number is fixed so that τ is a plain mean (no ratio of random numbers). One round is the default, as
@@ -32,7 +32,7 @@ struct MeasuredAcceptance {
 };
 
 /// Decodes `count` ≥ 2 requests; deterministic in `random`.
-MeasuredAcceptance decode(const Round& round, Requests requests, int count, Random& random);
+MeasuredAcceptance decode(const Round& round, Requests requests, int count, numerics::Random& random);
 
 /// The mean over worlds decoded with equally many requests each.
 MeasuredAcceptance combined(const std::vector<MeasuredAcceptance>& worlds);
@@ -40,4 +40,4 @@ MeasuredAcceptance combined(const std::vector<MeasuredAcceptance>& worlds);
 /// The expectation of decode(): the mean of the rounds of a request. `next_root` is the distribution of its last token.
 ExpectedRound expected_acceptance(const RoundLaw& law, Requests requests);
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

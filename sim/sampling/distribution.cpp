@@ -5,7 +5,7 @@
 
 #include "numerics/random.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 double sum(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
@@ -19,7 +19,7 @@ double normalise(Probabilities& weights) {
     return mass;
 }
 
-int draw(std::span<const double> weights, Random& random) {
+int draw(std::span<const double> weights, numerics::Random& random) {
     double left = random.uniform() * sum(weights);
     std::size_t last = 0;
     for (std::size_t token = 0; token < weights.size(); ++token) {
@@ -65,4 +65,4 @@ void Siblings::update() {
     next_[static_cast<std::size_t>(*best)] = 1.0;
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -6,7 +6,7 @@
 
 #include "numerics/random.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 using Probabilities = std::vector<double>;
 
@@ -17,7 +17,7 @@ double normalise(Probabilities& weights);
 
 /// A token with these weights (they need not sum to 1); the last one with any weight where rounding leaves the draw unanswered.
 /// At least one weight must be positive.
-int draw(std::span<const double> weights, Random& random);
+int draw(std::span<const double> weights, numerics::Random& random);
 
 /// max(p − q, 0), token by token, not normalised: what rejection leaves of p (Leviathan et al., arXiv 2211.17192).
 Probabilities positive_difference(std::span<const double> p, std::span<const double> q);
@@ -45,4 +45,4 @@ private:
     int left_;
 };
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

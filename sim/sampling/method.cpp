@@ -5,7 +5,7 @@
 #include "sim/sampling/chain.h"
 #include "sim/sampling/siblings.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 std::optional<RoundLaw> over(const DraftTree& tree, std::optional<SiblingLaw> law) {
@@ -118,4 +118,4 @@ std::optional<RoundLaw> law_of(Method method, const Models& models, const DraftT
     return std::nullopt;
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

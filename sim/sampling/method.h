@@ -9,7 +9,7 @@
 #include "sim/sampling/round_law.h"
 #include "sim/trees/draft_tree.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 /// All are lossless: the output is distributed as the target's (greedy: as the target's at temperature 0).
 enum class Method {
@@ -54,4 +54,4 @@ std::vector<Method> methods_for(const DraftTree& tree);
 Round round_of(Method method, const Models& models, const DraftTree& tree);
 std::optional<RoundLaw> law_of(Method method, const Models& models, const DraftTree& tree);
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -7,7 +7,7 @@
 #include "numerics/random.h"
 #include "sim/sampling/world.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 /// What one drawn round produced.
 struct DrawnRound {
@@ -23,7 +23,7 @@ struct DrawnRound {
 };
 
 /// Draws one round that starts from `root`, the last token so far; fills a cleared DrawnRound.
-using Round = std::function<void(int root, Random& random, DrawnRound& result)>;
+using Round = std::function<void(int root, numerics::Random& random, DrawnRound& result)>;
 
 /// What a round yields on average.
 struct ExpectedRound {
@@ -38,4 +38,4 @@ struct ExpectedRound {
 /// The exact expectation of a round whose root is distributed like `roots`; linear in it.
 using RoundLaw = std::function<ExpectedRound(const Probabilities& roots)>;
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -8,7 +8,7 @@
 #include "sim/sampling/round_law.h"
 #include "sim/trees/draft_tree.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 /// How siblings are drafted.
 enum class SiblingDrafts {
@@ -22,7 +22,7 @@ struct SiblingOutcome {
     int rank = 0;   ///< of the accepted child; 0: none
     int token = 0;  ///< the accepted child's, or the one that ends the round
 };
-using SiblingStep = std::function<SiblingOutcome(int parent_token, int children, Random& random)>;
+using SiblingStep = std::function<SiblingOutcome(int parent_token, int children, numerics::Random& random)>;
 
 /// The same as probabilities, tables over (parent's token, next token), row by row.
 struct SiblingLaw {
@@ -65,4 +65,4 @@ Round tree_round(DraftTree tree, SiblingStep step);
 /// every rank of the tree.
 RoundLaw tree_law(SiblingLaw law, DraftTree tree);
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

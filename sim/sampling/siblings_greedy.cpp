@@ -1,7 +1,7 @@
 #include "numerics/random.h"
 #include "sim/sampling/siblings.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 /// The rank that the drafter gives to the target's best token.
@@ -18,7 +18,7 @@ int rank_of_best(const Models& models, int parent) {
 }  // namespace
 
 SiblingStep greedy(const Models& models) {
-    return [&models](int parent, int children, Random& /*unused: nothing is random*/) {
+    return [&models](int parent, int children, numerics::Random& /*unused: nothing is random*/) {
         const int rank = rank_of_best(models, parent);
         return SiblingOutcome{rank <= children ? rank : 0, models.target.ranking_after(parent).front()};
     };
@@ -44,4 +44,4 @@ SiblingLaw greedy_law(const Models& models, int children) {
     return law;
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

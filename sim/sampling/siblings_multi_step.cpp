@@ -4,7 +4,7 @@
 #include "numerics/random.h"
 #include "sim/sampling/siblings.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 constexpr double negligible = 1e-14;
@@ -15,7 +15,7 @@ Probabilities after_rejection(const Probabilities& p, std::span<const double> q)
     return normalise(rest) > 0.0 ? rest : p;
 }
 
-SiblingOutcome draw_outcome(const Models& models, bool replace, int parent, int children, Random& random) {
+SiblingOutcome draw_outcome(const Models& models, bool replace, int parent, int children, numerics::Random& random) {
     const std::span<const double> target = models.target.after(parent);
     Probabilities p(target.begin(), target.end());
     Siblings siblings(models.drafter.after(parent), models.drafter.ranking_after(parent));
@@ -94,7 +94,7 @@ private:
 
 SiblingStep multi_step(const Models& models, SiblingDrafts drafts) {
     const bool replace = drafts == SiblingDrafts::with_replacement;
-    return [&models, replace](int parent, int children, Random& random) {
+    return [&models, replace](int parent, int children, numerics::Random& random) {
         return draw_outcome(models, replace, parent, children, random);
     };
 }
@@ -123,4 +123,4 @@ std::optional<SiblingLaw> multi_step_law(const Models& models, SiblingDrafts dra
     return law;
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -4,13 +4,13 @@
 #include "numerics/random.h"
 #include "sim/sampling/siblings.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 constexpr double negligible = 1e-14;
 
 /// The rank of the first sibling that holds `token`; 0 where none does.
-int drafted_rank(const Models& models, SiblingDrafts drafts, int parent, int children, int token, Random& random) {
+int drafted_rank(const Models& models, SiblingDrafts drafts, int parent, int children, int token, numerics::Random& random) {
     Siblings siblings(models.drafter.after(parent), models.drafter.ranking_after(parent));
     for (int rank = 1; rank <= children && !siblings.exhausted(); ++rank) {
         const int draft = drafts == SiblingDrafts::best
@@ -64,7 +64,7 @@ FirstDrafted first_drafted(const Models& models, SiblingDrafts drafts, int paren
 }  // namespace
 
 SiblingStep naive(const Models& models, SiblingDrafts drafts) {
-    return [&models, drafts](int parent, int children, Random& random) {
+    return [&models, drafts](int parent, int children, numerics::Random& random) {
         const int token = draw(models.target.after(parent), random);
         return SiblingOutcome{drafted_rank(models, drafts, parent, children, token, random), token};
     };
@@ -95,4 +95,4 @@ std::optional<SiblingLaw> naive_law(const Models& models, SiblingDrafts drafts, 
     return law;
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

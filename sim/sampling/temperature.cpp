@@ -6,7 +6,7 @@
 #include "numerics/bisection.h"
 #include "sim/sampling/decoder.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 std::string three_digits(double value) {
@@ -43,11 +43,11 @@ FittedWorlds unreachable(const MeasuredLength& measured, double least, double mo
 std::optional<double> fitted_mismatch(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
                                       const MeasuredLength& measured, double caution) {
     const auto length = [&](double mismatch) { return length_with(worlds, decoding, measured.at, mismatch, caution); };
-    const Bracket any{0.0, 16.0 * worlds.front().parameters().sharpness};
+    const numerics::Bracket any{0.0, 16.0 * worlds.front().parameters().sharpness};
     if (length(any.low) < measured.accept_length || length(any.high) > measured.accept_length) {
         return std::nullopt;
     }
-    return bisect(any, 24, [&](double mismatch) { return length(mismatch) >= measured.accept_length; }).middle();
+    return numerics::bisect(any, 24, [&](double mismatch) { return length(mismatch) >= measured.accept_length; }).middle();
 }
 
 }  // namespace
@@ -104,11 +104,11 @@ FittedWorlds fit_mismatch_and_caution(const std::vector<SyntheticWorld>& worlds,
             const auto too_low = [&](double log_caution) {
                 return second_length(std::exp(log_caution)).value_or(0.0) >= second.accept_length;
             };
-            low = std::exp(bisect({std::log(low), std::log(caution)}, 10, too_low).low);
+            low = std::exp(numerics::bisect({std::log(low), std::log(caution)}, 10, too_low).low);
             return {with(worlds, *fitted_mismatch(worlds, decoding, first, low), low), ""};
         }
     }
     return most < least ? unreachable(first, 1.0, decoding.tree.depth() + 1.0) : unreachable(second, least, most);
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

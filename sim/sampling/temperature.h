@@ -11,7 +11,7 @@
 
 #include "sim/sampling/method.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 /// Temperatures at which both models run.
 struct Temperatures {
@@ -50,4 +50,4 @@ FittedWorlds fit_mismatch(const std::vector<SyntheticWorld>& worlds, const Metho
 FittedWorlds fit_mismatch_and_caution(const std::vector<SyntheticWorld>& worlds, const MethodOnTree& decoding,
                                       MeasuredLength first, MeasuredLength second);
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -3,7 +3,7 @@
 #include "numerics/random.h"
 #include "sim/sampling/siblings.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 /// Σ_x weights(x)·table(x, ·), added to `to`.
@@ -47,7 +47,7 @@ ExpectedRound expected_round(const SiblingLaw& law, const DraftTree& tree, const
 }  // namespace
 
 Round tree_round(DraftTree tree, SiblingStep step) {
-    return [tree = std::move(tree), step = std::move(step)](int root, Random& random, DrawnRound& round) {
+    return [tree = std::move(tree), step = std::move(step)](int root, numerics::Random& random, DrawnRound& round) {
         int node = 0, last = root;
         while (tree.children(node) > 0) {
             const SiblingOutcome outcome = step(last, tree.children(node), random);
@@ -69,4 +69,4 @@ RoundLaw tree_law(SiblingLaw law, DraftTree tree) {
     return [shared, tree = std::move(tree)](const Probabilities& roots) { return expected_round(*shared, tree, roots); };
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -6,7 +6,7 @@
 
 #include "numerics/random.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 namespace {
 
 void check(std::vector<std::string>& problems, const char* what, double value, double low, double high) {
@@ -63,7 +63,7 @@ NextToken::NextToken(const std::vector<double>& logits, int vocabulary, double t
 
 SyntheticWorld::SyntheticWorld(const WorldParameters& parameters) : parameters_(parameters) {
     const auto entries = static_cast<std::size_t>(parameters.vocabulary) * static_cast<std::size_t>(parameters.vocabulary);
-    Random random(parameters.seed);
+    numerics::Random random(parameters.seed);
     for (std::size_t i = 0; i < entries; ++i) {
         target_.push_back(random.normal());
         noise_.push_back(random.normal());
@@ -98,4 +98,4 @@ std::vector<SyntheticWorld> worlds(const WorldParameters& parameters, int count)
     return all;
 }
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

@@ -8,7 +8,7 @@
 
 #include "sim/sampling/distribution.h"
 
-namespace treeline::sampling {
+namespace treeline::sim::sampling {
 
 inline constexpr int most_vocabulary = 256;
 
@@ -85,4 +85,4 @@ private:
 /// `count` worlds with the seeds parameters.seed, parameters.seed + 1, …
 std::vector<SyntheticWorld> worlds(const WorldParameters& parameters, int count);
 
-}  // namespace treeline::sampling
+}  // namespace treeline::sim::sampling

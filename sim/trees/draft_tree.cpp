@@ -4,7 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace treeline {
+namespace treeline::sim {
 
 std::span<const std::uint64_t> AncestorMask::row(int token) const {
     const auto words = static_cast<std::size_t>(words_per_row);
@@ -219,4 +219,4 @@ std::vector<std::string> parent_problems(const std::vector<int>& parents) {
     return problems;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

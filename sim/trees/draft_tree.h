@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Most nodes (root excluded) of a tree, anywhere.
 inline constexpr int most_tree_nodes = 4096;
@@ -93,4 +93,4 @@ private:
 /// first token at fault. Empty if it can.
 std::vector<std::string> parent_problems(const std::vector<int>& parents);
 
-}  // namespace treeline
+}  // namespace treeline::sim

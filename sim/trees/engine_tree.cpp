@@ -5,7 +5,7 @@
 
 #include "sim/trees/frontier_tree.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 constexpr int most_top_k_tried = 64;
@@ -63,4 +63,4 @@ std::vector<EngineTree> best_engine_trees(const DraftTree& tree, const RankAccep
     return found;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

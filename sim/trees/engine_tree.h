@@ -6,7 +6,7 @@
 
 #include "sim/trees/tree_shape.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// The best tree that an engine can express.
 struct EngineTree {
@@ -25,4 +25,4 @@ struct EngineTree {
 /// treated as static (sim/trees/frontier_tree.h). Empty for a tree without nodes or deeper than 256 levels.
 std::vector<EngineTree> best_engine_trees(const DraftTree& tree, const RankAcceptance& acceptance);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 struct Candidate {
@@ -89,4 +89,4 @@ DraftTree grow_beam_tree(int beams, int steps, const RankAcceptance& order) {
     return tree_of(candidates, kept);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -4,7 +4,7 @@
 #include "sim/trees/draft_tree.h"
 #include "sim/trees/rank_acceptance.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// How candidates are ordered: by f(v) of a per-rank acceptance made non-increasing in the rank (the running minimum), since a
 /// drafter ranks by its own confidence and takes rank r only after r − 1. Equal candidates: the shallower first, then the one
@@ -23,4 +23,4 @@ long long frontier_candidates(int levels, int top_k);
 /// step is kept (STree, arXiv 2505.14969), so the tree has beams · steps nodes.
 DraftTree grow_beam_tree(int beams, int steps, const RankAcceptance& order);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 void require_range(std::vector<std::string>& problems, const std::string& what, int value, int low, int high) {
@@ -106,4 +106,4 @@ std::size_t OptimalTrees::table_bytes() const {
     return gains_.empty() ? 0 : gains_.size() * gains_.front().size() * sizeof(double);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

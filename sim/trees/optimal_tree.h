@@ -7,7 +7,7 @@
 #include "sim/trees/draft_tree.h"
 #include "sim/trees/rank_acceptance.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Limits on a tree. Sequoia (arXiv 2402.12374) counts the root as a node and as a level: its n is nodes + 1, its l is depth +
 /// 1.
@@ -62,4 +62,4 @@ private:
     std::vector<Row> gains_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sim

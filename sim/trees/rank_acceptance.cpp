@@ -4,7 +4,7 @@
 #include <numeric>
 #include <sstream>
 
-namespace treeline {
+namespace treeline::sim {
 
 RankAcceptance RankAcceptance::from_counts(const std::vector<double>& accepted_by_rank, double none_accepted) {
     const double total = std::accumulate(accepted_by_rank.begin(), accepted_by_rank.end(), none_accepted);
@@ -105,4 +105,4 @@ Acceptance independent_chains_bound(const Acceptance& one, int drafts, int draft
     return Acceptance::per_position(std::move(positions));
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

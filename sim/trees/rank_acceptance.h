@@ -7,7 +7,7 @@
 #include "sim/acceptance.h"
 #include "sim/trees/draft_tree.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Per-rank acceptance: p_r = P(the child of rank r is the accepted one | its parent was accepted), the same at every level.
 /// At most one sibling is accepted, so the p_r sum to at most 1; they need not fall with the rank. Ranks beyond the last one
@@ -62,4 +62,4 @@ Acceptance acceptance_from_histogram(const std::vector<double>& rounds_by_accept
 /// is an upper bound, and measured values should replace it.
 Acceptance independent_chains_bound(const Acceptance& one, int drafts, int draft_tokens);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace treeline {
+namespace treeline::sim {
 
 TreeBuilder::TreeBuilder(const RankAcceptance& acceptance, const std::vector<TreeShape>& shapes) : acceptance_(acceptance) {
     std::map<int, TreeBudget> largest;
@@ -23,4 +23,4 @@ DraftTree TreeBuilder::build(const TreeShape& shape) const {
                               : optimal_.at(optimal->children).tree(optimal->nodes, optimal->depth);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -7,7 +7,7 @@
 #include "sim/trees/optimal_tree.h"
 #include "sim/trees/tree_shape.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// Builds what build_tree() does. The optimal trees of a list of shapes come from one dynamic programme for each limit on
 /// children, run for the largest budget: a grid of a thousand budgets costs no more than its largest.
@@ -24,4 +24,4 @@ private:
     std::map<int, OptimalTrees> optimal_;  ///< by children a node
 };
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -6,7 +6,7 @@
 #include "sim/trees/frontier_tree.h"
 #include "sim/trees/optimal_tree.h"
 
-namespace treeline {
+namespace treeline::sim {
 namespace {
 
 template <class... Functions>
@@ -250,4 +250,4 @@ DraftTree build_tree(const TreeShape& shape, const RankAcceptance& acceptance) {
         shape);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sim

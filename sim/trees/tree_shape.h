@@ -8,7 +8,7 @@
 #include "sim/trees/draft_tree.h"
 #include "sim/trees/rank_acceptance.h"
 
-namespace treeline {
+namespace treeline::sim {
 
 /// k draft tokens, one after the other.
 struct ChainShape {
@@ -95,4 +95,4 @@ bool depends_on_acceptance(const TreeShape& shape);
 /// The tree of a shape without problems(). `acceptance` matters only where depends_on_acceptance().
 DraftTree build_tree(const TreeShape& shape, const RankAcceptance& acceptance);
 
-}  // namespace treeline
+}  // namespace treeline::sim

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// Probabilities in files are rounded.
@@ -142,4 +142,4 @@ double ucb_regret_bound(const TaskFacts& facts, double exploration, double round
     return bound;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -19,7 +19,7 @@
 #include "sim/units.h"
 #include "sweeps/adaptive/interval.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct BanditArm {
     std::string name;
@@ -155,4 +155,4 @@ BanditOutcome simulate_bandit(const BanditProblem& problem, const BanditRule& ru
 /// / Δ + (1 + π²/3)·Δ.
 double ucb_regret_bound(const TaskFacts& facts, double exploration, double rounds);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

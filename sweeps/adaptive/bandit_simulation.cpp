@@ -5,12 +5,12 @@
 #include "sweeps/adaptive/bandit.h"
 #include "sweeps/parallel.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// The outcome of running a shape once on a task, prepared for the inner loop.
 struct Play {
-    CountDistribution accepted;
+    numerics::CountDistribution accepted;
     double cost = 0.0;          ///< as the bandit sees it
     double round = 0.0;         ///< s
     double lost_seconds = 0.0;  ///< expected, against the fastest shape
@@ -22,7 +22,8 @@ std::vector<Play> plays_of(const BanditProblem& problem, const BanditTask& task,
     for (std::size_t k = 0; k < task.arms.size(); ++k) {
         const ArmOnTask& arm = task.arms[k];
         const ArmFacts& fact = facts.arms[k];
-        Play play{CountDistribution(arm.accepted_exactly), round_cost(problem, task, k, reward), arm.round.value(), 0.0, 0.0};
+        Play play{numerics::CountDistribution(arm.accepted_exactly), round_cost(problem, task, k, reward), arm.round.value(),
+                  0.0, 0.0};
         play.lost_seconds = fact.accept_length * (fact.time_per_token - facts.arms[facts.fastest].time_per_token).value();
         play.lost_reward = facts.arms[facts.favoured].mean_reward - fact.mean_reward;
         plays.push_back(std::move(play));
@@ -63,7 +64,7 @@ std::vector<std::int64_t> checkpoints(const std::vector<TaskStretch>& sequence) 
 }
 
 Repetition run_once(const BanditProblem& problem, const BanditRule& rule, const std::vector<std::vector<Play>>& plays,
-                    const std::vector<std::int64_t>& stops, Random random) {
+                    const std::vector<std::int64_t>& stops, numerics::Random random) {
     Repetition repetition;
     UcbBandit bandit(problem.arms.size(), rule);
     double lost_seconds = 0.0;
@@ -189,8 +190,9 @@ BanditOutcome simulate_bandit(const BanditProblem& problem, const BanditRule& ru
     }
     const std::vector<std::int64_t> stops = checkpoints(problem.sequence);
     std::vector<Repetition> repetitions(static_cast<std::size_t>(runs.repetitions));
-    parallel_for(repetitions.size(), thread_count(runs.threads),
-                 [&](std::size_t i) { repetitions[i] = run_once(problem, rule, plays, stops, Random(runs.seed, i)); });
+    parallel_for(repetitions.size(), thread_count(runs.threads), [&](std::size_t i) {
+        repetitions[i] = run_once(problem, rule, plays, stops, numerics::Random(runs.seed, i));
+    });
     compare_with_fixed(problem, repetitions, outcome);
     describe_stretches(problem, repetitions, outcome);
     for (std::size_t i = 0; i < stops.size(); ++i) {
@@ -200,4 +202,4 @@ BanditOutcome simulate_bandit(const BanditProblem& problem, const BanditRule& ru
     return outcome;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

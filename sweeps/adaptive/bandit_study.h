@@ -6,7 +6,7 @@
 
 #include "sweeps/adaptive/bandit.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct BanditInput {
     std::string title, source;
@@ -23,4 +23,4 @@ struct BanditAnswer {
     BanditOutcome outcome;
 };
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

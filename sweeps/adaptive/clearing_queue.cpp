@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// P(Poisson(mean) = j) for j = 0 … last, in logarithms: e^(−mean) underflows for large means.
@@ -70,4 +70,4 @@ ClearingLoad load_of(const ClearingQueue& queue, const ClearingForecast& forecas
     return load;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -20,7 +20,7 @@
 #include "sim/units.h"
 #include "sweeps/adaptive/interval.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// When T starts: as the last window closes (the closed form is exact then), or with the window's first request, as batching
 /// servers do; then r = 1 + min(Poisson(λT), C − 1), and there are no empty windows.
@@ -82,4 +82,4 @@ struct ClearingSimulation {
 ClearingSimulation simulate_clearing(const ClearingQueue& queue, const std::vector<Seconds>& service,
                                      const SimulationSize& size, double confidence);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

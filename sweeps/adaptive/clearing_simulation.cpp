@@ -6,7 +6,7 @@
 #include "sweeps/adaptive/repetitions.h"
 #include "sweeps/parallel.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// What one repetition counted.
@@ -29,7 +29,7 @@ struct Tally {
 /// Arrivals, taken by one window after another.
 class Windows {
 public:
-    Windows(const ClearingQueue& queue, Random random) : queue_(queue), random_(random) {
+    Windows(const ClearingQueue& queue, numerics::Random random) : queue_(queue), random_(random) {
         next_arrival_ = random_.exponential(queue_.arrivals_per_second);
     }
 
@@ -53,7 +53,7 @@ public:
 
 private:
     const ClearingQueue& queue_;
-    Random random_;
+    numerics::Random random_;
     double next_arrival_ = 0.0;
     double opened_ = 0.0;
 };
@@ -71,7 +71,8 @@ WindowCount windows_for(const ClearingQueue& queue, const SimulationSize& size) 
     return {windows(size.warm_up), std::max<std::int64_t>(1, windows(size.requests))};
 }
 
-Tally run_once(const ClearingQueue& queue, const std::vector<Seconds>& service, const WindowCount& count, Random random) {
+Tally run_once(const ClearingQueue& queue, const std::vector<Seconds>& service, const WindowCount& count,
+               numerics::Random random) {
     Tally tally;
     tally.windows.assign(static_cast<std::size_t>(queue.capacity) + 1, 0.0);
     Windows windows(queue, random);
@@ -105,7 +106,7 @@ ClearingSimulation simulate_clearing(const ClearingQueue& queue, const std::vect
     const WindowCount count = windows_for(queue, size);
     std::vector<Tally> tallies(static_cast<std::size_t>(size.repetitions));
     parallel_for(tallies.size(), thread_count(size.threads),
-                 [&](std::size_t i) { tallies[i] = run_once(queue, service, count, Random(size.seed, i)); });
+                 [&](std::size_t i) { tallies[i] = run_once(queue, service, count, numerics::Random(size.seed, i)); });
     const auto over = [&](auto figure) { return interval_over(tallies, confidence, figure); };
     ClearingSimulation result;
     for (std::size_t j = 0; j <= static_cast<std::size_t>(queue.capacity); ++j) {
@@ -121,4 +122,4 @@ ClearingSimulation simulate_clearing(const ClearingQueue& queue, const std::vect
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

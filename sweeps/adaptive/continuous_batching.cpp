@@ -8,7 +8,7 @@
 #include "sweeps/adaptive/repetitions.h"
 #include "sweeps/parallel.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 struct Request {
@@ -28,7 +28,7 @@ struct Tally {
     double seconds = 0.0, rounds = 0.0, sequence_rounds = 0.0, tokens = 0.0, request_seconds = 0.0;
 };
 
-int output_tokens(const Requests& requests, Random& random) {
+int output_tokens(const Requests& requests, numerics::Random& random) {
     if (requests.length == OutputLength::fixed) {
         return static_cast<int>(requests.output_tokens);
     }
@@ -121,7 +121,7 @@ private:
     }
 
     /// Gives every sequence of the batch its tokens; returns how many were wanted.
-    int advance(const CountDistribution& accepted) {
+    int advance(const numerics::CountDistribution& accepted) {
         int wanted = 0;
         for (std::size_t i = 0; i < batch_.size();) {
             Request& request = batch_[i];
@@ -158,8 +158,8 @@ private:
     const SimulationSize& size_;
     /// Arrivals and lengths have a stream apart from acceptance: every schedule sees the same requests, so differences are due
     /// to the schedules.
-    Random coming_, verifying_;
-    std::vector<CountDistribution> accepted_;
+    numerics::Random coming_, verifying_;
+    std::vector<numerics::CountDistribution> accepted_;
     Tally tally_;
     std::deque<Request> queue_;
     std::vector<Request> batch_;
@@ -205,4 +205,4 @@ ServedTraffic simulate_serving(const BatchServer& server, const Requests& reques
     return served;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -15,7 +15,7 @@
 #include "sweeps/adaptive/interval.h"
 #include "sweeps/adaptive/speed_table.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct BatchServer {
     const std::vector<SpeculationSetting>& settings;
@@ -45,4 +45,4 @@ struct ServedTraffic {
 ServedTraffic simulate_serving(const BatchServer& server, const Requests& requests, const SimulationSize& size,
                                double confidence);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -4,7 +4,7 @@
 
 #include "numerics/student_t.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 Interval mean_interval(const std::vector<double>& samples, double confidence) {
     const auto n = static_cast<double>(samples.size());
@@ -19,8 +19,8 @@ Interval mean_interval(const std::vector<double>& samples, double confidence) {
     for (const double sample : samples) {
         squares += (sample - interval.mean) * (sample - interval.mean);
     }
-    interval.half_width = student_t(confidence, n - 1.0) * std::sqrt(squares / (n - 1.0) / n);
+    interval.half_width = numerics::student_t(confidence, n - 1.0) * std::sqrt(squares / (n - 1.0) / n);
     return interval;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

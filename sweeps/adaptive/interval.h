@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A mean with its confidence interval, mean ± half_width.
 struct Interval {
@@ -18,4 +18,4 @@ struct Interval {
 /// Student's interval of the mean of independent samples (one a repetition). A single sample has no interval: half-width 0.
 Interval mean_interval(const std::vector<double>& samples, double confidence);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

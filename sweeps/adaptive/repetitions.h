@@ -9,7 +9,7 @@
 #include "sweeps/adaptive/clearing_queue.h"
 #include "sweeps/adaptive/interval.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// 0 without values.
 inline double mean_of(const std::vector<double>& values) {
@@ -40,7 +40,8 @@ LatencySummary latency_over(const std::vector<Tally>& tallies, double confidence
             all.insert(all.end(), measured.begin(), measured.end());
         }
     }
-    return {mean_interval(means, confidence), quantile(all, 0.5), quantile(all, 0.9), quantile(std::move(all), 0.99)};
+    return {mean_interval(means, confidence), numerics::quantile(all, 0.5), numerics::quantile(all, 0.9),
+            numerics::quantile(std::move(all), 0.99)};
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -9,13 +9,13 @@
 #include "text/input_error.h"
 #include "text/number_text.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// The shapes as users count them: ways of verifying share a label.
-std::vector<std::string> labels_of(const std::vector<Speculation>& speculations) {
+std::vector<std::string> labels_of(const std::vector<sim::Speculation>& speculations) {
     std::vector<std::string> labels;
-    for (const Speculation& speculation : speculations) {
+    for (const sim::Speculation& speculation : speculations) {
         if (std::find(labels.begin(), labels.end(), speculation.label) == labels.end()) {
             labels.push_back(speculation.label);
         }
@@ -23,22 +23,22 @@ std::vector<std::string> labels_of(const std::vector<Speculation>& speculations)
     return labels;
 }
 
-RoundSetup setup_of(const ShapesPoint& point, const DraftAcceptance& acceptance, Rollback rollback) {
+sim::RoundSetup setup_of(const ShapesPoint& point, const sim::DraftAcceptance& acceptance, sim::Rollback rollback) {
     return {point.target.model, point.target.precision, point.platform,    point.drafter.drafter, acceptance,
             rollback,           point.decoding,         point.speculations};
 }
 
 /// The point compiled with each rollback policy that works at all; why none does goes into `problems`.
-std::vector<CompiledRound> compiled_rounds(const ShapesPoint& point, const DraftAcceptance& acceptance,
-                                           std::vector<std::string>& problems) {
-    const std::vector<Rollback> policies =
-        point.rollback ? std::vector<Rollback>{*point.rollback} : rollbacks_for(point.target.model, point.platform.stack);
-    std::vector<CompiledRound> rounds;
-    for (const Rollback rollback : policies) {
-        const RoundSetup setup = setup_of(point, acceptance, rollback);
+std::vector<sim::CompiledRound> compiled_rounds(const ShapesPoint& point, const sim::DraftAcceptance& acceptance,
+                                                std::vector<std::string>& problems) {
+    const std::vector<sim::Rollback> policies = point.rollback ? std::vector<sim::Rollback>{*point.rollback}
+                                                               : sim::rollbacks_for(point.target.model, point.platform.stack);
+    std::vector<sim::CompiledRound> rounds;
+    for (const sim::Rollback rollback : policies) {
+        const sim::RoundSetup setup = setup_of(point, acceptance, rollback);
         std::vector<std::string> found = problems_of(setup);
         if (found.empty()) {
-            rounds.push_back(compile_round(setup));
+            rounds.push_back(sim::compile_round(setup));
         } else if (problems.empty()) {
             problems = std::move(found);
         }
@@ -52,13 +52,13 @@ std::vector<CompiledRound> compiled_rounds(const ShapesPoint& point, const Draft
 /// Pricing of one shape: `problem` says why there is none.
 class ShapePricer {
 public:
-    ShapePricer(const ShapesPoint& point, const std::vector<CompiledRound>& rounds) : point_(point), rounds_(rounds) {}
+    ShapePricer(const ShapesPoint& point, const std::vector<sim::CompiledRound>& rounds) : point_(point), rounds_(rounds) {}
 
     PricedShape price(const std::string& label, const std::vector<int>& batches, std::string& problem) const {
         PricedShape shape;
         shape.label = label;
         for (const int batch : batches) {
-            const std::optional<RoundEstimate> best = fastest(label, batch, shape, problem);
+            const std::optional<sim::RoundEstimate> best = fastest(label, batch, shape, problem);
             if (!best) {
                 return shape;
             }
@@ -70,9 +70,10 @@ public:
     }
 
 private:
-    std::optional<RoundEstimate> fastest(const std::string& label, int batch, PricedShape& shape, std::string& problem) const {
-        std::optional<RoundEstimate> best;
-        for (const CompiledRound& round : rounds_) {
+    std::optional<sim::RoundEstimate> fastest(const std::string& label, int batch, PricedShape& shape,
+                                              std::string& problem) const {
+        std::optional<sim::RoundEstimate> best;
+        for (const sim::CompiledRound& round : rounds_) {
             for (int i = 0; i < static_cast<int>(point_.speculations.size()); ++i) {
                 if (point_.speculations[static_cast<std::size_t>(i)].label != label) {
                     continue;
@@ -81,10 +82,10 @@ private:
                     problem = fmt::format("{}: {}", label, round.row(i).problem);
                     continue;
                 }
-                const RoundEstimate estimate = evaluate(round, {i, static_cast<double>(batch), point_.context});
+                const sim::RoundEstimate estimate = sim::evaluate(round, {i, static_cast<double>(batch), point_.context});
                 if (!estimate.fits) {
                     problem = fmt::format("{} does not fit at batch {} and context {}: each device needs {} of its {}", label,
-                                          batch, exact_text(point_.context), treeline::text_of(estimate.memory),
+                                          batch, text::exact_text(point_.context), treeline::text_of(estimate.memory),
                                           treeline::text_of(round.memory.capacity));
                 } else if (!best || better_at_a_point(estimate, *best)) {
                     best = estimate;
@@ -97,20 +98,20 @@ private:
     }
 
     const ShapesPoint& point_;
-    const std::vector<CompiledRound>& rounds_;
+    const std::vector<sim::CompiledRound>& rounds_;
 };
 
 }  // namespace
 
 std::string text_of(const ShapesPoint& point) {
     return fmt::format("{} on {}, drafter {}, context {}", point.target.label, label_of(point.platform), point.drafter.label,
-                       exact_text(point.context));
+                       text::exact_text(point.context));
 }
 
-std::vector<PricedShape> price_shapes(const ShapesPoint& point, const DraftAcceptance& acceptance,
+std::vector<PricedShape> price_shapes(const ShapesPoint& point, const sim::DraftAcceptance& acceptance,
                                       const std::vector<int>& batches) {
     std::vector<std::string> problems;
-    const std::vector<CompiledRound> rounds = compiled_rounds(point, acceptance, problems);
+    const std::vector<sim::CompiledRound> rounds = compiled_rounds(point, acceptance, problems);
     std::vector<PricedShape> shapes;
     if (!rounds.empty()) {
         const ShapePricer pricer(point, rounds);
@@ -123,9 +124,9 @@ std::vector<PricedShape> price_shapes(const ShapesPoint& point, const DraftAccep
         }
     }
     if (!problems.empty()) {
-        throw InputError(std::move(problems));
+        throw text::InputError(std::move(problems));
     }
     return shapes;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

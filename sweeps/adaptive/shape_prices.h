@@ -7,17 +7,17 @@
 
 #include "sweeps/choices.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A design point with several shapes.
 struct ShapesPoint {
     TargetChoice target;
-    Platform platform;
+    sim::Platform platform;
     DrafterChoice drafter;
-    std::vector<Speculation> speculations;  ///< plain decoding first, whether requested or not
+    std::vector<sim::Speculation> speculations;  ///< plain decoding first, whether requested or not
     bool plain_asked_for = false;
-    std::optional<Rollback> rollback;  ///< nothing: the fastest that fits, for each shape and batch
-    Decoding decoding = Decoding::greedy;
+    std::optional<sim::Rollback> rollback;  ///< nothing: the fastest that fits, for each shape and batch
+    sim::Decoding decoding = sim::Decoding::greedy;
     double context = 0.0;
 };
 
@@ -36,7 +36,7 @@ struct PricedShape {
 
 /// Every shape at every batch with this acceptance, plain decoding first. Throws InputError with a sentence for each shape that
 /// cannot run or does not fit.
-std::vector<PricedShape> price_shapes(const ShapesPoint& point, const DraftAcceptance& acceptance,
+std::vector<PricedShape> price_shapes(const ShapesPoint& point, const sim::DraftAcceptance& acceptance,
                                       const std::vector<int>& batches);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 /// Probabilities in files are rounded.
@@ -118,4 +118,4 @@ double mean_rounds(const SpeculationSetting& setting, const Requests& requests) 
     return 1.0 / (1.0 - survives);
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

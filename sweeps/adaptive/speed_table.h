@@ -8,7 +8,7 @@
 #include "sim/enum_names.h"
 #include "sim/units.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// One way of decoding. `round[b − 1]` is the time of a round of batch b.
 struct SpeculationSetting {
@@ -61,4 +61,4 @@ struct Requests {
 /// recursion R(l) = 1 + Σ P(N = n)·R(l − n); geometric ones end in a round of n tokens with probability 1 − (1 − 1/L)^n.
 double mean_rounds(const SpeculationSetting& setting, const Requests& requests);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 ServedPoint serve(const TrafficInput& input, const TrafficPolicy& policy, double arrivals) {
@@ -97,4 +97,4 @@ std::vector<ScheduleRange> ranges_of(const SettingByBatch& schedule) {
     return ranges;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -9,7 +9,7 @@
 #include "sweeps/adaptive/clearing_queue.h"
 #include "sweeps/adaptive/continuous_batching.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A periodic-clearing queue's T and when it starts.
 struct ClearingWindow {
@@ -70,4 +70,4 @@ struct ScheduleRange {
 };
 std::vector<ScheduleRange> ranges_of(const SettingByBatch& schedule);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

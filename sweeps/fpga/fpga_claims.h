@@ -7,7 +7,7 @@
 
 #include "sweeps/fpga/fpga_run.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A text, a number, or nothing where it is not known.
 using ClaimCell = std::variant<std::monostate, double, std::string>;
@@ -22,13 +22,13 @@ struct FpgaClaim {
 
 struct ClaimedStorage {
     std::string label;
-    fpga::NumberStorage storage;
+    sim::fpga::NumberStorage storage;
 };
 
 /// A published acceptance of one draft structure.
 struct ClaimedStructure {
     std::string data, label;
-    DraftTree tree;
+    sim::DraftTree tree;
     double accept_length = 1.0;
 };
 
@@ -43,4 +43,4 @@ struct FpgaClaimsInput {
 
 std::vector<FpgaClaim> fpga_claims(const FpgaClaimsInput& input);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -2,26 +2,26 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::sweeps {
 
 FpgaEstimate estimate_fpga(FpgaRun run) {
     FpgaEstimate estimate;
-    estimate.work = fpga::tree_work(run.tree, run.design.ssm.rules, run.options.plan);
-    const fpga::MambaShape drafter = run.drafter ? run.drafter->shape : fpga::MambaShape();
+    estimate.work = sim::fpga::tree_work(run.tree, run.design.ssm.rules, run.options.plan);
+    const sim::fpga::MambaShape drafter = run.drafter ? run.drafter->shape : sim::fpga::MambaShape();
     estimate.round =
-        fpga::round_cost(run.board, run.design, run.target.shape, drafter, estimate.work, run.accept_length, run.options);
-    for (const fpga::DraftStep& step : estimate.work.draft) {
-        const fpga::PassWork work = fpga::draft_work(step, run.accept_length, run.options.plan);
-        estimate.draft.push_back({step, fpga::pass_cost(run.board, run.design, drafter, work)});
+        sim::fpga::round_cost(run.board, run.design, run.target.shape, drafter, estimate.work, run.accept_length, run.options);
+    for (const sim::fpga::DraftStep& step : estimate.work.draft) {
+        const sim::fpga::PassWork work = sim::fpga::draft_work(step, run.accept_length, run.options.plan);
+        estimate.draft.push_back({step, sim::fpga::pass_cost(run.board, run.design, drafter, work)});
     }
-    const fpga::BufferNeeds needs = {run.target.shape, estimate.work.verified_tokens, run.options.plan, drafter};
-    estimate.resources = fpga::resource_use(run.design, needs, run.board.resources.urams > 0.0);
-    estimate.memory = fpga::memory_needed(run.design, run.target.shape, drafter, estimate.work, run.options.plan);
+    const sim::fpga::BufferNeeds needs = {run.target.shape, estimate.work.verified_tokens, run.options.plan, drafter};
+    estimate.resources = sim::fpga::resource_use(run.design, needs, run.board.resources.urams > 0.0);
+    estimate.memory = sim::fpga::memory_needed(run.design, run.target.shape, drafter, estimate.work, run.options.plan);
     estimate.run = std::move(run);
     return estimate;
 }
 
-std::vector<FpgaTerm> terms_of(const fpga::LayerCycles& layer) {
+std::vector<FpgaTerm> terms_of(const sim::fpga::LayerCycles& layer) {
     return {{"norm", layer.norm},
             {"in_proj: B, C, first step sizes", layer.preamble},
             {"in_proj: x and gate, with the scan", layer.scan},
@@ -31,7 +31,7 @@ std::vector<FpgaTerm> terms_of(const fpga::LayerCycles& layer) {
             {"exposed control and buffers", layer.exposed}};
 }
 
-std::string name_of(const fpga::DraftStep& step) {
+std::string name_of(const sim::fpga::DraftStep& step) {
     if (step.first) {
         return "draft, root";
     }
@@ -54,4 +54,4 @@ std::vector<FpgaNamedPass> passes_of(const FpgaEstimate& estimate) {
     return passes;
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

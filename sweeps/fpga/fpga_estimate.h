@@ -6,20 +6,20 @@
 
 #include "sweeps/fpga/fpga_run.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// A kind of drafting pass and its cost.
 struct FpgaDraftPass {
-    fpga::DraftStep step;
-    fpga::PassCost cost;  ///< of one such pass
+    sim::fpga::DraftStep step;
+    sim::fpga::PassCost cost;  ///< of one such pass
 };
 
 struct FpgaEstimate {
     FpgaRun run;
-    fpga::TreeWork work;
-    fpga::RoundCost round;
+    sim::fpga::TreeWork work;
+    sim::fpga::RoundCost round;
     std::vector<FpgaDraftPass> draft;
-    fpga::ResourceUse resources;
+    sim::fpga::ResourceUse resources;
     Bytes memory;  ///< weights and states in the board's memory
 };
 
@@ -32,16 +32,16 @@ struct FpgaTerm {
     double cycles;
 };
 /// The terms that sum to LayerCycles::total, in the order of time.
-std::vector<FpgaTerm> terms_of(const fpga::LayerCycles& layer);
+std::vector<FpgaTerm> terms_of(const sim::fpga::LayerCycles& layer);
 
 /// A pass of the estimate, by name: plain decoding, verification, the drafting passes.
 struct FpgaNamedPass {
     std::string name;
     double runs;  ///< in a round; 0 for plain decoding beside speculation
-    const fpga::PassCost* cost;
+    const sim::fpga::PassCost* cost;
 };
 /// "draft, root", "draft, 3 tokens" (of one parent), "draft, 3 tokens of 2" (parents), "draft, 3 tokens after 4" (replayed).
-std::string name_of(const fpga::DraftStep& step);
+std::string name_of(const sim::fpga::DraftStep& step);
 std::vector<FpgaNamedPass> passes_of(const FpgaEstimate& estimate);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

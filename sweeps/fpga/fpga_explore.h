@@ -6,7 +6,7 @@
 #include "sweeps/fpga/fpga_run.h"
 #include "sweeps/fpga_search.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 struct FpgaExploration {
     FpgaRun base;  ///< board, design, target, overlap
@@ -18,4 +18,4 @@ struct FpgaExploration {
 /// Searches; throws InputError where nothing fits, naming the resource that the smallest design lacks.
 void explore(FpgaExploration& exploration, unsigned threads);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

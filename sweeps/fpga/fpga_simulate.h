@@ -8,7 +8,7 @@
 #include "kernels/hls/plan_of_design.h"
 #include "sweeps/fpga/fpga_run.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 
 /// One layer of a pass, simulated and priced.
 struct FpgaSimulatedPass {
@@ -22,11 +22,11 @@ struct FpgaSimulatedPass {
 struct FpgaSimulation {
     FpgaRun run;
     int replayed = 0;  ///< tokens recomputed before the tree, a whole number
-    accelerator::PlannedLayer layer;
-    accelerator::LayerTrace trace;
-    accelerator::Schedule schedule;
-    fpga::LayerCycles closed_form;          ///< of the same tokens
-    fpga::IssueSchedule issue;              ///< of the tree, one group of interleaved state tiles
+    kernels::accelerator::PlannedLayer layer;
+    kernels::accelerator::LayerTrace trace;
+    kernels::accelerator::Schedule schedule;
+    sim::fpga::LayerCycles closed_form;     ///< of the same tokens
+    sim::fpga::IssueSchedule issue;         ///< of the tree, one group of interleaved state tiles
     double simulation_seconds = 0.0;        ///< of the verification
     std::vector<FpgaSimulatedPass> passes;  ///< of a round: the verification, then kinds of drafting passes
 
@@ -43,4 +43,4 @@ struct FpgaSimulation {
 /// below zero: what the run's plan recomputes before the verification, rounded. Throws InputError where a trace deadlocks.
 FpgaSimulation simulate_fpga(FpgaRun run, int replayed);
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -11,6 +11,7 @@
 #include "sim/trees/optimal_tree.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 
 namespace {
 
@@ -27,8 +28,8 @@ ChainRound chain(int draft_tokens, double time, std::optional<double> accept_len
 }
 
 /// Best trees of 1 … `most` nodes on a law of nodes + 1 tokens.
-std::vector<TreeRound> best_trees(const RuntimeLaw& law, const RankAcceptance& acceptance, int most, int depth) {
-    const OptimalTrees optimal(acceptance, {most, depth, 0});
+std::vector<TreeRound> best_trees(const RuntimeLaw& law, const sim::RankAcceptance& acceptance, int most, int depth) {
+    const sim::OptimalTrees optimal(acceptance, {most, depth, 0});
     std::vector<TreeRound> rounds;
     for (int nodes = 1; nodes <= most; ++nodes) {
         rounds.push_back(tree(nodes, law.at(nodes + 1).value(), optimal.accept_length(nodes, depth)));
@@ -57,7 +58,7 @@ TEST_CASE("where the best trees stop paying, by hand") {
     // Ranks 0.5, 0.25 at depth 1: τ(1) = 1.5, τ(2) = 1.75, more nodes add nothing. Chain of 1 draft: τ = 1.5, 2 tokens.
     // T(n) = 10 + n: chain 12; trees 12, 13, 14, 15. Gains 1; (1.75/1.5)·(12/13) = 1.0769; ·(12/14) = 1; ·(12/15) = 0.9333.
     // So 2 nodes pay, 3 break exactly even (no gain), 4 lose.
-    const std::vector<TreeRound> trees = best_trees({LawForm::linear, {10.0, 1.0}}, RankAcceptance({0.5, 0.25}), 4, 1);
+    const std::vector<TreeRound> trees = best_trees({LawForm::linear, {10.0, 1.0}}, sim::RankAcceptance({0.5, 0.25}), 4, 1);
     const BreakEven result = break_even(chain(1, 12.0, 1.5), trees);
     CHECK(*result.points[1].gain == Approx(1.75 / 1.5 * 12.0 / 13.0));
     CHECK(*result.points[2].gain == Approx(1.0));
@@ -80,8 +81,8 @@ TEST_CASE("sizes that lose between sizes that pay are counted") {
 }
 
 TEST_CASE("a constant law never stops paying, a steep one never begins") {
-    const RankAcceptance acceptance({0.6, 0.2, 0.1});
-    const OptimalTrees line(RankAcceptance({0.6}), {4, 4, 1});
+    const sim::RankAcceptance acceptance({0.6, 0.2, 0.1});
+    const sim::OptimalTrees line(sim::RankAcceptance({0.6}), {4, 4, 1});
     const double chain_length = line.accept_length(4, 4);
     const BreakEven free = break_even(chain(4, 10.0, chain_length), best_trees({LawForm::constant, {10.0}}, acceptance, 64, 8));
     CHECK(free.pays_to == 64);
@@ -94,7 +95,7 @@ TEST_CASE("a constant law never stops paying, a steep one never begins") {
 }
 
 TEST_CASE("scaling all times leaves ratios, gains and sizes as they are") {
-    const RankAcceptance acceptance({0.6, 0.2, 0.1});
+    const sim::RankAcceptance acceptance({0.6, 0.2, 0.1});
     const RuntimeLaw law{LawForm::quadratic, {0.010, 1e-4, 2e-6}};
     const RuntimeLaw scaled{LawForm::quadratic, {0.010 * 7.3, 1e-4 * 7.3, 2e-6 * 7.3}};
     const BreakEven a = break_even(chain(4, law.at(5).value(), 2.3), best_trees(law, acceptance, 100, 8));

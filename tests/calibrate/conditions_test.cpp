@@ -4,6 +4,7 @@
 #include "calibrate/measure/conditions.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 using treeline::testing::Folder;
 using treeline::testing::some_machine;
 
@@ -45,7 +46,7 @@ TEST_CASE("decoders are written, found again, and read back in the order of the 
     for (const HeldOutDecoder& decoder : decoders) {
         CHECK(again.holds(decoder_case(decoder)));
     }
-    const Device device = testing::device("generic-x86");
+    const sim::Device device = testing::device("generic-x86");
     const std::vector<DecoderCheck> checks = checked_decoders(again.read(), device);
     REQUIRE(checks.size() == decoders.size());
     for (std::size_t i = 0; i < checks.size(); ++i) {
@@ -62,7 +63,7 @@ TEST_CASE("decoders are written, found again, and read back in the order of the 
 }
 
 TEST_CASE("rows of other decoders, and rows without phases, are refused") {
-    const Device device = testing::device("generic-x86");
+    const sim::Device device = testing::device("generic-x86");
     const std::string good = "mamba2,fp32,1,256,first-layer,chain 4,unrolled,replay,3,9000,1,2,3,4";
     CHECK(checked_decoders(file_with(columns, good), device).size() == 1);
     CHECK_THROWS_WITH(
@@ -91,7 +92,7 @@ TEST_CASE("the best choice goes by time of a produced token, and regret by measu
     CHECK(choices[0].best_measured == policy_of(tree));
     CHECK(choices[0].best_predicted == policy_of(chain));
     CHECK(choices[0].regret == Approx(0.2));
-    const std::string text = decoder_check_text(checks);
+    const std::string text = reports::decoder_check_text(checks);
     CHECK(text.find("Regret: median 20.0 %, largest 20.0 %") != std::string::npos);
     CHECK(text.find("4 configurations. Errors: median") != std::string::npos);
 }
@@ -102,13 +103,13 @@ TEST_CASE("a check is kept with the calibration and shown on its page") {
     const std::vector<HeldOutDecoder> decoders = held_out_decoders(false, true);
     answer.decoders = {check_of(decoders[0], 10e-3, 11e-3), check_of(decoders[1], 24e-3, 20e-3)};
     answer.check = {{"mamba2", "one token", Seconds(1e-3), Seconds(1e-3)}};
-    const nlohmann::json check = nlohmann::json::parse(calibration_json(answer))["check"];
+    const nlohmann::json check = nlohmann::json::parse(reports::calibration_json(answer))["check"];
     CHECK(check["decoders"].size() == 2);
     CHECK(check["decoders"][1]["tokens"] == 4.0);
     CHECK(check["decoders"][0]["predicted_us"] == Approx(11e3));
     CHECK(check["layers"].size() == 1);
     CHECK(check["choices"][0]["regret"] == Approx(0.0).margin(1e-9));
-    const nlohmann::ordered_json shown = section_json(check_section(answer));
+    const nlohmann::ordered_json shown = reports::section_json(reports::check_section(answer));
     CHECK(shown["figures"][0]["rows"].size() == 3);
     CHECK(shown["figures"][0]["band"] == Approx(0.1));
     CHECK(shown["figures"][1]["rows"].size() == 4);

@@ -8,15 +8,16 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 
 namespace {
 
-const Device& cpu() {
-    static const Device device = testing::device("generic-x86");
+const sim::Device& cpu() {
+    static const sim::Device device = testing::device("generic-x86");
     return device;
 }
 
-HeldOutDecoder mamba(Rollback rollback, std::vector<int> children, Verification verification) {
+HeldOutDecoder mamba(sim::Rollback rollback, std::vector<int> children, sim::Verification verification) {
     HeldOutDecoder decoder;
     decoder.family = DecoderFamily::mamba2;
     decoder.drafter = HeldOutDrafter::first_layer;
@@ -56,7 +57,7 @@ TEST_CASE("held-out decoders cover three families, run as they are, and differ f
 
 TEST_CASE("the context of a configuration is that of the middle of its timed rounds") {
     // 2 rounds before and 6 of 12 timed ones, 3 tokens each, after 3 of the 4 prompt tokens (the last is the first root).
-    const HeldOutDecoder decoder = mamba(Rollback::replay, {1, 1}, Verification::unrolled);
+    const HeldOutDecoder decoder = mamba(sim::Rollback::replay, {1, 1}, sim::Verification::unrolled);
     const decoder::DecodeSetup setup = setup_on_cpu(decoder);
     CHECK(setup.new_tokens == 14 * 3);
     CHECK(setup.context_tokens + 3 + 8 * 3 == decoder.context);
@@ -68,10 +69,10 @@ TEST_CASE("plain decoding is one pass of the target") {
     CHECK(phases.draft == Seconds(0.0));
     CHECK(phases.rollback == Seconds(0.0));
     CHECK(phases.host == Seconds(0.0));
-    const RoundSetup setup = round_setup_of(setup_on_cpu(plain), cpu());
+    const sim::RoundSetup setup = round_setup_of(setup_on_cpu(plain), cpu());
     REQUIRE(setup.speculations.size() == 1);
-    const CompiledPass pass = compile_pass(setup.target, setup.precision, setup.platform, {});
-    CHECK(phases.verify.value() == Approx(pass_time(pass, totals_of(pass, {1.0, 1.0, 256.0, 1.0})).value()));
+    const sim::CompiledPass pass = sim::compile_pass(setup.target, setup.precision, setup.platform, {});
+    CHECK(phases.verify.value() == Approx(sim::pass_time(pass, sim::totals_of(pass, {1.0, 1.0, 256.0, 1.0})).value()));
 }
 
 TEST_CASE("every phase of every configuration has a time, if and only if it runs") {
@@ -80,7 +81,7 @@ TEST_CASE("every phase of every configuration has a time, if and only if it runs
         const RoundPhases phases = predicted(decoder);
         CHECK((phases.draft > Seconds(0.0)) == (decoder.drafter == HeldOutDrafter::first_layer));
         CHECK(phases.verify > Seconds(0.0));
-        const bool replays = decoder.rollback == Rollback::replay || decoder.rollback == Rollback::recompute;
+        const bool replays = decoder.rollback == sim::Rollback::replay || decoder.rollback == sim::Rollback::recompute;
         if (decoder.drafter != HeldOutDrafter::none && replays) {
             CHECK(phases.rollback > Seconds(0.0));
         }
@@ -90,9 +91,9 @@ TEST_CASE("every phase of every configuration has a time, if and only if it runs
 
 TEST_CASE("more sequences, more context and longer drafts never take less") {
     for (const DecoderFamily family : {DecoderFamily::transformer, DecoderFamily::mamba2, DecoderFamily::hybrid}) {
-        HeldOutDecoder decoder = mamba(Rollback::replay, {1, 1}, Verification::unrolled);
+        HeldOutDecoder decoder = mamba(sim::Rollback::replay, {1, 1}, sim::Verification::unrolled);
         decoder.family = family;
-        decoder.rollback = family == DecoderFamily::transformer ? Rollback::truncate : Rollback::replay;
+        decoder.rollback = family == DecoderFamily::transformer ? sim::Rollback::truncate : sim::Rollback::replay;
         const Seconds least = predicted(decoder).round();
         HeldOutDecoder larger = decoder;
         larger.batch = 8;
@@ -107,30 +108,31 @@ TEST_CASE("more sequences, more context and longer drafts never take less") {
 }
 
 TEST_CASE("states are read and written by index: a tree's rows need no copies, but for the snapshot that they start from") {
-    const RoundPhases replayed = predicted(mamba(Rollback::replay, {2, 2}, Verification::unrolled));
-    RoundSetup copying = round_setup_of(setup_on_cpu(mamba(Rollback::replay, {2, 2}, Verification::unrolled)), cpu());
-    copying.platform.stack.state_copy = StateCopy::in_graph;
-    const RoundEstimate copied = evaluate(compile_round(copying), {1, 1.0, 256.0});
+    const RoundPhases replayed = predicted(mamba(sim::Rollback::replay, {2, 2}, sim::Verification::unrolled));
+    sim::RoundSetup copying =
+        round_setup_of(setup_on_cpu(mamba(sim::Rollback::replay, {2, 2}, sim::Verification::unrolled)), cpu());
+    copying.platform.stack.state_copy = sim::StateCopy::in_graph;
+    const sim::RoundEstimate copied = sim::evaluate(sim::compile_round(copying), {1, 1.0, 256.0});
     CHECK(replayed.rollback < copied.rollback);
     CHECK(replayed.draft < copied.draft);
     CHECK(replayed.verify == copied.verify);
 
     // Eight layers, a state and a window (fp32) read and written: 28·64·128 and 3·(1792 + 2·128) elements.
-    const RoundPhases chain = predicted(mamba(Rollback::snapshot, {1, 1}, Verification::unrolled));
-    const RoundPhases tree = predicted(mamba(Rollback::snapshot, {2, 2}, Verification::unrolled));
+    const RoundPhases chain = predicted(mamba(sim::Rollback::snapshot, {1, 1}, sim::Verification::unrolled));
+    const RoundPhases tree = predicted(mamba(sim::Rollback::snapshot, {2, 2}, sim::Verification::unrolled));
     const double bytes = 8.0 * 2.0 * 4.0 * (28.0 * 64 * 128 + 3.0 * (1792 + 2 * 128));
-    const double compaction = predicted(mamba(Rollback::replay, {2, 2}, Verification::unrolled)).rollback.value() -
-                              predicted(mamba(Rollback::replay, {1, 1}, Verification::unrolled)).rollback.value();
+    const double compaction = predicted(mamba(sim::Rollback::replay, {2, 2}, sim::Verification::unrolled)).rollback.value() -
+                              predicted(mamba(sim::Rollback::replay, {1, 1}, sim::Verification::unrolled)).rollback.value();
     CHECK(compaction == Approx(0.0).margin(1e-12));  // no keys and values in this family
     CHECK(chain.rollback == Seconds(0.0));
     CHECK(tree.rollback.value() == Approx(bytes / cpu().bandwidth.value()));
 }
 
 TEST_CASE("a pass that recomputes accepted tokens forms no logits") {
-    const HeldOutDecoder decoder = mamba(Rollback::recompute, {1, 1}, Verification::unrolled);
-    const CompiledRound round = compile_round(round_setup_of(setup_on_cpu(decoder), cpu()));
-    for (const TimedOperation& timed : round.pass(PassId::advance).operations) {
-        CHECK(timed.operation.part != ModelPart::head);
+    const HeldOutDecoder decoder = mamba(sim::Rollback::recompute, {1, 1}, sim::Verification::unrolled);
+    const sim::CompiledRound round = sim::compile_round(round_setup_of(setup_on_cpu(decoder), cpu()));
+    for (const sim::TimedOperation& timed : round.pass(sim::PassId::advance).operations) {
+        CHECK(timed.operation.part != sim::ModelPart::head);
     }
     // Verification reads the head's weights, 16 000 rows of 896 fp32 values, and this pass does not; but it writes the states
     // of eight layers.
@@ -140,10 +142,10 @@ TEST_CASE("a pass that recomputes accepted tokens forms no logits") {
 }
 
 TEST_CASE("what cannot be predicted says so") {
-    decoder::DecodeSetup setup = setup_on_cpu(mamba(Rollback::replay, {1, 1}, Verification::unrolled));
+    decoder::DecodeSetup setup = setup_on_cpu(mamba(sim::Rollback::replay, {1, 1}, sim::Verification::unrolled));
     setup.given_acceptance.reset();
     CHECK_THROWS_WITH(round_setup_of(setup, cpu()), Catch::Contains("greedy acceptance is not known before the run"));
-    setup.rollback = Rollback::truncate;
+    setup.rollback = sim::Rollback::truncate;
     CHECK_THROWS_WITH(round_setup_of(setup, cpu()), Catch::Contains("cannot serve"));
 }
 

@@ -9,6 +9,7 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 using namespace treeline::testing;
 
 namespace {
@@ -22,15 +23,15 @@ KernelFitOptions quick() {
 }
 
 /// Linear layers of 24 shapes at 16 row counts, timed by `law` with the relative noise of a few per cent that tables have.
-KernelTable linear_table(const Device& on, const KernelLaw& law, double noise) {
-    KernelTable table{KernelClass::gemm, NumberFormat::bf16, {}, {}, on.cache * 2.0, "made up", 0};
-    const Rates data_sheet = data_sheet_of(on, table.kernel, table.format);
+KernelTable linear_table(const sim::Device& on, const sim::KernelLaw& law, double noise) {
+    KernelTable table{sim::KernelClass::gemm, sim::NumberFormat::bf16, {}, {}, on.cache * 2.0, "made up", 0};
+    const sim::Rates data_sheet = data_sheet_of(on, table.kernel, table.format);
     std::mt19937_64 random(7);
     std::normal_distribution<double> gauss(0.0, noise);
     for (const double n : {8192.0, 12288.0, 16384.0, 28672.0, 49152.0, 65536.0}) {
         for (const double k : {8192.0, 12288.0, 16384.0, 32768.0}) {
             for (double m = 1.0; m <= 1024.0; m *= 1.587) {
-                KernelSample sample = linear_sample(std::round(m), n, k, NumberFormat::bf16, Seconds(1.0));
+                KernelSample sample = linear_sample(std::round(m), n, k, sim::NumberFormat::bf16, Seconds(1.0));
                 sample.time = predicted(law, data_sheet, sample) * std::exp(gauss(random));
                 table.samples.push_back(sample);
             }
@@ -39,9 +40,9 @@ KernelTable linear_table(const Device& on, const KernelLaw& law, double noise) {
     return table;
 }
 
-KernelTable attention_table(const Device& on, const KernelLaw& law) {
-    KernelTable table{KernelClass::attention, NumberFormat::bf16, {}, {}, on.cache, "made up", 0};
-    const Rates data_sheet = data_sheet_of(on, table.kernel, table.format);
+KernelTable attention_table(const sim::Device& on, const sim::KernelLaw& law) {
+    KernelTable table{sim::KernelClass::attention, sim::NumberFormat::bf16, {}, {}, on.cache, "made up", 0};
+    const sim::Rates data_sheet = data_sheet_of(on, table.kernel, table.format);
     for (const double heads : {1.0, 2.0, 4.0, 8.0}) {
         for (double batch = 1.0; batch <= 1024.0; batch *= 4.0) {
             for (double context = 256.0; context <= 131072.0; context *= 4.0) {
@@ -60,8 +61,8 @@ KernelTable attention_table(const Device& on, const KernelLaw& law) {
 }  // namespace
 
 TEST_CASE("the parameters that made a table of linear layers are found again", "[slow]") {
-    const Device h100 = device("h100-sxm");
-    KernelLaw truth;
+    const sim::Device h100 = device("h100-sxm");
+    sim::KernelLaw truth;
     truth.startup = Seconds(6.0 * micro);
     truth.bandwidth_share = 0.85;
     truth.peak_share = 0.70;
@@ -86,14 +87,14 @@ TEST_CASE("the parameters that made a table of linear layers are found again", "
 }
 
 TEST_CASE("a tile and a step in the rows are told from smooth growth", "[slow]") {
-    const Device h100 = device("h100-sxm");
-    KernelLaw truth;
+    const sim::Device h100 = device("h100-sxm");
+    sim::KernelLaw truth;
     truth.startup = Seconds(5.0 * micro);
     truth.bandwidth_share = 0.9;
     truth.peak_share = 0.6;
     truth.row_tile = 128.0;
-    const auto tiled =
-        calibrate(linear_table(h100, truth, 0.01), data_sheet_of(h100, KernelClass::gemm, NumberFormat::bf16), quick());
+    const auto tiled = calibrate(linear_table(h100, truth, 0.01),
+                                 data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
     REQUIRE(tiled);
     CHECK(tiled->law.row_tile == 128.0);
     CHECK(tiled->held_out.median < 0.01);
@@ -101,24 +102,24 @@ TEST_CASE("a tile and a step in the rows are told from smooth growth", "[slow]")
     truth.row_tile = 1.0;
     truth.step_rows = 64.0;
     truth.step_share = 0.3;
-    const auto stepped =
-        calibrate(linear_table(h100, truth, 0.01), data_sheet_of(h100, KernelClass::gemm, NumberFormat::bf16), quick());
+    const auto stepped = calibrate(linear_table(h100, truth, 0.01),
+                                   data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
     REQUIRE(stepped);
     CHECK(stepped->law.step_rows == 64.0);
     CHECK(stepped->law.step_share == Approx(0.3).epsilon(0.05));
 }
 
 TEST_CASE("tiles that double with the rows, what fills them and quantised inputs are told apart", "[slow]") {
-    const Device h100 = device("h100-sxm");
-    KernelLaw truth;
+    const sim::Device h100 = device("h100-sxm");
+    sim::KernelLaw truth;
     truth.bandwidth_share = 0.9;
     truth.peak_share = 0.6;
     truth.row_tile = 256.0;
     truth.least_tile = 16.0;
     truth.padding = 2.0;
     truth.per_activation = Seconds(3e-12);
-    const auto fit =
-        calibrate(linear_table(h100, truth, 0.01), data_sheet_of(h100, KernelClass::gemm, NumberFormat::bf16), quick());
+    const auto fit = calibrate(linear_table(h100, truth, 0.01),
+                               data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
     REQUIRE(fit);
     CHECK(fit->law.row_tile == 256.0);
     CHECK(fit->law.padding == Approx(2.0).epsilon(0.05));
@@ -127,8 +128,8 @@ TEST_CASE("tiles that double with the rows, what fills them and quantised inputs
 }
 
 TEST_CASE("the parameters that made a table of attention are found again, without those that it lacks") {
-    const Device h100 = device("h100-sxm");
-    KernelLaw truth;
+    const sim::Device h100 = device("h100-sxm");
+    sim::KernelLaw truth;
     truth.startup = Seconds(15.0 * micro);
     truth.bandwidth_share = 0.88;
     truth.per_head = Seconds(20e-9);
@@ -144,9 +145,9 @@ TEST_CASE("the parameters that made a table of attention are found again, withou
 }
 
 TEST_CASE("on a CPU costs of few rows and of outputs are told from a smooth law") {
-    Device cpu = device("h100-sxm");
-    cpu.kind = DeviceKind::cpu;
-    KernelLaw truth;
+    sim::Device cpu = device("h100-sxm");
+    cpu.kind = sim::DeviceKind::cpu;
+    sim::KernelLaw truth;
     truth.peak_share = 0.8;
     truth.bandwidth_share = 0.9;
     truth.first_row = 40.0;
@@ -158,7 +159,7 @@ TEST_CASE("on a CPU costs of few rows and of outputs are told from a smooth law"
     REQUIRE(fit);
     CHECK(fit->held_out.median < 0.005);
     CHECK(fit->law.row_tile == 1.0);
-    const Rates data_sheet = data_sheet_of(cpu, table.kernel, table.format);
+    const sim::Rates data_sheet = data_sheet_of(cpu, table.kernel, table.format);
     for (const double rows : {1.0, 4.0, 16.0, 100.0, 1000.0}) {
         const KernelSample unseen = linear_sample(rows, 20480.0, 10240.0, table.format, Seconds(1.0));
         CHECK(predicted(fit->law, data_sheet, unseen).value() ==
@@ -167,16 +168,16 @@ TEST_CASE("on a CPU costs of few rows and of outputs are told from a smooth law"
 }
 
 TEST_CASE("a parameter on its bound rejects the fit") {
-    const Device h100 = device("h100-sxm");
-    KernelLaw truth;  // no startup at all
+    const sim::Device h100 = device("h100-sxm");
+    sim::KernelLaw truth;  // no startup at all
     truth.bandwidth_share = 0.8;
     const KernelTable table = linear_table(h100, truth, 0.0);
     std::vector<std::size_t> all(table.samples.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] = i;
     }
-    const Rates data_sheet = data_sheet_of(h100, table.kernel, table.format);
-    KernelLaw start;
+    const sim::Rates data_sheet = data_sheet_of(h100, table.kernel, table.format);
+    sim::KernelLaw start;
     start.startup = Seconds(1.0 * micro);
     CHECK(fit_law(table, data_sheet, {{3}, {}}, all, start, {}));              // a bandwidth alone can be fitted
     CHECK_FALSE(fit_law(table, data_sheet, {{0, 3}, truth}, all, start, {}));  // startup goes to zero
@@ -185,7 +186,7 @@ TEST_CASE("a parameter on its bound rejects the fit") {
 }
 
 TEST_CASE("one shape is not enough, and says so") {
-    const Device h100 = device("h100-sxm");
+    const sim::Device h100 = device("h100-sxm");
     KernelTable table = linear_table(h100, {}, 0.0);
     table.samples.resize(10);
     REQUIRE(problems(table).size() == 1);
@@ -196,30 +197,30 @@ TEST_CASE("one shape is not enough, and says so") {
 }
 
 TEST_CASE("by the committed calibrations more tokens, sequences or context are never cheaper") {
-    const std::vector<std::string> names = calibrated_devices(source_folder() / "hardware");
+    const std::vector<std::string> names = hardware::calibrated_devices(source_folder() / "hardware");
     REQUIRE(names.size() >= 3);
     for (const std::string& name : names) {
-        const Device on = device(name);
+        const sim::Device on = device(name);
         REQUIRE(on.calibration);
-        for (const CalibratedKernel& kernel : on.calibration->kernels) {
-            const Rates data_sheet = data_sheet_of(on, kernel.kernel, kernel.format);
+        for (const sim::CalibratedKernel& kernel : on.calibration->kernels) {
+            const sim::Rates data_sheet = data_sheet_of(on, kernel.kernel, kernel.format);
             const auto time = [&](const KernelSample& sample) { return predicted(kernel.law, data_sheet, sample).value(); };
             for (double step = 1.0; step < 4096.0; step += std::ceil(0.05 * step)) {
                 const double next = step + std::ceil(0.05 * step);
                 INFO(name << ", " << name_of(kernel.kernel) << ", " << step);
-                if (kernel.kernel == KernelClass::gemm) {
+                if (kernel.kernel == sim::KernelClass::gemm) {
                     // Rows that fill a tile may cost more than rows: measured so. Whole tiles are compared then.
                     const double unit = kernel.law.padding > 1.0 ? kernel.law.row_tile : 1.0;
                     CHECK(time(linear_sample(next * unit, 4096, 4096, kernel.format, {})) >=
                           time(linear_sample(step * unit, 4096, 4096, kernel.format, {})));
                     CHECK(time(linear_sample(4, 16 * next, 4096, kernel.format, {})) >=
                           time(linear_sample(4, 16 * step, 4096, kernel.format, {})));
-                } else if (kernel.kernel == KernelClass::scan) {
+                } else if (kernel.kernel == sim::KernelClass::scan) {
                     CHECK(time(recurrent_sample({next, 4, 24}, kernel.format, {})) >=
                           time(recurrent_sample({step, 4, 24}, kernel.format, {})));
                     CHECK(time(recurrent_sample({4, next, 24}, kernel.format, {})) >=
                           time(recurrent_sample({4, step, 24}, kernel.format, {})));
-                } else if (kernel.kernel == KernelClass::convolution) {
+                } else if (kernel.kernel == sim::KernelClass::convolution) {
                     CHECK(time(convolution_sample(next, 1, 4096, 4, kernel.format, {})) >=
                           time(convolution_sample(step, 1, 4096, 4, kernel.format, {})));
                 } else {

@@ -6,6 +6,7 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 using namespace treeline::testing;
 
 namespace {
@@ -26,7 +27,7 @@ std::vector<KernelTable> tables_of(const std::string& text, const std::string& p
 std::string refusal(const std::string& text, const std::string& path = "h100_gemm.csv") {
     try {
         require_fittable(tables_of(text, path));
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         return error.what();
     }
     return "accepted";
@@ -39,14 +40,14 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 TEST_CASE("a CSV table becomes samples, without what ran from the cache") {
     const std::vector<KernelTable> tables = tables_of(gemm_csv);
     REQUIRE(tables.size() == 1);
-    CHECK(tables[0].kernel == KernelClass::gemm);
-    CHECK(tables[0].format == NumberFormat::bf16);
+    CHECK(tables[0].kernel == sim::KernelClass::gemm);
+    CHECK(tables[0].format == sim::NumberFormat::bf16);
     CHECK(tables[0].samples.size() == 6);
     CHECK(tables[0].left_out == 1);  // 4096 · 4096 · 2 B = 34 MB < 2 · 50 MB
     CHECK(tables[0].samples[0].time.value() == Approx(100e-6));
     // 2 · 16 · 16384 · 8192 FLOPs and 2 B · (16384 · 8192 + 16 · (16384 + 8192)).
-    const ShapeTerms terms = terms_of(tables[0].samples[1].shape);
-    CHECK(flops_of<false>(tables[0].samples[1].operation, terms).value() == 2.0 * 16 * 16384 * 8192);
+    const sim::ShapeTerms terms = terms_of(tables[0].samples[1].shape);
+    CHECK(sim::flops_of<false>(tables[0].samples[1].operation, terms).value() == 2.0 * 16 * 16384 * 8192);
     CHECK(bytes_at(tables[0].samples[1]).value() == 2.0 * (16384.0 * 8192 + 16 * (16384 + 8192)));
 }
 
@@ -109,8 +110,8 @@ TEST_CASE("bad tables are refused with one sentence that names the file and the 
                 "several devices (h100 and a100)"));
     CHECK(holds(refusal("{\"benchmarks\": [", "run.json"), "run.json: is not valid JSON"));
     CHECK(holds(refusal("{\"rows\": []}", "run.json"), "is neither nvbench's nor Google Benchmark's JSON"));
-    CHECK_THROWS_AS(read_kernel_tables({"no-such-file.csv"}, device("h100-sxm")), InputError);
-    CHECK_THROWS_AS(read_kernel_tables({(source_folder() / "examples").string()}, device("h100-sxm")), InputError);
+    CHECK_THROWS_AS(read_kernel_tables({"no-such-file.csv"}, device("h100-sxm")), text::InputError);
+    CHECK_THROWS_AS(read_kernel_tables({(source_folder() / "examples").string()}, device("h100-sxm")), text::InputError);
 }
 
 TEST_CASE("experts: whole layers of one rank by kernel family, with the experts that the routing touched") {
@@ -162,8 +163,8 @@ TEST_CASE("latent attention and prompts are told from decode attention by their 
         "decode,16,64,1,4096,bf16,fa,180\nprefill,16,1,512,512,bf16,fa,40\n",
         "h100_latent_attention.csv");
     REQUIRE(latent.size() == 2);
-    CHECK(latent[0].kernel == KernelClass::latent_attention);
-    CHECK(latent[1].kernel == KernelClass::latent_prompt);
+    CHECK(latent[0].kernel == sim::KernelClass::latent_attention);
+    CHECK(latent[1].kernel == sim::KernelClass::latent_prompt);
     // 4,095 cached tokens and the new one, of 576 elements in 16 bits, and 2 · 16 · 512 elements in and out.
     CHECK(bytes_at(latent[0].samples[0]).value() == Approx(64.0 * 2.0 * (4096.0 * 576 + 2.0 * 16 * 512)));
     const std::vector<KernelTable> prompts = tables_of(
@@ -171,9 +172,9 @@ TEST_CASE("latent attention and prompts are told from decode attention by their 
         "2,512,8,2,128,0,bf16,40\n2,512,8,2,64,128,bf16,40\n2,512,8,2,256,0,bf16,40\n",
         "h100_attention_prefill.csv");
     REQUIRE(prompts.size() == 2);
-    CHECK(prompts[0].kernel == KernelClass::prompt_attention);
+    CHECK(prompts[0].kernel == sim::KernelClass::prompt_attention);
     CHECK(prompts[0].family == "128");
     CHECK(prompts[0].left_out == 1);  // heads of 256
-    CHECK(prompts[1].kernel == KernelClass::prompt_window);
+    CHECK(prompts[1].kernel == sim::KernelClass::prompt_window);
     CHECK(prompts[1].family == "64");
 }

@@ -12,6 +12,7 @@
 #include "text/parse_number.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 
 namespace {
 
@@ -105,9 +106,9 @@ TEST_CASE("writing every state makes recurrent verification linear in tokens", "
         return;
     }
     std::map<std::string, std::vector<Timing>> series;
-    const std::string text = read_file(*file);
-    CsvReader csv(text);
-    const auto number = [&](const char* column) { return parse_number(csv[column]).value(); };
+    const std::string text = text::read_file(*file);
+    text::CsvReader csv(text);
+    const auto number = [&](const char* column) { return text::parse_number(csv[column]).value(); };
     while (csv.next()) {
         constexpr double h100_cache = 50e6;
         if (csv["phase"] == "verify" && number("batch") * number("state_bytes_per_seq") > h100_cache) {

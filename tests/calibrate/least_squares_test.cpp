@@ -6,6 +6,7 @@
 #include "calibrate/least_squares.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 
 TEST_CASE("a weighted mean by hand") {
     // Weights 1 and 3: (1·10 + 3·20)/4 = 17.5; (XᵀWX)⁻¹ = 1/4.

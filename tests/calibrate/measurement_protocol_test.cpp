@@ -12,6 +12,7 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 
 namespace {
 
@@ -263,11 +264,11 @@ TEST_CASE("a held-out layer is priced by its kernels alone") {
     HeldOutLayer layer = held_out_layers(false, true).front();
     REQUIRE(layer.family == LayerFamily::transformer);
     double weights = 0.0;
-    for (const Operation& operation : operations_of(layer)) {
-        weights += operation.kind == OperationKind::linear ? operation.bytes.fixed.value() : 0.0;
+    for (const sim::Operation& operation : operations_of(layer)) {
+        weights += operation.kind == sim::OperationKind::linear ? operation.bytes.fixed.value() : 0.0;
     }
     CHECK(weights == 4.0 * 14'909'440.0);
-    const Device device = testing::device("h100-sxm");
+    const sim::Device device = testing::device("h100-sxm");
     const Seconds one = predicted_time(layer, device);
     layer.shape.sequences *= 8.0;
     CHECK(predicted_time(layer, device) > one);

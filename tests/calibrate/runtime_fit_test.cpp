@@ -8,6 +8,7 @@
 #include "calibrate/runtime_fit.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 
 namespace {
 

@@ -8,13 +8,15 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 using namespace treeline::testing;
 
 namespace {
 
 /// Steps of Llama-3-8B with a 1B drafter at these batches and draft lengths, timed by the simulator with the stack `truth`;
 /// each begins with the stack "vllm-0.8".
-std::vector<MeasuredStep> steps_by(const Stack& truth, const std::vector<double>& batches, const std::vector<int>& drafts) {
+std::vector<MeasuredStep> steps_by(const sim::Stack& truth, const std::vector<double>& batches,
+                                   const std::vector<int>& drafts) {
     std::vector<MeasuredStep> steps;
     for (const double batch : batches) {
         for (const int k : drafts) {
@@ -28,7 +30,7 @@ std::vector<MeasuredStep> steps_by(const Stack& truth, const std::vector<double>
     return steps;
 }
 
-Stack vllm() { return platform("h100-sxm", "vllm-0.8").stack; }
+sim::Stack vllm() { return platform("h100-sxm", "vllm-0.8").stack; }
 
 /// The fitted value; the one before where it is not free.
 double value_of(const StackFit& fit, StackNumber number, double otherwise) {
@@ -51,7 +53,7 @@ double worst_error(const StackFit& fit, Seconds StepTimes::*prediction) {
 }  // namespace
 
 TEST_CASE("host times of a step and of a round are found again") {
-    Stack truth = vllm();
+    sim::Stack truth = vllm();
     truth.host_per_pass = Seconds(420e-6);
     truth.host_per_round = Seconds(2.3e-3);
     const StackFit fit = fit_stack(steps_by(truth, {1, 8, 64}, {0, 3}));
@@ -68,7 +70,7 @@ TEST_CASE("host times of a step and of a round are found again") {
 TEST_CASE("times of sequences, of verified tokens and of draft passes are told apart") {
     for (const StackNumber number : {StackNumber::host_per_sequence, StackNumber::host_per_verified_token,
                                      StackNumber::host_per_draft_token, StackNumber::host_per_draft_pass}) {
-        Stack truth = vllm();
+        sim::Stack truth = vllm();
         Seconds& field = number == StackNumber::host_per_sequence         ? truth.host_per_sequence
                          : number == StackNumber::host_per_verified_token ? truth.host_per_verified_token
                          : number == StackNumber::host_per_draft_token    ? truth.host_per_draft_token
@@ -84,7 +86,7 @@ TEST_CASE("times of sequences, of verified tokens and of draft passes are told a
 
 TEST_CASE("kernels that are slower, or faster up to the data sheet, are found again") {
     for (const double factor : {1.25, 0.95}) {
-        Stack truth = vllm();
+        sim::Stack truth = vllm();
         truth.memory_efficiency /= factor;
         truth.compute_efficiency /= factor;
         const StackFit fit = fit_stack(steps_by(truth, {1, 16, 64}, {0, 4}));
@@ -93,7 +95,7 @@ TEST_CASE("kernels that are slower, or faster up to the data sheet, are found ag
         CHECK(fit.numbers.front().value == Approx(factor).epsilon(1e-6));
     }
     // Nothing is faster than the data sheet says.
-    Stack impossible = vllm();
+    sim::Stack impossible = vllm();
     impossible.memory_efficiency = impossible.compute_efficiency = 1.5;
     impossible.host_per_pass = impossible.host_per_round = impossible.host_per_draft_pass = Seconds(0.0);
     const StackFit fit = fit_stack(steps_by(impossible, {1, 16, 64}, {0, 4}));
@@ -103,7 +105,7 @@ TEST_CASE("kernels that are slower, or faster up to the data sheet, are found ag
 }
 
 TEST_CASE("times never fall below zero, and a stack that is right already is left as it is") {
-    Stack truth = vllm();
+    sim::Stack truth = vllm();
     CHECK(fit_stack(steps_by(truth, {1, 8, 64}, {0, 3})).numbers.empty());
     std::vector<MeasuredStep> steps = steps_by(truth, {1, 8, 64}, {0});
     for (MeasuredStep& step : steps) {
@@ -140,7 +142,7 @@ TEST_CASE("there is always a step more than fitted numbers, whatever was measure
 }
 
 TEST_CASE("with noise of 2 % the fit is nearer the truth than the stack to begin with, and its intervals hold") {
-    Stack truth = vllm();
+    sim::Stack truth = vllm();
     truth.host_per_pass = Seconds(500e-6);
     truth.host_per_sequence = Seconds(40e-6);
     std::mt19937 random(11);

@@ -15,6 +15,7 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::calibrate;
 
 namespace {
 

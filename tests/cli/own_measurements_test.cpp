@@ -16,6 +16,7 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::cli;
 using treeline::testing::Folder;
 using treeline::testing::some_machine;
 
@@ -23,30 +24,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-KernelCase product(int m, int n) {
-    KernelCase kernel;
+calibrate::KernelCase product(int m, int n) {
+    calibrate::KernelCase kernel;
     kernel.table = "gemm";
     kernel.columns = {{"dtype", "fp32"}, {"m", std::to_string(m)}, {"n", std::to_string(n)}, {"k", "1024"}};
     return kernel;
 }
 
-KernelCase state_update() {
-    KernelCase kernel;
+calibrate::KernelCase state_update() {
+    calibrate::KernelCase kernel;
     kernel.table = "mamba2_scan";
     kernel.columns = {{"form", "final"},  {"batch", "16"},       {"tokens", "1"},   {"heads", "80"},
                       {"head_dim", "64"}, {"state_size", "128"}, {"dtype", "fp32"}, {"state_dtype", "fp32"}};
     return kernel;
 }
 
-KernelCase reading() {
-    KernelCase kernel;
+calibrate::KernelCase reading() {
+    calibrate::KernelCase kernel;
     kernel.table = "probe";
     kernel.columns = {{"probe", "read"}, {"bytes", "1000000"}};
     return kernel;
 }
 
-Measurement taking(double seconds) {
-    Measurement measured{0, 0.9 * seconds, seconds, 1.2 * seconds, 0.05 * seconds, 9, false, {}, {}};
+calibrate::Measurement taking(double seconds) {
+    calibrate::Measurement measured{0, 0.9 * seconds, seconds, 1.2 * seconds, 0.05 * seconds, 9, false, {}, {}};
     measured.seen.launch = 1e-6;
     measured.seen.clock = 3.5e9;
     return measured;
@@ -55,7 +56,7 @@ Measurement taking(double seconds) {
 std::string sentence_of(const std::function<void()>& work) {
     try {
         work();
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         return error.what();
     }
     return "accepted";
@@ -80,16 +81,16 @@ std::string llama_rows(const std::string& model, double bytes, double parameters
 
 TEST_CASE("an interrupted run finds what it measured") {
     const Folder folder;
-    const Machine machine = some_machine();
+    const calibrate::Machine machine = some_machine();
     {
-        MeasurementFiles files(folder.path, machine);
+        calibrate::MeasurementFiles files(folder.path, machine);
         files.put(product(1, 4096), taking(1e-3), 200'000'000);
         files.save();
         files.put(product(2, 4096), taking(2e-3), 200'000'000);
         files.save();
         files.put(product(4, 4096), taking(2e-3), 200'000'000);  // interrupted before it was saved
     }
-    const MeasurementFiles again(folder.path, machine);
+    const calibrate::MeasurementFiles again(folder.path, machine);
     CHECK(again.holds(product(1, 4096)));
     CHECK(again.holds(product(2, 4096), 9));
     CHECK_FALSE(again.holds(product(2, 4096), 10));  // more samples are wanted
@@ -101,35 +102,35 @@ TEST_CASE("an interrupted run finds what it measured") {
     REQUIRE(again.conditions().size() == 2);
     CHECK(again.conditions()[1].launch == Approx(1e-6));
     CHECK(again.conditions()[1].clock == Approx(3.5e9));
-    Machine other = machine;
+    calibrate::Machine other = machine;
     other.name = "other-cpu";
-    CHECK(holds(sentence_of([&] { const MeasurementFiles refused(folder.path, other); }),
+    CHECK(holds(sentence_of([&] { const calibrate::MeasurementFiles refused(folder.path, other); }),
                 "was measured on some-cpu-2-cores, but this is other-cpu"));
 }
 
 TEST_CASE("a case that is measured again keeps one line, the last; conditions stand beside the tables") {
     const Folder folder;
-    const Machine machine = some_machine();
+    const calibrate::Machine machine = some_machine();
     {
-        MeasurementFiles files(folder.path, machine);
+        calibrate::MeasurementFiles files(folder.path, machine);
         files.put(product(1, 4096), taking(1e-3), 200'000'000);
         files.put(product(16, 4096), taking(5e-3), 200'000'000);
         files.save();
     }
-    MeasurementFiles files(folder.path, machine);
+    calibrate::MeasurementFiles files(folder.path, machine);
     files.put(product(1, 4096), taking(2e-3), 200'000'000);
     // Marked as drifted, it stays out of what is fitted, and is to be measured again.
-    Measurement drifted = taking(3e-3);
+    calibrate::Measurement drifted = taking(3e-3);
     drifted.drifted = true;
     files.put(product(2, 4096), drifted, 200'000'000);
     files.save();
-    ProtocolRun run;
+    calibrate::ProtocolRun run;
     run.passes.resize(2);
     run.passes[1].conditions.clock = 3.5e9;
     run.passes[1].conditions.temperature = 52.0;
     files.write_conditions(run);
-    const MeasurementFiles again(folder.path, machine);
-    const std::vector<MeasuredFile> read = again.read();
+    const calibrate::MeasurementFiles again(folder.path, machine);
+    const std::vector<calibrate::MeasuredFile> read = again.read();
     REQUIRE(read.size() == 1);
     REQUIRE(read[0].rows.size() == 2);
     CHECK(read[0].rows[0].time.value() == Approx(0.9 * 2e-3));  // the first quartile
@@ -145,27 +146,27 @@ TEST_CASE("a case that is measured again keeps one line, the last; conditions st
 
 TEST_CASE("own measurements become tables from main memory, with their scatter, and a description") {
     const Folder folder;
-    const Machine machine = some_machine();
-    MeasurementFiles files(folder.path, machine);
+    const calibrate::Machine machine = some_machine();
+    calibrate::MeasurementFiles files(folder.path, machine);
     for (const int n : {1024, 2048, 4096}) {
         files.put(product(8, n), taking(1e-3), 200'000'000);
     }
     files.put(reading(), taking(1e-4), 200'000'000);
     files.save();
-    const MachineFigures figures = figures_of(files.read());
+    const calibrate::MachineFigures figures = calibrate::figures_of(files.read());
     CHECK(figures.read.value() == Approx(1e6 / 0.9e-4));  // the quartile of fast runs
     CHECK(figures.fp32_peak.value() == Approx(2.0 * 8 * 4096 * 1024 / 0.9e-3));
     CHECK(figures.fp32_shape == "m 8, n 4096, k 1024");
 
     const fs::path description = folder.path / "some-cpu-2-cores.json";
-    std::ofstream(description) << device_description(machine, figures, false, "calibration.json");
-    const Device device = load_uncalibrated_device({}, description.string()).value;
-    CHECK(device.kind == DeviceKind::cpu);
+    std::ofstream(description) << calibrate::device_description(machine, figures, false, "calibration.json");
+    const sim::Device device = hardware::load_uncalibrated_device({}, description.string()).value;
+    CHECK(device.kind == sim::DeviceKind::cpu);
     CHECK(device.bandwidth.value() == Approx(1e6 / 0.9e-4).epsilon(1e-3));
     CHECK(device.cache.value() == Approx(32e6));
     CHECK(device.calibration_file == "calibration.json");
 
-    const std::vector<KernelTable> tables = kernel_tables_of(files.read(), device);
+    const std::vector<calibrate::KernelTable> tables = calibrate::kernel_tables_of(files.read(), device);
     REQUIRE(tables.size() == 1);           // the probe is no kernel of a pass
     CHECK(tables[0].samples.size() == 3);  // 4 MB of weights: from memory, since they rotate over 200 MB
     CHECK(tables[0].samples[0].spread == Approx(0.05));
@@ -173,70 +174,78 @@ TEST_CASE("own measurements become tables from main memory, with their scatter, 
 
 TEST_CASE("a device whose states change in place faster than it reads has that bandwidth") {
     const Folder folder;
-    const Machine machine = some_machine();
-    MeasurementFiles files(folder.path, machine);
+    const calibrate::Machine machine = some_machine();
+    calibrate::MeasurementFiles files(folder.path, machine);
     files.put(product(8, 1024), taking(1e-3), 200'000'000);
     files.put(reading(), taking(1e-4), 200'000'000);
     files.put(state_update(), taking(5e-3), 200'000'000);
     files.save();
-    const MachineFigures figures = figures_of(files.read());
+    const calibrate::MachineFigures figures = calibrate::figures_of(files.read());
     CHECK(figures.update.value() == Approx(2.0 * 4 * 16 * 80 * 64 * 128 / 4.5e-3));  // read and written
     REQUIRE(figures.update > figures.read);
-    const std::string description = device_description(machine, figures, false, "calibration.json");
+    const std::string description = calibrate::device_description(machine, figures, false, "calibration.json");
     CHECK(holds(description, "updating states in memory that no cache holds"));
 }
 
 TEST_CASE("llama-bench calibrates linear layers from whole passes") {
     const std::string three = "[" + llama_rows("llama 1B Q4_0", 0.7e9, 1.2e9) + "," + llama_rows("llama 8B Q4_0", 4.6e9, 8e9) +
                               "," + llama_rows("llama 70B Q4_0", 40e9, 70e9) + "]";
-    const Device h100 = testing::device("h100-sxm");
-    const std::vector<KernelTable> tables = kernel_tables_of({parse_measured_rows(three, "bench.json")}, h100);
+    const sim::Device h100 = testing::device("h100-sxm");
+    const std::vector<calibrate::KernelTable> tables =
+        calibrate::kernel_tables_of({calibrate::parse_measured_rows(three, "bench.json")}, h100);
     REQUIRE(tables.size() == 1);
-    CHECK(tables[0].kernel == KernelClass::gemm);
-    CHECK(tables[0].format == NumberFormat::int4);  // 4.6e9 · 8 / 8e9 = 4.6 bits a weight
+    CHECK(tables[0].kernel == sim::KernelClass::gemm);
+    CHECK(tables[0].format == sim::NumberFormat::int4);  // 4.6e9 · 8 / 8e9 = 4.6 bits a weight
     CHECK(tables[0].samples.size() == 9);
     CHECK(tables[0].samples[0].whole_pass);
-    const auto fit = calibrate(tables[0], data_sheet_of(h100, KernelClass::gemm, NumberFormat::int4), {});
+    const auto fit =
+        calibrate::calibrate(tables[0], calibrate::data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::int4), {});
     REQUIRE(fit);
     CHECK(fit->law.bandwidth_share == Approx(2.5e12 / 3.35e12).epsilon(0.01));
     CHECK(fit->law.startup == Seconds(0.0));
     const std::string one = "[" + llama_rows("llama 8B Q4_0", 4.6e9, 8e9) + "]";
-    CHECK(holds(sentence_of([&] { require_fittable(kernel_tables_of({parse_measured_rows(one, "bench.json")}, h100)); }),
+    CHECK(holds(sentence_of([&] {
+                    calibrate::require_fittable(
+                        calibrate::kernel_tables_of({calibrate::parse_measured_rows(one, "bench.json")}, h100));
+                }),
                 "bench.json: holds 1 shape of gemm, int4"));
-    CHECK(holds(sentence_of([&] { kernel_tables_of({parse_measured_rows(three, "b.json")}, testing::device("l40s")); }),
+    CHECK(holds(sentence_of([&] {
+                    calibrate::kernel_tables_of({calibrate::parse_measured_rows(three, "b.json")}, testing::device("l40s"));
+                }),
                 "was measured on NVIDIA H100 80GB HBM3, not on l40s"));
 }
 
 TEST_CASE("a class that was measured too little is left out, and a sentence names the file that holds it") {
-    const Device h100 = testing::device("h100-sxm");
+    const sim::Device h100 = testing::device("h100-sxm");
     const std::string large =
         "dtype,m,n,k,latency_us\nbf16,1,16384,8192,100\nbf16,1,16384,16384,190\nbf16,1,32768,16384,370\nbf16,1,65536,16384,"
         "730\n";
     const std::string few =
         "operation,rows,width,dtype,latency_us\nrms_norm,9000,8192,bf16,200\nrms_norm,9000,16384,bf16,390\n";
-    const std::vector<MeasuredFile> files = {parse_measured_rows(large, "h100_gemm.csv"),
-                                             parse_measured_rows(few, "h100_element_wise.csv")};
-    std::vector<KernelTable> tables = kernel_tables_of(files, h100);
+    const std::vector<calibrate::MeasuredFile> files = {calibrate::parse_measured_rows(large, "h100_gemm.csv"),
+                                                        calibrate::parse_measured_rows(few, "h100_element_wise.csv")};
+    std::vector<calibrate::KernelTable> tables = calibrate::kernel_tables_of(files, h100);
     REQUIRE(tables.size() == 2);
     const std::string sentence = "h100_element_wise.csv: holds 2 shapes of norm, bf16 within the domain";
-    CHECK(holds(sentence_of([&] { require_fittable(tables); }), sentence));
-    KernelFitOptions options;
+    CHECK(holds(sentence_of([&] { calibrate::require_fittable(tables); }), sentence));
+    calibrate::KernelFitOptions options;
     options.bootstraps = 0;
     std::vector<std::string> notes;
-    const std::vector<CalibratedTable> fitted = fitted_where_possible(std::move(tables), h100, options, notes);
+    const std::vector<calibrate::CalibratedTable> fitted =
+        calibrate::fitted_where_possible(std::move(tables), h100, options, notes);
     REQUIRE(fitted.size() == 1);
-    CHECK(fitted[0].table.kernel == KernelClass::gemm);
+    CHECK(fitted[0].table.kernel == sim::KernelClass::gemm);
     REQUIRE(notes.size() == 1);
     CHECK(holds(notes[0], sentence));
 }
 
 TEST_CASE("a graph pays from where its nodes have saved what starting it costs") {
     const auto chain = [](const char* by, double launches, double all_us) {
-        return LaunchCost{by, launches, Seconds(1e-6 * all_us / launches)};
+        return calibrate::LaunchCost{by, launches, Seconds(1e-6 * all_us / launches)};
     };
     // One by one 3 us and 2 us for each further kernel; as a graph 7 us and 1 us: both take 11 us for five.
-    std::vector<LaunchCost> launches = {chain("stream", 1.0, 3.0), chain("stream", 100.0, 201.0), chain("graph", 1.0, 7.0),
-                                        chain("graph", 100.0, 106.0)};
+    std::vector<calibrate::LaunchCost> launches = {chain("stream", 1.0, 3.0), chain("stream", 100.0, 201.0),
+                                                   chain("graph", 1.0, 7.0), chain("graph", 100.0, 106.0)};
     REQUIRE(graph_break_even(launches));
     CHECK(*graph_break_even(launches) == 5.0);
     launches[2] = chain("graph", 1.0, 2.0);
@@ -246,10 +255,10 @@ TEST_CASE("a graph pays from where its nodes have saved what starting it costs")
     CHECK_FALSE(graph_break_even(launches));  // its nodes cost more than launches
     CHECK_FALSE(graph_break_even({chain("call", 1.0, 1.0), chain("call", 10.0, 10.0)}));
 
-    CalibrationAnswer answer;
-    CHECK_FALSE(launch_section(answer));
+    calibrate::CalibrationAnswer answer;
+    CHECK_FALSE(reports::launch_section(answer));
     answer.launches = {chain("call", 1.0, 0.6), chain("call", 1000.0, 550.0)};
-    const std::optional<FigureSection> section = launch_section(answer);
+    const std::optional<reports::FigureSection> section = reports::launch_section(answer);
     REQUIRE(section);
     CHECK(holds(section->text, "An empty kernel costs 0.55 us"));
     REQUIRE(section->figures.size() == 1);

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 using namespace treeline;
+using namespace treeline::cli;
 
 TEST_CASE("the progress line shows what is left") {
     CHECK(progress_line(5'000'000, 10'000'000, 4.0) ==

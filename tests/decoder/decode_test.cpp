@@ -23,7 +23,7 @@ DecodeSetup drafting_setup(const char* architecture) {
     setup.target = tiny_model(architecture);
     setup.drafter = SharedLayers{.layers = 1};
     setup.tree = chain_of(3);
-    setup.rollback = has_recurrent_state(setup.target) ? Rollback::replay : Rollback::truncate;
+    setup.rollback = sim::has_recurrent_state(setup.target) ? sim::Rollback::replay : sim::Rollback::truncate;
     setup.new_tokens = 20;
     return setup;
 }
@@ -36,8 +36,8 @@ int rounds_of_sequences(const DecodeResult& result) {
 
 TEST_CASE("drafts are accepted as often as given, by position and by rank") {
     constexpr int rounds = 20'000;
-    const auto frequencies = [](const DraftTree& tree, const GivenAcceptance& given) {
-        Random random(3);
+    const auto frequencies = [](const sim::DraftTree& tree, const GivenAcceptance& given) {
+        numerics::Random random(3);
         std::vector<double> share(std::size_t(tree.verified_tokens()), 0.0);
         for (int round = 0; round < rounds; ++round) {
             for (const int token : accepted_by_chance(tree, given, random)) {
@@ -53,7 +53,7 @@ TEST_CASE("drafts are accepted as often as given, by position and by rank") {
     CHECK(chain[2] == Approx(0.6).margin(0.018));
     CHECK(chain[3] == Approx(0.1).margin(0.018));
     // Tokens 1, 2 under the root, 3 and 4 under 1: 0.5, 0.3, 0.5 * 0.5, 0.5 * 0.3.
-    const std::vector<double> tree = frequencies(DraftTree::from_parents({0, 0, 1, 1}), {{}, {0.5, 0.3}});
+    const std::vector<double> tree = frequencies(sim::DraftTree::from_parents({0, 0, 1, 1}), {{}, {0.5, 0.3}});
     CHECK(tree[1] == Approx(0.5).margin(0.018));
     CHECK(tree[2] == Approx(0.3).margin(0.018));
     CHECK(tree[3] == Approx(0.25).margin(0.018));
@@ -61,13 +61,13 @@ TEST_CASE("drafts are accepted as often as given, by position and by rank") {
 }
 
 TEST_CASE("given acceptance runs with every verification and policy, whatever is drafted") {
-    for (const Verification verification : all_verifications) {
-        for (const Rollback rollback : rollbacks_for(tiny_model("hybrid"))) {
-            if (!rollback_problem(rollback, verification).empty()) {
+    for (const sim::Verification verification : sim::all_verifications) {
+        for (const sim::Rollback rollback : sim::rollbacks_for(tiny_model("hybrid"))) {
+            if (!sim::rollback_problem(rollback, verification).empty()) {
                 continue;
             }
             DecodeSetup setup = drafting_setup("hybrid");
-            setup.tree = DraftTree::from_parents({0, 0, 1, 1, 2});
+            setup.tree = sim::DraftTree::from_parents({0, 0, 1, 1, 2});
             setup.verification = verification;
             setup.rollback = rollback;
             setup.given_acceptance = GivenAcceptance{{}, {0.0, 1.0}};  // always the second child, which only the root has twice
@@ -131,9 +131,9 @@ TEST_CASE("tokens depend on more than the last one: else rolled-back states coul
 
 TEST_CASE("memory is what caches, states and weights take, and snapshots take more") {
     DecodeSetup setup = drafting_setup("mamba2");
-    setup.verification = Verification::unrolled;
+    setup.verification = sim::Verification::unrolled;
     const DecodeResult replay = decode(setup);
-    setup.rollback = Rollback::snapshot;
+    setup.rollback = sim::Rollback::snapshot;
     const DecodeResult snapshot = decode(setup);
     CHECK(replay.weight_bytes == snapshot.weight_bytes);
     // Four verified tokens keep a state each instead of one alone: 3 more of 4 heads * 16 * 16 floats in 4 layers.
@@ -167,42 +167,43 @@ TEST_CASE("what has no kernel or makes no sense is refused in a sentence") {
         return problems.empty() ? std::string() : problems.front();
     };
     CHECK(problems_of(drafting_setup("hybrid")).empty());
-    CHECK(problem([](DecodeSetup& s) { s.rollback = Rollback::joint; }) ==
+    CHECK(problem([](DecodeSetup& s) { s.rollback = sim::Rollback::joint; }) ==
           "'joint' cannot follow verification 'packed': it adds a row to rows that are padded on the left, and a packed tree "
           "has none");
-    CHECK(problem([](DecodeSetup& s) { s.rollback = Rollback::truncate; }) ==
+    CHECK(problem([](DecodeSetup& s) { s.rollback = sim::Rollback::truncate; }) ==
           "rollback 'truncate' cannot serve tiny-hybrid, which has recurrent states");
     CHECK(problem([](DecodeSetup& s) { s.target = tiny_model("transformer"); }) ==
           "rollback 'replay' is for recurrent states, and tiny-transformer has none: use 'truncate'");
     CHECK(problem([](DecodeSetup& s) {
-              s.rollback = Rollback::snapshot;
-              s.verification = Verification::unrolled_chunk;
+              s.rollback = sim::Rollback::snapshot;
+              s.verification = sim::Verification::unrolled_chunk;
           }) ==
           "'snapshot' cannot follow verification 'unrolled-chunk': the chunk scan starts from the live state and returns the "
           "last one only");
     CHECK(problem([](DecodeSetup& s) { s.drafter = std::monostate{}; }) == "there are draft tokens, but no drafter");
-    CHECK(problem([](DecodeSetup& s) { s.tree = DraftTree(); }) == "there is a drafter, but no draft tokens");
+    CHECK(problem([](DecodeSetup& s) { s.tree = sim::DraftTree(); }) == "there is a drafter, but no draft tokens");
     CHECK(problem([](DecodeSetup& s) { s.drafter = SharedLayers{.layers = 5}; }) ==
           "the drafter's number of layers is 5, but must be 1 to 4");
     CHECK(problem([](DecodeSetup& s) {
               s.target = tiny_model("latent");
-              s.rollback = Rollback::truncate;
+              s.rollback = sim::Rollback::truncate;
               s.drafter = SharedLayers{.layers = 4, .window = 4};
           }) == "the drafter cannot have a window: latent attention has no kernel with one");
     CHECK(problem([](DecodeSetup& s) {
-              Model other = tiny_model("mamba2");
+              sim::Model other = tiny_model("mamba2");
               other.vocabulary_size = 97;
               s.drafter = OwnModel{other};
           }) == "tiny-mamba2 and tiny-hybrid have vocabularies of different sizes");
     CHECK(problem([](DecodeSetup& s) {
               s.given_acceptance = GivenAcceptance{{0.5}, {}};
           }) == "acceptance is given for 1 positions, but drafts have 3");
-    CHECK(problem([](DecodeSetup& s) { s.tree = DraftTree::from_child_counts({65}); }) ==
+    CHECK(problem([](DecodeSetup& s) { s.tree = sim::DraftTree::from_child_counts({65}); }) ==
           "a token has 65 children, but at most 64 (and no more than the vocabulary) can be chosen");
     CHECK(problem([](DecodeSetup& s) { s.batch = 0; }) == "the batch is 0, but must be 1 to 4096");
-    CHECK(problem([](DecodeSetup& s) { s.target.kinds[0].blocks[0].kind = Mamba1{.inner = 96, .state = 12, .dt_rank = 3}; }) ==
-          "tiny-hybrid: Mamba (1) needs a state that is a power of 2 from 4 to 32, and a convolution of width 2 to 8");
-    CHECK(problem([](DecodeSetup& s) { std::get<Attention>(s.target.kinds[1].blocks[0].kind).learned_sinks = true; }) ==
+    CHECK(problem([](DecodeSetup& s) {
+              s.target.kinds[0].blocks[0].kind = sim::Mamba1{.inner = 96, .state = 12, .dt_rank = 3};
+          }) == "tiny-hybrid: Mamba (1) needs a state that is a power of 2 from 4 to 32, and a convolution of width 2 to 8");
+    CHECK(problem([](DecodeSetup& s) { std::get<sim::Attention>(s.target.kinds[1].blocks[0].kind).learned_sinks = true; }) ==
           "tiny-hybrid: attention with learned sinks has no kernel");
 }
 

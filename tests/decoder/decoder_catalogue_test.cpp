@@ -19,7 +19,7 @@ namespace {
 
 /// Widths of a few dozen; ratios of heads and everything that makes a block another kind of block stay.
 struct Shrunk {
-    BlockKind operator()(Attention block) const {
+    sim::BlockKind operator()(sim::Attention block) const {
         block.kv_heads = block.query_heads == block.kv_heads ? 4 : 2;
         block.query_heads = 4;
         block.head_dim = 16;
@@ -28,7 +28,7 @@ struct Shrunk {
         block.reach.window = std::min(block.reach.window, 9.0);
         return block;
     }
-    BlockKind operator()(LatentAttention block) const {
+    sim::BlockKind operator()(sim::LatentAttention block) const {
         block.heads = 3;
         block.q_lora_rank = block.q_lora_rank > 0 ? 24 : 0;
         block.kv_lora_rank = 32;
@@ -37,43 +37,43 @@ struct Shrunk {
         block.value_dim = 12;
         return block;
     }
-    BlockKind operator()(Mamba1 block) const {
+    sim::BlockKind operator()(sim::Mamba1 block) const {
         block.inner = 96;
         block.dt_rank = 4;
         return block;
     }
-    BlockKind operator()(Mamba2 block) const {
+    sim::BlockKind operator()(sim::Mamba2 block) const {
         const bool shared = block.shared_width > 0;
         block.heads = 4;
         block.head_dim = 16;
         block.state = 16;
-        block.groups = shared ? 4 : std::min<Count>(block.groups, 2);
+        block.groups = shared ? 4 : std::min<sim::Count>(block.groups, 2);
         block.shared_width = shared ? 32 : 0;
         return block;
     }
-    BlockKind operator()(GatedDelta block) const {
+    sim::BlockKind operator()(sim::GatedDelta block) const {
         block.value_heads = 2 * block.value_heads / block.key_heads;
         block.key_heads = 2;
         block.key_dim = 16;
         block.value_dim = 16;
         return block;
     }
-    BlockKind operator()(Mlp block) const {
+    sim::BlockKind operator()(sim::Mlp block) const {
         block.hidden = 96;
         return block;
     }
-    BlockKind operator()(MixtureOfExperts block) const {
-        block.experts = std::min<Count>(block.experts, 12);
-        block.active = std::min<Count>(block.active, 3);
+    sim::BlockKind operator()(sim::MixtureOfExperts block) const {
+        block.experts = std::min<sim::Count>(block.experts, 12);
+        block.active = std::min<sim::Count>(block.active, 3);
         block.hidden = 48;
         block.shared_hidden = block.shared_hidden > 0 ? 32 : 0;
         return block;
     }
-    BlockKind operator()(Projection block) const { return block; }
+    sim::BlockKind operator()(sim::Projection block) const { return block; }
 };
 
 /// The first layer of every kind in the order of the model, then its first layers again, four in all.
-Model shrunk(Model model) {
+sim::Model shrunk(sim::Model model) {
     std::vector<std::size_t> order;
     for (const std::size_t kind : model.order) {
         if (std::find(order.begin(), order.end(), kind) == order.end()) {
@@ -89,8 +89,8 @@ Model shrunk(Model model) {
     model.vocabulary_size = 96;
     model.published_parameters.reset();
     model.published_body_parameters.reset();
-    for (LayerKind& kind : model.kinds) {
-        for (Block& block : kind.blocks) {
+    for (sim::LayerKind& kind : model.kinds) {
+        for (sim::Block& block : kind.blocks) {
             block.kind = std::visit(Shrunk{}, block.kind);
         }
     }
@@ -118,8 +118,8 @@ DecodeSetup with_clear_choices(DecodeSetup setup, std::vector<std::vector<int>>&
 
 TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks have no kernels") {
     std::map<std::string, std::string> refused;
-    for (const std::string& name : model_names(catalogue())) {
-        const std::vector<std::string> problems = problems_of_weights(load_model(catalogue(), name).value);
+    for (const std::string& name : models::model_names(catalogue())) {
+        const std::vector<std::string> problems = problems_of_weights(models::load_model(catalogue(), name).value);
         if (!problems.empty()) {
             refused[name] = problems.front();
         }
@@ -138,8 +138,8 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
 
 TEST_CASE("models of the catalogue, shrunk, lose no token by speculation") {
     int run = 0;
-    for (const std::string& name : model_names(catalogue())) {
-        const Model model = shrunk(load_model(catalogue(), name).value);
+    for (const std::string& name : models::model_names(catalogue())) {
+        const sim::Model model = shrunk(models::load_model(catalogue(), name).value);
         if (!problems_of_weights(model).empty()) {
             continue;
         }
@@ -151,11 +151,12 @@ TEST_CASE("models of the catalogue, shrunk, lose no token by speculation") {
         std::vector<std::vector<int>> tokens;
         setup = with_clear_choices(setup, tokens);
         setup.drafter = SharedLayers{.layers = 2};
-        setup.tree = DraftTree::from_parents({0, 0, 1, 1, 2, 3});
-        for (const Rollback rollback : rollbacks_for(model)) {
+        setup.tree = sim::DraftTree::from_parents({0, 0, 1, 1, 2, 3});
+        for (const sim::Rollback rollback : sim::rollbacks_for(model)) {
             setup.rollback = rollback;
-            setup.verification =
-                rollback_problem(rollback, Verification::packed).empty() ? Verification::packed : Verification::unrolled;
+            setup.verification = sim::rollback_problem(rollback, sim::Verification::packed).empty()
+                                     ? sim::Verification::packed
+                                     : sim::Verification::unrolled;
             INFO(name << ", " << name_of(rollback));
             CHECK(decode(setup).tokens == tokens);
         }

@@ -8,8 +8,8 @@
 
 namespace treeline::testing {
 
-inline Block attention_block(double window = unlimited) {
-    Attention attention;
+inline sim::Block attention_block(double window = sim::unlimited) {
+    sim::Attention attention;
     attention.query_heads = 4;
     attention.kv_heads = 2;
     attention.head_dim = 16;
@@ -17,8 +17,8 @@ inline Block attention_block(double window = unlimited) {
     return {attention};
 }
 
-inline Block mamba2_block() {
-    Mamba2 mamba;
+inline sim::Block mamba2_block() {
+    sim::Mamba2 mamba;
     mamba.heads = 4;
     mamba.head_dim = 16;
     mamba.state = 16;
@@ -26,8 +26,8 @@ inline Block mamba2_block() {
     return {mamba};
 }
 
-inline Block latent_attention_block() {
-    LatentAttention attention;
+inline sim::Block latent_attention_block() {
+    sim::LatentAttention attention;
     attention.heads = 3;
     attention.q_lora_rank = 24;
     attention.kv_lora_rank = 32;
@@ -37,22 +37,22 @@ inline Block latent_attention_block() {
     return {attention};
 }
 
-inline Block mlp_block() {
-    Mlp mlp;
+inline sim::Block mlp_block() {
+    sim::Mlp mlp;
     mlp.hidden = 96;
     return {mlp};
 }
 
-inline Block mamba1_block() {
-    Mamba1 mamba;
+inline sim::Block mamba1_block() {
+    sim::Mamba1 mamba;
     mamba.inner = 96;
     mamba.state = 8;
     mamba.dt_rank = 4;
     return {mamba};
 }
 
-inline Block gated_delta_block() {
-    GatedDelta delta;
+inline sim::Block gated_delta_block() {
+    sim::GatedDelta delta;
     delta.key_heads = 2;
     delta.value_heads = 4;
     delta.key_dim = 16;
@@ -60,8 +60,8 @@ inline Block gated_delta_block() {
     return {delta};
 }
 
-inline Block experts_block() {
-    MixtureOfExperts experts;
+inline sim::Block experts_block() {
+    sim::MixtureOfExperts experts;
     experts.experts = 6;
     experts.active = 2;
     experts.hidden = 48;
@@ -73,18 +73,18 @@ inline constexpr std::array all_architectures = {"transformer", "mamba2", "hybri
 
 /// Four layers: "transformer", "mamba2", "mamba1"; "hybrid", "delta" and "latent": Mamba-2, the gated delta rule or latent
 /// attention in turn with a transformer; "experts": a transformer of which every second layer is a mixture.
-inline Model tiny_model(const std::string& architecture) {
-    Model model;
+inline sim::Model tiny_model(const std::string& architecture) {
+    sim::Model model;
     model.name = "tiny-" + architecture;
     model.vocabulary = "tiny";
     model.vocabulary_size = 96;
     model.width = 48;
-    const LayerKind attention{"attention", {attention_block(), mlp_block()}};
-    const auto one_kind = [&](const Block& block) {
+    const sim::LayerKind attention{"attention", {attention_block(), mlp_block()}};
+    const auto one_kind = [&](const sim::Block& block) {
         model.kinds = {{"one", {block}}};
         model.order = {0, 0, 0, 0};
     };
-    const auto in_turn = [&](const LayerKind& first) {
+    const auto in_turn = [&](const sim::LayerKind& first) {
         model.kinds = {first, attention};
         model.order = {0, 1, 0, 1};
     };
@@ -107,12 +107,12 @@ inline Model tiny_model(const std::string& architecture) {
     return model;
 }
 
-inline DraftTree chain_of(int draft_tokens) {
+inline sim::DraftTree chain_of(int draft_tokens) {
     std::vector<int> parents;
     for (int i = 0; i < draft_tokens; ++i) {
         parents.push_back(i);
     }
-    return DraftTree::from_parents(parents);
+    return sim::DraftTree::from_parents(parents);
 }
 
 }  // namespace treeline::testing

@@ -22,7 +22,7 @@ struct Yardstick {
     std::vector<std::vector<int>> tokens;
 };
 
-inline DecodeSetup small_setup(const Model& target) {
+inline DecodeSetup small_setup(const sim::Model& target) {
     DecodeSetup setup;
     setup.target = target;
     setup.batch = 3;
@@ -46,16 +46,16 @@ inline Yardstick yardstick(DecodeSetup setup) {
     return {};
 }
 
-inline std::vector<Rollback> policies(const Model& target, Verification verification) {
-    std::vector<Rollback> possible = rollbacks_for(target);
-    std::erase_if(possible, [&](Rollback rollback) { return !rollback_problem(rollback, verification).empty(); });
+inline std::vector<sim::Rollback> policies(const sim::Model& target, sim::Verification verification) {
+    std::vector<sim::Rollback> possible = sim::rollbacks_for(target);
+    std::erase_if(possible, [&](sim::Rollback rollback) { return !sim::rollback_problem(rollback, verification).empty(); });
     return possible;
 }
 
-inline std::vector<DraftTree> shapes() {
+inline std::vector<sim::DraftTree> shapes() {
     // A chain; a tree whose leaves lie on all levels, the accepted path seldom the first; one wider than a mask's word of 64.
-    return {chain_of(4), DraftTree::from_parents({0, 0, 0, 1, 1, 2, 4, 4, 6, 9}),
-            DraftTree::from_child_counts({8, 8, 8, 8, 8, 8, 8, 8, 8})};
+    return {chain_of(4), sim::DraftTree::from_parents({0, 0, 0, 1, 1, 2, 4, 4, 6, 9}),
+            sim::DraftTree::from_child_counts({8, 8, 8, 8, 8, 8, 8, 8, 8})};
 }
 
 /// Where a decoder runs.
@@ -65,10 +65,10 @@ struct Place {
 };
 
 /// Every verification and policy; the accept length of the last.
-inline double check_all_ways(const Yardstick& plain_run, const Drafter& drafter, const DraftTree& tree, Place place = {}) {
+inline double check_all_ways(const Yardstick& plain_run, const Drafter& drafter, const sim::DraftTree& tree, Place place = {}) {
     double accept_length = 0.0;
-    for (const Verification verification : all_verifications) {
-        for (const Rollback rollback : policies(plain_run.setup.target, verification)) {
+    for (const sim::Verification verification : sim::all_verifications) {
+        for (const sim::Rollback rollback : policies(plain_run.setup.target, verification)) {
             DecodeSetup setup = plain_run.setup;
             setup.drafter = drafter;
             setup.tree = tree;

@@ -12,7 +12,7 @@ TEST_CASE("self-speculation by fewer layers changes no token, on every architect
     for (const char* architecture : all_architectures) {
         const std::string_view model = architecture;
         const Yardstick plain_run = yardstick(small_setup(tiny_model(architecture)));
-        for (const DraftTree& tree : shapes()) {
+        for (const sim::DraftTree& tree : shapes()) {
             // Masks of several words concern attention and the tree scan, which these three have.
             const bool sees_wide_trees = model == "transformer" || model == "mamba2" || model == "latent";
             if (tree.nodes() > 63 && !sees_wide_trees) {
@@ -41,12 +41,12 @@ TEST_CASE("what the drafter is changes no token", "[slow]") {
 TEST_CASE("a drafter that is the whole target is always right, and so its caches must be") {
     for (const char* architecture : {"transformer", "mamba2", "hybrid"}) {
         const Yardstick plain_run = yardstick(small_setup(tiny_model(architecture)));
-        for (const DraftTree& tree : {chain_of(4), shapes()[1]}) {
+        for (const sim::DraftTree& tree : {chain_of(4), shapes()[1]}) {
             DecodeSetup setup = plain_run.setup;
             setup.drafter = SharedLayers{.layers = 4};
             setup.tree = tree;
-            setup.verification = Verification::unrolled;
-            setup.rollback = has_recurrent_state(setup.target) ? Rollback::snapshot : Rollback::truncate;
+            setup.verification = sim::Verification::unrolled;
+            setup.rollback = sim::has_recurrent_state(setup.target) ? sim::Rollback::snapshot : sim::Rollback::truncate;
             const DecodeResult result = decode(setup);
             INFO(architecture << ", " << tree.nodes() << " nodes");
             CHECK(result.tokens == plain_run.tokens);
@@ -65,18 +65,18 @@ TEST_CASE("a drafter that is the whole target is always right, and so its caches
 }
 
 TEST_CASE("sliding windows, blocks side by side, shared layers and ungated layers change no token") {
-    Model windowed = tiny_model("transformer");
+    sim::Model windowed = tiny_model("transformer");
     windowed.kinds.front().blocks.front() = attention_block(6);
-    Model parallel = tiny_model("hybrid");  // the feed-forward block reads what attention reads
+    sim::Model parallel = tiny_model("hybrid");  // the feed-forward block reads what attention reads
     parallel.kinds[1].blocks[1].norms = 0;
-    Model shared = tiny_model("hybrid");
+    sim::Model shared = tiny_model("hybrid");
     shared.kinds[1].distinct_copies = 1;
     shared.tied_embeddings = true;
-    Model ungated = tiny_model("transformer");
-    std::get<Mlp>(ungated.kinds.front().blocks[1].kind).gated = false;
-    Model gate_in_scan = tiny_model("mamba2");
-    std::get<Mamba2>(gate_in_scan.kinds.front().blocks.front().kind).gated_norm = false;
-    for (const Model& model : {windowed, parallel, shared, ungated, gate_in_scan}) {
+    sim::Model ungated = tiny_model("transformer");
+    std::get<sim::Mlp>(ungated.kinds.front().blocks[1].kind).gated = false;
+    sim::Model gate_in_scan = tiny_model("mamba2");
+    std::get<sim::Mamba2>(gate_in_scan.kinds.front().blocks.front().kind).gated_norm = false;
+    for (const sim::Model& model : {windowed, parallel, shared, ungated, gate_in_scan}) {
         check_all_ways(yardstick(small_setup(model)), SharedLayers{.layers = 2}, shapes()[1]);
     }
     // A drafter with a sparse cache: the target's layers with a window.
@@ -87,15 +87,15 @@ TEST_CASE("sliding windows, blocks side by side, shared layers and ungated layer
 TEST_CASE("rings of inputs that fill several times change no token") {
     for (const char* architecture : {"hybrid", "mamba1", "delta"}) {
         DecodeSetup setup = small_setup(tiny_model(architecture));
-        setup.new_tokens = 3 * ring_capacity;
+        setup.new_tokens = 3 * sim::ring_capacity;
         const Yardstick plain_run = yardstick(setup);
-        for (const Verification verification : {Verification::packed, Verification::unrolled}) {
-            for (const DraftTree& tree : {chain_of(2), DraftTree::from_parents({0, 0, 1, 1, 2})}) {
+        for (const sim::Verification verification : {sim::Verification::packed, sim::Verification::unrolled}) {
+            for (const sim::DraftTree& tree : {chain_of(2), sim::DraftTree::from_parents({0, 0, 1, 1, 2})}) {
                 setup = plain_run.setup;
                 setup.drafter = SharedLayers{.layers = 2};
                 setup.tree = tree;
                 setup.verification = verification;
-                setup.rollback = Rollback::ring;
+                setup.rollback = sim::Rollback::ring;
                 INFO(architecture << ", seed " << setup.seed << ", " << tree.nodes() << " nodes, " << name_of(verification));
                 CHECK(decode(setup).tokens == plain_run.tokens);
             }
@@ -104,39 +104,39 @@ TEST_CASE("rings of inputs that fill several times change no token") {
 }
 
 TEST_CASE("norms before and after a block, LayerNorms, biases, norms of heads and gates change no token") {
-    Model normed = tiny_model("hybrid");
-    for (LayerKind& kind : normed.kinds) {
-        for (Block& block : kind.blocks) {
+    sim::Model normed = tiny_model("hybrid");
+    for (sim::LayerKind& kind : normed.kinds) {
+        for (sim::Block& block : kind.blocks) {
             block.norms = 2;
             block.norm_vectors = 4;
         }
     }
     normed.final_norm_vectors = 2;
-    Model attending = tiny_model("transformer");
-    auto& attention = std::get<Attention>(attending.kinds.front().blocks.front().kind);
+    sim::Model attending = tiny_model("transformer");
+    auto& attention = std::get<sim::Attention>(attending.kinds.front().blocks.front().kind);
     attention.query_key_norm = 32;
     attention.qkv_bias = attention.output_bias = attention.output_gate = true;
-    std::get<Mlp>(attending.kinds.front().blocks[1].kind).bias = true;
-    Model shared_keys = tiny_model("transformer");
-    std::get<Attention>(shared_keys.kinds.front().blocks.front().kind).keys_are_values = true;
-    Model sparse = tiny_model("transformer");
-    std::get<Attention>(sparse.kinds.front().blocks.front().kind).reach = {.sink = 1.0, .scale = 0.25};
-    Model mixed = tiny_model("experts");
-    std::get<MixtureOfExperts>(mixed.kinds.front().blocks[1].kind) = {.experts = 9,
-                                                                      .active = 3,
-                                                                      .hidden = 32,
-                                                                      .shared_hidden = 40,
-                                                                      .latent = 24,
-                                                                      .gated = false,
-                                                                      .router_bias = true,
-                                                                      .shared_gate = true};
-    Model inner_norms = tiny_model("mamba1");
-    std::get<Mamba1>(inner_norms.kinds.front().blocks.front().kind).inner_norms = true;
-    Model gated_latent = tiny_model("latent");
-    auto& latent = std::get<LatentAttention>(gated_latent.kinds.front().blocks.front().kind);
+    std::get<sim::Mlp>(attending.kinds.front().blocks[1].kind).bias = true;
+    sim::Model shared_keys = tiny_model("transformer");
+    std::get<sim::Attention>(shared_keys.kinds.front().blocks.front().kind).keys_are_values = true;
+    sim::Model sparse = tiny_model("transformer");
+    std::get<sim::Attention>(sparse.kinds.front().blocks.front().kind).reach = {.sink = 1.0, .scale = 0.25};
+    sim::Model mixed = tiny_model("experts");
+    std::get<sim::MixtureOfExperts>(mixed.kinds.front().blocks[1].kind) = {.experts = 9,
+                                                                           .active = 3,
+                                                                           .hidden = 32,
+                                                                           .shared_hidden = 40,
+                                                                           .latent = 24,
+                                                                           .gated = false,
+                                                                           .router_bias = true,
+                                                                           .shared_gate = true};
+    sim::Model inner_norms = tiny_model("mamba1");
+    std::get<sim::Mamba1>(inner_norms.kinds.front().blocks.front().kind).inner_norms = true;
+    sim::Model gated_latent = tiny_model("latent");
+    auto& latent = std::get<sim::LatentAttention>(gated_latent.kinds.front().blocks.front().kind);
     latent.output_gate = true;
     latent.q_lora_rank = 0;
-    for (const Model& model : {normed, attending, shared_keys, sparse, mixed, inner_norms, gated_latent}) {
+    for (const sim::Model& model : {normed, attending, shared_keys, sparse, mixed, inner_norms, gated_latent}) {
         check_all_ways(yardstick(small_setup(model)), SharedLayers{.layers = 2}, shapes()[1]);
     }
 }

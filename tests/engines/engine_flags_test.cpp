@@ -13,6 +13,7 @@
 #include "recommendations.h"
 
 using namespace treeline;
+using namespace treeline::engines;
 using namespace treeline::testing;
 using Json = nlohmann::ordered_json;
 
@@ -132,23 +133,24 @@ int length_at(const Engine& engine, const EngineFlags& flags, int batch) {
     return llama_cpp_length(flags);
 }
 
-int scheduled_length(const Schedule& schedule, int batch) {
+int scheduled_length(const sweeps::Schedule& schedule, int batch) {
     int length = schedule.entries.front().draft_tokens;
-    for (const ScheduleEntry& entry : schedule.entries) {
+    for (const sweeps::ScheduleEntry& entry : schedule.entries) {
         length = entry.batch_from <= batch ? entry.draft_tokens : length;
     }
     return length;
 }
 
 /// One length at every batch: what an engine without schedules follows, too.
-bool lengths_agree(const Schedule& schedule) {
-    return std::all_of(schedule.entries.begin(), schedule.entries.end(),
-                       [&](const ScheduleEntry& entry) { return entry.draft_tokens == schedule.entries.front().draft_tokens; });
+bool lengths_agree(const sweeps::Schedule& schedule) {
+    return std::all_of(schedule.entries.begin(), schedule.entries.end(), [&](const sweeps::ScheduleEntry& entry) {
+        return entry.draft_tokens == schedule.entries.front().draft_tokens;
+    });
 }
 
 struct ScheduleCase {
     std::string name;
-    Schedule schedule;
+    sweeps::Schedule schedule;
     bool falling = true;  ///< no range drafts more than the first, which drafts something: what TensorRT-LLM can write
 };
 
@@ -173,7 +175,7 @@ TEST_CASE("at every batch an engine with schedules drafts what the schedule says
     int scheduled = 0;
     for (const ScheduleCase& example : schedules()) {
         for (const NamedDrafter& drafter : every_drafter()) {
-            const Recommendation recommendation = recommendation_of(drafter.drafter, 3, example.schedule);
+            const sweeps::Recommendation recommendation = recommendation_of(drafter.drafter, 3, example.schedule);
             for (const Engine& engine : all_engines()) {
                 INFO(example.name << ", " << drafter.name << ", " << engine.label());
                 const EngineFlags flags = engine_flags(recommendation, {engine}).front();
@@ -205,15 +207,16 @@ TEST_CASE("at every batch an engine with schedules drafts what the schedule says
 }
 
 TEST_CASE("above the last range the engines that would stop say so, and those that go on need nothing") {
-    const Recommendation memory =
-        recommendation_of(OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {22, 2}}, 753));
+    const sweeps::Recommendation memory =
+        recommendation_of(sim::OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {22, 2}}, 753));
     CHECK(vllm_length(flags_for(memory, "vllm"), 5000) == 2);
     CHECK(sglang_length(flags_for(memory, "sglang"), 5000) == 2);
     const EngineFlags tensorrt = flags_for(memory, "tensorrt-llm");
     CHECK(tensorrt_llm_length(tensorrt, 754, true) == 0);
     CHECK(tensorrt.remark.find("above batch 753 nothing is drafted") != std::string::npos);
 
-    const Recommendation off = recommendation_of(OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {129, 0}}, 512));
+    const sweeps::Recommendation off =
+        recommendation_of(sim::OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {129, 0}}, 512));
     for (const char* engine : {"vllm", "sglang", "tensorrt-llm"}) {
         INFO(engine);
         CHECK(length_at(find_engine(engine), flags_for(off, engine), 128) == 5);
@@ -221,24 +224,25 @@ TEST_CASE("above the last range the engines that would stop say so, and those th
     }
     CHECK(yaml_schedule(flags_for(off, "tensorrt-llm").text) == std::map<int, int>{{128, 5}});
     // Up to 1.2 keys are the smallest batch; only drafters outside the target's engine read them.
-    const Recommendation model = recommendation_of(IndependentDrafter{}, 4, schedule_of({{1, 5}, {129, 0}}, 512));
+    const sweeps::Recommendation model = recommendation_of(sim::IndependentDrafter{}, 4, schedule_of({{1, 5}, {129, 0}}, 512));
     CHECK(yaml_schedule(flags_for(model, "tensorrt-llm@1.2").text) == std::map<int, int>{{1, 5}, {129, 0}});
     CHECK(yaml_schedule(flags_for(off, "tensorrt-llm@1.2").text).empty());
 }
 
 TEST_CASE("a length beyond the measured acceptance is said to be extrapolated") {
-    Recommendation found =
-        recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 5}, {9, 4}, {30, 2}}, 64));
+    sweeps::Recommendation found =
+        recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 5}, {9, 4}, {30, 2}}, 64));
     const std::string remark = "acceptance of 4 drafts was not measured but extrapolated";
     CHECK(flags_for(found, "vllm").remark.find(remark) == std::string::npos);
-    found.chain_schedule.entries[0].basis = AcceptanceBasis::extrapolated;
-    found.chain_schedule.entries[1].basis = AcceptanceBasis::extrapolated;
+    found.chain_schedule.entries[0].basis = sim::AcceptanceBasis::extrapolated;
+    found.chain_schedule.entries[1].basis = sim::AcceptanceBasis::extrapolated;
     CHECK(flags_for(found, "vllm").remark.find(remark) != std::string::npos);
     CHECK(flags_for(found, "llama.cpp").remark.find("extrapolated") == std::string::npos);  // it drafts 3, which was measured
 }
 
 TEST_CASE("where no chain pays at any batch nothing is offered to paste") {
-    const Recommendation never = recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 0}}, 256));
+    const sweeps::Recommendation never =
+        recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 0}}, 256));
     for (const Engine& engine : newest_engines()) {
         const EngineFlags flags = engine_flags(never, {engine}).front();
         CHECK(flags.text.empty());
@@ -247,12 +251,12 @@ TEST_CASE("where no chain pays at any batch nothing is offered to paste") {
 }
 
 TEST_CASE("each kind of drafter has its own word in each engine, and a path only where there is a checkpoint to name") {
-    const auto text = [](const Drafter& drafter, const char* engine) {
+    const auto text = [](const sim::Drafter& drafter, const char* engine) {
         return flags_for(recommendation_of(drafter, 3, schedule_of({{1, 3}}, 64)), engine).text;
     };
-    const OneLayerDrafter mtp{0, 2, OneLayerKind::mtp};
-    const OneLayerDrafter eagle{0, 2, OneLayerKind::eagle};
-    const OneLayerDrafter eagle3 = OneLayerDrafter::published_eagle3();
+    const sim::OneLayerDrafter mtp{0, 2, sim::OneLayerKind::mtp};
+    const sim::OneLayerDrafter eagle{0, 2, sim::OneLayerKind::eagle};
+    const sim::OneLayerDrafter eagle3 = sim::OneLayerDrafter::published_eagle3();
     CHECK(text(mtp, "vllm") == R"(--speculative-config '{"method":"mtp","num_speculative_tokens":3}')");
     CHECK(text(mtp, "vllm@0.10") == R"(--speculative-config '{"method":"deepseek_mtp","num_speculative_tokens":3}')");
     CHECK(
@@ -273,16 +277,16 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
     CHECK(text(eagle, "tensorrt-llm").empty());
     CHECK(text(eagle, "llama.cpp").empty());
 
-    CHECK(text(IndependentDrafter{}, "vllm").find(R"("method":"draft_model")") != std::string::npos);
-    CHECK(text(IndependentDrafter{}, "vllm@0.10").empty());
-    CHECK(text(IndependentDrafter{}, "tensorrt-llm@1.2").find("decoding_type: DraftTarget\n") != std::string::npos);
-    CHECK(text(IndependentDrafter{}, "tensorrt-llm@1.3").find("decoding_type: Draft_Target\n") != std::string::npos);
-    CHECK(text(IndependentDrafter{}, "llama.cpp") ==
+    CHECK(text(sim::IndependentDrafter{}, "vllm").find(R"("method":"draft_model")") != std::string::npos);
+    CHECK(text(sim::IndependentDrafter{}, "vllm@0.10").empty());
+    CHECK(text(sim::IndependentDrafter{}, "tensorrt-llm@1.2").find("decoding_type: DraftTarget\n") != std::string::npos);
+    CHECK(text(sim::IndependentDrafter{}, "tensorrt-llm@1.3").find("decoding_type: Draft_Target\n") != std::string::npos);
+    CHECK(text(sim::IndependentDrafter{}, "llama.cpp") ==
           "--spec-type draft-simple --spec-draft-model PATH_OF_THE_DRAFTER.gguf --spec-draft-n-max 3");
 
-    CHECK(text(NgramDrafter{}, "llama.cpp") == "--spec-type ngram-simple --spec-ngram-simple-size-m 3");
-    CHECK(text(NgramDrafter{}, "vllm").find(R"("method":"ngram")") != std::string::npos);
-    const ParallelDrafter dflash, dspark = ParallelDrafter::published_dspark();
+    CHECK(text(sim::NgramDrafter{}, "llama.cpp") == "--spec-type ngram-simple --spec-ngram-simple-size-m 3");
+    CHECK(text(sim::NgramDrafter{}, "vllm").find(R"("method":"ngram")") != std::string::npos);
+    const sim::ParallelDrafter dflash, dspark = sim::ParallelDrafter::published_dspark();
     CHECK(text(dflash, "vllm") ==
           R"(--speculative-config '{"method":"dflash","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3}')");
     CHECK(
@@ -297,33 +301,33 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
                     "--speculative-dspark-block-size 3") != std::string::npos);
     CHECK(text(dspark, "tensorrt-llm").empty());
     CHECK(text(dspark, "vllm@0.24").empty());
-    CHECK(text(OneLayerDrafter::published_p_eagle(), "vllm") ==
+    CHECK(text(sim::OneLayerDrafter::published_p_eagle(), "vllm") ==
           R"(--speculative-config '{"method":"eagle3","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3,)"
           R"("parallel_drafting":true}')");
 
-    CHECK(text(MedusaDrafter{}, "tensorrt-llm").empty());
-    CHECK(text(MedusaDrafter{}, "vllm").find(R"("method":"medusa")") != std::string::npos);
+    CHECK(text(sim::MedusaDrafter{}, "tensorrt-llm").empty());
+    CHECK(text(sim::MedusaDrafter{}, "vllm").find(R"("method":"medusa")") != std::string::npos);
 }
 
 TEST_CASE("a one-layer drafter of no stated kind is taken as the nearest, and the remark says so") {
-    const auto remark = [](const Drafter& drafter) {
+    const auto remark = [](const sim::Drafter& drafter) {
         return flags_for(recommendation_of(drafter, 3, schedule_of({{1, 3}}, 64)), "vllm").remark;
     };
-    CHECK(kind_of(OneLayerDrafter{}) == DrafterKind::eagle);
-    CHECK(kind_of(OneLayerDrafter{32000, 2}) == DrafterKind::eagle3);
-    CHECK(kind_of(OneLayerDrafter{0, 3}) == DrafterKind::eagle3);
-    CHECK(remark(OneLayerDrafter{}).find("assumed EAGLE") != std::string::npos);
-    CHECK(remark(OneLayerDrafter::published_eagle3()).find("taken as") == std::string::npos);
+    CHECK(kind_of(sim::OneLayerDrafter{}) == DrafterKind::eagle);
+    CHECK(kind_of(sim::OneLayerDrafter{32000, 2}) == DrafterKind::eagle3);
+    CHECK(kind_of(sim::OneLayerDrafter{0, 3}) == DrafterKind::eagle3);
+    CHECK(remark(sim::OneLayerDrafter{}).find("assumed EAGLE") != std::string::npos);
+    CHECK(remark(sim::OneLayerDrafter::published_eagle3()).find("taken as") == std::string::npos);
 }
 
 TEST_CASE("trees go to the engines that draft them, with the root counted as each counts") {
-    Recommendation found = recommendation_of(OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 3}}, 64));
-    found.speculations.push_back({SglangShape{5, 4, 16}, Verification::unrolled, "sglang 5,4,16"});
-    found.speculations.push_back({TensorRtShape{4, 3, 10}, Verification::unrolled, "tensorrt 4,3,10"});
-    Candidate sglang;
+    sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 3}}, 64));
+    found.speculations.push_back({sim::SglangShape{5, 4, 16}, sim::Verification::unrolled, "sglang 5,4,16"});
+    found.speculations.push_back({sim::TensorRtShape{4, 3, 10}, sim::Verification::unrolled, "tensorrt 4,3,10"});
+    sweeps::Candidate sglang;
     sglang.speculation = 9;
     sglang.draft_tokens = 15;
-    Candidate tensorrt;
+    sweeps::Candidate tensorrt;
     tensorrt.speculation = 10;
     tensorrt.draft_tokens = 10;
     tensorrt.regret = 0.02;
@@ -344,7 +348,7 @@ TEST_CASE("trees go to the engines that draft them, with the root counted as eac
     found.variants[0].setup.target = model("deepseek-v3");
     CHECK(yaml_number(flags_for(found, "tensorrt-llm").text, "max_draft_len") == 3);
     // MTP modules draft chains in SGLang's flags.
-    found.variants[0].setup.drafter = OneLayerDrafter{0, 2, OneLayerKind::mtp};
+    found.variants[0].setup.drafter = sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp};
     CHECK(flags_for(found, "sglang").text.find("--speculative-eagle-topk 1") != std::string::npos);
 }
 
@@ -375,7 +379,7 @@ TEST_CASE("whatever is emitted is clean to lint, at the version that it was writ
 TEST_CASE("how a model is shared out over devices is told to each engine in its own words, clean to lint") {
     struct Case {
         double tensor;
-        Parallelism parallel;
+        sim::Parallelism parallel;
         std::vector<std::string> vllm, sglang, tensorrt_llm;  ///< words of the text; empty = the engine cannot
     };
     const std::vector<Case> cases = {
@@ -402,11 +406,11 @@ TEST_CASE("how a model is shared out over devices is told to each engine in its 
          {"pipeline_parallel_size: 2\n"}},
     };
     for (const Case& wanted : cases) {
-        Recommendation found =
-            recommendation_of(OneLayerDrafter{0, 2, OneLayerKind::eagle}, 3, schedule_of({{1, 4}, {8, 2}}, 64));
+        sweeps::Recommendation found =
+            recommendation_of(sim::OneLayerDrafter{0, 2, sim::OneLayerKind::eagle}, 3, schedule_of({{1, 4}, {8, 2}}, 64));
         found.variants.front().setup.platform.ranks = wanted.tensor;
         found.variants.front().setup.platform.parallel = wanted.parallel;
-        found.variants.front().setup.drafter = OneLayerDrafter::published_eagle3();
+        found.variants.front().setup.drafter = sim::OneLayerDrafter::published_eagle3();
         for (const EngineFlags& flags : engine_flags(found)) {
             INFO(flags.engine << ": " << flags.text << flags.remark);
             const std::vector<std::string>* words = flags.engine.starts_with("vLLM")     ? &wanted.vllm
@@ -414,7 +418,7 @@ TEST_CASE("how a model is shared out over devices is told to each engine in its 
                                                     : flags.engine.starts_with("Tensor") ? &wanted.tensorrt_llm
                                                                                          : nullptr;
             if (words == nullptr) {
-                CHECK(flags.text.empty() == !(wanted.parallel == Parallelism{}));
+                CHECK(flags.text.empty() == !(wanted.parallel == sim::Parallelism{}));
                 continue;
             }
             CHECK(flags.text.empty() == words->empty());

@@ -8,6 +8,7 @@
 #include "json/reader.h"
 
 using namespace treeline;
+using namespace treeline::engines;
 
 namespace {
 
@@ -43,7 +44,7 @@ std::string vllm(const std::string& members) { return "{" + members + "}"; }
 std::string problem(const std::string& text, const std::string& engine = "") {
     try {
         checked(text, engine);
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         return error.what();
     }
     return "";
@@ -280,7 +281,7 @@ TEST_CASE("a command line is split as a shell splits it") {
     CHECK(line.environment == std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B", "x y"}});
     CHECK(line.words == std::vector<std::string>{"prog", "a \"b\"", "c \"d\" $e", "f g", "h", ""});
     CHECK(split_command_line("").words.empty());
-    CHECK_THROWS_AS(split_command_line("a 'b"), InputError);
+    CHECK_THROWS_AS(split_command_line("a 'b"), text::InputError);
     const Flags flags({"x", "--a_b=1", "--c", "-5", "--d", "--e.f_g", "h", "-md", "i", "--c", "7"});
     CHECK(flags.number({"--a-b"}) == 1);
     CHECK(flags.number({"--c"}) == 7);
@@ -307,7 +308,7 @@ TEST_CASE("engines and versions are found by name, and others are refused in one
     const auto refusal = [](const std::string& text) {
         try {
             find_engine(text);
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             return std::string(error.what());
         }
         return std::string();

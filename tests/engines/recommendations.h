@@ -12,24 +12,24 @@ namespace treeline::testing {
 
 struct NamedDrafter {
     std::string name;
-    Drafter drafter;
+    sim::Drafter drafter;
 };
 
 inline std::vector<NamedDrafter> every_drafter() {
-    return {{"draft model", IndependentDrafter{}},
-            {"eagle", OneLayerDrafter{0, 2, OneLayerKind::eagle}},
-            {"eagle3", OneLayerDrafter::published_eagle3()},
-            {"mtp", OneLayerDrafter{0, 2, OneLayerKind::mtp}},
-            {"one-layer", OneLayerDrafter{}},
-            {"medusa", MedusaDrafter{}},
-            {"ngram", NgramDrafter{}},
-            {"sparse-self", SparseSelfDrafter{}},
-            {"spire", SpireDrafter{}}};
+    return {{"draft model", sim::IndependentDrafter{}},
+            {"eagle", sim::OneLayerDrafter{0, 2, sim::OneLayerKind::eagle}},
+            {"eagle3", sim::OneLayerDrafter::published_eagle3()},
+            {"mtp", sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp}},
+            {"one-layer", sim::OneLayerDrafter{}},
+            {"medusa", sim::MedusaDrafter{}},
+            {"ngram", sim::NgramDrafter{}},
+            {"sparse-self", sim::SparseSelfDrafter{}},
+            {"spire", sim::SpireDrafter{}}};
 }
 
 /// From batch and draft tokens: each range ends where the next one starts, the last at `last`.
-inline Schedule schedule_of(const std::vector<std::pair<int, int>>& starts, int last) {
-    Schedule schedule;
+inline sweeps::Schedule schedule_of(const std::vector<std::pair<int, int>>& starts, int last) {
+    sweeps::Schedule schedule;
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const int to = i + 1 < starts.size() ? starts[i + 1].first - 1 : last;
         schedule.entries.push_back({starts[i].first, to, starts[i].second, starts[i].second, 1.5, 1.2});
@@ -39,16 +39,16 @@ inline Schedule schedule_of(const std::vector<std::pair<int, int>>& starts, int 
 }
 
 /// Recommends a chain of `length` (of up to eight) with this schedule for an 8B model on an H100.
-inline Recommendation recommendation_of(const Drafter& drafter, int length, const Schedule& chains) {
-    Recommendation found;
-    Variant variant;
-    static const RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+inline sweeps::Recommendation recommendation_of(const sim::Drafter& drafter, int length, const sweeps::Schedule& chains) {
+    sweeps::Recommendation found;
+    sweeps::Variant variant;
+    static const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     variant.setup = setup;
     variant.setup.drafter = drafter;
     variant.labels.drafter = "drafter";
     found.variants = {variant};
-    found.speculations = chains_up_to(8);
-    Candidate best;
+    found.speculations = sim::chains_up_to(8);
+    sweeps::Candidate best;
     best.speculation = length;
     best.draft_tokens = length;
     found.candidates = {best};
@@ -58,8 +58,8 @@ inline Recommendation recommendation_of(const Drafter& drafter, int length, cons
     return found;
 }
 
-inline EngineFlags flags_for(const Recommendation& recommendation, const std::string& engine) {
-    return engine_flags(recommendation, {find_engine(engine)}).front();
+inline engines::EngineFlags flags_for(const sweeps::Recommendation& recommendation, const std::string& engine) {
+    return engines::engine_flags(recommendation, {engines::find_engine(engine)}).front();
 }
 
 }  // namespace treeline::testing

@@ -12,7 +12,7 @@
 #include "sim/fpga/layer.h"
 
 using namespace treeline;
-using namespace treeline::accelerator;
+using namespace treeline::kernels::accelerator;
 
 namespace {
 
@@ -31,18 +31,18 @@ struct Worst {
 
 /// The closed form of a block pipeline alone, without the rest of a layer.
 double closed_form(const LayerPlan& plan, const LayerDesign& design) {
-    const fpga::IssueRules rules = {design.ssm.depth, design.interleaved, design.ssm.initiation_interval};
-    const std::vector<double> issue = fpga::issue_cycles_by_group(plan.parents, rules);
-    fpga::LayerWork work;
+    const sim::fpga::IssueRules rules = {design.ssm.depth, design.interleaved, design.ssm.initiation_interval};
+    const std::vector<double> issue = sim::fpga::issue_cycles_by_group(plan.parents, rules);
+    sim::fpga::LayerWork work;
     work.issue_cycles = issue;
     work.replayed = plan.replayed;
     const double tile = std::max<double>(design.passes, static_cast<double>(design.rate_denominator) / design.rate_numerator);
-    fpga::BlockWork blocks;
+    sim::fpga::BlockWork blocks;
     blocks.blocks = plan.inputs.blocks;
     blocks.linear = plan.inputs.tiles * tile;
-    blocks.ssm = fpga::ssm_block_cycles(plan.state_tiles, rules, work);
+    blocks.ssm = sim::fpga::ssm_block_cycles(plan.state_tiles, rules, work);
     blocks.ssm_latency = design.ssm.depth;
-    return fpga::side_by_side_cycles(blocks);
+    return sim::fpga::side_by_side_cycles(blocks);
 }
 
 std::string text_of(const LayerPlan& plan, const LayerDesign& design) {
@@ -113,8 +113,8 @@ TEST_CASE("The closed form is within 0.5 % of the C-simulation on 1,000 random b
 
 namespace {
 
-fpga::MambaShape random_shape(std::mt19937& random) {
-    fpga::MambaShape shape;
+sim::fpga::MambaShape random_shape(std::mt19937& random) {
+    sim::fpga::MambaShape shape;
     shape.layers = 1.0;
     shape.width = 64.0 * static_cast<double>(12 + random() % 13);  // 768 … 1,536, the smaller Mamba-2 models
     shape.inner = 2.0 * shape.width;
@@ -129,11 +129,11 @@ fpga::MambaShape random_shape(std::mt19937& random) {
     return shape;
 }
 
-fpga::Design random_design(std::mt19937& random) {
+sim::fpga::Design random_design(std::mt19937& random) {
     const auto number = [&](int low, int high) {
         return static_cast<double>(low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1)));
     };
-    fpga::Design design;
+    sim::fpga::Design design;
     design.linear.tile_inputs = number(8, 16);
     design.linear.tile_outputs = number(8, 16);
     design.linear.tokens = number(1, 16);
@@ -149,9 +149,9 @@ fpga::Design random_design(std::mt19937& random) {
 
 /// A pass of a random accelerator: what the closed form and the C-simulation are asked.
 struct RandomPass {
-    fpga::Board board;
-    fpga::Design design;
-    fpga::MambaShape shape;
+    sim::fpga::Board board;
+    sim::fpga::Design design;
+    sim::fpga::MambaShape shape;
     PlannedTokens tokens;
 
     explicit RandomPass(std::mt19937& random) : design(random_design(random)), shape(random_shape(random)) {
@@ -164,13 +164,13 @@ struct RandomPass {
     }
 
     [[nodiscard]] double closed_form() const {
-        const std::vector<double> issue = fpga::issue_cycles_by_group(tokens.parents, design.ssm.rules);
-        fpga::LayerWork work;
+        const std::vector<double> issue = sim::fpga::issue_cycles_by_group(tokens.parents, design.ssm.rules);
+        sim::fpga::LayerWork work;
         work.tokens = static_cast<double>(tokens.parents.size());
         work.issue_cycles = issue;
         work.replayed = tokens.replayed;
         work.draft_mode = tokens.draft_mode;
-        return fpga::layer_cycles(board, design, shape, work).total;
+        return sim::fpga::layer_cycles(board, design, shape, work).total;
     }
 
     [[nodiscard]] double simulated() const {

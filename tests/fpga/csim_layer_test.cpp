@@ -7,7 +7,7 @@
 #include "kernels/hls/layer_run.h"
 #include "random_layer.h"
 
-using namespace treeline::accelerator;
+using namespace treeline::kernels::accelerator;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "kernels/hls/schedule.h"
 #include "random_layer.h"
 
-using namespace treeline::accelerator;
+using namespace treeline::kernels::accelerator;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "kernels/hls/state_controller.h"
 #include "random_layer.h"
 
-using namespace treeline::accelerator;
+using namespace treeline::kernels::accelerator;
 
 namespace {
 

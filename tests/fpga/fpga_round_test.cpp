@@ -8,17 +8,17 @@
 #include "sim/trees/tree_shape.h"
 
 using namespace treeline;
-using namespace treeline::fpga;
+using namespace treeline::sim::fpga;
 
 namespace {
 
 struct Setup {
-    Design design = load_design(testing::source_folder() / "hardware", "specmamba-vck190").value;
-    Board board = load_board(testing::source_folder() / "hardware", "vck190").value;
-    MambaShape target = fpga::shape_of(testing::model("mamba2-2.7b"));
-    MambaShape drafter = fpga::shape_of(testing::model("mamba2-370m"));
+    Design design = hardware::load_design(testing::source_folder() / "hardware", "specmamba-vck190").value;
+    Board board = hardware::load_board(testing::source_folder() / "hardware", "vck190").value;
+    MambaShape target = sim::fpga::shape_of(testing::model("mamba2-2.7b"));
+    MambaShape drafter = sim::fpga::shape_of(testing::model("mamba2-370m"));
     /// Root; 1, 2, 3 below it; 4, 5 below 1; 6 below 2; 7 below 4.
-    DraftTree tree = DraftTree::from_parents({0, 0, 0, 1, 1, 2, 4});
+    sim::DraftTree tree = sim::DraftTree::from_parents({0, 0, 0, 1, 1, 2, 4});
 
     [[nodiscard]] RoundCost cost(const RoundOptions& options, double accept_length = 3.0) const {
         return round_cost(board, design, target, drafter, tree_work(tree, design.ssm.rules, options.plan), accept_length,
@@ -42,11 +42,12 @@ TEST_CASE("A tree becomes drafting passes by level and a verification of all of 
     CHECK(work.draft[2].tokens == 3.0);
     CHECK(work.draft[2].parents == 2.0);
     // Alike levels of a chain are one entry: the first pass, then four more.
-    const TreeWork chain = tree_work(build_tree(ChainShape{5}, RankAcceptance()), setup.design.ssm.rules, Backtracking::hybrid);
+    const TreeWork chain =
+        tree_work(sim::build_tree(sim::ChainShape{5}, sim::RankAcceptance()), setup.design.ssm.rules, Backtracking::hybrid);
     REQUIRE(chain.draft.size() == 2);
     CHECK(chain.draft[1].runs == 4.0);
     // Levels of 1, 2, 1 and 2 nodes below the root, each of one parent: the levels that are run are the root and 1, 2, 1.
-    const DraftTree waves = build_tree(ChildTableShape{{{1}, {2}, {1}, {2}}}, RankAcceptance());
+    const sim::DraftTree waves = sim::build_tree(sim::ChildTableShape{{{1}, {2}, {1}, {2}}}, sim::RankAcceptance());
     const TreeWork alternating = tree_work(waves, setup.design.ssm.rules, Backtracking::hybrid);
     REQUIRE(alternating.draft.size() == 3);
     CHECK(alternating.draft[1].runs == 2.0);
@@ -93,7 +94,7 @@ TEST_CASE("A round adds up, and the hybrid plan is the fastest where memory is s
     CHECK(hybrid.speedup == Approx(3.0 * hybrid.plain.time.value() / hybrid.time.value()));
     CHECK(hybrid.time < setup.cost({Backtracking::store_states}).time);
     CHECK(setup.cost({Backtracking::store_states}).time < setup.cost({Backtracking::naive}).time);
-    const TreeWork none = tree_work(DraftTree(), setup.design.ssm.rules, Backtracking::hybrid);
+    const TreeWork none = tree_work(sim::DraftTree(), setup.design.ssm.rules, Backtracking::hybrid);
     const RoundCost plain = round_cost(setup.board, setup.design, setup.target, {}, none, 5.0, {});
     CHECK(plain.speedup == 1.0);
     CHECK(plain.time == hybrid.plain.time);

@@ -8,7 +8,7 @@
 #include "sim/fpga/tile_stream.h"
 
 using namespace treeline;
-using namespace treeline::fpga;
+using namespace treeline::sim::fpga;
 
 namespace {
 
@@ -121,7 +121,7 @@ TEST_CASE("A FIFO that is too shallow is told with the tokens that block each ot
 }
 
 TEST_CASE("The occupancy over time peaks at the high-water mark and ends empty", "[fpga]") {
-    const std::vector<int> parents = verified_parents(DraftTree::from_parents({0, 0, 1, 1, 2, 2, 3, 3, 4}));
+    const std::vector<int> parents = verified_parents(sim::DraftTree::from_parents({0, 0, 1, 1, 2, 2, 3, 3, 4}));
     const IssueRules rules = {6, 1, 1};
     const std::vector<int> queued = fifo_occupancy(parents, rules);
     CHECK(*std::max_element(queued.begin(), queued.end()) == issue_schedule(parents, rules).fifo_high_water);

@@ -11,13 +11,15 @@
 #include "source_folder.h"
 
 using namespace treeline;
-using namespace treeline::fpga;
+using namespace treeline::sim::fpga;
 
 namespace {
 
 const std::filesystem::path source = treeline::testing::source_folder();
 
-MambaShape shape_named(const std::string& name) { return fpga::shape_of(load_model(source / "models", name).value); }
+MambaShape shape_named(const std::string& name) {
+    return sim::fpga::shape_of(models::load_model(source / "models", name).value);
+}
 
 /// Latency of a module as synthesised, its trip count allowed to fall short by 2 %.
 void check_module(double trips, double reported) {
@@ -38,13 +40,13 @@ TEST_CASE("The dimensions of Mamba2-2.7B follow from its description", "[fpga]")
     // Cached activations h + n + h + h·p = 80 + 128 + 80 + 5,120 = 5,408, 655,360 / 5,408 = 121 times fewer than the state.
     CHECK(shape.replay_activations() == 5408.0);
     CHECK(std::floor(shape.state_elements / shape.replay_activations()) == 121.0);
-    CHECK_FALSE(fpga::shape_problem(load_model(source / "models", "bamba-9b").value).empty());
+    CHECK_FALSE(sim::fpga::shape_problem(models::load_model(source / "models", "bamba-9b").value).empty());
 }
 
 TEST_CASE("LightMamba's modules take their trip counts", "[fpga]") {
     const MambaShape shape = shape_named("mamba2-2.7b");
-    const Design design = load_design(source / "hardware", "lightmamba-vck190").value;
-    const Board board = load_board(source / "hardware", design.board).value;
+    const Design design = hardware::load_design(source / "hardware", "lightmamba-vck190").value;
+    const Board board = hardware::load_board(source / "hardware", design.board).value;
 
     // GEMM, in_proj and out_proj: (10,576 / 8) · (2,560 / 8) + (2,560 / 8) · (5,120 / 8) tiles, one a cycle.
     TileRates fed = tile_rates(board, design, {});
@@ -82,8 +84,8 @@ TEST_CASE("LightMamba's modules take their trip counts", "[fpga]") {
 }
 
 TEST_CASE("A whole LightMamba layer takes the cycles that its schedule was counted to have", "[fpga]") {
-    const Design design = load_design(source / "hardware", "lightmamba-vck190").value;
-    Board board = load_board(source / "hardware", design.board).value;
+    const Design design = hardware::load_design(source / "hardware", "lightmamba-vck190").value;
+    Board board = hardware::load_board(source / "hardware", design.board).value;
     board.bandwidth = 1000.0 * board.bandwidth;  // the count knows no memory
     const LayerCycles layer = layer_cycles(board, design, shape_named("mamba2-2.7b"), {});
     CHECK(layer.total == Approx(680861.0).epsilon(0.001));  // "680,861 cycles a layer as coded"; 50,530 of them are an input
@@ -98,8 +100,8 @@ TEST_CASE("A full in_proj agrees with the prototype's register-transfer cycles",
 
 TEST_CASE("Every term of a layer is counted once, and overlap hides the shorter unit", "[fpga]") {
     const MambaShape shape = shape_named("mamba2-2.7b");
-    Design design = load_design(source / "hardware", "specmamba-vck190").value;
-    const Board board = load_board(source / "hardware", design.board).value;
+    Design design = hardware::load_design(source / "hardware", "specmamba-vck190").value;
+    const Board board = hardware::load_board(source / "hardware", design.board).value;
     LayerWork work;
     work.tokens = 16.0;
     work.replayed = 6.0;

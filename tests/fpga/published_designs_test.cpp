@@ -16,34 +16,34 @@ using namespace treeline;
 namespace {
 
 const std::filesystem::path source = treeline::testing::source_folder();
-const Catalogue catalogue = {source / "models", source / "hardware"};
+const requests::Catalogue catalogue = {source / "models", source / "hardware"};
 
-FpgaEstimate example(const std::string& name, const std::vector<std::string>& changes = {}) {
-    FpgaFlags flags;
+sweeps::FpgaEstimate example(const std::string& name, const std::vector<std::string>& changes = {}) {
+    requests::FpgaFlags flags;
     flags.file = (source / "examples/fpga" / name).string();
     flags.changes = changes;
-    return estimate_fpga(read_fpga_run(flags, catalogue));
+    return sweeps::estimate_fpga(requests::read_fpga_run(flags, catalogue));
 }
 
-FpgaEstimate plain_with(const std::string& design) {
-    FpgaFlags flags;
+sweeps::FpgaEstimate plain_with(const std::string& design) {
+    requests::FpgaFlags flags;
     flags.texts["design"] = design;
-    return estimate_fpga(read_fpga_run(flags, catalogue));
+    return sweeps::estimate_fpga(requests::read_fpga_run(flags, catalogue));
 }
 
 }  // namespace
 
 TEST_CASE("Every board and design of the catalogue can be read and fits", "[fpga]") {
-    for (const std::string& name : board_names(catalogue.hardware)) {
-        CHECK(problems_of(load_board(catalogue.hardware, name).value).empty());
+    for (const std::string& name : hardware::board_names(catalogue.hardware)) {
+        CHECK(problems_of(hardware::load_board(catalogue.hardware, name).value).empty());
     }
-    for (const std::string& name : design_names(catalogue.hardware)) {
+    for (const std::string& name : hardware::design_names(catalogue.hardware)) {
         CHECK(plain_with(name).round.tokens_per_second > 0.0);
     }
 }
 
 TEST_CASE("LightMamba on VCK190: 7.21 tokens/s, on which the memory efficiency is fitted", "[fpga]") {
-    const FpgaEstimate light = example("lightmamba-vck190.json");
+    const sweeps::FpgaEstimate light = example("lightmamba-vck190.json");
     CHECK(light.round.tokens_per_second == Approx(7.21).epsilon(0.05));
     // Table IV: 228 DSPs.
     CHECK(light.resources.total.dsps == 228.0);
@@ -52,32 +52,32 @@ TEST_CASE("LightMamba on VCK190: 7.21 tokens/s, on which the memory efficiency i
 TEST_CASE("LightMamba on U280: 93 tokens/s, with nothing fitted on it", "[fpga]") {
     // arXiv 2502.15260, abstract: 93 tokens/s. Tile, lanes and interval are not published; the design file says how they follow
     // from the DSP count. 92.5 come out.
-    const FpgaEstimate light = plain_with("lightmamba-u280");
+    const sweeps::FpgaEstimate light = plain_with("lightmamba-u280");
     CHECK(light.round.tokens_per_second == Approx(93.0).epsilon(0.05));
     CHECK(light.resources.total.dsps == 1164.0);
     // One product a DSP could not do it: 1,164 products a cycle at 200 MHz form the 64 · 40,181,760 of a token 90.5 times a
     // second, with nothing else to do.
     CHECK(1164.0 * 200e6 / light.run.target.shape.body_weights() < 93.0);
     // The SSM unit keeps up, as the lanes are derived from.
-    CHECK(light.round.plain.layer.bound == fpga::LayerBound::linear);
+    CHECK(light.round.plain.layer.bound == sim::fpga::LayerBound::linear);
     CHECK(light.round.plain.layer.ssm_busy == Approx(light.round.plain.layer.scan_linear).epsilon(0.01));
 }
 
 TEST_CASE("SpecMamba on VCK190: 20.6 tokens/s, on which the levels of the tree are fitted", "[fpga]") {
-    const FpgaEstimate spec = example("specmamba-vck190.json");
+    const sweeps::FpgaEstimate spec = example("specmamba-vck190.json");
     CHECK(spec.round.tokens_per_second == Approx(20.6).epsilon(0.05));
     // Table IV, text: 2.85 times LightMamba on the same board.
     CHECK(spec.round.tokens_per_second / example("lightmamba-vck190.json").round.tokens_per_second ==
           Approx(2.85).epsilon(0.05));
-    CHECK(spec.round.verify.bound == fpga::PassBound::memory);
+    CHECK(spec.round.verify.bound == sim::fpga::PassBound::memory);
     // Figure 9: 1.26 times LightMamba's tokens per joule. Fitted: the energy of a clocked DSP.
     CHECK(spec.round.tokens_per_joule / example("lightmamba-vck190.json").round.tokens_per_joule == Approx(1.26).epsilon(0.05));
 }
 
 namespace {
 
-const fpga::Resources& use_of(const FpgaEstimate& estimate, const std::string& unit) {
-    for (const fpga::UnitUse& use : estimate.resources.units) {
+const sim::fpga::Resources& use_of(const sweeps::FpgaEstimate& estimate, const std::string& unit) {
+    for (const sim::fpga::UnitUse& use : estimate.resources.units) {
         if (use.unit == unit) {
             return use.used;
         }
@@ -89,7 +89,7 @@ const fpga::Resources& use_of(const FpgaEstimate& estimate, const std::string& u
 
 TEST_CASE("Resources of SpecMamba on VHK158, unit by unit", "[fpga]") {
     // Table III: 3,537 DSPs of the Linear unit (W = 884 is derived from them), 1,068 of the SSM unit, 5,093 in all.
-    const FpgaEstimate hbm = example("specmamba-vhk158.json");
+    const sweeps::FpgaEstimate hbm = example("specmamba-vhk158.json");
     CHECK(use_of(hbm, "linear unit").dsps == Approx(3537.0).epsilon(0.001));
     CHECK(use_of(hbm, "SSM unit").dsps == 1068.0);
     CHECK(hbm.resources.total.dsps == Approx(5093.0).epsilon(0.001));
@@ -114,7 +114,7 @@ TEST_CASE("Resources of SpecMamba on VHK158, unit by unit", "[fpga]") {
 
 TEST_CASE("Resources of SpecMamba on VCK190, whose units are not published", "[fpga]") {
     // Table IV: the DSP total is fitted (width of the tile); the LUT total follows from VHK158's units, unfitted.
-    const FpgaEstimate ddr = example("specmamba-vck190.json");
+    const sweeps::FpgaEstimate ddr = example("specmamba-vck190.json");
     CHECK(ddr.resources.total.dsps == Approx(1106.0).epsilon(0.02));
     CHECK(ddr.resources.total.luts == Approx(536000.0).epsilon(0.05));
     // 141 URAM: 61 as LightMamba on this board, two layers' states in ⌈32 · 16 / 72⌉ · ⌈2 · 20,480 / 4,096⌉ = 80, and the
@@ -125,14 +125,14 @@ TEST_CASE("Resources of SpecMamba on VCK190, whose units are not published", "[f
     CHECK(ddr.resources.total.bram18s == Approx(1223.0).epsilon(0.15));
     // The whole activation cache would not fit: 16 · 64 · 5,408 bytes are 44.3 Mbit, two layers' states 21.0; the published
     // 1,223 BRAM18 (18 Kibit) and 141 URAM (288 Kibit) hold 64.1 Mbit.
-    const fpga::MambaShape& shape = ddr.run.target.shape;
+    const sim::fpga::MambaShape& shape = ddr.run.target.shape;
     const double cache_bits = 16.0 * shape.layers * shape.replay_activations() * 8.0;
     CHECK(cache_bits + 2.0 * 16.0 * shape.state_elements > 1024.0 * (1223.0 * 18.0 + 141.0 * 288.0));
 }
 
 TEST_CASE("What LightMamba's buffers take is not counted twice", "[fpga]") {
     for (const char* name : {"lightmamba-vck190", "lightmamba-u280"}) {
-        const FpgaEstimate light = plain_with(name);
+        const sweeps::FpgaEstimate light = plain_with(name);
         // Table IV, both boards: 912 BRAM18, 61 URAM; the design files take off what the buffers make.
         CHECK(light.resources.total.bram18s == 912.0);
         CHECK(light.resources.total.urams == 61.0);
@@ -141,17 +141,17 @@ TEST_CASE("What LightMamba's buffers take is not counted twice", "[fpga]") {
 
 TEST_CASE("The published split of VHK158 is balanced", "[fpga]") {
     // P ≥ L·S·W / (d·N_in) for the SSM unit to keep up: 16 · 655,360 · 884 / (2,560 · 10,576) = 342.4, and P = 356: 4.0 % more.
-    const FpgaEstimate hbm = example("specmamba-vhk158.json");
-    const fpga::MambaShape& shape = hbm.run.target.shape;
+    const sweeps::FpgaEstimate hbm = example("specmamba-vhk158.json");
+    const sim::fpga::MambaShape& shape = hbm.run.target.shape;
     const double keeps_up =
         16.0 * shape.state_elements * hbm.run.design.linear.tile_weights() / (shape.width * shape.in_projection);
     CHECK(hbm.run.design.ssm.lanes / keeps_up == Approx(1.0).epsilon(0.041));
 }
 
 TEST_CASE("The gains of the three techniques, of which only the last latency is fitted", "[fpga]") {
-    const FpgaEstimate spec = example("specmamba-vck190.json");
-    const auto rows = fpga::ablation(spec.run.board, spec.run.design, spec.run.target.shape, spec.run.drafter->shape,
-                                     spec.run.tree, spec.run.accept_length);
+    const sweeps::FpgaEstimate spec = example("specmamba-vck190.json");
+    const auto rows = sim::fpga::ablation(spec.run.board, spec.run.design, spec.run.target.shape, spec.run.drafter->shape,
+                                          spec.run.tree, spec.run.accept_length);
     // Figure 10: latency 1.42, 1.52, 1.23.
     CHECK(rows[2].latency_gain == Approx(1.42).epsilon(0.10));
     CHECK(rows[3].latency_gain == Approx(1.52).epsilon(0.10));
@@ -164,25 +164,25 @@ TEST_CASE("The gains of the three techniques, of which only the last latency is 
 }
 
 TEST_CASE("More of anything is never slower", "[fpga]") {
-    const FpgaRun run = example("specmamba-vhk158.json").run;
-    const fpga::TreeWork work = fpga::tree_work(run.tree, run.design.ssm.rules, run.options.plan);
-    const auto rate = [&](const fpga::Board& board, const fpga::Design& design) {
-        return fpga::round_cost(board, design, run.target.shape, run.drafter->shape, work, run.accept_length, run.options)
+    const sweeps::FpgaRun run = example("specmamba-vhk158.json").run;
+    const sim::fpga::TreeWork work = sim::fpga::tree_work(run.tree, run.design.ssm.rules, run.options.plan);
+    const auto rate = [&](const sim::fpga::Board& board, const sim::fpga::Design& design) {
+        return sim::fpga::round_cost(board, design, run.target.shape, run.drafter->shape, work, run.accept_length, run.options)
             .tokens_per_second;
     };
     const double base = rate(run.board, run.design);
-    fpga::Board faster_memory = run.board;
+    sim::fpga::Board faster_memory = run.board;
     faster_memory.bandwidth = 2.0 * faster_memory.bandwidth;
     CHECK(rate(faster_memory, run.design) >= base);
     const auto with = [&](auto change) {
-        fpga::Design design = run.design;
+        sim::fpga::Design design = run.design;
         change(design);
         return rate(run.board, design);
     };
-    CHECK(with([](fpga::Design& design) { design.ssm.lanes *= 2.0; }) > base);  // the SSM unit sets the pace here
-    CHECK(with([](fpga::Design& design) { design.linear.tile_outputs *= 2.0; }) >= base);
-    CHECK(with([](fpga::Design& design) { design.linear.tokens *= 2.0; }) >= base);
-    CHECK(with([](fpga::Design& design) { design.clock_hz *= 1.2; }) > base);
-    CHECK(with([](fpga::Design& design) { design.norm.lanes *= 4.0; }) > base);
-    CHECK(with([](fpga::Design& design) { design.overlap = false; }) < base);
+    CHECK(with([](sim::fpga::Design& design) { design.ssm.lanes *= 2.0; }) > base);  // the SSM unit sets the pace here
+    CHECK(with([](sim::fpga::Design& design) { design.linear.tile_outputs *= 2.0; }) >= base);
+    CHECK(with([](sim::fpga::Design& design) { design.linear.tokens *= 2.0; }) >= base);
+    CHECK(with([](sim::fpga::Design& design) { design.clock_hz *= 1.2; }) > base);
+    CHECK(with([](sim::fpga::Design& design) { design.norm.lanes *= 4.0; }) > base);
+    CHECK(with([](sim::fpga::Design& design) { design.overlap = false; }) < base);
 }

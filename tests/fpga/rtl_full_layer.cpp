@@ -9,7 +9,7 @@
 #include "random_layer.h"
 #include "rtl_layer.h"
 
-using namespace treeline::accelerator;
+using namespace treeline::kernels::accelerator;
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::hardware;
 
 namespace {
 
@@ -27,7 +28,7 @@ std::string error_of(const std::string& name_or_path, bool stack = false) {
     try {
         stack ? static_cast<void>(load_stack(catalogue, name_or_path))
               : static_cast<void>(load_device(catalogue, name_or_path));
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         return error.what();
     }
     return "";
@@ -109,30 +110,33 @@ TEST_CASE("the GPUs of the design's table have its numbers", "[hardware]") {
     };
     for (const Row& row : table) {
         INFO(row.name);
-        const Device device = load_device(catalogue, row.name).value;
-        CHECK(device.kind == DeviceKind::gpu);
+        const sim::Device device = load_device(catalogue, row.name).value;
+        CHECK(device.kind == sim::DeviceKind::gpu);
         CHECK(device.memory.value() == Approx(row.mebibytes * 1048576.0));
         CHECK(device.bandwidth.value() == Approx(row.gigabytes_per_second * 1e9));
         CHECK(device.cache.value() == Approx(row.cache_megabytes * 1e6));
-        CHECK(device.peak_for(NumberFormat::bf16).value() == Approx(row.bf16 * 1e12));
-        CHECK(device.peak_for(NumberFormat::fp8).value() == Approx((row.fp8 > 0 ? row.fp8 : row.bf16) * 1e12));
-        CHECK(device.peak_for(NumberFormat::fp32).value() == Approx(row.fp32 * 1e12));
+        CHECK(device.peak_for(sim::NumberFormat::bf16).value() == Approx(row.bf16 * 1e12));
+        CHECK(device.peak_for(sim::NumberFormat::fp8).value() == Approx((row.fp8 > 0 ? row.fp8 : row.bf16) * 1e12));
+        CHECK(device.peak_for(sim::NumberFormat::fp32).value() == Approx(row.fp32 * 1e12));
         CHECK(device.board_power.value() == Approx(row.watts));
     }
 }
 
 TEST_CASE("operational intensities follow from peak and bandwidth", "[hardware]") {
     // 989e12 / 3.35e12 = 295.2; 312e12 / 2.039e12 = 153.0; 19.5e12 / 2.039e12 = 9.56
-    CHECK(load_device(catalogue, "h100-sxm").value.intensity_for(NumberFormat::bf16).value() == Approx(295.2).epsilon(1e-3));
-    CHECK(load_device(catalogue, "a100-sxm-80").value.intensity_for(NumberFormat::bf16).value() == Approx(153.0).epsilon(1e-3));
-    CHECK(load_device(catalogue, "a100-sxm-80").value.intensity_for(NumberFormat::fp32).value() == Approx(9.56).epsilon(1e-3));
+    CHECK(load_device(catalogue, "h100-sxm").value.intensity_for(sim::NumberFormat::bf16).value() ==
+          Approx(295.2).epsilon(1e-3));
+    CHECK(load_device(catalogue, "a100-sxm-80").value.intensity_for(sim::NumberFormat::bf16).value() ==
+          Approx(153.0).epsilon(1e-3));
+    CHECK(load_device(catalogue, "a100-sxm-80").value.intensity_for(sim::NumberFormat::fp32).value() ==
+          Approx(9.56).epsilon(1e-3));
 }
 
 /// Watts that the rule of energies in the files gives at full bandwidth and at the 16-bit peak.
-void check_energies(const Device& device) {
+void check_energies(const sim::Device& device) {
     REQUIRE(device.knows_energy());
     const Watts streaming = device.idle_power + device.energy_per_byte * device.bandwidth;
-    const Watts computing = device.idle_power + device.energy_per_flop * device.peak_for(NumberFormat::bf16);
+    const Watts computing = device.idle_power + device.energy_per_flop * device.peak_for(sim::NumberFormat::bf16);
     CHECK(streaming < device.board_power);
     CHECK(computing < device.board_power);
     // The rule stated in the files: computing takes 90 % of the power above idle (two digits are kept, so within 3 %).
@@ -159,14 +163,14 @@ TEST_CASE("every device of the catalogue is consistent", "[hardware]") {
         }
 
         // A narrower floating-point format is never slower on these devices, and no link outruns the memory.
-        CHECK(device.peak_for(NumberFormat::fp8) >= device.peak_for(NumberFormat::bf16));
-        CHECK(device.peak_for(NumberFormat::bf16) >= device.peak_for(NumberFormat::fp32));
-        CHECK(device.peak_for(NumberFormat::fp4) >= device.peak_for(NumberFormat::bf16));
-        for (const Interconnect& link : device.interconnects) {
+        CHECK(device.peak_for(sim::NumberFormat::fp8) >= device.peak_for(sim::NumberFormat::bf16));
+        CHECK(device.peak_for(sim::NumberFormat::bf16) >= device.peak_for(sim::NumberFormat::fp32));
+        CHECK(device.peak_for(sim::NumberFormat::fp4) >= device.peak_for(sim::NumberFormat::bf16));
+        for (const sim::Interconnect& link : device.interconnects) {
             CHECK(link.bandwidth < device.bandwidth);
         }
 
-        for (const Provenance& number : provenance) {
+        for (const text::Provenance& number : provenance) {
             INFO(number.path);
             CHECK(number.source.size() > 2);
             CHECK(number.path.find(name + ".json: ") != std::string::npos);
@@ -190,7 +194,7 @@ TEST_CASE("every stack of the catalogue loads, and the ideal one costs nothing",
         CHECK(provenance.size() >= 7);  // those that every stack states; others are neutral where they are left out
         CHECK((name == "ideal") == ((stack.host_per_pass + stack.per_layer).value() == 0.0));
     }
-    const Stack ideal = load_stack(catalogue, "ideal").value;
+    const sim::Stack ideal = load_stack(catalogue, "ideal").value;
     CHECK((ideal.host_launch + ideal.node_cost + ideal.host_per_draft_pass + ideal.host_per_round).value() == 0.0);
     CHECK(ideal.launch_factor == 1.0);
 }
@@ -198,20 +202,20 @@ TEST_CASE("every stack of the catalogue loads, and the ideal one costs nothing",
 TEST_CASE("eager PyTorch spends 0.37 ms of host time a Transformer layer", "[hardware]") {
     // Eager Hugging Face on an RTX 4090: about 0.37 ms a Transformer layer, bound by the host. Our operation lists have 9 to 10
     // operations a Transformer layer: 9.5 · 6 · 6.5 us = 0.3705 ms.
-    const Stack eager = load_stack(catalogue, "eager").value;
+    const sim::Stack eager = load_stack(catalogue, "eager").value;
     CHECK((9.5 * eager.launch_factor * eager.host_launch).value() == Approx(0.37e-3).epsilon(0.02));
 }
 
 TEST_CASE("the derived engine stacks add up to the published runs", "[hardware]") {
-    const auto step = [&](const Stack& stack) {
-        RoundSetup setup;
-        setup.target = load_model(treeline::testing::source_folder() / "models", "llama-3.1-8b").value;
+    const auto step = [&](const sim::Stack& stack) {
+        sim::RoundSetup setup;
+        setup.target = models::load_model(treeline::testing::source_folder() / "models", "llama-3.1-8b").value;
         setup.precision = setup.target.precision;
         setup.platform.device = load_device(catalogue, "h100-sxm").value;
         setup.platform.stack = stack;
-        setup.drafter = NgramDrafter{};
-        setup.speculations = chains_up_to(0);
-        return evaluate(compile_round(setup), {0, 1.0, 512.0}).time_per_token.value();
+        setup.drafter = sim::NgramDrafter{};
+        setup.speculations = sim::chains_up_to(0);
+        return sim::evaluate(sim::compile_round(setup), {0, 1.0, 512.0}).time_per_token.value();
     };
     CHECK(1.0 / step(load_stack(catalogue, "vllm-0.8").value) == Approx(133.0).epsilon(0.01));       // vLLM pull request 16937
     CHECK(1.0 / step(load_stack(catalogue, "sglang-0.4.4").value) == Approx(158.34).epsilon(0.01));  // SGLang, the same
@@ -223,8 +227,8 @@ TEST_CASE("the README's ten-line device loads, and what it leaves out is unknown
     const auto [device, provenance] = load_device(catalogue, file.path.string());
     CHECK(device.title == "My accelerator");
     CHECK(device.memory.value() == 32e9);
-    CHECK(device.peak_for(NumberFormat::int4).value() == 200e12);  // runs as bf16
-    CHECK(provenance.size() == 4);                                 // memory, bandwidth, fp32, bf16
+    CHECK(device.peak_for(sim::NumberFormat::int4).value() == 200e12);  // runs as bf16
+    CHECK(provenance.size() == 4);                                      // memory, bandwidth, fp32, bf16
     CHECK(provenance[1].kind == "measured");
     CHECK_FALSE(device.knows_energy());
     CHECK(device.price.value() == 0.0);
@@ -241,7 +245,7 @@ TEST_CASE("an unknown name gets the nearest ones and all that are known", "[hard
     CHECK_THAT(error_of("abacus"), Catch::StartsWith("there is no device \"abacus\". Known: "));
     CHECK_THAT(error_of("vlm", true), Catch::Contains("did you mean \"vllm\"?"));
     CHECK_THAT(error_of("missing/h100.json"), Catch::Contains("missing/h100.json: cannot be opened"));
-    CHECK_THROWS_AS(device_names("/nonexistent"), InputError);
+    CHECK_THROWS_AS(device_names("/nonexistent"), text::InputError);
 }
 
 TEST_CASE("a description with mistakes names all of them", "[hardware]") {
@@ -294,20 +298,20 @@ TEST_CASE("a copied description that names another device's calibration says wha
 }
 
 TEST_CASE("a device that nobody measured takes the laws of the relative that its description names", "[hardware]") {
-    const Device h100 = load_device(catalogue, "h100-sxm").value, b200 = load_device(catalogue, "b200").value;
+    const sim::Device h100 = load_device(catalogue, "h100-sxm").value, b200 = load_device(catalogue, "b200").value;
     REQUIRE(b200.calibration);
     CHECK(b200.calibration->kind == "derived");
     CHECK_THAT(b200.calibration->source, Catch::StartsWith("as on h100-sxm, as shares of the data sheet"));
-    const KernelLaw& of_h100 = *h100.calibration->law(KernelClass::attention, NumberFormat::bf16);
-    const KernelLaw& of_b200 = *b200.calibration->law(KernelClass::attention, NumberFormat::bf16);
+    const sim::KernelLaw& of_h100 = *h100.calibration->law(sim::KernelClass::attention, sim::NumberFormat::bf16);
+    const sim::KernelLaw& of_b200 = *b200.calibration->law(sim::KernelClass::attention, sim::NumberFormat::bf16);
     CHECK(of_b200.bandwidth_share == of_h100.bandwidth_share);
     CHECK(of_b200.startup == of_h100.startup);
     CHECK(of_b200.per_head.value() == Approx(of_h100.per_head.value() * 132.0 / 148.0));
-    CHECK(b200.calibration->law(KernelClass::all_reduce, NumberFormat::bf16) != nullptr);
+    CHECK(b200.calibration->law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16) != nullptr);
     // PCIe cards do not reduce as NVLink boards do.
-    const Calibration on_pcie = transferred_laws(h100, load_device(catalogue, "l4").value);
-    CHECK(on_pcie.law(KernelClass::gemm, NumberFormat::bf16) != nullptr);
-    CHECK(on_pcie.law(KernelClass::all_reduce, NumberFormat::bf16) == nullptr);
+    const sim::Calibration on_pcie = sim::transferred_laws(h100, load_device(catalogue, "l4").value);
+    CHECK(on_pcie.law(sim::KernelClass::gemm, sim::NumberFormat::bf16) != nullptr);
+    CHECK(on_pcie.law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16) == nullptr);
 }
 
 TEST_CASE("a relative without measured kernels is refused", "[hardware]") {
@@ -343,10 +347,10 @@ TEST_CASE("damaged descriptions are read or refused, and nothing else happens", 
         try {
             json::Document document = json::Document::parse(text, "damaged.json");
             json::Reader root = document.root();
-            const Device device = read_device(root, "damaged");
+            const sim::Device device = read_device(root, "damaged");
             static_cast<void>(problems_of(device));
             document.throw_if_problems();
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             ++refused;
             REQUIRE(std::string(error.what()).substr(0, 12) == "damaged.json");
         }

@@ -11,6 +11,7 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::hardware;
 
 namespace {
 
@@ -21,23 +22,23 @@ const std::filesystem::path catalogue = treeline::testing::source_folder() / "ha
 TEST_CASE("peaks, bandwidths and memories lie where devices of their kind do", "[hardware]") {
     for (const std::string& name : device_names(catalogue)) {
         INFO(name);
-        const Device device = load_uncalibrated_device(catalogue, name).value;
-        const bool cpu = device.kind == DeviceKind::cpu;
+        const sim::Device device = load_uncalibrated_device(catalogue, name).value;
+        const bool cpu = device.kind == sim::DeviceKind::cpu;
         // FLOP a byte in 16 bits: 30 (Apple, H20) to 945 (Thor, LPDDR5X beside the units of a large GPU); CPUs 32 to 747 (AMX).
-        const double balance = device.intensity_for(NumberFormat::bf16).value();
+        const double balance = device.intensity_for(sim::NumberFormat::bf16).value();
         CHECK(balance > 25.0);
         CHECK(balance < 1000.0);
         // From the narrowest to the widest format: units for matrices make bf16 at most 36 times fp32 (H100: 15, Thor: 32,
         // AMX: 32; Gaudi 3, whose fp32 is that of its vector units: 128).
-        const double matrices = device.peak_for(NumberFormat::bf16) / device.peak_for(NumberFormat::fp32);
+        const double matrices = device.peak_for(sim::NumberFormat::bf16) / device.peak_for(sim::NumberFormat::fp32);
         CHECK(matrices >= 1.0);
         CHECK(matrices <= (name == "gaudi-3" ? 130.0 : 36.0));
         // fp8 doubles bf16, or there are no units for it.
-        const double halves = device.peak_for(NumberFormat::fp8) / device.peak_for(NumberFormat::bf16);
+        const double halves = device.peak_for(sim::NumberFormat::fp8) / device.peak_for(sim::NumberFormat::bf16);
         CHECK((halves == Approx(2.0).epsilon(0.015) || halves == 1.0));
         // fp4: none before Blackwell and CDNA 4; there twice fp8, on Blackwell Ultra three times, on GeForce four times.
-        const double quarters = device.peak_for(NumberFormat::fp4) / device.peak_for(NumberFormat::fp8);
-        const bool has_fp4 = device.computed_in(NumberFormat::fp4) == NumberFormat::fp4;
+        const double quarters = device.peak_for(sim::NumberFormat::fp4) / device.peak_for(sim::NumberFormat::fp8);
+        const bool has_fp4 = device.computed_in(sim::NumberFormat::fp4) == sim::NumberFormat::fp4;
         CHECK(has_fp4 == (name.find("b200") != std::string::npos || name.find("b300") != std::string::npos ||
                           name == "rtx-5090" || name == "rtx-pro-6000" || name == "dgx-spark" || name == "jetson-agx-thor" ||
                           name == "mi355x"));
@@ -118,20 +119,21 @@ TEST_CASE("peaks are what the multiprocessors compute in a clock, at the boost c
     };
     for (const Row& row : table) {
         INFO(row.name);
-        const Device device = load_uncalibrated_device(catalogue, row.name).value;
+        const sim::Device device = load_uncalibrated_device(catalogue, row.name).value;
         CHECK(device.multiprocessors == row.multiprocessors);
         const double peak = row.multiprocessors * row.flops_a_clock * row.gigahertz * 1e9;
-        CHECK(device.peak_for(NumberFormat::bf16).value() == Approx(peak).epsilon(0.025));
+        CHECK(device.peak_for(sim::NumberFormat::bf16).value() == Approx(peak).epsilon(0.025));
     }
 }
 
 TEST_CASE("4-bit floating-point weights compute in 16 bits where there are no units for them", "[hardware]") {
     for (const std::string name : {"a100-sxm-80", "h100-sxm", "l40s", "mi300x"}) {
         INFO(name);
-        const Device device = load_uncalibrated_device(catalogue, name).value;
-        CHECK(device.computed_in(NumberFormat::fp4) == NumberFormat::bf16);
-        CHECK(device.peak_for(NumberFormat::fp4) == device.peak_for(NumberFormat::bf16));
+        const sim::Device device = load_uncalibrated_device(catalogue, name).value;
+        CHECK(device.computed_in(sim::NumberFormat::fp4) == sim::NumberFormat::bf16);
+        CHECK(device.peak_for(sim::NumberFormat::fp4) == device.peak_for(sim::NumberFormat::bf16));
     }
-    CHECK(load_uncalibrated_device(catalogue, "b200").value.computed_in(NumberFormat::fp4) == NumberFormat::fp4);
-    CHECK(load_uncalibrated_device(catalogue, "v100-sxm-16").value.computed_in(NumberFormat::bf16) == NumberFormat::fp16);
+    CHECK(load_uncalibrated_device(catalogue, "b200").value.computed_in(sim::NumberFormat::fp4) == sim::NumberFormat::fp4);
+    CHECK(load_uncalibrated_device(catalogue, "v100-sxm-16").value.computed_in(sim::NumberFormat::bf16) ==
+          sim::NumberFormat::fp16);
 }

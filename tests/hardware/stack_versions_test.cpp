@@ -7,6 +7,7 @@
 #include "text/input_error.h"
 
 using namespace treeline;
+using namespace treeline::hardware;
 
 namespace {
 
@@ -43,7 +44,7 @@ TEST_CASE("the plain name of an engine is its newest version, and an unknown ver
     try {
         load_stack(catalogue, "vllm-0.11");
         FAIL("an unknown version was loaded");
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         CHECK(std::string(error.what()).find("the nearest version known is \"vllm-0.10\"") != std::string::npos);
     }
 }

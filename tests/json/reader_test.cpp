@@ -11,6 +11,7 @@
 #include "text/wording.h"
 
 using namespace treeline;
+using namespace treeline::json;
 using json::Document;
 using json::Reader;
 
@@ -19,7 +20,7 @@ namespace {
 std::string failure_of(const std::string& text) {
     try {
         Document::parse(text, "file.json");
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         return error.what();
     }
     return "";
@@ -162,7 +163,7 @@ TEST_CASE("all problems of a file come in one error", "[json]") {
     try {
         document.throw_if_problems();
         FAIL("seven problems were not reported");
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         const std::vector<std::string> expected = {
             "m.json: layers: must be a whole number, not 2.5",
             "m.json: name: must be a non-empty text in quotes, not \"\"",
@@ -267,7 +268,7 @@ TEST_CASE("files that cannot be read are refused with the reason", "[json]") {
     const auto reason = [](const std::filesystem::path& path, std::uintmax_t limit) -> std::string {
         try {
             Document::load(path, limit);
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             return error.what();
         }
         return "";
@@ -288,10 +289,10 @@ TEST_CASE("files that cannot be read are refused with the reason", "[json]") {
 
 TEST_CASE("the nearest name is what was meant, or nothing", "[json]") {
     const std::vector<std::string> names = {"h100-sxm", "h200", "b200", "a100-sxm-80", "rtx-4090"};
-    CHECK(nearest("h100", names) == "h100-sxm");
-    CHECK(nearest("H200", names) == "h200");
-    CHECK(nearest("rtx4090", names) == "rtx-4090");
-    CHECK(nearest("200b", names) == std::nullopt);
-    CHECK(nearest("tpu", names) == std::nullopt);
-    CHECK(nearest(std::string(1'000'000, 'h'), names) == std::nullopt);
+    CHECK(text::nearest("h100", names) == "h100-sxm");
+    CHECK(text::nearest("H200", names) == "h200");
+    CHECK(text::nearest("rtx4090", names) == "rtx-4090");
+    CHECK(text::nearest("200b", names) == std::nullopt);
+    CHECK(text::nearest("tpu", names) == std::nullopt);
+    CHECK(text::nearest(std::string(1'000'000, 'h'), names) == std::nullopt);
 }

@@ -86,7 +86,7 @@ TEST_CASE("verifying trees agrees with the reference; on a chain it is the chain
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    for (const DraftTree& shape : test_trees(random)) {
+    for (const sim::DraftTree& shape : test_trees(random)) {
         const ElementType type = random() % 2 == 0 ? ElementType::fp32 : ElementType::bf16;
         const int sequences = pick(random, {1, 2, 3});
         const TreeOnBoth tree(shape);
@@ -157,7 +157,7 @@ TEST_CASE("the last tokens of a tree, on those before in the caches, see what th
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    for (const DraftTree& shape : test_trees(random)) {
+    for (const sim::DraftTree& shape : test_trees(random)) {
         const int all = shape.verified_tokens();
         const int first = shape.level_range(static_cast<int>(random() % std::uint64_t(shape.depth() + 1))).first;
         const AttentionCase data({1, all, 6, 2, 32}, random_contexts(random, 1), ElementType::fp32, random);

@@ -76,7 +76,7 @@ TEST_CASE("the convolution of trees agrees with the reference; on a chain it is 
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    for (const DraftTree& shape : test_trees(random)) {
+    for (const sim::DraftTree& shape : test_trees(random)) {
         for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
             const TreeOnBoth tree(shape);
             const ConvolutionCase data({pick(random, {1, 2, 7}), shape.verified_tokens(), pick(random, {24, 640}), 4}, type,
@@ -133,7 +133,7 @@ TEST_CASE("the convolution refuses arguments that contradict each other") {
     const ConvolutionCase data({1, 2, 16, 4}, ElementType::fp32, random);
     Output output = data.new_output();
     ConvolutionUpdate update = data.update(Side::device, output);
-    const TreeOnBoth tree(DraftTree::from_parents({0}));
+    const TreeOnBoth tree(sim::DraftTree::from_parents({0}));
     update.tree = tree.on(Side::device);
     update.window_after = output.data(Side::device);
     CHECK_THROWS_WITH(backend_under_test().convolution_update(update, {}),

@@ -56,7 +56,8 @@ TEST_CASE("latent attention agrees with the reference over chains, trees and the
         for (const int tokens : {1, 4, 33}) {
             check_attention(nullptr, tokens, 0, type, random);
         }
-        for (const DraftTree& shape : {build_tree(BinaryShape{3}, {}), build_tree(BranchingShape{{3, 2, 2, 6}}, {})}) {
+        for (const sim::DraftTree& shape :
+             {sim::build_tree(sim::BinaryShape{3}, {}), sim::build_tree(sim::BranchingShape{{3, 2, 2, 6}}, {})}) {
             const TreeOnBoth tree(shape);
             check_attention(&tree, shape.verified_tokens(), 0, type, random);
             check_attention(&tree, shape.verified_tokens(), 3, type, random);

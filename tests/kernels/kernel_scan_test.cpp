@@ -117,7 +117,7 @@ TEST_CASE("the tree scan agrees with the reference on chains, combs, full trees,
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    for (const DraftTree& shape : test_trees(random)) {
+    for (const sim::DraftTree& shape : test_trees(random)) {
         const TreeOnBoth tree(shape);
         const int tokens = shape.verified_tokens();
         for (const ElementType activation : {ElementType::fp32, ElementType::bf16}) {
@@ -147,7 +147,7 @@ TEST_CASE("scans take every shape that is allowed, many heads in turns, and rows
         for (int i = 0; i + 1 < shape.tokens; ++i) {
             parents.push_back(std::uniform_int_distribution<int>(0, i)(random));
         }
-        const TreeOnBoth tree(DraftTree::from_parents(parents));
+        const TreeOnBoth tree(sim::DraftTree::from_parents(parents));
         const ElementType any[] = {ElementType::fp32, ElementType::bf16};
         for (const ElementType activation : shape.sequences < 50 ? std::span(any) : std::span(any).subspan(random() % 2, 1)) {
             const ElementType state = any[random() % 2];
@@ -172,7 +172,7 @@ TEST_CASE("the tree scan of a chain is the fused scan") {
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    const TreeOnBoth chain(build_tree(ChainShape{11}, {}));
+    const TreeOnBoth chain(sim::build_tree(sim::ChainShape{11}, {}));
     const ScanCase data({3, 12, 4, 64, 128, 2}, 36, 3, ElementType::fp32, ElementType::fp32, random);
     Output of_tree = data.new_y(), of_chain = data.new_y();
     backend_under_test().tree_scan(data.tree_scan(Side::device, chain, of_tree), {});
@@ -183,7 +183,7 @@ TEST_CASE("the tree scan of a chain is the fused scan") {
 TEST_CASE("decays that vanish leave no NaN in the tree scan") {
     // exp(A dt) is about e^-400 a token: e^{L_i - L_j} underflows along paths and would overflow against them.
     std::mt19937_64 random(test_seed());
-    const TreeOnBoth tree(build_tree(BinaryShape{5}, {}));
+    const TreeOnBoth tree(sim::build_tree(sim::BinaryShape{5}, {}));
     ScanCase data({1, 31, 1, 64, 128, 1}, 31, 1, ElementType::fp32, ElementType::fp32, random);
     data.a.host() = {-20.0F};
     data.dt_bias.host() = {20.0F};
@@ -199,7 +199,7 @@ TEST_CASE("the tokens of a tree may lie anywhere, and several of its tokens in o
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    const TreeOnBoth tree(build_tree(BranchingShape{{2, 2}}, {}));  // 7 tokens
+    const TreeOnBoth tree(sim::build_tree(sim::BranchingShape{{2, 2}}, {}));  // 7 tokens
     for (const ElementType type : {ElementType::fp32, ElementType::bf16}) {
         const ScanCase data({2, 7, 2, 64, 32, 1}, 9, 2, type, type, random);
         const Both<int> row_of({8, 3, 3, 0, 1, 7, 5, 2, 2, 2, 6, 4, 8, 0});
@@ -217,7 +217,7 @@ TEST_CASE("the unrolled scan gives the packed scan's outputs, path by path") {
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    const DraftTree shape = build_tree(BranchingShape{{2, 3, 1}}, {});
+    const sim::DraftTree shape = sim::build_tree(sim::BranchingShape{{2, 3, 1}}, {});
     const std::vector<std::vector<int>> paths = shape.unrolled().paths;
     const int tokens = shape.verified_tokens(), steps = shape.depth() + 1, leaves = shape.leaves(), batch = 2;
     const ScanCase packed({batch, tokens, 2, 64, 128, 1}, batch * tokens, batch, ElementType::fp32, ElementType::fp32, random);
@@ -251,7 +251,7 @@ TEST_CASE("replaying the accepted tokens of a tree gives the state of a direct r
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    const DraftTree shape = build_tree(BinaryShape{5}, {});
+    const sim::DraftTree shape = sim::build_tree(sim::BinaryShape{5}, {});
     const int tokens = shape.verified_tokens(), steps = shape.depth() + 1;
     for (const ElementType state : {ElementType::fp32, ElementType::bf16}) {
         const ScanCase data({2, tokens, 3, 64, 128, 1}, 2 * tokens, 2, ElementType::fp32, state, random);
@@ -316,6 +316,6 @@ TEST_CASE("scans refuse arguments that contradict each other") {
     scan.shape.groups = 1;
     scan.tokens.x.stride = 100;
     CHECK_THROWS_WITH(backend_under_test().scan(scan, {}), "scan: rows of x are 128 elements wide, but only 100 apart");
-    CHECK_THROWS_WITH(backend_under_test().tree_scan(data.tree_scan(Side::device, TreeOnBoth(DraftTree()), y), {}),
+    CHECK_THROWS_WITH(backend_under_test().tree_scan(data.tree_scan(Side::device, TreeOnBoth(sim::DraftTree()), y), {}),
                       "tree scan: the shape and the tree differ in tokens");
 }

@@ -117,7 +117,7 @@ TEST_CASE("scans by steps agree with the reference over trees") {
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    for (const DraftTree& shape : test_trees(random)) {
+    for (const sim::DraftTree& shape : test_trees(random)) {
         const TreeOnBoth tree(shape);
         const int sequences = 2, tokens = shape.verified_tokens();
         if (tokens > 190) {
@@ -169,7 +169,7 @@ TEST_CASE("a scan by steps that makes no sense is refused in a sentence") {
     ScanSteps steps = steps_over(1, 2);
     Output y = data.new_y(true, 2);
     steps.y = y.on(Side::device);
-    const TreeOnBoth tree(DraftTree::from_parents({0, 0}));
+    const TreeOnBoth tree(sim::DraftTree::from_parents({0, 0}));
     steps.tree = tree.on(Side::device);
     CHECK_THROWS_WITH(data.run(true, steps, Side::device), "delta scan: the steps and the tree differ in tokens");
 }

@@ -43,7 +43,7 @@ TEST_CASE("greedy verification walks the tree as the reference does") {
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
-    for (const DraftTree& shape : test_trees(random)) {
+    for (const sim::DraftTree& shape : test_trees(random)) {
         const ElementType type = random() % 2 == 0 ? ElementType::fp32 : ElementType::bf16;
         const int sequences = pick(random, {1, 5, 16}), tokens = shape.verified_tokens(), levels = shape.depth() + 1;
         const int vocabulary = pick(random, {7, 1000, 5000});
@@ -76,7 +76,7 @@ TEST_CASE("greedy verification walks the tree as the reference does") {
 
 TEST_CASE("greedy verification by hand") {
     // Tree: 0 -> 1, 2; 2 -> 3. Argmax of token 0 is id 5, of 2 is 1, of 3 is 4. Drafts: 1 is 3 (wrong), 2 is 5, 3 is 1.
-    const TreeOnBoth tree(DraftTree::from_parents({0, 0, 2}));
+    const TreeOnBoth tree(sim::DraftTree::from_parents({0, 0, 2}));
     std::vector<float> logits(4 * 6, 0.0F);
     logits[5] = logits[6 * 1 + 2] = logits[6 * 2 + 1] = logits[6 * 3 + 4] = 1.0F;
     const Both<float> rows(logits);
@@ -102,7 +102,7 @@ TEST_CASE("rejection verification agrees with the reference") {
     INFO("TREELINE_TEST_SEED=" << seed);
     std::mt19937_64 random(seed);
     int same = 0, all = 0;
-    for (const DraftTree& shape : test_trees(random)) {
+    for (const sim::DraftTree& shape : test_trees(random)) {
         const int sequences = 16, tokens = shape.verified_tokens(), levels = shape.depth() + 1;
         const int vocabulary = pick(random, {5, 300, 3000});
         const TreeOnBoth tree(shape);
@@ -136,7 +136,7 @@ TEST_CASE("rejection verification keeps the target's distribution, with one chil
     std::mt19937_64 random(20240607);
     const int sequences = 20000;
     for (const int children : {1, 3}) {
-        const TreeOnBoth tree(build_tree(BranchingShape{{children}}, {}));
+        const TreeOnBoth tree(sim::build_tree(sim::BranchingShape{{children}}, {}));
         const int tokens = children + 1;
         std::vector<float> target, draft;
         std::vector<int> drawn;

@@ -28,10 +28,10 @@ const char* const axes = R"({"axes": {"target": "llama-3.1-8b", "device": ["h100
 TEST_CASE("a point of structs is priced as the same point of a file") {
     const EstimateAnswer from_text =
         estimate_json(R"({"target": "llama-3-8b", "platform": "h100-sxm", "batch": 4, "context": 1024})");
-    PointInput input;
+    sweeps::PointInput input;
     input.target = find_target("llama-3-8b");
     input.platform = find_platform("h100-sxm");
-    input.speculations = chains_up_to(0);
+    input.speculations = sim::chains_up_to(0);
     input.batch = 4;
     input.context = input.prompt_tokens = 1024;
     const EstimateAnswer from_structs = estimate(input);
@@ -44,21 +44,21 @@ TEST_CASE("a point of structs is priced as the same point of a file") {
 TEST_CASE("a workload of structs is answered as the same workload of a file") {
     const WorkloadAnswer from_text = recommend_json(R"({"target": "llama-3.1-8b", "platforms": ["h100-sxm"], "draft_tokens": 3,
         "drafters": [{"kind": "ngram", "acceptance": {"geometric": 0.5}}], "traffic": {"batch": [1, 8], "context": 2048}})");
-    VariantLists lists;
+    sweeps::VariantLists lists;
     lists.targets = {find_target("llama-3.1-8b")};
     lists.platforms = {find_platform("h100-sxm")};
-    DrafterChoice ngram;
+    sweeps::DrafterChoice ngram;
     ngram.label = "ngram";
-    ngram.drafter = NgramDrafter{};
-    ngram.acceptance = Acceptance::geometric(0.5);
+    ngram.drafter = sim::NgramDrafter{};
+    ngram.acceptance = sim::Acceptance::geometric(0.5);
     lists.drafters = {ngram};
-    Workload workload;
-    workload.speculations = {chains_up_to(3).front(), chains_up_to(3).back()};
-    workload.traffic = traffic_from({{1, 1.0}, {8, 1.0}}, {{2048, 1.0}});
+    sweeps::Workload workload;
+    workload.speculations = {sim::chains_up_to(3).front(), sim::chains_up_to(3).back()};
+    workload.traffic = sweeps::traffic_from({{1, 1.0}, {8, 1.0}}, {{2048, 1.0}});
     const WorkloadAnswer from_structs = recommend(workload_of(lists, workload));
 
-    const Candidate& a = from_text.result.recommendation->candidates.front();
-    const Candidate& b = from_structs.result.recommendation->candidates.front();
+    const sweeps::Candidate& a = from_text.result.recommendation->candidates.front();
+    const sweeps::Candidate& b = from_structs.result.recommendation->candidates.front();
     CHECK(a.gain == b.gain);
     CHECK(a.time_to_first_token.value() == b.time_to_first_token.value());  // of a prompt as long as the context
     CHECK(a.time_to_first_token.value() > 1e-3);
@@ -67,28 +67,28 @@ TEST_CASE("a workload of structs is answered as the same workload of a file") {
 }
 
 TEST_CASE("a workload of structs names every problem at once") {
-    VariantLists lists;
-    CHECK_THROWS_AS(workload_of(lists, {}), InputError);
+    sweeps::VariantLists lists;
+    CHECK_THROWS_AS(workload_of(lists, {}), text::InputError);
     lists.targets = {find_target("llama-3-8b")};
     lists.platforms = {find_platform("h100-sxm")};
     lists.platforms.front().ranks = 3.0;  // 8 heads of keys and values do not divide by 3
-    DrafterChoice drafter;
-    drafter.drafter = NgramDrafter{};
+    sweeps::DrafterChoice drafter;
+    drafter.drafter = sim::NgramDrafter{};
     lists.drafters = {drafter};
     try {
         static_cast<void>(workload_of(lists, {}));  // no traffic either
         FAIL("accepted");
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         CHECK(error.problems().size() >= 2);
     }
 }
 
 TEST_CASE("a sweep's table holds the points that its callback sees, without gaps") {
-    SweepInput input = sweep_input_json(axes);
-    SweepOptions options;
+    sweeps::SweepInput input = sweep_input_json(axes);
+    sweeps::SweepOptions options;
     options.threads = 3;
     std::atomic<std::size_t> seen = 0;
-    options.visit = [&](const SweepChunk& chunk) { seen += chunk.estimates.size(); };
+    options.visit = [&](const sweeps::SweepChunk& chunk) { seen += chunk.estimates.size(); };
     const SweepResult result = sweep(std::move(input), options, all_sweep_columns());
     REQUIRE(result.summary.dropped > 0);
     REQUIRE(result.table.points() == result.summary.points);
@@ -126,17 +126,17 @@ TEST_CASE("a sweep without columns keeps none") {
 TEST_CASE("the catalogue is the environment's, else the first folder that holds one, else the source folder") {
     const std::filesystem::path source = source_folder();
     ::unsetenv("TREELINE_DATA");
-    CHECK(catalogue_among({"nowhere", source / "."}).models == source / "." / "models");
-    CHECK(catalogue_among({"nowhere"}).models == source / "models");
+    CHECK(requests::catalogue_among({"nowhere", source / "."}).models == source / "." / "models");
+    CHECK(requests::catalogue_among({"nowhere"}).models == source / "models");
     ::setenv("TREELINE_DATA", "nowhere", 1);
-    CHECK_THROWS_WITH(catalogue_among({source}), Catch::StartsWith("TREELINE_DATA: nowhere does not hold"));
+    CHECK_THROWS_WITH(requests::catalogue_among({source}), Catch::StartsWith("TREELINE_DATA: nowhere does not hold"));
     ::unsetenv("TREELINE_DATA");
-    CHECK_THROWS_WITH(catalogue_in("nowhere", "my setting"), Catch::StartsWith("my setting: nowhere"));
+    CHECK_THROWS_WITH(requests::catalogue_in("nowhere", "my setting"), Catch::StartsWith("my setting: nowhere"));
 }
 
 TEST_CASE("trees by name, with their accept length") {
-    CHECK(find_tree("chain:3") == DraftTree::from_parents({0, 1, 2}));
+    CHECK(find_tree("chain:3") == sim::DraftTree::from_parents({0, 1, 2}));
     // 1 + 0.6 + 0.2 + 0.6·0.6
-    CHECK(accept_length(DraftTree::from_parents({0, 0, 1}), std::vector<double>{0.6, 0.2}) == Approx(2.16));
-    CHECK_THROWS_AS(accept_length(find_tree("chain:3"), std::vector<double>{0.9, 0.9}), InputError);
+    CHECK(accept_length(sim::DraftTree::from_parents({0, 0, 1}), std::vector<double>{0.6, 0.2}) == Approx(2.16));
+    CHECK_THROWS_AS(accept_length(find_tree("chain:3"), std::vector<double>{0.9, 0.9}), text::InputError);
 }

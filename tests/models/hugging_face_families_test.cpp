@@ -11,14 +11,15 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::models;
 using Json = nlohmann::ordered_json;
 
 namespace {
 
-Model import(const Json& config, const std::string& name = "m") {
+sim::Model import(const Json& config, const std::string& name = "m") {
     json::Document document = json::Document::of(config, "config.json");
     json::Reader root = document.root();
-    Model model = import_hugging_face(root, name);
+    sim::Model model = import_hugging_face(root, name);
     document.throw_if_problems();
     CHECK(problems_of(model) == std::vector<std::string>{});
     return model;
@@ -27,14 +28,14 @@ Model import(const Json& config, const std::string& name = "m") {
 std::string failure(const Json& config) {
     try {
         import(config);
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         CHECK(error.problems().size() == 1);
         return error.what();
     }
     return "";
 }
 
-bool has_note(const Model& model, const std::string& part) {
+bool has_note(const sim::Model& model, const std::string& part) {
     return std::any_of(model.notes.begin(), model.notes.end(),
                        [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
@@ -60,10 +61,10 @@ TEST_CASE("families count to the published totals, to the last digit") {
     const Json table = Json::parse(file);
     for (const Json& row : table.at("rows")) {
         INFO(row.at("model"));
-        const Model model = import(row.at("config"));
+        const sim::Model model = import(row.at("config"));
         // What the description leaves out is said in a note, and "what" says why it is as many.
-        const Count left_out = row.value("left_out", Count(0));
-        CHECK(parameter_count(model) + left_out == row.at("parameters").get<Count>());
+        const sim::Count left_out = row.value("left_out", sim::Count(0));
+        CHECK(parameter_count(model) + left_out == row.at("parameters").get<sim::Count>());
         CHECK((left_out == 0 || has_note(model, "left out")));
     }
     CHECK(table.at("rows").size() == 70);
@@ -79,7 +80,7 @@ TEST_CASE("text-only names, model types and wrapped language models find their f
     CHECK(parameter_count(import(no_class)) == 8'030'261'248);
     for (const char* key : {"text_config", "llm_config", "language_config"}) {
         INFO(key);
-        const Model model = import({{"architectures", {"UnheardOfForConditionalGeneration"}}, {key, no_class}});
+        const sim::Model model = import({{"architectures", {"UnheardOfForConditionalGeneration"}}, {key, no_class}});
         CHECK(parameter_count(model) == 8'030'261'248);
         CHECK(has_note(model, "Only the language model is described"));
     }
@@ -119,9 +120,9 @@ TEST_CASE("windows follow the family's rule, or the config's list") {
                         {"vocab_size", 262144},
                         {"sliding_window", 512}};
     const auto global_layers = [](const Json& config) {
-        const Model model = import(config);
+        const sim::Model model = import(config);
         return std::count_if(model.order.begin(), model.order.end(), [&](std::size_t kind) {
-            return std::get<Attention>(model.kinds[kind].blocks[0].kind).reach.window == unlimited;
+            return std::get<sim::Attention>(model.kinds[kind].blocks[0].kind).reach.window == sim::unlimited;
         });
     };
     CHECK(global_layers(gemma) == 4);  // layers 6, 12, 18 and 24

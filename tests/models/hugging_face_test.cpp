@@ -16,15 +16,16 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::models;
 
 namespace {
 
 const std::filesystem::path source_tree = treeline::testing::source_folder();
 
-Model import(const std::string& text) {
+sim::Model import(const std::string& text) {
     json::Document document = json::Document::parse(text, "config.json");
     json::Reader root = document.root();
-    Model model = import_hugging_face(root, "m");
+    sim::Model model = import_hugging_face(root, "m");
     document.throw_if_problems();
     CHECK(problems_of(model) == std::vector<std::string>{});
     return model;
@@ -33,7 +34,7 @@ Model import(const std::string& text) {
 std::string failure(const std::string& text) {
     try {
         import(text);
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         return error.what();
     }
     return "";
@@ -46,8 +47,8 @@ const std::string llama = R"({"architectures": ["LlamaForCausalLM"], "model_type
 }  // namespace
 
 TEST_CASE("a Llama config equals the catalogue's description") {
-    const Model imported = import(llama);
-    const Model described = load_model(source_tree / "models", "llama-3.1-8b").value;
+    const sim::Model imported = import(llama);
+    const sim::Model described = load_model(source_tree / "models", "llama-3.1-8b").value;
     CHECK(parameter_count(imported) == parameter_count(described));
     CHECK(imported.vocabulary == described.vocabulary);
     CHECK(imported.precision.weights == described.precision.weights);
@@ -55,21 +56,22 @@ TEST_CASE("a Llama config equals the catalogue's description") {
 }
 
 TEST_CASE("mamba_ssm configs are told by their keys and pad their vocabulary") {
-    const Model model = import(R"({"d_model": 768, "d_intermediate": 0, "n_layer": 24, "vocab_size": 50277,
+    const sim::Model model = import(R"({"d_model": 768, "d_intermediate": 0, "n_layer": 24, "vocab_size": 50277,
       "ssm_cfg": {"layer": "Mamba2"}, "attn_layer_idx": [], "attn_cfg": {}, "rms_norm": true, "residual_in_fp32": true,
       "fused_add_norm": true, "pad_vocab_size_multiple": 16, "tie_embeddings": true})");
     CHECK(parameter_count(model) == 128'989'632);  // state-spaces/mamba2-130m
     CHECK(model.vocabulary == "gpt-neox-20b");
-    const Model first = import(R"({"d_model": 768, "n_layer": 24, "vocab_size": 50277, "ssm_cfg": {}})");
+    const sim::Model first = import(R"({"d_model": 768, "n_layer": 24, "vocab_size": 50277, "ssm_cfg": {}})");
     CHECK(parameter_count(first) == 129'135'360);  // state-spaces/mamba-130m
 }
 
 TEST_CASE("MambaInLlama hybrids are told by their keys") {
-    const Model model = import(R"({"d_model": 4096, "ssm_cfg": {"expand": 1, "ngroups": 32, "d_state": 128}, "vocab_size": null,
+    const sim::Model model =
+        import(R"({"d_model": 4096, "ssm_cfg": {"expand": 1, "ngroups": 32, "d_state": 128}, "vocab_size": null,
       "d_inner": 4096, "d_xb": 1024, "intermediate_size": 14336, "n_layer": 4, "attn_layers": [1, 3]})");
     CHECK(model.vocabulary == "llama-3");
     REQUIRE(model.order == std::vector<std::size_t>{0, 1, 0, 1});
-    const Model described = load_model(source_tree / "models", "llama3.1-mamba2-8b-distill").value;
+    const sim::Model described = load_model(source_tree / "models", "llama3.1-mamba2-8b-distill").value;
     CHECK(body_parameters(model) * 8 == body_parameters(described));  // 4 of its 32 layers
 }
 
@@ -111,22 +113,22 @@ TEST_CASE("quantisation becomes precision") {
         text.insert(text.rfind('}'), ", \"quantization_config\": " + quantization);
         return import(text).precision;
     };
-    const Precision fp8 = precision(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})");
-    CHECK(fp8.weights == Storage{NumberFormat::fp8, 128.0 * 128.0, 32.0});
-    CHECK(fp8.math == NumberFormat::fp8);
-    CHECK(fp8.activations.format == NumberFormat::bf16);
-    CHECK(fp8.embeddings.format == NumberFormat::bf16);  // embedding and LM head stay unquantised
+    const sim::Precision fp8 = precision(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})");
+    CHECK(fp8.weights == sim::Storage{sim::NumberFormat::fp8, 128.0 * 128.0, 32.0});
+    CHECK(fp8.math == sim::NumberFormat::fp8);
+    CHECK(fp8.activations.format == sim::NumberFormat::bf16);
+    CHECK(fp8.embeddings.format == sim::NumberFormat::bf16);  // embedding and LM head stay unquantised
 
-    const Precision gptq = precision(R"({"quant_method": "gptq", "bits": 4, "group_size": 128})");
-    CHECK(gptq.weights == Storage{NumberFormat::int4, 128.0, 16.0});
-    CHECK(gptq.math == NumberFormat::bf16);
+    const sim::Precision gptq = precision(R"({"quant_method": "gptq", "bits": 4, "group_size": 128})");
+    CHECK(gptq.weights == sim::Storage{sim::NumberFormat::int4, 128.0, 16.0});
+    CHECK(gptq.math == sim::NumberFormat::bf16);
 
-    const Precision nvfp4 = precision(R"({"quant_method": "modelopt", "kv_cache_scheme": {"num_bits": 8, "type": "float"},
+    const sim::Precision nvfp4 = precision(R"({"quant_method": "modelopt", "kv_cache_scheme": {"num_bits": 8, "type": "float"},
       "config_groups": {"group_0": {"input_activations": {"num_bits": 4, "type": "float", "group_size": 16},
       "weights": {"num_bits": 4, "type": "float", "group_size": 16}, "targets": ["Linear"]}}, "ignore": ["lm_head"]})");
-    CHECK(nvfp4.weights == Storage{NumberFormat::fp4, 16.0, 8.0});
-    CHECK(nvfp4.math == NumberFormat::fp4);
-    CHECK(nvfp4.kv_cache.format == NumberFormat::fp8);
+    CHECK(nvfp4.weights == sim::Storage{sim::NumberFormat::fp4, 16.0, 8.0});
+    CHECK(nvfp4.math == sim::NumberFormat::fp4);
+    CHECK(nvfp4.kv_cache.format == sim::NumberFormat::fp8);
 
     std::string unknown = llama;
     unknown.insert(unknown.rfind('}'), ", \"quantization_config\": {\"quant_method\": \"magic\"}");
@@ -134,18 +136,18 @@ TEST_CASE("quantisation becomes precision") {
 }
 
 TEST_CASE("only the routed experts are quantised where the rest is ignored") {
-    const Model model = import(R"({"architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "hidden_size": 4096,
+    const sim::Model model = import(R"({"architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "hidden_size": 4096,
       "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 32, "vocab_size": 32000,
       "num_local_experts": 8, "num_experts_per_tok": 2, "quantization_config": {"quant_method": "compressed-tensors",
       "config_groups": {"group_0": {"input_activations": null, "targets": ["Linear"],
       "weights": {"num_bits": 4, "type": "int", "group_size": 32}}}, "ignore": ["lm_head", "re:.*self_attn.*"]}})");
-    CHECK(model.precision.experts == Storage{NumberFormat::int4, 32.0, 16.0});
-    CHECK(model.precision.weights == Storage{NumberFormat::bf16});
-    CHECK(model.precision.math == NumberFormat::bf16);
+    CHECK(model.precision.experts == sim::Storage{sim::NumberFormat::int4, 32.0, 16.0});
+    CHECK(model.precision.weights == sim::Storage{sim::NumberFormat::bf16});
+    CHECK(model.precision.math == sim::NumberFormat::bf16);
 }
 
 TEST_CASE("Infinity in a config is read as null, and nowhere else") {
-    using namespace hugging_face;
+    using namespace models::hugging_face;
     CHECK(has_non_finite_numbers(R"({"model_type": "nemotron_h", "time_step_limit": [0.0, Infinity]})"));
     CHECK_FALSE(has_non_finite_numbers(R"({"width": NaN})"));
     CHECK(without_non_finite_numbers(R"([0.0, Infinity, -Infinity, NaN, "NaN \" Infinity"])") ==
@@ -192,7 +194,7 @@ TEST_CASE("no single broken value in a config brings the program down") {
                 broken[Json::json_pointer(pointer)] = replacement;
                 json::Document document = json::Document::of(broken, "config.json");
                 json::Reader root = document.root();
-                const Model model = import_hugging_face(root, "m");
+                const sim::Model model = import_hugging_face(root, "m");
                 if (document.problems().empty() && problems_of(model).empty()) {
                     CHECK(parameter_count(model) > 0);
                 }
@@ -216,10 +218,10 @@ TEST_CASE("every shared Hugging Face config imports, or is refused with a reason
         }
         INFO(entry.path().filename().string());
         try {
-            const Model model = load_model(source_tree / "models", entry.path().string()).value;
+            const sim::Model model = load_model(source_tree / "models", entry.path().string()).value;
             CHECK(parameter_count(model) > 100'000'000);
             ++imported;
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             INFO(error.what());
             refused.insert(entry.path().stem().string());
             CHECK(error.problems().size() == 1);

@@ -12,6 +12,7 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::models;
 
 namespace {
 
@@ -56,7 +57,7 @@ std::vector<std::string> problems_in(const std::string& text) {
     const TemporaryFile file(text);
     try {
         load_model(catalogue, file.path());
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         for (const std::string& problem : error.problems()) {
             CHECK(problem.find("model.json") != std::string::npos);
         }
@@ -77,11 +78,11 @@ void check_only_problem(const std::string& text, const std::string& part) {
 
 TEST_CASE("the description that the others are made from loads") {
     const TemporaryFile file(good);
-    const Model model = load_model(catalogue, file.path()).value;
+    const sim::Model model = load_model(catalogue, file.path()).value;
     CHECK(model.order.size() == 2);
     CHECK(model.kinds.front().blocks.size() == 2);
-    CHECK(model.precision.weights.format == NumberFormat::bf16);
-    CHECK(model.precision.state.format == NumberFormat::fp32);
+    CHECK(model.precision.weights.format == sim::NumberFormat::bf16);
+    CHECK(model.precision.state.format == sim::NumberFormat::fp32);
 }
 
 TEST_CASE("unknown keys name the nearest known one") {
@@ -127,9 +128,9 @@ TEST_CASE("files that are not JSON, are truncated or are not there") {
     check_only_problem("", "is empty");
     check_only_problem("[1, 2]", "must hold an object");
     check_only_problem(with("\"width\": 64", "\"width\": NaN"), "NaN");
-    CHECK_THROWS_AS(load_model(catalogue, "no/such/file.json"), InputError);
-    CHECK_THROWS_AS(load_model("no/such/folder", "llama-3-8b"), InputError);
-    CHECK_THROWS_AS(load_model(catalogue, catalogue.string()), InputError);  // a folder without config.json
+    CHECK_THROWS_AS(load_model(catalogue, "no/such/file.json"), text::InputError);
+    CHECK_THROWS_AS(load_model("no/such/folder", "llama-3-8b"), text::InputError);
+    CHECK_THROWS_AS(load_model(catalogue, catalogue.string()), text::InputError);  // a folder without config.json
 }
 
 TEST_CASE("precision names its formats") {
@@ -138,15 +139,16 @@ TEST_CASE("precision names its formats") {
     check_only_problem(with(at, at + "\"precision\": {\"weights\": {\"format\": \"int4\", \"group_size\": -1}},"),
                        "group_size");
     const TemporaryFile file(with(at, at + "\"precision\": {\"weights\": {\"format\": \"int4\", \"group_size\": 32}},"));
-    const Precision precision = load_model(catalogue, file.path()).value.precision;
+    const sim::Precision precision = load_model(catalogue, file.path()).value.precision;
     CHECK(precision.weights.per_element().value() == Approx((4.0 + 16.0 / 32.0) / 8.0));
     CHECK(precision.experts == precision.weights);  // routed experts follow the weights unless stated
     CHECK(precision.exceptions.empty());
     const TemporaryFile mixed(with(at, at + R"("precision": {"weights": "fp8", "math": "fp8", "exceptions": {
         "down projection": {"storage": "fp4", "math": "fp4"}, "decoder: output projection": {"storage": "bf16"}}},)"));
-    const Precision exceptions = load_model(catalogue, mixed.path()).value.precision;
-    CHECK(weight_format(exceptions, "decoder: down projection", exceptions.weights).storage.format == NumberFormat::fp4);
-    CHECK(weight_format(exceptions, "decoder: output projection", exceptions.weights).math == NumberFormat::bf16);
+    const sim::Precision exceptions = load_model(catalogue, mixed.path()).value.precision;
+    CHECK(sim::weight_format(exceptions, "decoder: down projection", exceptions.weights).storage.format ==
+          sim::NumberFormat::fp4);
+    CHECK(sim::weight_format(exceptions, "decoder: output projection", exceptions.weights).math == sim::NumberFormat::bf16);
     check_only_problem(with(at, at + R"("precision": {"exceptions": {"down projection": {"storage": "fp5"}}},)"), "storage");
 }
 
@@ -161,9 +163,9 @@ TEST_CASE("no single broken value in a description brings the program down") {
             broken[nlohmann::ordered_json::json_pointer(pointer)] = replacement;
             const TemporaryFile file(broken.dump());
             try {
-                const Model model = load_model(catalogue, file.path()).value;
+                const sim::Model model = load_model(catalogue, file.path()).value;
                 CHECK(problems_of(model).empty());
-            } catch (const InputError& error) {
+            } catch (const text::InputError& error) {
                 CHECK_FALSE(error.problems().empty());
             }
         }

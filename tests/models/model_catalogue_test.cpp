@@ -11,11 +11,12 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::models;
 
 namespace {
 const std::filesystem::path catalogue = treeline::testing::source_folder() / "models";
 
-Model load(const std::string& name) { return load_model(catalogue, name).value; }
+sim::Model load(const std::string& name) { return load_model(catalogue, name).value; }
 }  // namespace
 
 TEST_CASE("every description loads, is valid and states its source") {
@@ -23,7 +24,7 @@ TEST_CASE("every description loads, is valid and states its source") {
     REQUIRE(names.size() >= 40);
     for (const std::string& name : names) {
         INFO(name);
-        const Described<Model> described = load_model(catalogue, name);
+        const json::Described<sim::Model> described = load_model(catalogue, name);
         CHECK(described.value.name == name);
         CHECK(problems_of(described.value).empty());
         REQUIRE_FALSE(described.provenance.empty());
@@ -34,7 +35,7 @@ TEST_CASE("every description loads, is valid and states its source") {
 TEST_CASE("parameter counts equal the published totals to the last digit") {
     int checked = 0;
     for (const std::string& name : model_names(catalogue)) {
-        const Model model = load(name);
+        const sim::Model model = load(name);
         INFO(name);
         if (model.published_parameters) {
             CHECK(parameter_count(model) == *model.published_parameters);
@@ -83,7 +84,7 @@ TEST_CASE("SPIRe counts Llama-3 bodies without embeddings") {
 }
 
 TEST_CASE("shared layers are stored once a copy") {
-    const Model zamba = load("zamba2-7b");
+    const sim::Model zamba = load("zamba2-7b");
     std::size_t shared = 0;
     while (zamba.kinds.at(shared).name != "shared") {
         ++shared;
@@ -117,18 +118,18 @@ TEST_CASE("usual target and drafter pairs share a vocabulary") {
 }
 
 TEST_CASE("recurrent state is where it should be") {
-    CHECK(has_recurrent_state(load("mamba-130m")));
-    CHECK(has_recurrent_state(load("falcon-h1-7b")));
-    CHECK(has_recurrent_state(load("qwen3.5-27b")));
-    CHECK_FALSE(has_recurrent_state(load("deepseek-v3")));
-    CHECK_FALSE(has_recurrent_state(load("mistral-7b")));
+    CHECK(sim::has_recurrent_state(load("mamba-130m")));
+    CHECK(sim::has_recurrent_state(load("falcon-h1-7b")));
+    CHECK(sim::has_recurrent_state(load("qwen3.5-27b")));
+    CHECK_FALSE(sim::has_recurrent_state(load("deepseek-v3")));
+    CHECK_FALSE(sim::has_recurrent_state(load("mistral-7b")));
 }
 
 TEST_CASE("a misspelt name is answered with the nearest one and all known ones") {
     try {
         load_model(catalogue, "lama-3-8b");
         FAIL("no error");
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         const std::string message = error.what();
         CHECK(message.find("did you mean \"llama-3-8b\"") != std::string::npos);
         CHECK(message.find("zamba2-7b") != std::string::npos);

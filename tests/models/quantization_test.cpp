@@ -15,12 +15,13 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::models;
 using Json = nlohmann::ordered_json;
-using enum NumberFormat;
+using enum sim::NumberFormat;
 
 namespace {
 
-const Storage nvfp4 = {fp4, 16.0, 8.0};
+const sim::Storage nvfp4 = {fp4, 16.0, 8.0};
 
 const Json llama = {{"architectures", {"LlamaForCausalLM"}},
                     {"model_type", "llama"},
@@ -31,29 +32,29 @@ const Json llama = {{"architectures", {"LlamaForCausalLM"}},
                     {"num_key_value_heads", 8},
                     {"vocab_size", 128256}};
 
-Model import(const Json& config, json::Reader* quantization_file = nullptr) {
+sim::Model import(const Json& config, json::Reader* quantization_file = nullptr) {
     json::Document document = json::Document::of(config, "config.json");
     json::Reader root = document.root();
-    Model model = import_hugging_face(root, "m", quantization_file);
+    sim::Model model = import_hugging_face(root, "m", quantization_file);
     document.throw_if_problems();
     CHECK(problems_of(model) == std::vector<std::string>{});
     return model;
 }
 
-Model quantised(const Json& quantization, Json config = llama) {
+sim::Model quantised(const Json& quantization, Json config = llama) {
     config["quantization_config"] = quantization;
     return import(config);
 }
 
-Storage storage_of(const Model& model, const std::string& operation) {
-    return weight_format(model.precision, operation, model.precision.weights).storage;
+sim::Storage storage_of(const sim::Model& model, const std::string& operation) {
+    return sim::weight_format(model.precision, operation, model.precision.weights).storage;
 }
 
 /// Weights of the decoder layers in bytes, by the sum over operations.
-double layer_bytes(const Model& model) {
+double layer_bytes(const sim::Model& model) {
     double sum = 0.0;
-    for (const Operation& operation : operations_of(model, model.precision, {})) {
-        const bool layer = operation.part == ModelPart::body;
+    for (const sim::Operation& operation : operations_of(model, model.precision, {})) {
+        const bool layer = operation.part == sim::ModelPart::body;
         sum += layer ? operation.stored.value() * operation.weight_copies : 0.0;
     }
     return sum;
@@ -95,31 +96,31 @@ TEST_CASE("algorithms of ModelOpt, in all three places where they stand") {
          {{"quant_algo", "NVFP4"}, {"kv_cache_quant_algo", "FP8"}, {"group_size", 16}, {"exclude_modules", {"lm_head"}}}}};
     json::Document document = json::Document::of(file, "hf_quant_config.json");
     json::Reader root = document.root();
-    const Model beside = import(llama, &root);
-    const Model inside = quantised({{"quant_method", "modelopt"},
-                                    {"quant_algo", "NVFP4"},
-                                    {"kv_cache_scheme", {{"num_bits", 8}, {"type", "float"}}},
-                                    {"ignore", {"lm_head"}},
-                                    {"producer", {{"name", "modelopt"}}}});
-    const Model whole = quantised(file);
-    for (const Model& model : {beside, inside, whole}) {
+    const sim::Model beside = import(llama, &root);
+    const sim::Model inside = quantised({{"quant_method", "modelopt"},
+                                         {"quant_algo", "NVFP4"},
+                                         {"kv_cache_scheme", {{"num_bits", 8}, {"type", "float"}}},
+                                         {"ignore", {"lm_head"}},
+                                         {"producer", {{"name", "modelopt"}}}});
+    const sim::Model whole = quantised(file);
+    for (const sim::Model& model : {beside, inside, whole}) {
         CHECK(model.precision.weights == nvfp4);
         CHECK(model.precision.math == fp4);
-        CHECK(model.precision.embeddings == Storage{bf16});
+        CHECK(model.precision.embeddings == sim::Storage{bf16});
         CHECK(model.precision.kv_cache.format == fp8);
         CHECK(model.precision.exceptions.empty());
     }
     // 4-bit weights with 8-bit inputs run in 8 bits, with 16-bit inputs in 16.
     CHECK(quantised({{"quant_algo", "W4A8_AWQ"}, {"ignore", {"lm_head"}}}).precision.math == fp8);
-    const Precision awq = quantised({{"quant_algo", "W4A16_AWQ"}, {"group_size", 64}}).precision;
+    const sim::Precision awq = quantised({{"quant_algo", "W4A16_AWQ"}, {"group_size", 64}}).precision;
     CHECK(awq.math == bf16);
-    CHECK(awq.weights == Storage{int4, 64.0, 16.0});
+    CHECK(awq.weights == sim::Storage{int4, 64.0, 16.0});
     // Without lm_head among what is left out, the head is quantised, too; a tied one is the embedding and is not.
     CHECK(storage_of(quantised({{"quant_algo", "FP8"}}), "output: LM head").format == fp8);
     Json tied = llama;
     tied["tie_word_embeddings"] = true;
-    const Model tied_model = quantised({{"quant_algo", "FP8"}}, tied);
-    CHECK(weight_format(tied_model.precision, "output: LM head", tied_model.precision.embeddings).storage.format == bf16);
+    const sim::Model tied_model = quantised({{"quant_algo", "FP8"}}, tied);
+    CHECK(sim::weight_format(tied_model.precision, "output: LM head", tied_model.precision.embeddings).storage.format == bf16);
     CHECK_THROWS_WITH(quantised({{"quant_algo", "MAGIC"}}), Catch::Contains("known are FP8"));
 }
 
@@ -135,23 +136,24 @@ TEST_CASE("4-bit weights with 8-bit inputs, and other quantisers") {
     };
     CHECK(quantised(group(4, 8)).precision.math == fp8);
     CHECK(quantised(group(8, 8)).precision.math == int8);
-    const Precision bnb = quantised({{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}}).precision;
-    CHECK(bnb.weights == Storage{int4, 64.0, 32.0});
+    const sim::Precision bnb = quantised({{"quant_method", "bitsandbytes"}, {"load_in_4bit", true}}).precision;
+    CHECK(bnb.weights == sim::Storage{int4, 64.0, 32.0});
     CHECK(bnb.math == bf16);
-    const Model quark =
+    const sim::Model quark =
         quantised({{"quant_method", "quark"},
                    {"global_quant_config", {{"weight", {{"dtype", "fp8_e4m3"}}}, {"input_tensors", {{"dtype", "fp8_e4m3"}}}}},
                    {"exclude", {"lm_head"}}});
     CHECK(quark.precision.math == fp8);
     // GPTQModel's rules: attention is left out of 4 bits, and one layer has 8.
-    const Model gptq = quantised({{"quant_method", "gptq"},
-                                  {"bits", 4},
-                                  {"group_size", 128},
-                                  {"dynamic", {{"-:.*attn.*", Json::object()}, {"+:.*layers\\.1\\.mlp.*", {{"bits", 8}}}}}});
-    CHECK(gptq.precision.weights == Storage{int4, 128.0, 16.0});
+    const sim::Model gptq =
+        quantised({{"quant_method", "gptq"},
+                   {"bits", 4},
+                   {"group_size", 128},
+                   {"dynamic", {{"-:.*attn.*", Json::object()}, {"+:.*layers\\.1\\.mlp.*", {{"bits", 8}}}}}});
+    CHECK(gptq.precision.weights == sim::Storage{int4, 128.0, 16.0});
     CHECK(storage_of(gptq, "decoder: qkv projection").format == bf16);
     CHECK(gptq.order == std::vector<std::size_t>{0, 1, 0, 0});
-    CHECK(storage_of(gptq, gptq.kinds[1].name + ": down projection") == Storage{int8, 128.0, 16.0});
+    CHECK(storage_of(gptq, gptq.kinds[1].name + ": down projection") == sim::Storage{int8, 128.0, 16.0});
 }
 
 TEST_CASE("mixed precision is priced layer by layer") {
@@ -170,7 +172,7 @@ TEST_CASE("mixed precision is priced layer by layer") {
         }
     }
     layers["lm_head"] = {{"quant_algo", "W4A16_NVFP4"}, {"group_size", 16}};
-    const Model model =
+    const sim::Model model =
         quantised({{"quant_method", "modelopt"}, {"quant_algo", "MIXED_PRECISION"}, {"quantized_layers", layers}});
     REQUIRE(model.order == std::vector<std::size_t>{0, 1, 2, 2});
     CHECK(parameter_count(model) == parameter_count(import(llama)));
@@ -180,9 +182,9 @@ TEST_CASE("mixed precision is priced layer by layer") {
     const double by_hand = 4 * (qkv + norms) + (3 + 2) * output + 2 * mlp + 2 * mlp * (4.0 + 8.0 / 16.0) / 8.0;
     CHECK(layer_bytes(model) == Approx(by_hand).epsilon(1e-12));
     // Products of W4A16 run in bf16, those in fp8 in fp8.
-    CHECK(weight_format(model.precision, model.kinds[2].name + ": down projection", model.precision.weights).math == bf16);
-    CHECK(weight_format(model.precision, model.kinds[0].name + ": down projection", model.precision.weights).math == fp8);
-    CHECK(weight_format(model.precision, "output: LM head", model.precision.embeddings).storage == nvfp4);
+    CHECK(sim::weight_format(model.precision, model.kinds[2].name + ": down projection", model.precision.weights).math == bf16);
+    CHECK(sim::weight_format(model.precision, model.kinds[0].name + ": down projection", model.precision.weights).math == fp8);
+    CHECK(sim::weight_format(model.precision, "output: LM head", model.precision.embeddings).storage == nvfp4);
 }
 
 TEST_CASE("a 27B checkpoint with NVFP4 MLPs and fp8 attention weighs what is published") {
@@ -204,8 +206,8 @@ TEST_CASE("a 27B checkpoint with NVFP4 MLPs and fp8 attention weighs what is pub
             {"input_activations", {{"num_bits", 8}, {"type", "float"}}},
             {"targets", {"re:.*self_attn.*", "re:.*linear_attn.*"}}}},
           {"group_1", {{"weights", {{"num_bits", 4}, {"type", "float"}, {"group_size", 16}}}, {"targets", {"re:.*mlp.*"}}}}}}};
-    const Model model = import(json);
-    const double gigabytes = stored_weights(model, model.precision, 1.0).value() / 1e9;
+    const sim::Model model = import(json);
+    const double gigabytes = sim::stored_weights(model, model.precision, 1.0).value() / 1e9;
     CHECK(gigabytes + 0.92 + 0.85 == Approx(22.0).epsilon(0.1));
     CHECK(gigabytes > 1.25 * 16.4);
 }
@@ -217,13 +219,13 @@ TEST_CASE("a file beside the config is read, and a name that claims a format wit
     fs::create_directories(folder);
     std::ofstream(folder / "config.json") << llama.dump();
     const auto load = [&] { return load_model(treeline::testing::source_folder() / "models", folder.string()).value; };
-    const auto warned = [](const Model& model) {
+    const auto warned = [](const sim::Model& model) {
         return std::any_of(model.notes.begin(), model.notes.end(), [](const std::string& note) {
             return note.find("The name says NVFP4") != std::string::npos &&
                    note.find("hf_quant_config.json") != std::string::npos;
         });
     };
-    CHECK(load().precision.weights == Storage{bf16});
+    CHECK(load().precision.weights == sim::Storage{bf16});
     CHECK(warned(load()));
     std::ofstream(folder / "hf_quant_config.json")
         << R"({"quantization": {"quant_algo": "NVFP4", "exclude_modules": ["lm_head"]}})";
@@ -235,14 +237,14 @@ TEST_CASE("a file beside the config is read, and a name that claims a format wit
 }
 
 TEST_CASE("descriptions state exceptions, too, and a run that states weights has none of them") {
-    const Precision precision = [] {
-        Precision p = uniform_precision(fp8);
+    const sim::Precision precision = [] {
+        sim::Precision p = sim::uniform_precision(fp8);
         p.exceptions = {{"decoder: down projection", {fp4}, fp4}, {"qkv projection", {bf16}, bf16}};
         return p;
     }();
-    CHECK(weight_format(precision, "decoder: down projection", precision.weights).storage.format == fp4);
-    CHECK(weight_format(precision, "other: down projection", precision.weights).storage.format == fp8);
-    CHECK(weight_format(precision, "other: qkv projection", precision.weights).storage.format == bf16);
-    CHECK(weight_format(precision, "other: latent qkv projection", precision.weights).storage.format == fp8);
-    CHECK(weight_format(precision, "decoder: gate and up projection", precision.weights).math == fp8);
+    CHECK(sim::weight_format(precision, "decoder: down projection", precision.weights).storage.format == fp4);
+    CHECK(sim::weight_format(precision, "other: down projection", precision.weights).storage.format == fp8);
+    CHECK(sim::weight_format(precision, "other: qkv projection", precision.weights).storage.format == bf16);
+    CHECK(sim::weight_format(precision, "other: latent qkv projection", precision.weights).storage.format == fp8);
+    CHECK(sim::weight_format(precision, "decoder: gate and up projection", precision.weights).math == fp8);
 }

@@ -18,15 +18,15 @@ namespace {
 
 constexpr double goal = 1e6;
 
-fpga::MambaShape shape_named(const std::string& name) {
-    return fpga::shape_of(load_model(treeline::testing::source_folder().string() + "/models", name).value);
+sim::fpga::MambaShape shape_named(const std::string& name) {
+    return sim::fpga::shape_of(models::load_model(treeline::testing::source_folder().string() + "/models", name).value);
 }
 
-FpgaSpace space() {
+sweeps::FpgaSpace space() {
     const std::string hardware = treeline::testing::source_folder().string() + "/hardware";
-    FpgaSpace space;
-    space.board = load_board(hardware, "vhk158").value;
-    space.base = load_design(hardware, "specmamba-vhk158").value;
+    sweeps::FpgaSpace space;
+    space.board = hardware::load_board(hardware, "vhk158").value;
+    space.base = hardware::load_design(hardware, "specmamba-vhk158").value;
     space.target = shape_named("mamba2-2.7b");
     space.tokens = {0.0};
     for (double value = 8.0; value <= 64.0; value += 4.0) {
@@ -36,11 +36,12 @@ FpgaSpace space() {
     for (double value = 16.0; value <= 512.0; value += 8.0) {
         space.lanes.push_back(value);
     }
-    const DraftTree tree = build_tree(ChildTableShape{{{3}, {2}, {2}, {2}, {2}, {2}, {1}, {1}}}, RankAcceptance());
+    const sim::DraftTree tree =
+        sim::build_tree(sim::ChildTableShape{{{3}, {2}, {2}, {2}, {2}, {2}, {1}, {1}}}, sim::RankAcceptance());
     for (const char* drafter : {"mamba2-130m", "mamba2-370m", "mamba2-780m"}) {
         space.speculations.push_back({drafter, shape_named(drafter), "tree of 16", tree, 6.57});
     }
-    space.plans = {fpga::Backtracking::hybrid, fpga::Backtracking::store_states};
+    space.plans = {sim::fpga::Backtracking::hybrid, sim::fpga::Backtracking::store_states};
     space.utilisation = 1.0;
     return space;
 }
@@ -48,12 +49,12 @@ FpgaSpace space() {
 }  // namespace
 
 int main() {
-    const FpgaSpace all = space();
+    const sweeps::FpgaSpace all = space();
     double best = 0.0;
     std::uint64_t priced = 0;
     for (int repetition = 0; repetition < 10; ++repetition) {
         const std::clock_t start = std::clock();  // processor time: other programs on the machine do not count
-        const FpgaSearchResult result = search_designs(all, FpgaObjective::throughput, 1);
+        const sweeps::FpgaSearchResult result = sweeps::search_designs(all, sweeps::FpgaObjective::throughput, 1);
         const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
         priced = result.points - result.too_large;
         best = std::max(best, static_cast<double>(priced) / seconds);

@@ -71,7 +71,7 @@ struct Arguments {
     Memory wide, narrow, dt, y, states, written, a;
     PackedTree tree;
 
-    Arguments(const DraftTree& draft, ElementType type, int states_written)
+    Arguments(const sim::DraftTree& draft, ElementType type, int states_written)
         : shape(layer),
           state_type(type),
           wide(rows(draft) * 80 * 64, ElementType::fp32),
@@ -86,7 +86,7 @@ struct Arguments {
         std::fill_n(static_cast<float*>(a.get()), 80, -1.0F);
     }
 
-    static std::size_t rows(const DraftTree& draft) {
+    static std::size_t rows(const sim::DraftTree& draft) {
         return std::size_t(layer.sequences) * std::size_t(draft.verified_tokens());
     }
     static std::size_t state_elements() { return std::size_t(layer.sequences) * 80 * 64 * 128; }
@@ -123,16 +123,16 @@ struct Arguments {
     [[nodiscard]] double token_bytes() const { return 4.0 * shape.sequences * shape.tokens * (2.0 * 80 * 64 + 2 * 128 + 80); }
 };
 
-DraftTree chain(int tokens) {
+sim::DraftTree chain(int tokens) {
     std::vector<int> parents;
     for (int i = 0; i + 1 < tokens; ++i) {
         parents.push_back(i);
     }
-    return DraftTree::from_parents(parents);
+    return sim::DraftTree::from_parents(parents);
 }
 
-DraftTree full_binary(int levels) {
-    return DraftTree::from_child_counts(std::vector<int>((std::size_t{1} << (levels - 1)) - 1, 2));
+sim::DraftTree full_binary(int levels) {
+    return sim::DraftTree::from_child_counts(std::vector<int>((std::size_t{1} << (levels - 1)) - 1, 2));
 }
 
 struct Work {

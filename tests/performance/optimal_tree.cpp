@@ -23,12 +23,12 @@ double processor_seconds() {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-bool measure(TreeBudget budget, double goal_seconds, int repeats) {
+bool measure(sim::TreeBudget budget, double goal_seconds, int repeats) {
     double best = 1e9, accept_length = 0.0;
     std::size_t bytes = 0;
     for (int repeat = 0; repeat < repeats; ++repeat) {
         const double start = processor_seconds();
-        const OptimalTrees optimal(sequoia_demo, budget);
+        const sim::OptimalTrees optimal(sequoia_demo, budget);
         accept_length = treeline::accept_length(optimal.tree(budget.nodes, budget.depth), sequoia_demo);
         best = std::min(best, processor_seconds() - start);
         bytes = optimal.table_bytes();

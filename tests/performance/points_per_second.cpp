@@ -27,12 +27,12 @@ constexpr double goal_trees_per_second = 2e6;
 constexpr double goal_gigabytes = 1.0;
 constexpr double goal_linearity = 1.5;  ///< time per point of the large sweep against the small one
 
-DesignSpace space_of(int contexts, CostMode mode = CostMode::roofline) {
-    DesignSpace space;
-    const char* const third = mode == CostMode::roofline ? "rtx-4090" : "h200";
-    const char* const mode_label = mode == CostMode::roofline ? "roofline" : "calibrated";
+sweeps::DesignSpace space_of(int contexts, sim::CostMode mode = sim::CostMode::roofline) {
+    sweeps::DesignSpace space;
+    const char* const third = mode == sim::CostMode::roofline ? "rtx-4090" : "h200";
+    const char* const mode_label = mode == sim::CostMode::roofline ? "roofline" : "calibrated";
     for (const char* name : {"h100-sxm", "a100-sxm-80", third, "l40s"}) {
-        Variant variant;
+        sweeps::Variant variant;
         variant.labels = {"llama-3-8b", "bf16", name, "cuda-graph", mode_label, "llama-3.2-1b", "truncate", 1};
         variant.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform(name, "cuda-graph"));
         variant.setup.platform.mode = mode;
@@ -50,8 +50,9 @@ DesignSpace space_of(int contexts, CostMode mode = CostMode::roofline) {
     return space;
 }
 
-Variant tree_variant(const char* target, const char* drafter, Rollback rollback, const std::vector<Speculation>& trees) {
-    Variant variant;
+sweeps::Variant tree_variant(const char* target, const char* drafter, sim::Rollback rollback,
+                             const std::vector<sim::Speculation>& trees) {
+    sweeps::Variant variant;
     variant.labels = {target, "bf16", "h100-sxm", "cuda-graph", "roofline", drafter, std::string(name_of(rollback)), 1};
     variant.setup = pair_setup(target, drafter, platform("h100-sxm", "cuda-graph"));
     variant.setup.acceptance.siblings = sequoia_demo;
@@ -61,19 +62,19 @@ Variant tree_variant(const char* target, const char* drafter, Rollback rollback,
 }
 
 /// Best trees of 4 to 100 nodes and 2 to 9 levels.
-DesignSpace tree_space(int contexts) {
-    DesignSpace space;
-    space.speculations = chains_up_to(0);
+sweeps::DesignSpace tree_space(int contexts) {
+    sweeps::DesignSpace space;
+    space.speculations = sim::chains_up_to(0);
     for (int nodes = 4; nodes <= 100; nodes += 4) {
         for (int depth = 2; depth <= 9; ++depth) {
-            for (const Verification verification : {Verification::packed, Verification::unrolled}) {
+            for (const sim::Verification verification : {sim::Verification::packed, sim::Verification::unrolled}) {
                 space.speculation.push_back(static_cast<int>(space.speculations.size()));
-                space.speculations.push_back({OptimalShape{nodes, depth, 0}, verification, "optimal"});
+                space.speculations.push_back({sim::OptimalShape{nodes, depth, 0}, verification, "optimal"});
             }
         }
     }
-    space.variants = {tree_variant("llama-3-8b", "llama-3.2-1b", Rollback::truncate, space.speculations),
-                      tree_variant("mamba2-2.7b", "mamba2-130m", Rollback::replay, space.speculations)};
+    space.variants = {tree_variant("llama-3-8b", "llama-3.2-1b", sim::Rollback::truncate, space.speculations),
+                      tree_variant("mamba2-2.7b", "mamba2-130m", sim::Rollback::replay, space.speculations)};
     for (int batch = 1; batch <= 64; ++batch) {
         space.batch.push_back(batch);
     }
@@ -92,7 +93,7 @@ double processor_seconds() {
 /// A sweep and the processor time it took, summed over threads. Goals are judged by processor time: a machine that is busy with
 /// something else makes wall time longer, not the program slower.
 struct Run {
-    SweepSummary summary;
+    sweeps::SweepSummary summary;
     double processor_seconds = 0.0;
     unsigned threads = 1;
 
@@ -101,24 +102,25 @@ struct Run {
     [[nodiscard]] double processor_rate() const { return points() * threads / processor_seconds; }
 };
 
-Run run(const DesignSpace& space, unsigned threads) {
-    SweepOptions options;
+Run run(const sweeps::DesignSpace& space, unsigned threads) {
+    sweeps::SweepOptions options;
     options.threads = threads;
     Run result;
     result.threads = threads;
     const double start = processor_seconds();
-    result.summary = run_sweep(space, options);
+    result.summary = sweeps::run_sweep(space, options);
     result.processor_seconds = processor_seconds() - start;
     return result;
 }
 
 /// Points per second of the bare batch face on one thread.
 double bare_batch_face() {
-    const CompiledRound round = compile_round(pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph")));
+    const sim::CompiledRound round =
+        sim::compile_round(pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph")));
     constexpr std::size_t count = 1 << 16;
     std::vector<int> k(count);
     std::vector<double> batch(count), context(count);
-    std::vector<RoundEstimate> estimates(count);
+    std::vector<sim::RoundEstimate> estimates(count);
     for (std::size_t i = 0; i < count; ++i) {
         const std::size_t row = i / 16;
         k[i] = static_cast<int>(i % 16) + 1;
@@ -128,7 +130,7 @@ double bare_batch_face() {
     double best = 0.0;
     for (int repeat = 0; repeat < 20; ++repeat) {
         const auto start = std::chrono::steady_clock::now();
-        evaluate(round, {k, batch, context}, estimates);
+        sim::evaluate(round, {k, batch, context}, estimates);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         best = std::max(best, count / seconds);
     }
@@ -149,11 +151,11 @@ bool report(bool met, const std::string& line) {
 }  // namespace
 
 int main() {
-    const unsigned cores = thread_count(0);
+    const unsigned cores = sweeps::thread_count(0);
     const Run small = run(space_of(61), cores);  // 10^6 points
     const Run one = run(space_of(61), 1);
     const Run large = run(space_of(611), cores);  // 10^7 points
-    const Run calibrated = run(space_of(61, CostMode::calibrated), cores);
+    const Run calibrated = run(space_of(61, sim::CostMode::calibrated), cores);
     const Run trees = run(tree_space(40), cores);  // 2·10^6 points
     const double rate = std::max(large.wall_rate(), large.processor_rate());
     const double linearity = small.processor_rate() / large.processor_rate();

@@ -11,6 +11,7 @@
 #include "text/number_text.h"
 
 using namespace treeline;
+using namespace treeline::reports;
 using treeline::testing::source_folder;
 
 namespace {
@@ -31,17 +32,17 @@ std::vector<std::string> workload_examples() {
 }
 
 struct Shown {
-    Answer answer;
+    sweeps::Answer answer;
     Json json;  ///< recommend --format json
     Json page;  ///< the data of the report
 };
 
 Shown shown(const std::string& file) {
-    WorkloadSource source = read_workload(file, {}, {source_folder() / "models", source_folder() / "hardware"});
-    Answer answer = treeline::answer(std::move(source.input), 0);
+    requests::WorkloadSource source = read_workload(file, {}, {source_folder() / "models", source_folder() / "hardware"});
+    sweeps::Answer answer = treeline::sweeps::answer(std::move(source.input), 0);
     REQUIRE(answer.result.recommendation);
-    Json json = recommendation_json(answer, source.raw, newest_engines());
-    Json page = report_page_data(answer, newest_engines());
+    Json json = recommendation_json(answer, source.raw, engines::newest_engines());
+    Json page = report_page_data(answer, engines::newest_engines());
     return {std::move(answer), std::move(json), std::move(page)};
 }
 
@@ -56,8 +57,8 @@ double objective_in(const Json& candidate, const std::string& objective) {
 
 /// The accept length at which the recommended configuration would be worse by `ratio`: rounds scale, prompts do not.
 double length_at(const Shown& s, double ratio) {
-    const Candidate& best = s.answer.result.recommendation->candidates.front();
-    const bool latency = s.answer.input.workload.objective == Objective::latency;
+    const sweeps::Candidate& best = s.answer.result.recommendation->candidates.front();
+    const bool latency = s.answer.input.workload.objective == sweeps::Objective::latency;
     const double decoding = latency ? best.decode_share_user : best.decode_share_device;
     return best.accept_length * decoding / (ratio - 1.0 + decoding);
 }
@@ -67,8 +68,8 @@ void check_headline(const Shown& s) {
     const std::string sentence = s.json["sentence"];
     const std::string objective = s.json["objective"];
     CHECK(contains(sentence, fmt::format("drafting {} token", best["draft_tokens"].get<int>())));
-    CHECK(contains(sentence, ratio_text(best["gain"].get<double>())));
-    CHECK(contains(recommendation_table(s.answer, newest_engines()), ratio_text(best["gain"].get<double>())));
+    CHECK(contains(sentence, text::ratio_text(best["gain"].get<double>())));
+    CHECK(contains(recommendation_table(s.answer, engines::newest_engines()), text::ratio_text(best["gain"].get<double>())));
     CHECK(s.page["summary"]["sentence"] == sentence);
     CHECK(s.page["summary"]["metrics"][0]["value"].get<double>() == best["gain"].get<double>());
     CHECK(best["gain"].get<double>() == Approx(objective_in(s.json["plain"], objective) / objective_in(best, objective)));
@@ -96,7 +97,7 @@ void check_rivals(const Shown& s) {
 }
 
 void check_schedule(const Shown& s) {
-    const Limits& limits = s.answer.input.workload.limits;
+    const sweeps::Limits& limits = s.answer.input.workload.limits;
     const Json& entries = s.json["schedule"]["entries"];
     const Json& rows = s.page["schedule"];
     REQUIRE(rows.size() == entries.size());
@@ -116,7 +117,7 @@ void check_schedule(const Shown& s) {
     }
     CHECK(s.json["schedule"]["largest_batch"] == next - 1);
     // Following the schedule cannot lose against the one shape that the recommendation has for every batch, where it reaches.
-    if (largest_batch_of(s.answer.input.workload.traffic) < next) {
+    if (sweeps::largest_batch_of(s.answer.input.workload.traffic) < next) {
         CHECK(s.json["schedule"]["gain"].get<double>() >= s.json["recommendation"]["gain"].get<double>() * (1.0 - 1e-9));
     }
 }

@@ -9,38 +9,39 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::reports;
 using namespace treeline::testing;
 
 namespace {
 
-Variant chains_on(const std::string& device) {
-    Platform where = load_hardware(source_folder() / "hardware", device, "").value;
+sweeps::Variant chains_on(const std::string& device) {
+    sim::Platform where = hardware::load_hardware(source_folder() / "hardware", device, "").value;
     if (!where.accelerator) {
         where.stack = stack("cuda-graph");
     }
-    Variant variant;
+    sweeps::Variant variant;
     variant.setup = pair_setup("mamba2-2.7b", "mamba2-370m", where);
     variant.labels = {"mamba2-2.7b", "as published", device, where.stack.name, "", "mamba2-370m", "replay", 1};
     variant.origin = origin_of(variant.labels);
     return variant;
 }
 
-Workload workload_on(const std::vector<std::string>& devices) {
-    Workload workload;
+sweeps::Workload workload_on(const std::vector<std::string>& devices) {
+    sweeps::Workload workload;
     for (const std::string& device : devices) {
         workload.variants.push_back(chains_on(device));
     }
-    workload.speculations = chains_up_to(6);
-    workload.traffic = traffic_from({{1, 1.0}}, {{2048, 1.0}});
-    workload.objective = Objective::energy;
+    workload.speculations = sim::chains_up_to(6);
+    workload.traffic = sweeps::traffic_from({{1, 1.0}}, {{2048, 1.0}});
+    workload.objective = sweeps::Objective::energy;
     return workload;
 }
 
 }  // namespace
 
 TEST_CASE("The chart of devices marks what no other configuration of the batch beats in both") {
-    const Workload workload = workload_on({"h100-sxm", "b200", "specmamba-vhk158"});
-    const RecommendationResult result = recommend(workload, 1);
+    const sweeps::Workload workload = workload_on({"h100-sxm", "b200", "specmamba-vhk158"});
+    const sweeps::RecommendationResult result = recommend(workload, 1);
     REQUIRE(result.recommendation);
     const std::optional<FigureSection> section = device_section(workload, *result.recommendation);
     REQUIRE(section);
@@ -61,10 +62,10 @@ TEST_CASE("The chart of devices marks what no other configuration of the batch b
 }
 
 TEST_CASE("The sentence compares every other device with the recommended one") {
-    const Workload workload = workload_on({"h100-sxm", "specmamba-vhk158", "specmamba-vck190"});
-    const RecommendationResult result = recommend(workload, 1);
+    const sweeps::Workload workload = workload_on({"h100-sxm", "specmamba-vhk158", "specmamba-vck190"});
+    const sweeps::RecommendationResult result = recommend(workload, 1);
     REQUIRE(result.recommendation);
-    const std::vector<DeviceChoice> choices = best_of_each_device(*result.recommendation);
+    const std::vector<sweeps::DeviceChoice> choices = sweeps::best_of_each_device(*result.recommendation);
     REQUIRE(choices.size() == 3);
     const std::string sentence = device_sentence(workload, *result.recommendation);
     CHECK(sentence.find(choices[0].platform + " is the best device for energy per token: " + choices[1].platform) == 0);
@@ -74,18 +75,18 @@ TEST_CASE("The sentence compares every other device with the recommended one") {
 }
 
 TEST_CASE("One device alone is not compared, nor are devices whose energy is unknown") {
-    const Workload alone = workload_on({"specmamba-vhk158"});
-    const RecommendationResult result = recommend(alone, 1);
+    const sweeps::Workload alone = workload_on({"specmamba-vhk158"});
+    const sweeps::RecommendationResult result = recommend(alone, 1);
     REQUIRE(result.recommendation);
     CHECK(device_sentence(alone, *result.recommendation).empty());
     CHECK_FALSE(device_section(alone, *result.recommendation));
 
-    Workload unknown = workload_on({"h100-sxm", "specmamba-vhk158"});
-    unknown.objective = Objective::throughput;
+    sweeps::Workload unknown = workload_on({"h100-sxm", "specmamba-vhk158"});
+    unknown.objective = sweeps::Objective::throughput;
     unknown.variants[0].setup.platform.device.idle_power = Watts(0.0);
     unknown.variants[0].setup.platform.device.energy_per_byte = JoulesPerByte(0.0);
     unknown.variants[0].setup.platform.device.energy_per_flop = JoulesPerFlop(0.0);
-    const RecommendationResult second = recommend(unknown, 1);
+    const sweeps::RecommendationResult second = recommend(unknown, 1);
     REQUIRE(second.recommendation);
     CHECK(device_sentence(unknown, *second.recommendation).find("tokens/J") == std::string::npos);
     const std::optional<FigureSection> section = device_section(unknown, *second.recommendation);

@@ -4,6 +4,7 @@
 #include "reports/figure.h"
 
 using namespace treeline;
+using namespace treeline::reports;
 
 TEST_CASE("a figure keeps what was given and leaves out what was not", "[figure]") {
     Figure figure;

@@ -34,7 +34,7 @@ std::size_t count(const std::string& text, const std::string& word) {
 TEST_CASE("render_html returns the data unchanged inside a whole page", "[html]") {
     json data = smallest();
     data["notes"] = {"plain", "quote \" backslash \\ and </script><!-- & \xE2\x80\xA8 end"};
-    const std::string page = treeline::render_html(data);
+    const std::string page = treeline::reports::render_html(data);
     CHECK(page.rfind("<!doctype html>", 0) == 0);
     CHECK(page.find("<title>A title</title>") != std::string::npos);
     CHECK(page.find("</html>") != std::string::npos);
@@ -43,11 +43,11 @@ TEST_CASE("render_html returns the data unchanged inside a whole page", "[html]"
 
 TEST_CASE("No string of the data can open or close an element", "[html]") {
     json data = smallest();
-    const std::string usual = treeline::render_html(data);
+    const std::string usual = treeline::reports::render_html(data);
     data["title"] = "</title><script>alert(1)</script>";
     data["notes"] = {"</script><script>alert(2)</script>", "<!--<script>", "<img src=x onerror=alert(3)>"};
     data["</script>"] = "a key";
-    const std::string page = treeline::render_html(data);
+    const std::string page = treeline::reports::render_html(data);
     for (const char* word : {"<script", "</script", "<!--", "<img", "</title"}) {
         INFO(word);
         CHECK(count(page, word) == count(usual, word));
@@ -60,7 +60,7 @@ TEST_CASE("Bytes that are not UTF-8 are replaced and numbers that are not finite
     json data = smallest();
     data["title"] = "bad \xFF byte";
     data["value"] = std::numeric_limits<double>::infinity();
-    const std::string page = treeline::render_html(data);
+    const std::string page = treeline::reports::render_html(data);
     CHECK(page.find("<title>bad \xEF\xBF\xBD byte</title>") != std::string::npos);
     CHECK(json::parse(data_element(page))["value"].is_null());
 }
@@ -68,20 +68,21 @@ TEST_CASE("Bytes that are not UTF-8 are replaced and numbers that are not finite
 TEST_CASE("Line separators of Unicode are escaped", "[html]") {
     json data = smallest();
     data["notes"] = {"\xE2\x80\xA8\xE2\x80\xA9"};
-    CHECK(data_element(treeline::render_html(data)).find("\\u2028\\u2029") != std::string::npos);
+    CHECK(data_element(treeline::reports::render_html(data)).find("\\u2028\\u2029") != std::string::npos);
 }
 
 TEST_CASE("What is missing is named", "[html]") {
     json data = smallest();
     data.erase("title");
-    CHECK_THROWS_WITH(treeline::render_html(data), Catch::Contains("title"));
-    CHECK_THROWS_WITH(treeline::render_html({{"title", "x"}}), Catch::Contains("summary.sentence"));
-    CHECK_THROWS_WITH(treeline::render_html({{"title", "x"}, {"summary", "text"}}), Catch::Contains("summary.sentence"));
-    CHECK_THROWS_AS(treeline::render_html(json::array()), std::invalid_argument);
+    CHECK_THROWS_WITH(treeline::reports::render_html(data), Catch::Contains("title"));
+    CHECK_THROWS_WITH(treeline::reports::render_html({{"title", "x"}}), Catch::Contains("summary.sentence"));
+    CHECK_THROWS_WITH(treeline::reports::render_html({{"title", "x"}, {"summary", "text"}}),
+                      Catch::Contains("summary.sentence"));
+    CHECK_THROWS_AS(treeline::reports::render_html(json::array()), std::invalid_argument);
 }
 
 TEST_CASE("The page asks for no address and stays small", "[html]") {
-    const std::string page = treeline::render_html(smallest());
+    const std::string page = treeline::reports::render_html(smallest());
     CHECK(page.size() < 1'500'000);
     CHECK(page.find("default-src 'none'") != std::string::npos);
     for (const char* word : {"<link rel=\"stylesheet\"", "<script src", "<iframe", "@import", "url(http", "url(//"}) {

@@ -41,7 +41,7 @@ TEST_CASE("a file has its name only once it is whole") {
     const Folder folder;
     const fs::path path = folder.path / "result.csv";
     {
-        OutputFile file(path);
+        text::OutputFile file(path);
         file.write(std::string(1u << 20, 'x'));  // more than the buffer
         CHECK_FALSE(fs::exists(path));
         file.write("end");
@@ -54,9 +54,9 @@ TEST_CASE("a file has its name only once it is whole") {
 TEST_CASE("a file that is given up leaves nothing, and what was there stays") {
     const Folder folder;
     const fs::path path = folder.path / "result.csv";
-    write_file(path, "before");
+    text::write_file(path, "before");
     {
-        OutputFile file(path);
+        text::OutputFile file(path);
         file.write("half of the new");
     }
     CHECK(content(path) == "before");
@@ -66,20 +66,20 @@ TEST_CASE("a file that is given up leaves nothing, and what was there stays") {
 TEST_CASE("a file is replaced") {
     const Folder folder;
     const fs::path path = folder.path / "result.csv";
-    write_file(path, "a long first content");
-    write_file(path, "second");
+    text::write_file(path, "a long first content");
+    text::write_file(path, "second");
     CHECK(content(path) == "second");
     CHECK(folder.files() == 1);
 }
 
 TEST_CASE("names that cannot be written are refused with a sentence") {
     const Folder folder;
-    CHECK_THROWS_WITH(OutputFile(folder.path / "no" / "file"),
+    CHECK_THROWS_WITH(text::OutputFile(folder.path / "no" / "file"),
                       Catch::Contains("cannot be created (No such file or directory)"));
-    CHECK_THROWS_WITH(OutputFile(folder.path), Catch::Contains("is a directory"));
-    CHECK_THROWS_WITH(OutputFile(""), Catch::Contains("is empty"));
-    CHECK_THROWS_AS(write_file("/dev/full", "x"), OutputError);
+    CHECK_THROWS_WITH(text::OutputFile(folder.path), Catch::Contains("is a directory"));
+    CHECK_THROWS_WITH(text::OutputFile(""), Catch::Contains("is empty"));
+    CHECK_THROWS_AS(text::write_file("/dev/full", "x"), text::OutputError);
     CHECK(folder.files() == 0);
 }
 
-TEST_CASE("devices are written straight") { CHECK_NOTHROW(write_file("/dev/null", "gone")); }
+TEST_CASE("devices are written straight") { CHECK_NOTHROW(text::write_file("/dev/null", "gone")); }

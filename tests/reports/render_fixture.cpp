@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     try {
         std::ifstream in(argv[1]);
         std::ofstream out(argv[2], std::ios::binary);
-        out << treeline::render_html(nlohmann::json::parse(in));
+        out << treeline::reports::render_html(nlohmann::json::parse(in));
         out.close();
         return out ? 0 : 1;
     } catch (const std::exception& error) {

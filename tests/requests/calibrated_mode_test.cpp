@@ -6,18 +6,19 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 using namespace treeline::testing;
 
 TEST_CASE("calibrated mode is read, labelled, and names the source of its laws once") {
     Input input(R"({"a": {"device": "h100-sxm", "mode": "calibrated"}, "b": {"device": "h100-sxm", "mode": "calibrated"}})");
-    const Platform platform = read_platform(input.root.object_or_text("a", "device"), input.descriptions);
+    const sim::Platform platform = read_platform(input.root.object_or_text("a", "device"), input.descriptions);
     const std::size_t after_one = input.descriptions.provenance().size();
     static_cast<void>(read_platform(input.root.object_or_text("b", "device"), input.descriptions));
     REQUIRE(input.problems().empty());
-    CHECK(platform.mode == CostMode::calibrated);
+    CHECK(platform.mode == sim::CostMode::calibrated);
     CHECK(label_of(platform) == "h100-sxm, cuda-graph, calibrated mode");
     CHECK(input.descriptions.provenance().size() == after_one);
-    const Provenance& last = input.descriptions.provenance().back();
+    const text::Provenance& last = input.descriptions.provenance().back();
     CHECK(last.path == "h100-sxm: calibration");
     CHECK(last.kind == "published");
     CHECK(last.source.find("aiconfigurator, commit 095f58a") != std::string::npos);
@@ -35,10 +36,10 @@ TEST_CASE("calibrated decoding is slower than the data sheet's, by what kernels 
     // 16.06 GB of bf16 weights (8.03 billion parameters less the embedding table, 0.53 billion) pass in 15.0 GB / 3.35 TB/s
     // = 4.5 ms by the data sheet. Measured GEMMs reach 0.897 of the bandwidth (5.0 ms) and start 4 large kernels a layer, 32
     // layers: some 0.5 ms.
-    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "ideal"));
-    const double roofline = evaluate(compile_round(setup), {0, 1.0, 1024.0}).time_per_token.value();
-    setup.platform.mode = CostMode::calibrated;
-    const double calibrated = evaluate(compile_round(setup), {0, 1.0, 1024.0}).time_per_token.value();
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "ideal"));
+    const double roofline = sim::evaluate(sim::compile_round(setup), {0, 1.0, 1024.0}).time_per_token.value();
+    setup.platform.mode = sim::CostMode::calibrated;
+    const double calibrated = sim::evaluate(sim::compile_round(setup), {0, 1.0, 1024.0}).time_per_token.value();
     CHECK(roofline == Approx(4.5e-3).epsilon(0.03));
     CHECK(calibrated > 5.0e-3 + 0.3e-3);
     CHECK(calibrated < 5.0e-3 + 1.5e-3);

@@ -29,6 +29,7 @@
 #include "source_folder.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 namespace fs = std::filesystem;
 
 namespace {
@@ -114,7 +115,7 @@ void read_text(Known& known, const std::string& command, const std::string& text
     Descriptions descriptions = descriptions_at({});
     try {
         read(document, descriptions);
-    } catch (const InputError&) {}
+    } catch (const text::InputError&) {}
     collect(known, command, document);
 }
 

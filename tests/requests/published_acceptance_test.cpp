@@ -6,6 +6,7 @@
 #include "text/input_error.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 
 namespace {
 
@@ -19,12 +20,12 @@ TEST_CASE("every drafter of the catalogue gives an acceptance, measured as far a
     for (const std::string& name : names) {
         INFO(name);
         const PublishedDrafter drafter = load_published_drafter(folder(), name);
-        const AcceptanceOfTraffic found = acceptance_of_traffic(drafter.measured, {});
+        const sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(drafter.measured, {});
         CHECK(found.chain.problems().empty());
         CHECK(found.chain.measured_positions() >= 1);
         CHECK(found.chain.accept_length(found.chain.measured_positions()) > 1.0);
         CHECK_FALSE(found.sources.empty());
-        for (const MeasuredAcceptance& row : drafter.measured) {
+        for (const sim::MeasuredAcceptance& row : drafter.measured) {
             CHECK(row.per_position.size() <= static_cast<std::size_t>(row.draft_tokens));
         }
     }
@@ -34,7 +35,7 @@ TEST_CASE("categories keep their own acceptance, as SpecDecode-Bench's traces of
     const PublishedDrafter eagle3 = load_published_drafter(folder(), "eagle3-llama-3.1-8b");
     CHECK(eagle3.target == "llama-3.1-8b");
     const auto length = [&](const char* category, int k) {
-        return acceptance_of_traffic(eagle3.measured, {{{category, 1.0}}, {}, "", {}}).chain.accept_length(k);
+        return sim::acceptance_of_traffic(eagle3.measured, {{{category, 1.0}}, {}, "", {}}).chain.accept_length(k);
     };
     CHECK(length("math", 1) == Approx(1.699).margin(0.03));  // greedy walks of each length differ by a little
     // The README's example has the same traces on ShareGPT, position by position.
@@ -45,7 +46,7 @@ TEST_CASE("an unknown drafter gets the nearest name") {
     try {
         load_published_drafter(folder(), "eagle3-llama-3.1-8c");
         FAIL("it was found");
-    } catch (const InputError& failure) {
+    } catch (const text::InputError& failure) {
         CHECK(failure.problems().front().find("did you mean \"eagle3-llama-3.1-8b\"") != std::string::npos);
     }
 }

@@ -8,11 +8,12 @@
 #include "text/precision_text.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 using treeline::testing::Input;
 
 namespace {
 
-DrafterChoice drafter(Input& input) { return read_drafter(input.root.object("d"), input.descriptions); }
+sweeps::DrafterChoice drafter(Input& input) { return read_drafter(input.root.object("d"), input.descriptions); }
 
 std::string drafter_problem(const std::string& keys) {
     Input input(R"({"d": {)" + keys + R"(, "acceptance": {"geometric": 0.8}}})");
@@ -46,9 +47,9 @@ std::string axis_problem(const std::string& value, int low = 0, int high = 1'000
     return input.problems();
 }
 
-Precision precision(const std::string& value, const Precision& published) {
+sim::Precision precision(const std::string& value, const sim::Precision& published) {
     Input input("{\"p\": " + value + "}");
-    const Precision result = read_precision(input.root, "p", published);
+    const sim::Precision result = read_precision(input.root, "p", published);
     CHECK(input.problems().empty());
     return result;
 }
@@ -58,46 +59,46 @@ Precision precision(const std::string& value, const Precision& published) {
 TEST_CASE("each kind of drafter is read with its keys") {
     Input input(
         R"({"d": {"kind": "model", "model": "llama-3.2-1b", "precision": "fp8", "name": "small", "acceptance": {"geometric": 0.8}}})");
-    const DrafterChoice model = drafter(input);
+    const sweeps::DrafterChoice model = drafter(input);
     REQUIRE(input.problems().empty());
     CHECK(model.label == "small");
-    CHECK(std::get<IndependentDrafter>(model.drafter).model.name == "llama-3.2-1b");
-    CHECK(std::get<IndependentDrafter>(model.drafter).precision.weights.format == NumberFormat::fp8);
+    CHECK(std::get<sim::IndependentDrafter>(model.drafter).model.name == "llama-3.2-1b");
+    CHECK(std::get<sim::IndependentDrafter>(model.drafter).precision.weights.format == sim::NumberFormat::fp8);
     CHECK(model.acceptance.chain.position(2) == Approx(0.64));  // 0.8²
 
     Input sparse(R"({"d": {"kind": "sparse-self", "window": 512, "sink": 4, "acceptance": {"geometric": 0.8}}})");
-    const ContextReach reach = std::get<SparseSelfDrafter>(drafter(sparse).drafter).reach;
-    CHECK(reach == ContextReach{512.0, 4.0, 1.0});
+    const sim::ContextReach reach = std::get<sim::SparseSelfDrafter>(drafter(sparse).drafter).reach;
+    CHECK(reach == sim::ContextReach{512.0, 4.0, 1.0});
 
     Input spire(
         R"({"d": {"kind": "spire", "layers": 2, "share": 0.125, "sink": 1, "feedback_memory": false, "acceptance": {"geometric": 0.8}}})");
-    const auto pruned = std::get<SpireDrafter>(drafter(spire).drafter);
+    const auto pruned = std::get<sim::SpireDrafter>(drafter(spire).drafter);
     CHECK(pruned.layers == 2);
-    CHECK(pruned.reach == ContextReach{unlimited, 1.0, 0.125});
+    CHECK(pruned.reach == sim::ContextReach{sim::unlimited, 1.0, 0.125});
     CHECK_FALSE(pruned.feedback_memory);
 
     for (const char* alias : {"one-layer", "eagle", "eagle3", "mtp"}) {
         Input one(std::string(R"({"d": {"kind": ")") + alias +
                   R"(", "draft_vocabulary": 32000, "acceptance": {"geometric": 0.8}}})");
-        CHECK(std::get<OneLayerDrafter>(drafter(one).drafter).draft_vocabulary == 32000);
+        CHECK(std::get<sim::OneLayerDrafter>(drafter(one).drafter).draft_vocabulary == 32000);
         CHECK(one.problems().empty());
     }
     const auto head = [](const std::string& kind) {
         Input one(R"({"d": {"kind": ")" + kind + R"(", "acceptance": {"geometric": 0.8}}})");
-        return std::get<OneLayerDrafter>(drafter(one).drafter);
+        return std::get<sim::OneLayerDrafter>(drafter(one).drafter);
     };
-    CHECK(head("one-layer").kind == OneLayerKind::generic);
-    CHECK(head("eagle").kind == OneLayerKind::eagle);
-    CHECK(head("mtp").kind == OneLayerKind::mtp);
+    CHECK(head("one-layer").kind == sim::OneLayerKind::generic);
+    CHECK(head("eagle").kind == sim::OneLayerKind::eagle);
+    CHECK(head("mtp").kind == sim::OneLayerKind::mtp);
     CHECK(head("mtp").draft_vocabulary == 0);
     CHECK(head("mtp").input_features == 2);
-    CHECK(head("eagle3").kind == OneLayerKind::eagle3);
+    CHECK(head("eagle3").kind == sim::OneLayerKind::eagle3);
     CHECK(head("eagle3").draft_vocabulary == 32000);  // config.json of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B
     CHECK(head("eagle3").input_features == 3);        // arXiv 2503.01840, section 3
     Input medusa(R"({"d": {"kind": "medusa", "acceptance": {"geometric": 0.8}}})");
-    CHECK(std::get<MedusaDrafter>(drafter(medusa).drafter).heads == 4);
+    CHECK(std::get<sim::MedusaDrafter>(drafter(medusa).drafter).heads == 4);
     Input ngram(R"({"d": {"kind": "ngram", "lookup_us_per_sequence": 25, "acceptance": {"geometric": 0.8}}})");
-    CHECK(std::get<NgramDrafter>(drafter(ngram).drafter).lookup_per_sequence.value() == Approx(25e-6));
+    CHECK(std::get<sim::NgramDrafter>(drafter(ngram).drafter).lookup_per_sequence.value() == Approx(25e-6));
 }
 
 TEST_CASE("a drafter that is described wrongly is a sentence at its place") {
@@ -144,15 +145,15 @@ TEST_CASE("acceptance that cannot be is refused") {
 }
 
 TEST_CASE("a format's name is what checkpoints of that name hold") {
-    const Precision published = uniform_precision(NumberFormat::fp16);
-    const Precision fp8 = precision("\"fp8\"", published);
-    CHECK(fp8.weights == Storage{NumberFormat::fp8});
+    const sim::Precision published = sim::uniform_precision(sim::NumberFormat::fp16);
+    const sim::Precision fp8 = precision("\"fp8\"", published);
+    CHECK(fp8.weights == sim::Storage{sim::NumberFormat::fp8});
     CHECK(fp8.experts == fp8.weights);
-    CHECK(fp8.math == NumberFormat::fp8);
-    for (const Storage& kept : {fp8.embeddings, fp8.activations, fp8.kv_cache}) {
-        CHECK(kept == Storage{NumberFormat::fp16});  // as published
+    CHECK(fp8.math == sim::NumberFormat::fp8);
+    for (const sim::Storage& kept : {fp8.embeddings, fp8.activations, fp8.kv_cache}) {
+        CHECK(kept == sim::Storage{sim::NumberFormat::fp16});  // as published
     }
-    CHECK(fp8.state.format == NumberFormat::fp32);
+    CHECK(fp8.state.format == sim::NumberFormat::fp32);
     CHECK(text_of(fp8) ==
           "weights fp8, embeddings fp16, activations fp16, key-value cache fp16, recurrent state fp32; "
           "products in fp8, of attention in fp16, of the LM head in fp16");
@@ -161,33 +162,35 @@ TEST_CASE("a format's name is what checkpoints of that name hold") {
     CHECK(precision("\"nvfp4\"", published) == precision("\"fp4\"", published));
     CHECK(precision("\"mxfp4\"", published).weights.per_element().value() == 0.53125);
     CHECK(precision("\"int4\"", published).weights.per_element().value() == 0.515625);
-    CHECK(precision("\"int4\"", published).math == NumberFormat::fp16);
-    CHECK(precision("\"int8\"", published).math == NumberFormat::int8);
+    CHECK(precision("\"int4\"", published).math == sim::NumberFormat::fp16);
+    CHECK(precision("\"int8\"", published).math == sim::NumberFormat::int8);
     // 16 bits and more: everything.
-    const Precision bf16 = precision("\"bf16\"", published);
-    CHECK(bf16.weights == Storage{NumberFormat::bf16});
+    const sim::Precision bf16 = precision("\"bf16\"", published);
+    CHECK(bf16.weights == sim::Storage{sim::NumberFormat::bf16});
     CHECK(bf16.kv_cache == bf16.weights);
-    CHECK(bf16.state.format == NumberFormat::fp32);
+    CHECK(bf16.state.format == sim::NumberFormat::fp32);
 }
 
 TEST_CASE("\"all\" is every tensor but the recurrent state, less what the object names") {
-    const Precision all = precision(R"({"all": "fp8", "kv_cache": "bf16"})", uniform_precision(NumberFormat::bf16));
-    Precision expected = uniform_precision(NumberFormat::fp8);
-    expected.state = {NumberFormat::fp32};
-    expected.kv_cache = {NumberFormat::bf16};
+    const sim::Precision all =
+        precision(R"({"all": "fp8", "kv_cache": "bf16"})", sim::uniform_precision(sim::NumberFormat::bf16));
+    sim::Precision expected = sim::uniform_precision(sim::NumberFormat::fp8);
+    expected.state = {sim::NumberFormat::fp32};
+    expected.kv_cache = {sim::NumberFormat::bf16};
     CHECK(all == expected);
 }
 
 TEST_CASE("an object of precisions replaces only what it names") {
-    Precision published = uniform_precision(NumberFormat::bf16);
-    published.experts.format = NumberFormat::fp8;
-    const Precision mixed = precision(R"({"weights": {"format": "int4", "group_size": 128}, "kv_cache": "fp8"})", published);
+    sim::Precision published = sim::uniform_precision(sim::NumberFormat::bf16);
+    published.experts.format = sim::NumberFormat::fp8;
+    const sim::Precision mixed =
+        precision(R"({"weights": {"format": "int4", "group_size": 128}, "kv_cache": "fp8"})", published);
     CHECK(mixed.weights.per_element().value() == Approx(0.515625));  // (4 + 16/128) / 8
     CHECK(mixed.experts == mixed.weights);                           // routed experts are weights, unless named
-    CHECK(mixed.kv_cache.format == NumberFormat::fp8);
-    CHECK(mixed.activations.format == NumberFormat::bf16);
-    CHECK(mixed.math == NumberFormat::bf16);
-    CHECK(precision(R"({"kv_cache": "fp8"})", published).experts.format == NumberFormat::fp8);
+    CHECK(mixed.kv_cache.format == sim::NumberFormat::fp8);
+    CHECK(mixed.activations.format == sim::NumberFormat::bf16);
+    CHECK(mixed.math == sim::NumberFormat::bf16);
+    CHECK(precision(R"({"kv_cache": "fp8"})", published).experts.format == sim::NumberFormat::fp8);
     CHECK(text_of(mixed).find("weights int4 (16-bit scale per 128)") == 0);
 }
 
@@ -216,14 +219,14 @@ TEST_CASE("axes that hold nothing or nonsense are refused") {
 TEST_CASE("platforms are a device's name or an object") {
     Input input(
         R"({"a": "h100-sxm", "b": {"device": "h100-sxm", "tensor_parallel": 8, "interconnect": "pcie", "stack": "vllm", "mode": "hoi"}})");
-    const Platform plain = read_platform(input.root.object_or_text("a", "device"), input.descriptions);
-    const Platform full = read_platform(input.root.object_or_text("b", "device"), input.descriptions);
+    const sim::Platform plain = read_platform(input.root.object_or_text("a", "device"), input.descriptions);
+    const sim::Platform full = read_platform(input.root.object_or_text("b", "device"), input.descriptions);
     REQUIRE(input.problems().empty());
     CHECK(plain.stack.name == "cuda-graph");
     CHECK(plain.ranks == 1.0);
-    CHECK(plain.mode == CostMode::roofline);
+    CHECK(plain.mode == sim::CostMode::roofline);
     CHECK(full.stack.name == "vllm-0.12");  // the newest version
-    CHECK(full.mode == CostMode::hoi);
+    CHECK(full.mode == sim::CostMode::hoi);
     CHECK(label_of(full) == "8 x h100-sxm (pcie), hoi mode");
     CHECK_FALSE(input.descriptions.provenance().empty());
 }
@@ -256,9 +259,9 @@ TEST_CASE("a platform's degrees of parallelism, and the number of devices that t
                           "pipeline_parallel": 2, "draft_tensor_parallel": 1, "gpus": 16},
                     "b": {"device": "h200", "gpus": 4},
                     "c": {"device": "h200", "tensor_parallel": 2, "gpus": 8}})");
-    const Platform full = read_platform(input.root.object("a"), input.descriptions);
+    const sim::Platform full = read_platform(input.root.object("a"), input.descriptions);
     CHECK(full.ranks == 2.0);
-    CHECK(full.parallel == Parallelism{4.0, 8.0, 2.0, 1.0});
+    CHECK(full.parallel == sim::Parallelism{4.0, 8.0, 2.0, 1.0});
     CHECK(full.devices() == 16.0);
     CHECK(label_of(full) ==
           "16 x h200 (network, as nvlink joins 8 devices; tensor 2, attention data 4, experts 8, pipeline 2), cuda-graph");
@@ -275,7 +278,7 @@ TEST_CASE("in a search gpus stand for every cut, or for those with the degrees t
     Input input(R"({"all": {"device": "h200", "gpus": 8, "stack": "vllm"},
                     "some": {"device": "h200", "gpus": 8, "stack": "vllm", "pipeline_parallel": 1, "expert_parallel": 8},
                     "none": {"device": "h200", "gpus": 7, "stack": "sglang"}})");
-    const Model target = treeline::testing::model("deepseek-v3");
+    const sim::Model target = treeline::testing::model("deepseek-v3");
     CHECK(read_platforms(input.root.object("all"), input.descriptions, target).size() == 19);
     CHECK(read_platforms(input.root.object("some"), input.descriptions, target).size() == 4);
     CHECK(input.document.problems().empty());
@@ -286,16 +289,18 @@ TEST_CASE("in a search gpus stand for every cut, or for those with the degrees t
 }
 
 TEST_CASE("linear layers of attention, experts and the LM head each in a format of their own") {
-    const Precision published = treeline::testing::model("deepseek-v3").precision;
+    const sim::Precision published = treeline::testing::model("deepseek-v3").precision;
     Input input(R"({"p": {"experts": {"format": "fp4", "group_size": 16, "scale_bits": 8}, "attention": "bf16",
                           "lm_head": {"format": "int8", "group_size": 16, "scale_bits": 9, "bits": 6}}})");
-    const Precision precision = read_precision(input.root, "p", published);
+    const sim::Precision precision = read_precision(input.root, "p", published);
     CHECK(input.problems().empty());
-    CHECK(weight_format(precision, "sparse: output projection", precision.weights).storage == Storage{NumberFormat::bf16});
-    CHECK(weight_format(precision, "sparse: output projection", precision.weights).math == NumberFormat::bf16);
-    CHECK(weight_format(precision, "dense: down projection", precision.weights).storage == published.weights);
-    CHECK(weight_format(precision, "sparse: routed experts", precision.experts).storage.per_element().value() == 4.5 / 8.0);
-    CHECK(weight_format(precision, "output: LM head", precision.embeddings).storage.per_element().value() == 6.5625 / 8.0);
+    CHECK(sim::weight_format(precision, "sparse: output projection", precision.weights).storage ==
+          sim::Storage{sim::NumberFormat::bf16});
+    CHECK(sim::weight_format(precision, "sparse: output projection", precision.weights).math == sim::NumberFormat::bf16);
+    CHECK(sim::weight_format(precision, "dense: down projection", precision.weights).storage == published.weights);
+    CHECK(sim::weight_format(precision, "sparse: routed experts", precision.experts).storage.per_element().value() ==
+          4.5 / 8.0);
+    CHECK(sim::weight_format(precision, "output: LM head", precision.embeddings).storage.per_element().value() == 6.5625 / 8.0);
     for (const auto& [word, bits] : {std::pair{"fp8-block", 8.0 + 32.0 / 16384.0}, {"w4a16", 4.125}, {"q4_k_m", 4.5}}) {
         Input named("{\"p\": \"" + std::string(word) + "\"}");
         CHECK(read_precision(named.root, "p", published).weights.per_element().value() == bits / 8.0);

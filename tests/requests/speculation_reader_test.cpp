@@ -7,6 +7,7 @@
 #include "requests/setup_reader.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 using treeline::testing::Input;
 
 namespace {
@@ -25,9 +26,9 @@ std::string axis_problem(const std::string& keys) {
     return input.problems();
 }
 
-std::vector<std::string> texts(const std::vector<Speculation>& speculations) {
+std::vector<std::string> texts(const std::vector<sim::Speculation>& speculations) {
     std::vector<std::string> all;
-    for (const Speculation& speculation : speculations) {
+    for (const sim::Speculation& speculation : speculations) {
         all.push_back(text_of(speculation));
     }
     return all;
@@ -60,7 +61,7 @@ TEST_CASE("shapes come as short forms, objects and names of the catalogue", "[sp
         R"("shapes": ["widths:2,3", {"beams": {"beams": 2, "steps": 3}}, {"shape": "mamba-drafter-3-3-2-1"}], "verification": "packed")");
     REQUIRE(shapes.speculations.size() == 4);
     CHECK(shapes.speculations[3].label == "mamba-drafter-3-3-2-1");
-    CHECK(build_tree(shapes.speculations[3].shape, {}).nodes() == 3 + 9 + 18 + 18);
+    CHECK(sim::build_tree(shapes.speculations[3].shape, {}).nodes() == 3 + 9 + 18 + 18);
 }
 
 TEST_CASE("shapes that cannot be meant are named with their place", "[speculation_reader]") {
@@ -83,12 +84,12 @@ TEST_CASE("acceptance by rank stands alone or beside a chain's", "[speculation_r
         CHECK(input.problems().empty());
         return choice.acceptance;
     };
-    const DraftAcceptance alone = read(R"("per_rank": [0.6, 0.2])");
+    const sim::DraftAcceptance alone = read(R"("per_rank": [0.6, 0.2])");
     CHECK(alone.siblings.ranks() == 2);
     CHECK(alone.chain.accept_length(2) == Approx(1.0 + 0.6 + 0.36));
-    const DraftAcceptance beside = read(R"("geometric": 0.8, "per_rank": [0.6, 0.2])");
+    const sim::DraftAcceptance beside = read(R"("geometric": 0.8, "per_rank": [0.6, 0.2])");
     CHECK(beside.chain.accept_length(1) == Approx(1.8));
-    const DraftAcceptance measured =
+    const sim::DraftAcceptance measured =
         read(R"("geometric": 0.5, "measured": [{"shape": "branching:3,2", "accept_length": 2.4}])");
     REQUIRE(measured.measured.size() == 1);
     CHECK(measured.measured[0].tree.nodes() == 9);

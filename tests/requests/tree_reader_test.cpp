@@ -5,9 +5,10 @@
 #include "requests/tree_reader.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 
 TEST_CASE("each kind of tree writes the text that it reads, as flag, as short form and in a file") {
-    const RankAcceptance acceptance({0.5, 0.3});
+    const sim::RankAcceptance acceptance({0.5, 0.3});
     struct Case {
         std::string key, text, json;
     };
@@ -28,10 +29,10 @@ TEST_CASE("each kind of tree writes the text that it reads, as flag, as short fo
     CHECK(cases.size() == tree_kinds().size());
     for (const Case& each : cases) {
         CAPTURE(each.key);
-        const NamedTree by_flag = read_tree(kind_named(each.key), each.text, acceptance);
+        const sweeps::NamedTree by_flag = read_tree(kind_named(each.key), each.text, acceptance);
         CHECK(by_flag.label == each.key + " " + each.text);
         CHECK(read_tree(each.key + ":" + each.text, {}, acceptance).tree == by_flag.tree);
-        const NamedTree by_file = read_tree(each.json, {}, acceptance);
+        const sweeps::NamedTree by_file = read_tree(each.json, {}, acceptance);
         CHECK(by_file.tree == by_flag.tree);
         CHECK(by_file.label == by_flag.label);
         CHECK_FALSE(by_flag.assumed_order);
@@ -41,5 +42,5 @@ TEST_CASE("each kind of tree writes the text that it reads, as flag, as short fo
 TEST_CASE("trees that candidates grow into say when their order is assumed") {
     CHECK(read_tree("sglang:5,4,32", {}, std::nullopt).assumed_order);
     CHECK_FALSE(read_tree("widths:4,8", {}, std::nullopt).assumed_order);
-    CHECK_THROWS_AS(read_tree("optimal:5,5", {}, std::nullopt), InputError);
+    CHECK_THROWS_AS(read_tree("optimal:5,5", {}, std::nullopt), text::InputError);
 }

@@ -8,6 +8,7 @@
 #include "requests/recommend/workload_flags.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 
 namespace {
 
@@ -16,7 +17,7 @@ FlagJson tree(const char* text) { return FlagJson::parse(text); }
 std::string refusal(const FlagJson& workload, const WorkloadFlags& flags) {
     try {
         static_cast<void>(with_flags(workload, flags));
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         return error.what();
     }
     return "";

@@ -9,6 +9,7 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::requests;
 using treeline::testing::source_folder;
 
 namespace {
@@ -28,7 +29,7 @@ template <class Read>
 std::vector<std::string> problems(const std::string& text, Read reader) {
     try {
         static_cast<void>(read(text, reader));
-    } catch (const InputError& error) {
+    } catch (const text::InputError& error) {
         return error.problems();
     }
     return {};
@@ -54,17 +55,17 @@ std::string sweep(const std::string& axes, const std::string& more = "") {
 }  // namespace
 
 TEST_CASE("a workload becomes variants and traffic") {
-    const RecommendInput input =
+    const sweeps::RecommendInput input =
         read(workload("llama-3-8b", R"(, "limits": {"tpot_ms": 50, "memory_gb": 75}, "objective": "cost")"), read_workload);
-    const Workload& w = input.workload;
+    const sweeps::Workload& w = input.workload;
     CHECK(w.variants.size() == 4);  // 2 platforms × 2 drafters × truncation, the only policy for attention
     CHECK(w.traffic.points.size() == 4);
-    CHECK(w.traffic.shares_of == ShareOf::time);
+    CHECK(w.traffic.shares_of == sweeps::ShareOf::time);
     CHECK(w.traffic.points.front().share == Approx(0.125));  // 1/4 of the batches × 1/2 of the contexts
     CHECK(w.limits.time_per_token->value() == Approx(0.050));
     CHECK(w.limits.memory->value() == Approx(75e9));
     CHECK_FALSE(w.limits.time_to_first_token);
-    CHECK(w.objective == Objective::cost);
+    CHECK(w.objective == sweeps::Objective::cost);
     CHECK(w.prompt_tokens == 1024.0);   // the first of the most common contexts
     CHECK(w.speculations.size() == 3);  // plain decoding, chains of 1 and 3
     CHECK(w.speculations.back().label == "chain 3");
@@ -103,18 +104,18 @@ TEST_CASE("two drafters of one name are refused") {
 }
 
 TEST_CASE("the axes of a sweep are crossed") {
-    const SweepInput by_parts = read(
+    const sweeps::SweepInput by_parts = read(
         sweep(
             R"(, "device": ["h100-sxm", "a100-sxm-80"], "tensor_parallel": [1, 2], "stack": ["vllm", "ideal"], "mode": ["roofline", "hoi"])"),
         read_sweep);
     CHECK(by_parts.space.variants.size() == 16);
     CHECK(by_parts.space.size() == 96);  // × 2 draft lengths × 3 batches × 1 context
-    const SweepInput whole =
+    const sweeps::SweepInput whole =
         read(sweep(R"(, "platform": ["h100-sxm"], "precision": ["bf16", {"weights": "int4"}])"), read_sweep);
     REQUIRE(whole.space.variants.size() == 2);
     CHECK(whole.space.variants[0].labels.precision == "bf16");
-    CHECK(whole.space.variants[1].setup.precision.weights.format == NumberFormat::int4);
-    CHECK(whole.space.variants[1].setup.precision.math == NumberFormat::bf16);
+    CHECK(whole.space.variants[1].setup.precision.weights.format == sim::NumberFormat::int4);
+    CHECK(whole.space.variants[1].setup.precision.math == sim::NumberFormat::bf16);
 }
 
 TEST_CASE("conditions name axes and values that exist") {
@@ -147,11 +148,11 @@ TEST_CASE("paths are relative to the file that names them") {
 }
 
 TEST_CASE("a point has defaults, and plain decoding without a drafter") {
-    const PointInput plain = read(R"({"target": "llama-3-8b", "platform": "h100-sxm"})", read_point);
+    const sweeps::PointInput plain = read(R"({"target": "llama-3-8b", "platform": "h100-sxm"})", read_point);
     CHECK_FALSE(plain.speculates());
     CHECK(plain.batch == 1.0);
     CHECK(plain.prompt_tokens == plain.context);
-    const PointInput drafted =
+    const sweeps::PointInput drafted =
         read(R"({"target": "llama-3-8b", "platform": "h100-sxm", "drafter": )" + eagle + "}", read_point);
     CHECK(drafted.speculations.back().label == "chain 5");
     CHECK_FALSE(drafted.rollback);

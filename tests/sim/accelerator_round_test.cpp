@@ -7,12 +7,13 @@
 #include "sim/fpga/round.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {
 
 Platform accelerator(const std::string& name, const std::string& design = "") {
-    return load_hardware(source_folder() / "hardware", name, design).value;
+    return hardware::load_hardware(source_folder() / "hardware", name, design).value;
 }
 
 std::vector<Speculation> shapes() {

@@ -13,6 +13,7 @@
 #include "text/input_file.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 TEST_CASE("a geometric rate has the closed form (1 − α^(k+1))/(1 − α)") {
     for (const double rate : {0.0, 0.3, 0.8, 0.99}) {
@@ -86,7 +87,7 @@ TEST_CASE("golden curves of lengths 1, 2 and 4 predict the lengths between and b
         if (entry.path().extension() != ".json") {
             continue;
         }
-        const auto file = nlohmann::json::parse(read_file(entry.path()));
+        const auto file = nlohmann::json::parse(text::read_file(entry.path()));
         if (!file.contains("accept_length_by_draft_tokens")) {
             continue;
         }
@@ -105,6 +106,6 @@ TEST_CASE("golden curves of lengths 1, 2 and 4 predict the lengths between and b
         }
     }
     REQUIRE(errors.size() == 35);
-    CHECK(quantile(errors, 0.5) < 0.02);
-    CHECK(quantile(errors, 0.9) < 0.06);
+    CHECK(numerics::quantile(errors, 0.5) < 0.02);
+    CHECK(numerics::quantile(errors, 0.9) < 0.06);
 }

@@ -8,6 +8,7 @@
 #include "sim/stack.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include "sim/draft_acceptance.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "sim/trees/draft_tree.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include "sim/measured_acceptance.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 namespace {
 

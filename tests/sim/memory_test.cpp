@@ -5,6 +5,7 @@
 #include "tree_setups.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {

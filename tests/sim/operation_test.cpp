@@ -8,6 +8,7 @@
 #include "sim/operation.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 TEST_CASE("exp without libm is exp") {
     for (double x = 0.0; x > -30.0; x -= 0.013) {

@@ -5,6 +5,7 @@
 #include "sim/operations.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {

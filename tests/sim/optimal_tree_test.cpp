@@ -9,6 +9,7 @@
 #include "sim/trees/tree_builder.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using treeline::testing::sequoia_demo;
 
 namespace {

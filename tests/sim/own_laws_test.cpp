@@ -8,6 +8,7 @@
 #include "sim/pass.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 namespace {
 

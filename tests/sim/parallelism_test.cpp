@@ -12,6 +12,7 @@
 #include "sim/parallelism.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {

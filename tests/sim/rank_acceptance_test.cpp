@@ -8,6 +8,7 @@
 #include "sim/trees/rank_acceptance.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 namespace {
 

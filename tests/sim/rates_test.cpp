@@ -5,6 +5,7 @@
 #include "sim/rates.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 namespace {
 

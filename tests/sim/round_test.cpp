@@ -7,6 +7,7 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {

@@ -10,7 +10,8 @@
 #include "sim/sampling/siblings.h"
 
 using namespace treeline;
-using namespace treeline::sampling;
+using namespace treeline::sim;
+using namespace treeline::sim::sampling;
 
 namespace {
 
@@ -66,7 +67,7 @@ TEST_CASE("every closed form lies within the 99 % interval of decoding") {
                     INFO("world " << each.world.seed << ", tree of " << tree.nodes() << " nodes, " << name_of(method));
                     const std::optional<RoundLaw> law = law_of(method, models, tree);
                     REQUIRE(law.has_value());
-                    Random random(seed++);
+                    numerics::Random random(seed++);
                     const MeasuredAcceptance measured =
                         decode(round_of(method, models, tree), {each.world.vocabulary, rounds_each}, 5000, random);
                     check_agreement(measured, expected_acceptance(*law, {each.world.vocabulary, rounds_each}));
@@ -86,7 +87,7 @@ TEST_CASE("the 99 % interval misses in about one of a hundred decodings") {
             const double expected =
                 expected_acceptance(*law_of(method, models, tree), {each.world.vocabulary, rounds_each}).accept_length();
             for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-                Random random(seed);
+                numerics::Random random(seed);
                 const MeasuredAcceptance measured =
                     decode(round_of(method, models, tree), {each.world.vocabulary, rounds_each}, 500, random);
                 misses += std::abs(measured.accept_length - expected) > measured.margin() ? 1 : 0;

@@ -7,7 +7,8 @@
 #include "sim/sampling/method.h"
 
 using namespace treeline;
-using namespace treeline::sampling;
+using namespace treeline::sim;
+using namespace treeline::sim::sampling;
 
 namespace {
 
@@ -18,7 +19,7 @@ constexpr std::size_t cells = 64;  // vocabulary³
 
 std::vector<double> first_three_tokens(const Round& round, std::uint64_t seed) {
     std::vector<double> counts(cells, 0.0);
-    Random random(seed);
+    numerics::Random random(seed);
     DrawnRound drawn;
     for (int i = 0; i < sequences; ++i) {
         std::vector<int> tokens;
@@ -119,7 +120,7 @@ TEST_CASE("a verifier without the residual is found out") {
     // Rejected drafts are replaced by a token of p instead of norm(max(p − q, 0)): tokens that the drafter likes come too
     // often.
     const Models models = soft_models();
-    const Round wrong = [&models](int last, Random& random, DrawnRound& drawn) {
+    const Round wrong = [&models](int last, numerics::Random& random, DrawnRound& drawn) {
         for (int i = 0; i < 3; ++i) {
             const std::span<const double> p = models.target.after(last), q = models.drafter.after(last);
             const int draft = draw(q, random);
@@ -141,7 +142,7 @@ TEST_CASE("keeping the longest of several rejection-sampled chains is found out"
     // verified by themselves favours texts of high acceptance.
     const Models models = soft_models();
     const Round one = round_of(Method::token_wise, models, chain(3));
-    const Round wrong = [&one](int last, Random& random, DrawnRound& drawn) {
+    const Round wrong = [&one](int last, numerics::Random& random, DrawnRound& drawn) {
         DrawnRound other;
         one(last, random, drawn);
         one(last, random, other);

@@ -4,7 +4,8 @@
 #include "sim/sampling/temperature.h"
 
 using namespace treeline;
-using namespace treeline::sampling;
+using namespace treeline::sim;
+using namespace treeline::sim::sampling;
 
 namespace {
 

@@ -5,7 +5,8 @@
 #include "sim/sampling/method.h"
 
 using namespace treeline;
-using namespace treeline::sampling;
+using namespace treeline::sim;
+using namespace treeline::sim::sampling;
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "sim/critical.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {

@@ -4,6 +4,7 @@
 #include "setups.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 using namespace treeline::testing;
 
 namespace {

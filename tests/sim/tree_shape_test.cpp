@@ -5,6 +5,7 @@
 #include "sim/trees/tree_shape.h"
 
 using namespace treeline;
+using namespace treeline::sim;
 
 namespace {
 

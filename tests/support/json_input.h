@@ -18,7 +18,7 @@ struct Input {
 
     json::Document document;
     json::Reader root;
-    Descriptions descriptions;
+    requests::Descriptions descriptions;
 
     /// The only problem, or all of them.
     [[nodiscard]] std::string problems() const {

@@ -98,7 +98,7 @@ std::uint64_t test_seed() {
 
 std::string name_of(ElementType type) { return type == ElementType::bf16 ? "bf16" : "fp32"; }
 
-std::vector<DraftTree> test_trees(std::mt19937_64& random) {
+std::vector<sim::DraftTree> test_trees(std::mt19937_64& random) {
     std::vector<int> comb;  // every token of the spine has a second child
     for (int spine = 0; comb.size() < 20; spine = static_cast<int>(comb.size()) - 1) {
         comb.push_back(spine);
@@ -108,20 +108,20 @@ std::vector<DraftTree> test_trees(std::mt19937_64& random) {
     for (int i = 0; i < 40; ++i) {
         any.push_back(std::uniform_int_distribution<int>(0, i)(random));
     }
-    const RankAcceptance none;
-    return {DraftTree(),
-            build_tree(ChainShape{5}, none),
-            build_tree(ChainShape{63}, none),
-            DraftTree::from_parents(comb),
-            build_tree(BinaryShape{4}, none),
-            build_tree(BinaryShape{6}, none),
-            build_tree(BranchingShape{{3, 2, 2, 1}}, none),
-            build_tree(SequencesShape{4, 4}, none),
-            build_tree(WidthsShape{{8, 30, 32, 10}}, none),  // 81 tokens: more than one word of the mask
-            DraftTree::from_parents(any)};
+    const sim::RankAcceptance none;
+    return {sim::DraftTree(),
+            sim::build_tree(sim::ChainShape{5}, none),
+            sim::build_tree(sim::ChainShape{63}, none),
+            sim::DraftTree::from_parents(comb),
+            sim::build_tree(sim::BinaryShape{4}, none),
+            sim::build_tree(sim::BinaryShape{6}, none),
+            sim::build_tree(sim::BranchingShape{{3, 2, 2, 1}}, none),
+            sim::build_tree(sim::SequencesShape{4, 4}, none),
+            sim::build_tree(sim::WidthsShape{{8, 30, 32, 10}}, none),  // 81 tokens: more than one word of the mask
+            sim::DraftTree::from_parents(any)};
 }
 
-TreeOnBoth::TreeOnBoth(const DraftTree& tree)
+TreeOnBoth::TreeOnBoth(const sim::DraftTree& tree)
     : tokens_(tree.verified_tokens()),
       words_(kernels::packed_tree(tree).mask.words_per_row),
       parent_(kernels::packed_tree(tree).parent),

@@ -105,12 +105,12 @@ std::uint64_t test_seed();
 std::string name_of(kernels::ElementType type);
 
 /// Chains, combs, full binary trees, the shapes of STree and of Mamba drafters, and a random one.
-std::vector<DraftTree> test_trees(std::mt19937_64& random);
+std::vector<sim::DraftTree> test_trees(std::mt19937_64& random);
 
 /// A tree on both sides.
 class TreeOnBoth {
 public:
-    explicit TreeOnBoth(const DraftTree& tree);
+    explicit TreeOnBoth(const sim::DraftTree& tree);
     [[nodiscard]] kernels::TreeView on(Side side) const;
 
 private:

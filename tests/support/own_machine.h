@@ -23,8 +23,8 @@ struct Folder {
     ~Folder() { std::filesystem::remove_all(path); }
 };
 
-inline Machine some_machine() {
-    Machine machine;
+inline calibrate::Machine some_machine() {
+    calibrate::Machine machine;
     machine.title = "Some CPU, 2 cores";
     machine.name = "some-cpu-2-cores";
     machine.driver = "Linux";

@@ -7,7 +7,7 @@
 
 #include "kernels/hls/layer_run.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 inline std::vector<int> chain_parents(int tokens) {
     std::vector<int> parents;
@@ -107,4 +107,4 @@ private:
     std::mt19937 random_;
 };
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

@@ -12,6 +12,7 @@
 #include "sweeps/uncertainty.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
@@ -19,10 +20,10 @@ namespace {
 /// SpecMamba (arXiv 2509.19873), Table V: the tree of 16 tokens yields 4.91, 5.98 and 5.82 accepted tokens, and the bonus
 /// token.
 constexpr double accept_length = (4.91 + 5.98 + 5.82) / 3.0 + 1.0;
-const TreeShape tree_of_16 = ChildTableShape{{{3}, {2}, {2}, {2}, {2}, {2}, {1}, {1}}};
+const sim::TreeShape tree_of_16 = sim::ChildTableShape{{{3}, {2}, {2}, {2}, {2}, {2}, {1}, {1}}};
 
-Platform hardware(const std::string& name) {
-    Platform found = load_hardware(source_folder() / "hardware", name, "").value;
+sim::Platform hardware(const std::string& name) {
+    sim::Platform found = hardware::load_hardware(source_folder() / "hardware", name, "").value;
     if (!found.accelerator) {
         found.stack = stack("cuda-graph");
     }
@@ -32,9 +33,9 @@ Platform hardware(const std::string& name) {
 Variant variant_on(const std::string& device, const std::string& target = "mamba2-2.7b") {
     Variant variant;
     variant.setup = pair_setup(target, "mamba2-370m", hardware(device));
-    variant.setup.acceptance = Acceptance::geometric(0.7);
-    variant.setup.acceptance.measured = {{build_tree(tree_of_16, RankAcceptance()), accept_length}};
-    variant.setup.rollback = rollbacks_for(variant.setup.target).front();
+    variant.setup.acceptance = sim::Acceptance::geometric(0.7);
+    variant.setup.acceptance.measured = {{sim::build_tree(tree_of_16, sim::RankAcceptance()), accept_length}};
+    variant.setup.rollback = sim::rollbacks_for(variant.setup.target).front();
     variant.labels = {target,
                       "as published",
                       device,
@@ -50,19 +51,19 @@ Variant variant_on(const std::string& device, const std::string& target = "mamba
 Workload workload_of(Objective objective) {
     Workload workload;
     workload.variants = {variant_on("h100-sxm"), variant_on("specmamba-vck190"), variant_on("specmamba-vhk158")};
-    workload.speculations = chains_up_to(4);
-    workload.speculations.push_back({tree_of_16, Verification::packed, "tree of 16"});
+    workload.speculations = sim::chains_up_to(4);
+    workload.speculations.push_back({tree_of_16, sim::Verification::packed, "tree of 16"});
     workload.traffic = traffic_from({{1, 1.0}}, {{2048, 1.0}});
     workload.objective = objective;
     return workload;
 }
 
-fpga::RoundCost by_hand(const std::string& design) {
-    const Accelerator accelerator = *hardware(design).accelerator;
-    const fpga::TreeWork work =
-        fpga::tree_work(build_tree(tree_of_16, RankAcceptance()), accelerator.design.ssm.rules, fpga::Backtracking::hybrid);
-    return fpga::round_cost(accelerator.board, accelerator.design, fpga::shape_of(model("mamba2-2.7b")),
-                            fpga::shape_of(model("mamba2-370m")), work, accept_length, {});
+sim::fpga::RoundCost by_hand(const std::string& design) {
+    const sim::Accelerator accelerator = *hardware(design).accelerator;
+    const sim::fpga::TreeWork work = sim::fpga::tree_work(sim::build_tree(tree_of_16, sim::RankAcceptance()),
+                                                          accelerator.design.ssm.rules, sim::fpga::Backtracking::hybrid);
+    return sim::fpga::round_cost(accelerator.board, accelerator.design, sim::fpga::shape_of(model("mamba2-2.7b")),
+                                 sim::fpga::shape_of(model("mamba2-370m")), work, accept_length, {});
 }
 
 const Candidate& best_on(const Recommendation& answer, const std::string& device) {
@@ -85,7 +86,7 @@ TEST_CASE("An H100 is recommended for tokens/s over both SpecMamba boards, each 
     CHECK(chosen_device(*result.recommendation) == "h100-sxm");
     for (const char* design : {"specmamba-vck190", "specmamba-vhk158"}) {
         const Candidate& best = best_on(*result.recommendation, design);
-        const fpga::RoundCost cost = by_hand(design);
+        const sim::fpga::RoundCost cost = by_hand(design);
         CHECK(best.draft_tokens == 15);
         CHECK(best.tokens_per_second_device == Approx(cost.tokens_per_second).epsilon(1e-12));
         CHECK(best.speedup == Approx(cost.speedup).epsilon(1e-12));
@@ -139,7 +140,7 @@ TEST_CASE("An accelerator's schedule never switches off, and its interval follow
 TEST_CASE("What an accelerator cannot run is excluded with its reason, and the search goes on") {
     Workload workload = workload_of(Objective::throughput);
     Variant ngram = variant_on("specmamba-vck190");
-    ngram.setup.drafter = NgramDrafter{};
+    ngram.setup.drafter = sim::NgramDrafter{};
     ngram.labels.drafter = "ngram";
     ngram.origin = origin_of(ngram.labels);
     Variant hybrid = variant_on("specmamba-vhk158", "bamba-9b");

@@ -7,7 +7,7 @@
 
 #include "sim/draft_acceptance.h"
 
-namespace treeline {
+namespace treeline::sweeps {
 namespace {
 
 ArmOnTask arm(double seconds, std::vector<double> exactly) { return {Seconds(seconds), std::move(exactly)}; }
@@ -63,8 +63,8 @@ TEST_CASE("bandit: the best mean reward can be the slower shape, as E[1/N] is no
 TEST_CASE("bandit: how often the reward prefers another of the three published trees than the fastest") {
     // Rounds cost 1 + λ_γ·γ, exactly as the reward believes, so that only E[1/N] ≠ 1/E[N] can tell the two apart. First choices
     // are accepted at 0.05, 0.10, …, 0.95; the siblings of rank r take 2^−(r−1) of what they leave.
-    const std::vector<TreeShape> trees = {BranchingShape{{3, 3, 2, 1}}, BranchingShape{{3, 2, 2, 1, 1}},
-                                          BranchingShape{{2, 2, 2, 1, 1, 1}}};
+    const std::vector<sim::TreeShape> trees = {sim::BranchingShape{{3, 3, 2, 1}}, sim::BranchingShape{{3, 2, 2, 1, 1}},
+                                               sim::BranchingShape{{2, 2, 2, 1, 1, 1}}};
     int cases = 0;
     int differ = 0;
     double worst = 0.0;
@@ -72,17 +72,17 @@ TEST_CASE("bandit: how often the reward prefers another of the three published t
         for (int step = 1; step <= 19; ++step) {
             const double first = 0.05 * step;
             const double rest = 1.0 - first;
-            DraftAcceptance acceptance(Acceptance::geometric(first));
-            acceptance.siblings = RankAcceptance({first, rest / 2.0, rest / 4.0});
+            sim::DraftAcceptance acceptance(sim::Acceptance::geometric(first));
+            acceptance.siblings = sim::RankAcceptance({first, rest / 2.0, rest / 4.0});
             BanditProblem problem;
             problem.draft_share = share;
             problem.tasks = {{"t", {}}};
             problem.sequence = {{0, 1}};
-            for (const TreeShape& shape : trees) {
-                const DraftTree tree = build_tree(shape, acceptance.siblings);
+            for (const sim::TreeShape& shape : trees) {
+                const sim::DraftTree tree = sim::build_tree(shape, acceptance.siblings);
                 problem.arms.push_back({"", static_cast<double>(tree.depth())});
                 problem.tasks[0].arms.push_back(
-                    arm(1.0 + share * tree.depth(), accepted_tokens(acceptance, shape, tree).exactly));
+                    arm(1.0 + share * tree.depth(), sim::accepted_tokens(acceptance, shape, tree).exactly));
             }
             const TaskFacts facts = facts_of(problem, problem.tasks[0]);
             CHECK(facts.favoured_by_means == facts.fastest);
@@ -238,4 +238,4 @@ TEST_CASE("bandit: problems are sentences") {
     CHECK_FALSE(problems_of({}).empty());
 }
 
-}  // namespace treeline
+}  // namespace treeline::sweeps

@@ -8,6 +8,7 @@
 #include "sweeps/sweep.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
@@ -40,13 +41,13 @@ std::vector<SweepPoint> all_points(const DesignSpace& space) {
     std::vector<SweepPoint> points;
     std::uint64_t order = 0;
     for (std::size_t variant = 0; variant < space.variants.size(); ++variant) {
-        const CompiledRound round = compile_round(space.variants[variant].setup);
+        const sim::CompiledRound round = sim::compile_round(space.variants[variant].setup);
         for (const double context : space.context) {
             for (const double batch : space.batch) {
                 for (const int choice : space.speculation) {
-                    const DesignPoint point{choice, batch, context};
+                    const sim::DesignPoint point{choice, batch, context};
                     const int draft_tokens = static_cast<int>(round.row(choice).draft_tokens);
-                    points.push_back({variant, point, draft_tokens, order++, evaluate(round, point)});
+                    points.push_back({variant, point, draft_tokens, order++, sim::evaluate(round, point)});
                 }
             }
         }

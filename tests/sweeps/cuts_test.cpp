@@ -9,48 +9,49 @@
 #include "sweeps/cuts.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
 
-std::size_t count_if_any(const std::vector<Platform>& cuts, bool (*holds)(const Platform&)) {
+std::size_t count_if_any(const std::vector<sim::Platform>& cuts, bool (*holds)(const sim::Platform&)) {
     return static_cast<std::size_t>(std::count_if(cuts.begin(), cuts.end(), holds));
 }
 
 }  // namespace
 
 TEST_CASE("a dense model on eight devices: tensor parallel ranks times stages") {
-    const std::vector<Platform> cuts = cuts_of(platform("h100-sxm", "vllm"), 8.0, model("llama-3.1-70b"));
+    const std::vector<sim::Platform> cuts = cuts_of(platform("h100-sxm", "vllm"), 8.0, model("llama-3.1-70b"));
     REQUIRE(cuts.size() == 4);  // 8 x 1, 4 x 2, 2 x 4, 1 x 8
     CHECK(cuts.front().ranks == 8.0);
-    CHECK(cuts.front().parallel == Parallelism{});
-    for (const Platform& cut : cuts) {
+    CHECK(cuts.front().parallel == sim::Parallelism{});
+    for (const sim::Platform& cut : cuts) {
         CHECK(cut.devices() == 8.0);
         CHECK(cut.parallel.data == 1.0);
     }
 }
 
 TEST_CASE("a mixture on eight devices: groups, and experts cut or dealt out") {
-    const Model target = model("deepseek-v3");
-    const std::vector<Platform> vllm = cuts_of(platform("h200", "vllm"), 8.0, target);
+    const sim::Model target = model("deepseek-v3");
+    const std::vector<sim::Platform> vllm = cuts_of(platform("h200", "vllm"), 8.0, target);
     // Stages of 8, 4, 2 and 1 ranks have 4, 3, 2 and 1 numbers of groups; experts are dealt out or not, but on one rank.
     CHECK(vllm.size() == 2 * (4 + 3 + 2) + 1);
     std::set<std::string> names;
-    for (const Platform& cut : vllm) {
+    for (const sim::Platform& cut : vllm) {
         CHECK(cut.devices() == 8.0);
         names.insert(text_of(cut.ranks, cut.parallel));
     }
     CHECK(names.size() == vllm.size());
-    const std::vector<Platform> sglang = cuts_of(platform("h200", "sglang"), 8.0, target);
+    const std::vector<sim::Platform> sglang = cuts_of(platform("h200", "sglang"), 8.0, target);
     CHECK(sglang.size() == 8);
-    CHECK(count_if_any(sglang, [](const Platform& cut) { return cut.parallel.pipeline > 1.0; }) == 0);
-    const std::vector<Platform> tensorrt = cuts_of(platform("h200", "tensorrt-llm"), 8.0, target);
-    CHECK(count_if_any(tensorrt, [](const Platform& cut) { return cut.parallel.data > 1.0 && cut.ranks > 1.0; }) == 0);
+    CHECK(count_if_any(sglang, [](const sim::Platform& cut) { return cut.parallel.pipeline > 1.0; }) == 0);
+    const std::vector<sim::Platform> tensorrt = cuts_of(platform("h200", "tensorrt-llm"), 8.0, target);
+    CHECK(count_if_any(tensorrt, [](const sim::Platform& cut) { return cut.parallel.data > 1.0 && cut.ranks > 1.0; }) == 0);
 }
 
 TEST_CASE("cuts that divide neither heads nor experts are not offered") {
     // 32 heads, 5 devices: only stages are left.
-    const std::vector<Platform> cuts = cuts_of(platform("h100-sxm", "vllm"), 5.0, model("llama-3.1-8b"));
+    const std::vector<sim::Platform> cuts = cuts_of(platform("h100-sxm", "vllm"), 5.0, model("llama-3.1-8b"));
     REQUIRE(cuts.size() == 1);
     CHECK(cuts.front().parallel.pipeline == 5.0);
     CHECK(cuts_of(platform("h100-sxm", "vllm"), 37.0, model("llama-3.1-8b")).empty());

@@ -8,24 +8,25 @@
 #include "sweeps/fpga_search.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 
 namespace {
 
 FpgaSpace small_space() {
     FpgaSpace space;
-    space.board = load_board(testing::source_folder() / "hardware", "vhk158").value;
-    space.base = load_design(testing::source_folder() / "hardware", "specmamba-vhk158").value;
-    space.target = fpga::shape_of(testing::model("mamba2-2.7b"));
+    space.board = hardware::load_board(testing::source_folder() / "hardware", "vhk158").value;
+    space.base = hardware::load_design(testing::source_folder() / "hardware", "specmamba-vhk158").value;
+    space.target = sim::fpga::shape_of(testing::model("mamba2-2.7b"));
     space.tile_inputs = {8, 16, 32};
     space.tile_outputs = {8, 16, 32, 64};
     space.lanes = {32, 64, 128, 256, 512};
     space.tokens = {0};
-    const auto drafter = fpga::shape_of(testing::model("mamba2-370m"));
-    space.speculations = {
-        {"", {}, "no draft", DraftTree(), 1.0},
-        {"mamba2-370m", drafter, "chain 4", build_tree(ChainShape{4}, RankAcceptance()), 2.9},
-        {"mamba2-370m", drafter, "widths 3,3,2,2", build_tree(WidthsShape{{3, 3, 2, 2}}, RankAcceptance()), 3.6}};
-    space.plans = {fpga::Backtracking::hybrid, fpga::Backtracking::store_states};
+    const auto drafter = sim::fpga::shape_of(testing::model("mamba2-370m"));
+    space.speculations = {{"", {}, "no draft", sim::DraftTree(), 1.0},
+                          {"mamba2-370m", drafter, "chain 4", sim::build_tree(sim::ChainShape{4}, sim::RankAcceptance()), 2.9},
+                          {"mamba2-370m", drafter, "widths 3,3,2,2",
+                           sim::build_tree(sim::WidthsShape{{3, 3, 2, 2}}, sim::RankAcceptance()), 3.6}};
+    space.plans = {sim::fpga::Backtracking::hybrid, sim::fpga::Backtracking::store_states};
     return space;
 }
 
@@ -38,25 +39,25 @@ TEST_CASE("The search finds what trying every design finds", "[fpga]") {
     double best = 0.0;
     std::uint64_t too_large = 0;
     for (const FpgaSpeculation& how : space.speculations) {
-        for (const fpga::Backtracking plan : space.plans) {
-            const fpga::TreeWork work = fpga::tree_work(how.tree, space.base.ssm.rules, plan);
+        for (const sim::fpga::Backtracking plan : space.plans) {
+            const sim::fpga::TreeWork work = sim::fpga::tree_work(how.tree, space.base.ssm.rules, plan);
             for (const double inputs : space.tile_inputs) {
                 for (const double outputs : space.tile_outputs) {
                     for (const double lanes : space.lanes) {
                         const FpgaCandidate candidate = {
                             0,  0,   inputs, outputs, lanes, work.verified_tokens, std::max(1, work.schedule.fifo_depth_needed),
                             {}, 0.0, 0.0,    {},      0.0};
-                        const fpga::Design design = design_of(space, candidate);
-                        const fpga::Resources used =
-                            fpga::total_use(design, {space.target, work.verified_tokens, plan, how.drafter_shape});
-                        const fpga::Resources& there = space.board.resources;
+                        const sim::fpga::Design design = design_of(space, candidate);
+                        const sim::fpga::Resources used =
+                            sim::fpga::total_use(design, {space.target, work.verified_tokens, plan, how.drafter_shape});
+                        const sim::fpga::Resources& there = space.board.resources;
                         if (used.dsps > 0.7 * there.dsps || used.luts > 0.7 * there.luts || used.bram18s > there.bram18s ||
                             used.urams > there.urams) {
                             ++too_large;
                             continue;
                         }
-                        best = std::max(best, fpga::round_cost(space.board, design, space.target, how.drafter_shape, work,
-                                                               how.accept_length, {plan})
+                        best = std::max(best, sim::fpga::round_cost(space.board, design, space.target, how.drafter_shape, work,
+                                                                    how.accept_length, {plan})
                                                   .tokens_per_second);
                     }
                 }

@@ -6,15 +6,16 @@
 #include "sweeps/load.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
 
 constexpr double prompt = 1000.0, answer = 250.0, context = 1125.0;
 
-RoundSetup chat() {
-    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
-    setup.speculations = chains_up_to(2);
+sim::RoundSetup chat() {
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    setup.speculations = sim::chains_up_to(2);
     setup.prompt_tokens = prompt;
     setup.output_tokens = answer;
     return setup;
@@ -23,15 +24,15 @@ RoundSetup chat() {
 }  // namespace
 
 TEST_CASE("arrivals keep as many requests in service as the simulation counts", "[load]") {
-    const RoundSetup setup = chat();
-    const CompiledRound round = compile_round(setup);
+    const sim::RoundSetup setup = chat();
+    const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<Seconds> steps;
     for (int batch = 1; batch <= 256; ++batch) {
-        steps.push_back(evaluate(round, {0, static_cast<double>(batch), context}).autoregressive);
+        steps.push_back(sim::evaluate(round, {0, static_cast<double>(batch), context}).autoregressive);
     }
-    CompiledRound reader = round;
+    sim::CompiledRound reader = round;
     reader.draft_prefill = {};  // plain decoding
-    const Seconds reading = time_to_first_token(reader, prompt);
+    const Seconds reading = sim::time_to_first_token(reader, prompt);
     const std::vector<SpeculationSetting> settings = {{"plain", {1.0}, steps}};
     for (const double per_second : {1.0, 4.0, 8.0, 12.0, 16.0}) {
         const Requests requests{per_second, answer, OutputLength::fixed, reading};
@@ -40,37 +41,37 @@ TEST_CASE("arrivals keep as many requests in service as the simulation counts", 
         INFO(per_second << " requests/s");
         REQUIRE(settled.problem.empty());
         CHECK(settled.batch - 1.0 == Approx(served.requests_in_system.mean).epsilon(0.02));
-        const RoundEstimate estimate = under_load(round, 0, {{}, per_second}, settled, context, answer);
+        const sim::RoundEstimate estimate = under_load(round, 0, {{}, per_second}, settled, context, answer);
         CHECK(estimate.time_per_token.value() == Approx(served.time_per_token.mean.mean).epsilon(0.02));
         CHECK(estimate.tokens_per_second_device == Approx(per_second * answer).epsilon(1e-12));
     }
 }
 
 TEST_CASE("a rate beyond what memory allows is refused, and the rate that it names is served", "[load]") {
-    const CompiledRound round = compile_round(chat());
+    const sim::CompiledRound round = sim::compile_round(chat());
     const SettledLoad refused = settle(round, 2, {{}, 1e4}, context, answer);
     CHECK(refused.problem.find("10000 requests/s are more than can be served: at most about ") == 0);
     CHECK(settle(round, 2, {{}, 1.0}, context, answer).problem.empty());
 }
 
 TEST_CASE("requests of a concurrency that memory does not hold wait", "[load]") {
-    const CompiledRound round = compile_round(chat());
+    const sim::CompiledRound round = sim::compile_round(chat());
     const SettledLoad few = settle(round, 0, {40.0, {}}, context, answer);
     CHECK(few.batch == 40.0);
     CHECK(few.queued == 0.0);
     const SettledLoad many = settle(round, 0, {1e6, {}}, context, answer);
     CHECK(many.batch == many.largest_batch);
     CHECK(many.batch + many.queued == 1e6);
-    CHECK(evaluate(round, {0, many.batch, context}).fits);
-    CHECK_FALSE(evaluate(round, {0, many.batch + 1.0, context}).fits);
+    CHECK(sim::evaluate(round, {0, many.batch, context}).fits);
+    CHECK_FALSE(sim::evaluate(round, {0, many.batch + 1.0, context}).fits);
 }
 
 TEST_CASE("a faster configuration keeps fewer requests in service under the same arrivals", "[load]") {
-    RoundSetup setup = chat();
-    setup.acceptance = Acceptance::geometric(0.9);
-    const CompiledRound round = compile_round(setup);
+    sim::RoundSetup setup = chat();
+    setup.acceptance = sim::Acceptance::geometric(0.9);
+    const sim::CompiledRound round = sim::compile_round(setup);
     const SettledLoad plain = settle(round, 0, {{}, 4.0}, context, answer),
                       drafts = settle(round, 2, {{}, 4.0}, context, answer);
-    const double gain = evaluate(round, {2, plain.batch, context}).throughput_multiplier;
+    const double gain = sim::evaluate(round, {2, plain.batch, context}).throughput_multiplier;
     CHECK((drafts.batch < plain.batch) == (gain > 1.0));
 }

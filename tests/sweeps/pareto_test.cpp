@@ -8,6 +8,7 @@
 #include "sweeps/pareto.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 
 TEST_CASE("the front equals a comparison of every pair, in any order of input") {
     std::mt19937 random(3);

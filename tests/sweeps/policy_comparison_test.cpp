@@ -6,6 +6,7 @@
 #include "sweeps/policy_comparison.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
@@ -14,18 +15,18 @@ namespace {
 Workload mamba_workload(Limits limits = {}) {
     Workload workload;
     workload.limits = limits;
-    workload.speculations = chains_up_to(4);
-    for (const Verification verification : {Verification::packed, Verification::unrolled}) {
-        workload.speculations.push_back({BinaryShape{4}, verification, "binary 4"});
+    workload.speculations = sim::chains_up_to(4);
+    for (const sim::Verification verification : {sim::Verification::packed, sim::Verification::unrolled}) {
+        workload.speculations.push_back({sim::BinaryShape{4}, verification, "binary 4"});
     }
-    const Platform where = platform("rtx-4090", "cuda-graph");
-    for (const Rollback rollback : rollbacks_for(model("mamba2-2.7b"))) {
+    const sim::Platform where = platform("rtx-4090", "cuda-graph");
+    for (const sim::Rollback rollback : sim::rollbacks_for(model("mamba2-2.7b"))) {
         Variant variant;
         variant.labels = {
             "mamba2-2.7b", "bf16", "rtx-4090", "cuda-graph", "roofline", "mamba2-130m", std::string(name_of(rollback)), 1};
         variant.origin = origin_of(variant.labels);
         variant.setup = pair_setup("mamba2-2.7b", "mamba2-130m", where);
-        variant.setup.acceptance.siblings = RankAcceptance({0.8, 0.1});
+        variant.setup.acceptance.siblings = sim::RankAcceptance({0.8, 0.1});
         variant.setup.rollback = rollback;
         variant.setup.speculations = workload.speculations;
         workload.variants.push_back(variant);
@@ -54,7 +55,7 @@ TEST_CASE("each rollback and way of verifying appears once, best first, the reco
         }
         // No candidate of the same policy is better.
         for (const Candidate& candidate : found.candidates) {
-            const Speculation& speculation = found.speculations[static_cast<std::size_t>(candidate.speculation)];
+            const sim::Speculation& speculation = found.speculations[static_cast<std::size_t>(candidate.speculation)];
             if (candidate.variant == outcomes[i].variant && speculation.verification == outcomes[i].verification) {
                 CHECK(candidate.objective >= outcomes[i].best->objective);
             }

@@ -10,11 +10,12 @@
 #include "sweeps/uncertainty.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
 
-Variant variant(const std::string& name, const RoundSetup& setup, const std::string& rollback = "truncate") {
+Variant variant(const std::string& name, const sim::RoundSetup& setup, const std::string& rollback = "truncate") {
     const VariantLabels labels = {setup.target.name,
                                   "bf16",
                                   setup.platform.device.name,
@@ -27,17 +28,17 @@ Variant variant(const std::string& name, const RoundSetup& setup, const std::str
 }
 
 Workload llama_workload() {
-    const Platform where = platform("h100-sxm", "cuda-graph");
-    RoundSetup ngram = pair_setup("llama-3-8b", "llama-3.2-1b", where);
-    ngram.drafter = NgramDrafter{};
-    ngram.acceptance = Acceptance::geometric(0.3);
-    RoundSetup one_layer = ngram;
-    one_layer.drafter = OneLayerDrafter{};
-    one_layer.acceptance = Acceptance::geometric(0.7);
+    const sim::Platform where = platform("h100-sxm", "cuda-graph");
+    sim::RoundSetup ngram = pair_setup("llama-3-8b", "llama-3.2-1b", where);
+    ngram.drafter = sim::NgramDrafter{};
+    ngram.acceptance = sim::Acceptance::geometric(0.3);
+    sim::RoundSetup one_layer = ngram;
+    one_layer.drafter = sim::OneLayerDrafter{};
+    one_layer.acceptance = sim::Acceptance::geometric(0.7);
     Workload workload;
     workload.variants = {variant("llama-3.2-1b", pair_setup("llama-3-8b", "llama-3.2-1b", where)), variant("ngram", ngram),
                          variant("one-layer", one_layer)};
-    workload.speculations = chains_up_to(8);
+    workload.speculations = sim::chains_up_to(8);
     for (Variant& each : workload.variants) {
         each.setup.speculations = workload.speculations;
     }
@@ -47,10 +48,10 @@ Workload llama_workload() {
 }
 
 double by_hand(const Workload& workload, const Candidate& candidate) {
-    const CompiledRound round = compile_round(workload.variants[candidate.variant].setup);
+    const sim::CompiledRound round = sim::compile_round(workload.variants[candidate.variant].setup);
     double device_time = 0.0;
     for (const TrafficPoint& point : workload.traffic.points) {
-        const RoundEstimate e = evaluate(round, {candidate.speculation, point.batch, point.context});
+        const sim::RoundEstimate e = sim::evaluate(round, {candidate.speculation, point.batch, point.context});
         device_time += point.share * e.round.value() / (point.batch * e.accept_length);
     }
     return device_time;
@@ -72,7 +73,7 @@ TEST_CASE("shares of time weigh a point by the tokens generated there, shares of
     // Two points, half of the time each: batch 1 at 10 ms a token and batch 8 at 20 ms. In two seconds they generate 100 and
     // 400 tokens: 250 a second, and a mean TPOT of (100 · 10 + 400 · 20) / 500 = 18 ms. As shares of tokens: 15 ms, and
     // 1 / (0.5 / 100 + 0.5 / 400) = 160 tokens/s.
-    std::vector<RoundEstimate> estimates(2);
+    std::vector<sim::RoundEstimate> estimates(2);
     estimates[0].time_per_token = Seconds(0.010);
     estimates[0].tokens_per_second_device = 100.0;
     estimates[1].time_per_token = Seconds(0.020);
@@ -90,10 +91,10 @@ TEST_CASE("with shares of time the gain in throughput is the speed-up, and both 
     workload.traffic.shares_of = ShareOf::time;
     const Recommendation answer = *recommend(workload, 1).recommendation;
     const Candidate& best = answer.candidates.front();
-    const CompiledRound round = compile_round(workload.variants[best.variant].setup);
+    const sim::CompiledRound round = sim::compile_round(workload.variants[best.variant].setup);
     double plain = 0.0, speculative = 0.0;
     for (const TrafficPoint& point : workload.traffic.points) {
-        const RoundEstimate e = evaluate(round, {best.speculation, point.batch, point.context});
+        const sim::RoundEstimate e = sim::evaluate(round, {best.speculation, point.batch, point.context});
         speculative += point.share * point.batch / e.time_per_token.value();
         plain += point.share * point.batch / e.autoregressive.value();
     }
@@ -185,9 +186,9 @@ TEST_CASE("a drafter of another vocabulary is excluded, not fatal") {
 
 TEST_CASE("the schedule takes the best length at every batch, falls with batch and ends where nothing is gained") {
     const Workload workload = llama_workload();
-    RoundSetup setup = workload.variants.front().setup;
+    sim::RoundSetup setup = workload.variants.front().setup;
     setup.platform.device.memory = Bytes(1e15);  // so that gain alone decides
-    const CompiledRound round = compile_round(setup);
+    const sim::CompiledRound round = sim::compile_round(setup);
     Workload short_context = workload;
     short_context.traffic = traffic_from({{1, 1.0}}, {{32, 1.0}});
     const Schedule schedule = schedule_for(round, runnable(round), short_context, 1024);
@@ -202,7 +203,7 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
             double best = 1e9;
             int best_length = -1;
             for (int k = 0; k <= 8; ++k) {
-                const RoundEstimate estimate = evaluate(round, {k, static_cast<double>(batch), 32.0});
+                const sim::RoundEstimate estimate = sim::evaluate(round, {k, static_cast<double>(batch), 32.0});
                 if (estimate.fits && estimate.time_per_token.value() < best) {
                     best = estimate.time_per_token.value();
                     best_length = k;
@@ -222,27 +223,28 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
 TEST_CASE("drafts that no longer fit are switched off, and the schedule ends where plain decoding does not fit") {
     Workload workload = llama_workload();
     workload.traffic = traffic_from({{1, 1.0}}, {{1024, 0.5}, {8192, 0.5}});
-    const CompiledRound round = compile_round(workload.variants.front().setup);
+    const sim::CompiledRound round = sim::compile_round(workload.variants.front().setup);
     const Schedule schedule = schedule_for(round, runnable(round), workload, 1024);
     REQUIRE(schedule.end_limit == Limit::memory);
     const double last = schedule.largest_batch;
-    CHECK(evaluate(round, {0, last, 8192.0}).fits);  // the longest context decides
-    CHECK_FALSE(evaluate(round, {0, last + 1.0, 8192.0}).fits);
+    CHECK(sim::evaluate(round, {0, last, 8192.0}).fits);  // the longest context decides
+    CHECK_FALSE(sim::evaluate(round, {0, last + 1.0, 8192.0}).fits);
     if (schedule.switch_off_batch) {
         CHECK(schedule.switch_off_limit == Limit::memory);
         for (int k = 1; k <= 8; ++k) {
-            CHECK_FALSE(evaluate(round, {k, static_cast<double>(*schedule.switch_off_batch), 8192.0}).fits);
+            CHECK_FALSE(sim::evaluate(round, {k, static_cast<double>(*schedule.switch_off_batch), 8192.0}).fits);
         }
     }
 }
 
 TEST_CASE("the schedule keeps every limit") {
     Workload workload = llama_workload();
-    const CompiledRound round = compile_round(workload.variants.front().setup);
+    const sim::CompiledRound round = sim::compile_round(workload.variants.front().setup);
     const Schedule free = schedule_for(round, runnable(round), workload, 1024);
     REQUIRE(free.largest_batch > 20);
 
-    workload.limits.time_per_token = evaluate(round, {0, 20.0, 8192.0}).time_per_token;  // plain decoding keeps it up to 20
+    workload.limits.time_per_token =
+        sim::evaluate(round, {0, 20.0, 8192.0}).time_per_token;  // plain decoding keeps it up to 20
     workload.limits.minimum_gain = 1.3;
     const Schedule limited = schedule_for(round, runnable(round), workload, 1024);
     CHECK(limited.largest_batch < free.largest_batch);
@@ -250,7 +252,7 @@ TEST_CASE("the schedule keeps every limit") {
     for (const ScheduleEntry& entry : limited.entries) {
         for (const int batch : {entry.batch_from, entry.batch_to}) {
             for (const double context : {1024.0, 8192.0}) {
-                CHECK(evaluate(round, {entry.speculation, static_cast<double>(batch), context}).time_per_token <=
+                CHECK(sim::evaluate(round, {entry.speculation, static_cast<double>(batch), context}).time_per_token <=
                       *workload.limits.time_per_token);
             }
         }
@@ -258,16 +260,16 @@ TEST_CASE("the schedule keeps every limit") {
     }
 
     workload.limits = {};
-    workload.limits.memory = evaluate(round, {0, 10.0, 8192.0}).memory;
+    workload.limits.memory = sim::evaluate(round, {0, 10.0, 8192.0}).memory;
     CHECK(schedule_for(round, runnable(round), workload, 1024).largest_batch == 10);
     CHECK(schedule_for(round, runnable(round), workload, 1024).end_limit == Limit::memory);
 }
 
 TEST_CASE("drafts beyond the measured positions widen the interval, and say so") {
-    RoundSetup setup = llama_workload().variants.back().setup;
+    sim::RoundSetup setup = llama_workload().variants.back().setup;
     const Traffic traffic = single_point(1.0, 1024.0);
-    setup.speculations = chains_up_to(6);
-    setup.acceptance = Acceptance::per_position({0.8, 0.62, 0.5});
+    setup.speculations = sim::chains_up_to(6);
+    setup.acceptance = sim::Acceptance::per_position({0.8, 0.62, 0.5});
     const GainInterval measured = gain_interval(setup, 3, traffic, Objective::latency);
     const GainInterval beyond = gain_interval(setup, 6, traffic, Objective::latency);
     CHECK(measured.inputs.size() + 1 == beyond.inputs.size());
@@ -276,15 +278,15 @@ TEST_CASE("drafts beyond the measured positions widen the interval, and say so")
                                     [](const Sensitivity& input) { return input.input == "acceptance beyond position 3"; });
     REQUIRE(named != beyond.inputs.end());
     // Nothing accepted beyond: three measured positions over the time of a round of six, against plain decoding.
-    const CompiledRound round = compile_round(setup);
-    const RoundEstimate six = evaluate(round, {6, 1.0, 1024.0});
+    const sim::CompiledRound round = sim::compile_round(setup);
+    const sim::RoundEstimate six = sim::evaluate(round, {6, 1.0, 1024.0});
     CHECK(named->low ==
           Approx((1.0 + 0.8 + 0.62 + 0.5) * six.autoregressive.value() / six.round.value()).epsilon(1e-3));  // heads absorb τ
 }
 
 TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever share the stack states") {
     const Workload workload = llama_workload();
-    RoundSetup setup = workload.variants.front().setup;
+    sim::RoundSetup setup = workload.variants.front().setup;
     const auto ends = [&] {
         const GainInterval interval = gain_interval(setup, 4, workload.traffic, Objective::latency);
         for (const Sensitivity& input : interval.inputs) {
@@ -305,7 +307,7 @@ TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever sha
     const auto [slow_low, slow_high] = ends();
     std::vector<double> speedups;
     for (const double share : {0.6 * 0.95 / 0.845, 0.6 * 0.74 / 0.845}) {
-        RoundSetup at_end = setup;
+        sim::RoundSetup at_end = setup;
         at_end.platform.stack.memory_efficiency = share;
         speedups.push_back(gain_interval(at_end, 4, workload.traffic, Objective::latency).value);
     }
@@ -314,16 +316,17 @@ TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever sha
 }
 
 TEST_CASE("the range of launch and host time is that of a stack whose times are all halved or doubled") {
-    RoundSetup setup = llama_workload().variants.front().setup;
-    setup.speculations = {{ChainShape{0}, Verification::unrolled, "plain"}, {BinaryShape{4}, Verification::packed, "binary 4"}};
-    setup.acceptance.siblings = RankAcceptance({0.6, 0.15});
+    sim::RoundSetup setup = llama_workload().variants.front().setup;
+    setup.speculations = {{sim::ChainShape{0}, sim::Verification::unrolled, "plain"},
+                          {sim::BinaryShape{4}, sim::Verification::packed, "binary 4"}};
+    setup.acceptance.siblings = sim::RankAcceptance({0.6, 0.15});
     setup.platform.stack.host_per_tree = Seconds(1e-3);          // far above what the stack states, so that
     setup.platform.stack.host_per_draft_token = Seconds(20e-6);  // neither can be missed
     const Traffic traffic = single_point(4.0, 1024.0);
 
     const auto gain_at = [&](double factor) {
-        RoundSetup scaled = setup;
-        Stack& stack = scaled.platform.stack;
+        sim::RoundSetup scaled = setup;
+        sim::Stack& stack = scaled.platform.stack;
         for (Seconds* time :
              {&stack.host_launch, &stack.node_cost, &stack.graph_node_cost, &stack.host_per_pass, &stack.host_per_draft_pass,
               &stack.host_per_sequence, &stack.host_per_verified_token, &stack.host_per_round, &stack.host_per_rollback,

@@ -6,21 +6,22 @@
 #include "sweeps/adaptive/continuous_batching.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
 
 constexpr double prompt = 1000.0, answer = 250.0, context = 1125.0;
 
-RoundSetup steady(const std::string& stack = "vllm") {
-    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", stack));
-    setup.speculations = chains_up_to(4);
+sim::RoundSetup steady(const std::string& stack = "vllm") {
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", stack));
+    setup.speculations = sim::chains_up_to(4);
     setup.prompt_tokens = prompt;
     setup.output_tokens = answer;
     return setup;
 }
 
-RoundSetup decoding_alone(RoundSetup setup) {
+sim::RoundSetup decoding_alone(sim::RoundSetup setup) {
     setup.output_tokens = 0.0;
     return setup;
 }
@@ -28,14 +29,14 @@ RoundSetup decoding_alone(RoundSetup setup) {
 }  // namespace
 
 TEST_CASE("a closed loop of b requests generates b answers for each prompt and answer of one of them") {
-    const RoundSetup setup = steady();
-    const CompiledRound round = compile_round(setup), alone = compile_round(decoding_alone(setup));
+    const sim::RoundSetup setup = steady();
+    const sim::CompiledRound round = sim::compile_round(setup), alone = sim::compile_round(decoding_alone(setup));
     for (const int speculation : {0, 3}) {
         for (const double batch : {1.0, 8.0, 64.0}) {
-            const RoundEstimate with = evaluate(round, {speculation, batch, context});
-            const RoundEstimate without = evaluate(alone, {speculation, batch, context});
+            const sim::RoundEstimate with = sim::evaluate(round, {speculation, batch, context});
+            const sim::RoundEstimate without = sim::evaluate(alone, {speculation, batch, context});
             // By hand: each user waits for its own prompt, then for its own rounds and the prompts of the others.
-            CompiledRound readers = alone;
+            sim::CompiledRound readers = alone;
             if (speculation == 0) {
                 readers.draft_prefill = {};
             }
@@ -51,36 +52,37 @@ TEST_CASE("a closed loop of b requests generates b answers for each prompt and a
 }
 
 TEST_CASE("prompts dilute what speculation gains, and a break-even length is where nothing is gained") {
-    RoundSetup setup = steady();
-    const CompiledRound alone = compile_round(decoding_alone(setup));
+    sim::RoundSetup setup = steady();
+    const sim::CompiledRound alone = sim::compile_round(decoding_alone(setup));
     double last = 1e9;
     for (const double length : {4000.0, 1000.0, 250.0, 64.0}) {
         setup.output_tokens = length;
-        const RoundEstimate with = evaluate(compile_round(setup), {3, 16.0, context});
+        const sim::RoundEstimate with = sim::evaluate(sim::compile_round(setup), {3, 16.0, context});
         CHECK(with.throughput_multiplier < last);
-        CHECK(with.throughput_multiplier < evaluate(alone, {3, 16.0, context}).throughput_multiplier);
+        CHECK(with.throughput_multiplier < sim::evaluate(alone, {3, 16.0, context}).throughput_multiplier);
         last = with.throughput_multiplier;
-        RoundSetup at_break_even = setup;
-        at_break_even.acceptance = Acceptance::mean_length(with.iteration_multiplier, 3.0);
-        CHECK(evaluate(compile_round(at_break_even), {3, 16.0, context}).throughput_multiplier ==
+        sim::RoundSetup at_break_even = setup;
+        at_break_even.acceptance = sim::Acceptance::mean_length(with.iteration_multiplier, 3.0);
+        CHECK(sim::evaluate(sim::compile_round(at_break_even), {3, 16.0, context}).throughput_multiplier ==
               Approx(1.0).epsilon(2e-3));  // catching up takes a little more or less
     }
 }
 
 TEST_CASE("a drafter that reads prompts for longer than it can save has no break-even length") {
-    RoundSetup setup = pair_setup("llama-3-8b", "llama-3-8b", platform("h100-sxm", "vllm"));
-    setup.speculations = chains_up_to(2);
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3-8b", platform("h100-sxm", "vllm"));
+    setup.speculations = sim::chains_up_to(2);
     setup.prompt_tokens = 8000.0;
     setup.output_tokens = 4.0;
-    CHECK(evaluate(compile_round(setup), {2, 64.0, 8000.0}).iteration_multiplier == unlimited);
+    CHECK(sim::evaluate(sim::compile_round(setup), {2, 64.0, 8000.0}).iteration_multiplier == sim::unlimited);
 }
 
 TEST_CASE("long prompts come in chunks of what the stack reads at once") {
-    RoundSetup setup = steady();
+    sim::RoundSetup setup = steady();
     setup.prompt_tokens = 4.0 * setup.platform.stack.prefill_tokens;
-    const CompiledRound round = compile_round(setup);
-    const PassTotals first = totals_of(round.prefill, {1.0, setup.platform.stack.prefill_tokens, 0.0, 1.0});
-    CHECK(round.prompts.target.value() > 4.0 * pass_time(round.prefill, first).value() / answer);  // later chunks read more
+    const sim::CompiledRound round = sim::compile_round(setup);
+    const sim::PassTotals first = sim::totals_of(round.prefill, {1.0, setup.platform.stack.prefill_tokens, 0.0, 1.0});
+    CHECK(round.prompts.target.value() >
+          4.0 * sim::pass_time(round.prefill, first).value() / answer);  // later chunks read more
 }
 
 TEST_CASE("the simulation of continuous batching takes as long") {
@@ -99,12 +101,12 @@ TEST_CASE("the simulation of continuous batching takes as long") {
 }
 
 TEST_CASE("a prefix cache spares the prompt's first part, and pays for attending to it", "[steady]") {
-    RoundSetup setup = steady();
-    const CompiledRound cold = compile_round(setup);
+    sim::RoundSetup setup = steady();
+    const sim::CompiledRound cold = sim::compile_round(setup);
     setup.prefix_hit = 0.75;
-    const CompiledRound warm = compile_round(setup);
+    const sim::CompiledRound warm = sim::compile_round(setup);
     // By hand: the last 250 tokens of a prompt of 1,000, which see the 750 before them.
-    const Seconds reading = pass_time(cold.prefill, totals_of(cold.prefill, {1.0, 250.0, 750.0, 1.0}));
+    const Seconds reading = sim::pass_time(cold.prefill, sim::totals_of(cold.prefill, {1.0, 250.0, 750.0, 1.0}));
     CHECK(warm.prompts.target.value() == Approx(reading.value() / answer).epsilon(1e-12));
     CHECK(warm.prompts.target > 0.25 * cold.prompts.target);
     CHECK(warm.prompts.target < 0.5 * cold.prompts.target);
@@ -114,19 +116,19 @@ TEST_CASE("a prefix cache spares the prompt's first part, and pays for attending
 }
 
 TEST_CASE("with disaggregated prefill no request waits for prompts", "[steady]") {
-    RoundSetup setup = steady();
-    setup.platform.stack.prefill = PrefillPolicy::disaggregated;
-    const RoundEstimate there = evaluate(compile_round(setup), {3, 32.0, context});
-    const RoundEstimate alone = evaluate(compile_round(decoding_alone(setup)), {3, 32.0, context});
+    sim::RoundSetup setup = steady();
+    setup.platform.stack.prefill = sim::PrefillPolicy::disaggregated;
+    const sim::RoundEstimate there = sim::evaluate(sim::compile_round(setup), {3, 32.0, context});
+    const sim::RoundEstimate alone = sim::evaluate(sim::compile_round(decoding_alone(setup)), {3, 32.0, context});
     CHECK(there.time_per_token == alone.time_per_token);
     CHECK(there.decode_share == 1.0);
 }
 
 TEST_CASE("what a request waits for before its first token is not in its TPOT, but takes the device's time", "[steady]") {
-    RoundSetup setup = steady();
-    const RoundEstimate all = evaluate(compile_round(setup), {3, 32.0, context});
+    sim::RoundSetup setup = steady();
+    const sim::RoundEstimate all = sim::evaluate(sim::compile_round(setup), {3, 32.0, context});
     setup.platform.stack.prompt_wait = 0.5;
-    const RoundEstimate half = evaluate(compile_round(setup), {3, 32.0, context});
+    const sim::RoundEstimate half = sim::evaluate(sim::compile_round(setup), {3, 32.0, context});
     CHECK(half.prompts.value() == Approx(0.5 * all.prompts.value()).epsilon(1e-12));
     CHECK(half.time_per_token < all.time_per_token);
     CHECK(half.tokens_per_second_device == Approx(all.tokens_per_second_device).epsilon(1e-12));
@@ -134,22 +136,22 @@ TEST_CASE("what a request waits for before its first token is not in its TPOT, b
 }
 
 TEST_CASE("what an engine adds to each layer, and how fast its linear layers are, change a step by just that", "[steady]") {
-    RoundSetup setup = decoding_alone(steady());
+    sim::RoundSetup setup = decoding_alone(steady());
     setup.platform.stack.per_layer = Seconds(0.0);
-    const auto step = [&] { return evaluate(compile_round(setup), {0, 8.0, context}).autoregressive.value(); };
+    const auto step = [&] { return sim::evaluate(sim::compile_round(setup), {0, 8.0, context}).autoregressive.value(); };
     const double before = step();
     setup.platform.stack.per_layer = Seconds(10e-6);
     CHECK(step() == Approx(before + 32 * 10e-6).epsilon(1e-9));  // Llama-3-8B has 32 layers
-    double last = unlimited;
+    double last = sim::unlimited;
     for (const double speed : {0.5, 1.0, 1.1}) {
-        setup.platform.stack.linear_speed[static_cast<std::size_t>(NumberFormat::bf16)] = {speed, speed};
+        setup.platform.stack.linear_speed[static_cast<std::size_t>(sim::NumberFormat::bf16)] = {speed, speed};
         CHECK(step() < last);
         last = step();
     }
-    setup.platform.mode = CostMode::calibrated;  // has speeds of its own
+    setup.platform.mode = sim::CostMode::calibrated;  // has speeds of its own
     const double calibrated = step();
     setup.platform.stack.linear_speed = {};
     CHECK(step() == calibrated);
-    setup.platform.stack.calibrated->linear_speed[static_cast<std::size_t>(NumberFormat::bf16)] = {0.5, 0.5};
+    setup.platform.stack.calibrated->linear_speed[static_cast<std::size_t>(sim::NumberFormat::bf16)] = {0.5, 0.5};
     CHECK(step() > calibrated);
 }

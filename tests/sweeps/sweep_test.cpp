@@ -8,6 +8,7 @@
 #include "sweeps/sweep.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
@@ -83,13 +84,13 @@ TEST_CASE("the best point and the Pareto set are those of an exhaustive search")
     const DesignSpace space = small_space();
     const SweepSummary summary = run(space, 2).summary;
     double best = 0.0;
-    std::vector<RoundEstimate> all;
+    std::vector<sim::RoundEstimate> all;
     for (const Variant& v : space.variants) {
-        const CompiledRound round = compile_round(v.setup);
+        const sim::CompiledRound round = sim::compile_round(v.setup);
         for (const double context : space.context) {
             for (const double batch : space.batch) {
                 for (const int k : space.speculation) {
-                    const RoundEstimate estimate = evaluate(round, {k, batch, context});
+                    const sim::RoundEstimate estimate = sim::evaluate(round, {k, batch, context});
                     if (estimate.fits) {
                         all.push_back(estimate);
                         best = std::max(best, estimate.throughput_multiplier);
@@ -100,8 +101,8 @@ TEST_CASE("the best point and the Pareto set are those of an exhaustive search")
     }
     CHECK(summary.best.front().estimate.throughput_multiplier == best);
     for (const SweepPoint& point : summary.pareto) {
-        const RoundEstimate& p = point.estimate;
-        const bool beaten = std::any_of(all.begin(), all.end(), [&](const RoundEstimate& q) {
+        const sim::RoundEstimate& p = point.estimate;
+        const bool beaten = std::any_of(all.begin(), all.end(), [&](const sim::RoundEstimate& q) {
             return q.tokens_per_second_user > p.tokens_per_second_user &&
                    q.tokens_per_second_device > p.tokens_per_second_device;
         });

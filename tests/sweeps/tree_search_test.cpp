@@ -9,52 +9,53 @@
 #include "sweeps/tree_search.h"
 
 using namespace treeline;
+using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
 
-RoundSetup llama() {
-    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
-    setup.acceptance = Acceptance::geometric(sequoia_demo.rank(1));
+sim::RoundSetup llama() {
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    setup.acceptance = sim::Acceptance::geometric(sequoia_demo.rank(1));
     setup.acceptance.siblings = sequoia_demo;
     return setup;
 }
 
-TreeSearch search_of(std::vector<double> batches, const RoundSetup& setup) {
+TreeSearch search_of(std::vector<double> batches, const sim::RoundSetup& setup) {
     TreeSearch search;
     search.most_nodes = 48;
     search.most_depth = 6;
     search.batches = std::move(batches);
     search.context = 1024.0;
-    search.rollbacks = rollbacks_for(setup.target, setup.platform.stack);
+    search.rollbacks = sim::rollbacks_for(setup.target, setup.platform.stack);
     return search;
 }
 
 }  // namespace
 
 TEST_CASE("no tree within the budget is faster than the one found") {
-    for (RoundSetup setup : {llama(), pair_setup("mamba2-2.7b", "mamba2-130m", platform("rtx-3090", "cuda-graph"))}) {
+    for (sim::RoundSetup setup : {llama(), pair_setup("mamba2-2.7b", "mamba2-130m", platform("rtx-3090", "cuda-graph"))}) {
         setup.acceptance.siblings = sequoia_demo;
         const TreeSearch search = search_of({1.0, 8.0, 64.0}, setup);
         const std::vector<BestAtBatch> found = search_trees(setup, search);
         REQUIRE(found.size() == 3);
-        std::vector<Speculation> all = chains_up_to(6);
+        std::vector<sim::Speculation> all = sim::chains_up_to(6);
         for (int depth = 1; depth <= search.most_depth; ++depth) {
             for (int nodes = depth + 1; nodes <= search.most_nodes; ++nodes) {
-                for (const Verification verification : search.verifications) {
-                    all.push_back({OptimalShape{nodes, depth, 0}, verification, ""});
+                for (const sim::Verification verification : search.verifications) {
+                    all.push_back({sim::OptimalShape{nodes, depth, 0}, verification, ""});
                 }
             }
         }
         setup.speculations = all;
         for (const BestAtBatch& best : found) {
             double fastest = std::numeric_limits<double>::infinity();
-            for (const Rollback rollback : search.rollbacks) {
+            for (const sim::Rollback rollback : search.rollbacks) {
                 setup.rollback = rollback;
-                const CompiledRound round = compile_round(setup);
+                const sim::CompiledRound round = sim::compile_round(setup);
                 for (int i = 0; i < static_cast<int>(all.size()); ++i) {
                     if (round.runs(i)) {
-                        const RoundEstimate estimate = evaluate(round, {i, best.batch, 1024.0});
+                        const sim::RoundEstimate estimate = sim::evaluate(round, {i, best.batch, 1024.0});
                         fastest = estimate.fits ? std::min(fastest, estimate.time_per_token.value()) : fastest;
                     }
                 }
@@ -67,7 +68,7 @@ TEST_CASE("no tree within the budget is faster than the one found") {
 }
 
 TEST_CASE("the best tree shrinks as the batch grows: another one at batch 1 and 64") {
-    const RoundSetup setup = llama();
+    const sim::RoundSetup setup = llama();
     const std::vector<BestAtBatch> found = search_trees(setup, search_of({1.0, 16.0, 64.0, 256.0}, setup));
     REQUIRE(found.size() == 4);
     CHECK(found[0].tree.nodes > found[2].tree.nodes);
@@ -77,7 +78,7 @@ TEST_CASE("the best tree shrinks as the batch grows: another one at batch 1 and 
 }
 
 TEST_CASE("batches that do not fit are left out; stacks without trees say so") {
-    RoundSetup setup = llama();
+    sim::RoundSetup setup = llama();
     const std::vector<BestAtBatch> found = search_trees(setup, search_of({1.0, 1e6}, setup));
     REQUIRE(found.size() == 1);
     CHECK(found.front().batch == 1.0);

@@ -7,7 +7,7 @@
 #include "text/csv.h"
 #include "text/parse_number.h"
 
-namespace treeline {
+namespace treeline::text {
 namespace {
 
 using Fields = std::vector<std::string>;
@@ -81,4 +81,4 @@ TEST_CASE("numbers: all of the text, finite, within the type") {
     CHECK_FALSE(parse_number<unsigned>("-1"));
 }
 
-}  // namespace treeline
+}  // namespace treeline::text

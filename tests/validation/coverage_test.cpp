@@ -86,16 +86,16 @@ TEST_CASE("Every cell of the published tables is predicted, fitted, or listed wi
 }
 
 TEST_CASE("Every row of the published experiments can be predicted or says why not") {
-    const Catalogue catalogue = {source / "models", source / "hardware"};
-    const ExperimentFiles files = read_experiments({source / "calibrate/published"}, catalogue);
+    const requests::Catalogue catalogue = {source / "models", source / "hardware"};
+    const requests::ExperimentFiles files = requests::read_experiments({source / "calibrate/published"}, catalogue);
     CHECK(files.problems == std::vector<std::string>{});
     CHECK(files.papers.size() == 6);
-    for (const Experiments& paper : files.papers) {
-        for (const ExperimentTable& table : paper.tables) {
-            for (const ExperimentRow& row : table.rows) {
+    for (const validation::Experiments& paper : files.papers) {
+        for (const validation::ExperimentTable& table : paper.tables) {
+            for (const validation::ExperimentRow& row : table.rows) {
                 INFO(paper.paper << ", " << table.id << ", " << row.name);
                 CHECK(row.point.has_value() == row.not_reproduced.empty());
-                CHECK((row.measured > 0.0 || !has_number(row) || !row.not_reproduced.empty()));
+                CHECK((row.measured > 0.0 || !validation::has_number(row) || !row.not_reproduced.empty()));
             }
         }
     }

@@ -28,9 +28,9 @@
 
 using namespace treeline;
 using namespace treeline::testing;
-using stack_fit::LinearStep;
-using stack_fit::Problem;
-using stack_fit::Solution;
+using calibrate::stack_fit::LinearStep;
+using calibrate::stack_fit::Problem;
+using calibrate::stack_fit::Solution;
 
 namespace {
 
@@ -38,8 +38,8 @@ constexpr double goal_median = 0.05, goal_p90 = 0.13, goal_bias = 0.02;
 constexpr int linearisations = 3;
 /// Numbers that few runs tell apart (a model of one depth cannot separate per_layer from host_per_pass) stay near their start.
 constexpr double prior_error = 0.15;
-constexpr std::array fitted_modes = {CostMode::roofline, CostMode::calibrated};
-constexpr std::array fitted_formats = {NumberFormat::bf16, NumberFormat::fp8, NumberFormat::fp4};
+constexpr std::array fitted_modes = {sim::CostMode::roofline, sim::CostMode::calibrated};
+constexpr std::array fitted_formats = {sim::NumberFormat::bf16, sim::NumberFormat::fp8, sim::NumberFormat::fp4};
 
 /// A free number: whom it concerns, where it starts, and how a stack takes it.
 struct Number {
@@ -47,11 +47,11 @@ struct Number {
     double start = 0.0, low = 0.0, high = 0.0;
     double step = 0.0;   ///< of the difference that gives its slope
     double scale = 0.0;  ///< a difference from `start` that is as surprising as an error of `prior_error` of one run
-    std::function<bool(const RoundSetup&)> concerns;
-    std::function<void(Stack&, double)> apply;
+    std::function<bool(const sim::RoundSetup&)> concerns;
+    std::function<void(sim::Stack&, double)> apply;
 };
 
-Number host_number(const std::string& stack, const std::string& key, Seconds Stack::*field, double start, double high,
+Number host_number(const std::string& stack, const std::string& key, Seconds sim::Stack::*field, double start, double high,
                    double scale) {
     return {stack,
             key,
@@ -60,30 +60,31 @@ Number host_number(const std::string& stack, const std::string& key, Seconds Sta
             high,
             1e-6,
             scale,
-            [stack](const RoundSetup& setup) { return setup.platform.stack.name == stack; },
-            [field](Stack& of, double value) { of.*field = Seconds(value); }};
+            [stack](const sim::RoundSetup& setup) { return setup.platform.stack.name == stack; },
+            [field](sim::Stack& of, double value) { of.*field = Seconds(value); }};
 }
 
-LinearSpeed& speed_in(Stack& stack, CostMode mode, NumberFormat format) {
-    LinearSpeeds& speeds = mode == CostMode::calibrated ? stack.calibrated.value().linear_speed : stack.linear_speed;
+sim::LinearSpeed& speed_in(sim::Stack& stack, sim::CostMode mode, sim::NumberFormat format) {
+    sim::LinearSpeeds& speeds = mode == sim::CostMode::calibrated ? stack.calibrated.value().linear_speed : stack.linear_speed;
     return speeds[static_cast<std::size_t>(format)];
 }
 
 /// Times are nearly linear in the time that a byte or FLOP takes, 1 / speed.
-Number speed_number(CostMode mode, NumberFormat format, bool memory) {
-    const double least = mode == CostMode::calibrated ? 0.85 : 0.92;  // nothing runs faster than the data sheet
-    return {"",
-            fmt::format("{} linear_speed.{}.{}", name_of(mode), name_of(format), memory ? "memory" : "compute"),
-            1.0,
-            memory ? least : 0.7,
-            2.5,
-            0.02,
-            0.2,
-            [mode, format](const RoundSetup& setup) { return setup.platform.mode == mode && setup.precision.math == format; },
-            [mode, format, memory](Stack& stack, double value) {
-                LinearSpeed& speed = speed_in(stack, mode, format);
-                (memory ? speed.memory : speed.compute) = 1.0 / value;
-            }};
+Number speed_number(sim::CostMode mode, sim::NumberFormat format, bool memory) {
+    const double least = mode == sim::CostMode::calibrated ? 0.85 : 0.92;  // nothing runs faster than the data sheet
+    return {
+        "",
+        fmt::format("{} linear_speed.{}.{}", name_of(mode), name_of(format), memory ? "memory" : "compute"),
+        1.0,
+        memory ? least : 0.7,
+        2.5,
+        0.02,
+        0.2,
+        [mode, format](const sim::RoundSetup& setup) { return setup.platform.mode == mode && setup.precision.math == format; },
+        [mode, format, memory](sim::Stack& stack, double value) {
+            sim::LinearSpeed& speed = speed_in(stack, mode, format);
+            (memory ? speed.memory : speed.compute) = 1.0 / value;
+        }};
 }
 
 std::vector<Number> numbers_for(const std::vector<ServingRow>& rows) {
@@ -93,17 +94,17 @@ std::vector<Number> numbers_for(const std::vector<ServingRow>& rows) {
     }
     std::vector<Number> numbers;
     for (const std::string& stack : stacks) {
-        numbers.push_back(host_number(stack, "per_layer", &Stack::per_layer, 10e-6, 60e-6, 15e-6));
-        numbers.push_back(host_number(stack, "host_per_pass", &Stack::host_per_pass, 300e-6, 3e-3, 400e-6));
-        numbers.push_back(host_number(stack, "host_per_sequence", &Stack::host_per_sequence, 10e-6, 100e-6, 8e-6));
+        numbers.push_back(host_number(stack, "per_layer", &sim::Stack::per_layer, 10e-6, 60e-6, 15e-6));
+        numbers.push_back(host_number(stack, "host_per_pass", &sim::Stack::host_per_pass, 300e-6, 3e-3, 400e-6));
+        numbers.push_back(host_number(stack, "host_per_sequence", &sim::Stack::host_per_sequence, 10e-6, 100e-6, 8e-6));
         if (stack.starts_with("sglang")) {
             numbers.push_back({stack, "prompt_wait", 0.8, 0.3, 1.0, 0.02, 0.3,
-                               [stack](const RoundSetup& setup) { return setup.platform.stack.name == stack; },
-                               [](Stack& of, double value) { of.prompt_wait = value; }});
+                               [stack](const sim::RoundSetup& setup) { return setup.platform.stack.name == stack; },
+                               [](sim::Stack& of, double value) { of.prompt_wait = value; }});
         }
     }
-    for (const CostMode mode : fitted_modes) {
-        for (const NumberFormat format : fitted_formats) {
+    for (const sim::CostMode mode : fitted_modes) {
+        for (const sim::NumberFormat format : fitted_formats) {
             numbers.push_back(speed_number(mode, format, true));
             numbers.push_back(speed_number(mode, format, false));
         }
@@ -113,17 +114,17 @@ std::vector<Number> numbers_for(const std::vector<ServingRow>& rows) {
 
 struct Case {
     ServingRow row;
-    RoundSetup setup;
+    sim::RoundSetup setup;
 };
 
 double time_of(const Case& at, const std::vector<Number>& numbers, const std::vector<double>& values) {
-    RoundSetup setup = at.setup;
+    sim::RoundSetup setup = at.setup;
     for (std::size_t j = 0; j < numbers.size(); ++j) {
         if (numbers[j].concerns(setup)) {
             numbers[j].apply(setup.platform.stack, values[j]);
         }
     }
-    return evaluate(compile_round(setup), point_of(at.row)).time_per_token.value();
+    return sim::evaluate(sim::compile_round(setup), point_of(at.row)).time_per_token.value();
 }
 
 /// All cases, linear around `values`, with the numbers' starting values as what they are without any measurement.
@@ -168,7 +169,7 @@ std::vector<LinearStep> with_priors(std::vector<LinearStep> seen, const std::vec
 }
 
 Solution fitted(const Problem& problem, const std::vector<LinearStep>& seen, const std::vector<Number>& numbers) {
-    return stack_fit::fit(problem, with_priors(seen, numbers), all_of(numbers)).value();
+    return calibrate::stack_fit::fit(problem, with_priors(seen, numbers), all_of(numbers)).value();
 }
 
 using Errors = std::vector<double>;  ///< predicted / measured − 1
@@ -177,7 +178,8 @@ void print(const std::string& name, const Errors& errors) {
     Errors absolute = errors;
     std::for_each(absolute.begin(), absolute.end(), [](double& e) { e = std::abs(e); });
     fmt::print("  {:<34} {:>5} rows   median error {:>5.1f} %   p90 {:>5.1f} %   bias {:>+6.1f} %\n", name, errors.size(),
-               100.0 * quantile(absolute, 0.5), 100.0 * quantile(absolute, 0.9), 100.0 * quantile(errors, 0.5));
+               100.0 * numerics::quantile(absolute, 0.5), 100.0 * numerics::quantile(absolute, 0.9),
+               100.0 * numerics::quantile(errors, 0.5));
 }
 
 using Key = std::function<std::string(const ServingRow&)>;
@@ -191,7 +193,7 @@ Errors left_out(const Problem& problem, const std::vector<Number>& numbers, cons
     }
     std::size_t count = 0;
     for (auto& [name, fold] : groups) {
-        fold = groups.size() <= folds ? count++ : mixed(std::hash<std::string>{}(name)) % folds;
+        fold = groups.size() <= folds ? count++ : numerics::mixed(std::hash<std::string>{}(name)) % folds;
     }
     Errors errors(cases.size());
     for (std::size_t fold = 0; fold < std::min(folds, groups.size()); ++fold) {
@@ -204,7 +206,8 @@ Errors left_out(const Problem& problem, const std::vector<Number>& numbers, cons
         const Solution solution = fitted(problem, seen, numbers);
         for (std::size_t i = 0; i < cases.size(); ++i) {
             if (groups.at(key(cases[i].row)) == fold) {
-                errors[i] = stack_fit::time_of(problem, problem.steps[i], solution.values) / problem.steps[i].measured - 1.0;
+                errors[i] =
+                    calibrate::stack_fit::time_of(problem, problem.steps[i], solution.values) / problem.steps[i].measured - 1.0;
             }
         }
     }
@@ -221,7 +224,7 @@ std::string answer_class(const ServingRow& row) {
     return row.osl < 150 ? "answers below 150" : row.osl < 1024 ? "answers 150 to 1,023" : "answers 1,024 up";
 }
 
-void print_by(const std::vector<Case>& cases, const Errors& errors, CostMode mode, const Key& key) {
+void print_by(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode, const Key& key) {
     std::map<std::string, Errors> groups;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (cases[i].setup.platform.mode == mode) {
@@ -233,7 +236,7 @@ void print_by(const std::vector<Case>& cases, const Errors& errors, CostMode mod
     }
 }
 
-Errors of_mode(const std::vector<Case>& cases, const Errors& errors, CostMode mode) {
+Errors of_mode(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode) {
     Errors result;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         if (cases[i].setup.platform.mode == mode) {
@@ -246,8 +249,8 @@ Errors of_mode(const std::vector<Case>& cases, const Errors& errors, CostMode mo
 bool meets_goals(const Errors& errors) {
     Errors absolute = errors;
     std::for_each(absolute.begin(), absolute.end(), [](double& e) { e = std::abs(e); });
-    return quantile(absolute, 0.5) <= goal_median && quantile(absolute, 0.9) <= goal_p90 &&
-           std::abs(quantile(errors, 0.5)) <= goal_bias;
+    return numerics::quantile(absolute, 0.5) <= goal_median && numerics::quantile(absolute, 0.9) <= goal_p90 &&
+           std::abs(numerics::quantile(errors, 0.5)) <= goal_bias;
 }
 
 const Key family = [](const ServingRow& row) {
@@ -257,7 +260,7 @@ const Key device = [](const ServingRow& row) { return row.system; };
 const Key model_name = [](const ServingRow& row) { return row.model.substr(row.model.find('/') + 1, 12); };
 
 void print_numbers(const std::vector<Number>& numbers, const Solution& solution, bool for_scripts) {
-    const double quantile = student_t(0.9, solution.degrees_of_freedom);
+    const double quantile = numerics::student_t(0.9, solution.degrees_of_freedom);
     for (std::size_t j = 0; j < numbers.size(); ++j) {
         const bool is_speed = numbers[j].stack.empty(), is_time = !is_speed && numbers[j].key != "prompt_wait";
         const double value = solution.values[j], half = quantile * solution.standard_errors[j];
@@ -273,11 +276,11 @@ void print_errors(const std::vector<Case>& cases, const Problem& problem, const 
                   const Solution& solution, const Errors& errors) {
     Errors seen;
     for (const LinearStep& step : problem.steps) {
-        seen.push_back(stack_fit::time_of(problem, step, solution.values) / step.measured - 1.0);
+        seen.push_back(calibrate::stack_fit::time_of(problem, step, solution.values) / step.measured - 1.0);
     }
     const Errors by_device = left_out(problem, numbers, cases, device, 8),
                  by_model = left_out(problem, numbers, cases, model_name, 8);
-    for (const CostMode mode : fitted_modes) {
+    for (const sim::CostMode mode : fitted_modes) {
         fmt::print("\n{} mode\n", name_of(mode));
         print("fitted", of_mode(cases, seen, mode));
         print("families left out", of_mode(cases, errors, mode));
@@ -304,7 +307,7 @@ int main(int count, char** arguments) {
     std::erase_if(rows, [](const ServingRow& row) { return !usable(row); });
     const std::vector<Number> numbers = numbers_for(rows);
     std::vector<Case> cases;
-    for (const CostMode mode : fitted_modes) {
+    for (const sim::CostMode mode : fitted_modes) {
         for (const ServingRow& row : rows) {
             cases.push_back({row, setup_of(row, mode)});
         }
@@ -329,6 +332,6 @@ int main(int count, char** arguments) {
     const Errors errors = left_out(problem, numbers, cases, family, 8);
     print_errors(cases, problem, numbers, solution, errors);
     const bool good = std::all_of(fitted_modes.begin(), fitted_modes.end(),
-                                  [&](CostMode mode) { return meets_goals(of_mode(cases, errors, mode)); });
+                                  [&](sim::CostMode mode) { return meets_goals(of_mode(cases, errors, mode)); });
     return good ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include "validation/predict.h"
 
 using namespace treeline;
+using namespace treeline::validation;
 using namespace treeline::testing;
 
 namespace {
@@ -13,8 +14,8 @@ namespace {
 ExperimentRow chain_row(double batch, int draft_tokens, double measured) {
     ExperimentPoint point;
     point.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
-    point.setup.speculations = {Speculation{ChainShape{0}, Verification::unrolled, "chain 0"},
-                                Speculation{ChainShape{draft_tokens}, Verification::unrolled, "chain"}};
+    point.setup.speculations = {sim::Speculation{sim::ChainShape{0}, sim::Verification::unrolled, "chain 0"},
+                                sim::Speculation{sim::ChainShape{draft_tokens}, sim::Verification::unrolled, "chain"}};
     point.speculation = draft_tokens == 0 ? 0 : 1;
     point.batch = batch;
     point.context = 1000.0;
@@ -41,7 +42,7 @@ ExperimentPlatform free_platform(const std::vector<std::string>& names) {
 
 TEST_CASE("a fit finds the numbers that its rows were made with") {
     const ExperimentPlatform described = free_platform({"memory_efficiency", "host_per_round"});
-    Platform truth = described.platform;
+    sim::Platform truth = described.platform;
     truth.stack.memory_efficiency = 0.71;
     truth.stack.host_per_round = Seconds(1.7e-3);
     std::vector<ExperimentRow> rows;
@@ -66,7 +67,7 @@ TEST_CASE("a fit finds the numbers that its rows were made with") {
 
 TEST_CASE("intervals hold the truth when rows are noisy, and widen with the noise") {
     const ExperimentPlatform described = free_platform({"memory_efficiency"});
-    Platform truth = described.platform;
+    sim::Platform truth = described.platform;
     truth.stack.memory_efficiency = 0.8;
     const auto factor_with = [&](double noise) {
         std::vector<ExperimentRow> rows;
@@ -89,7 +90,7 @@ TEST_CASE("intervals hold the truth when rows are noisy, and widen with the nois
 TEST_CASE("a parameter that would have to leave what is possible is rejected, and the others are fitted without it") {
     ExperimentPlatform described = free_platform({"memory_efficiency", "host_per_round"});
     described.platform.stack.memory_efficiency = 0.9;
-    Platform truth = described.platform;
+    sim::Platform truth = described.platform;
     truth.stack.host_per_round = Seconds(1.7e-3);
     // Plain decoding faster than the device's peak allows: no efficiency up to 1 explains it.
     std::vector<ExperimentRow> rows = {chain_row(1.0, 0, 1.0), chain_row(1.0, 4, 1.0), chain_row(2.0, 4, 1.0)};
@@ -131,7 +132,7 @@ TEST_CASE("fits that explain no more than they are told are refused") {
 TEST_CASE("every parameter can be set and read on a platform") {
     for (const std::string& name : parameter_names()) {
         INFO(name);
-        Platform where = platform("h100-sxm", "cuda-graph");
+        sim::Platform where = platform("h100-sxm", "cuda-graph");
         const FreeParameter parameter = free_parameter(name);
         set_value(parameter, 0.5 * parameter.high, where);
         CHECK(value_of(parameter, where) == Approx(0.5 * parameter.high));

@@ -12,14 +12,15 @@
 #include "validation/validate.h"
 
 using namespace treeline;
+using namespace treeline::validation;
 
 namespace {
 
 const std::filesystem::path source = treeline::testing::source_folder();
-const Catalogue catalogue = {source / "models", source / "hardware"};
+const requests::Catalogue catalogue = {source / "models", source / "hardware"};
 
 struct Found {
-    ExperimentFiles files = read_experiments({source / "calibrate/published/specmamba.json"}, catalogue);
+    requests::ExperimentFiles files = requests::read_experiments({source / "calibrate/published/specmamba.json"}, catalogue);
 
     [[nodiscard]] const ExperimentRow& row(const std::string& name) const {
         for (const ExperimentTable& table : files.papers.at(0).tables) {
@@ -31,41 +32,41 @@ struct Found {
         }
         throw std::out_of_range(name);
     }
-    [[nodiscard]] double predicted(const std::string& name) const { return treeline::predicted(row(name), Platform{}); }
+    [[nodiscard]] double predicted(const std::string& name) const { return treeline::predicted(row(name), sim::Platform{}); }
 };
 
-FpgaEstimate example(const std::string& name) {
-    FpgaFlags flags;
+sweeps::FpgaEstimate example(const std::string& name) {
+    requests::FpgaFlags flags;
     flags.file = (source / "examples/fpga" / name).string();
-    return estimate_fpga(read_fpga_run(flags, catalogue));
+    return sweeps::estimate_fpga(requests::read_fpga_run(flags, catalogue));
 }
 
 }  // namespace
 
 TEST_CASE("Rows of accelerators are what `treeline estimate` says") {
     const Found found;
-    const FpgaEstimate spec = example("specmamba-vck190.json");
-    const FpgaEstimate light = example("lightmamba-vck190.json");
+    const sweeps::FpgaEstimate spec = example("specmamba-vck190.json");
+    const sweeps::FpgaEstimate light = example("lightmamba-vck190.json");
     CHECK(found.predicted("VCK190, SpecMamba") == spec.round.tokens_per_second);
     CHECK(found.predicted("VCK190, LightMamba") == light.round.tokens_per_second);
     CHECK(found.predicted("over LightMamba") == spec.round.tokens_per_joule / light.round.tokens_per_joule);
     CHECK(found.predicted("VCK190, URAMs") == spec.resources.total.urams);
     CHECK(found.predicted("VHK158, BRAM18s") == example("specmamba-vhk158.json").resources.total.bram18s);
-    const auto stages = fpga::ablation(spec.run.board, spec.run.design, spec.run.target.shape, spec.run.drafter->shape,
-                                       spec.run.tree, spec.run.accept_length);
+    const auto stages = sim::fpga::ablation(spec.run.board, spec.run.design, spec.run.target.shape, spec.run.drafter->shape,
+                                            spec.run.tree, spec.run.accept_length);
     CHECK(found.predicted("T1 hybrid backtracking, latency") == Approx(stages[2].latency_gain));
     CHECK(found.predicted("T3 overlap, energy") == Approx(stages[4].energy_gain));
 }
 
 TEST_CASE("Terms of a round on an accelerator make the round") {
     const Found found;
-    const auto terms = breakdown_of(found.row("VCK190, SpecMamba"), Platform{}).terms;
+    const auto terms = breakdown_of(found.row("VCK190, SpecMamba"), sim::Platform{}).terms;
     const auto value = [&](const std::string& name) {
         return std::find_if(terms.begin(), terms.end(), [&](const PredictedTerm& term) { return term.name == name; })->value;
     };
     CHECK(value("round") == Approx(value("draft") + value("verify")));
     CHECK(value("accept length") / value("round") == Approx(found.predicted("VCK190, SpecMamba")));
-    CHECK(breakdown_of(found.row("over LightMamba"), Platform{}).relative_to.size() == terms.size());
+    CHECK(breakdown_of(found.row("over LightMamba"), sim::Platform{}).relative_to.size() == terms.size());
 }
 
 TEST_CASE("Numbers that a design's description fits are named, and their rows are no test rows") {

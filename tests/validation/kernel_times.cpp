@@ -77,8 +77,8 @@ constexpr Missed missed_goals[] = {
     {"l40s prompt-attention (64), fp8", 0.095, 0.325},
 };
 
-Goal with_what_is_reached(Goal goal, const Device& device, const KernelTable& table) {
-    const std::string title = fmt::format("{} {}", device.name, title_of(table));
+Goal with_what_is_reached(Goal goal, const sim::Device& device, const calibrate::KernelTable& table) {
+    const std::string title = fmt::format("{} {}", device.name, calibrate::title_of(table));
     for (const Missed& missed : missed_goals) {
         if (missed.title == title) {
             goal.stated_median = missed.median;
@@ -88,83 +88,85 @@ Goal with_what_is_reached(Goal goal, const Device& device, const KernelTable& ta
     return goal;
 }
 
-Goal goal_of(const Device& device, const KernelTable& table) {
+Goal goal_of(const sim::Device& device, const calibrate::KernelTable& table) {
     switch (table.kernel) {
-        case KernelClass::all_reduce:
+        case sim::KernelClass::all_reduce:
             return device.name == "l40s" ? Goal{0.08, 0.30} : Goal{0.035, 0.12};
-        case KernelClass::experts:
-            return bits_of(table.format) < 8.0 ? Goal{0.09, 0.28} : Goal{0.04, 0.13};
-        case KernelClass::latent_attention:
+        case sim::KernelClass::experts:
+            return sim::bits_of(table.format) < 8.0 ? Goal{0.09, 0.28} : Goal{0.04, 0.13};
+        case sim::KernelClass::latent_attention:
             return {0.07, 0.22};
-        case KernelClass::latent_prompt:
+        case sim::KernelClass::latent_prompt:
             return {0.05, 0.19};
-        case KernelClass::prompt_attention:
+        case sim::KernelClass::prompt_attention:
             return {0.06, 0.20};
-        case KernelClass::prompt_window:
+        case sim::KernelClass::prompt_window:
             return {0.09, 0.30};
-        case KernelClass::gemm:
+        case sim::KernelClass::gemm:
             return device.name == "a100-sxm-80" ? Goal{0.055, 0.16}
-                                                : Goal{0.045, 0.13, table.format == NumberFormat::fp8 ? 0.055 : 0.0, 0.13};
-        case KernelClass::attention:
-        case KernelClass::attention_ungrouped:
+                                                : Goal{0.045, 0.13, table.format == sim::NumberFormat::fp8 ? 0.055 : 0.0, 0.13};
+        case sim::KernelClass::attention:
+        case sim::KernelClass::attention_ungrouped:
             return {0.06, no_goal};
-        case KernelClass::scan:
+        case sim::KernelClass::scan:
             return {0.03, no_goal};
-        case KernelClass::expert_dispatch:
-        case KernelClass::expert_combine:
+        case sim::KernelClass::expert_dispatch:
+        case sim::KernelClass::expert_combine:
             return {0.035, 0.11};
-        case KernelClass::all_gather:
-        case KernelClass::stage_hop:
-        case KernelClass::scan_unwritten:
-        case KernelClass::scan_every:
-        case KernelClass::convolution:
-        case KernelClass::tree_scan:
-        case KernelClass::replay:
-        case KernelClass::element_wise:
-        case KernelClass::norm:
-        case KernelClass::gated_norm:
-        case KernelClass::activation:
-        case KernelClass::rotary:
-        case KernelClass::sampling:
-        case KernelClass::rejection:
-        case KernelClass::top_choices:
+        case sim::KernelClass::all_gather:
+        case sim::KernelClass::stage_hop:
+        case sim::KernelClass::scan_unwritten:
+        case sim::KernelClass::scan_every:
+        case sim::KernelClass::convolution:
+        case sim::KernelClass::tree_scan:
+        case sim::KernelClass::replay:
+        case sim::KernelClass::element_wise:
+        case sim::KernelClass::norm:
+        case sim::KernelClass::gated_norm:
+        case sim::KernelClass::activation:
+        case sim::KernelClass::rotary:
+        case sim::KernelClass::sampling:
+        case sim::KernelClass::rejection:
+        case sim::KernelClass::top_choices:
             break;
     }
     return {};
 }
 
 /// Errors of the samples with at most 512 rows, for which the goals of linear layers are stated.
-KernelErrors errors_in_goal_domain(const KernelTable& table, const std::vector<double>& residuals) {
+calibrate::KernelErrors errors_in_goal_domain(const calibrate::KernelTable& table, const std::vector<double>& residuals) {
     std::vector<double> within;
     for (std::size_t i = 0; i < residuals.size(); ++i) {
-        if (table.kernel != KernelClass::gemm || table.samples[i].shape.sequences <= 512.0) {
+        if (table.kernel != sim::KernelClass::gemm || table.samples[i].shape.sequences <= 512.0) {
             within.push_back(residuals[i]);
         }
     }
-    return errors_of(within);
+    return calibrate::errors_of(within);
 }
 
 /// How well measurements of other shapes predict one without any law: its time for a byte of weights is the geometric mean of
 /// those of the two most similar layers (in the logarithms of inputs and outputs) at the same rows. What is left is the tables'
 /// own scatter and what two neighbours do not share.
-KernelErrors errors_of_neighbours(const KernelTable& table) {
-    std::map<double, std::vector<const KernelSample*>> by_rows;
-    for (const KernelSample& sample : table.samples) {
+calibrate::KernelErrors errors_of_neighbours(const calibrate::KernelTable& table) {
+    std::map<double, std::vector<const calibrate::KernelSample*>> by_rows;
+    for (const calibrate::KernelSample& sample : table.samples) {
         if (sample.shape.sequences <= 512.0) {
             by_rows[sample.shape.sequences].push_back(&sample);
         }
     }
-    const auto log_rate = [](const KernelSample& s) { return std::log(s.time.value() / s.operation.bytes.fixed.value()); };
+    const auto log_rate = [](const calibrate::KernelSample& s) {
+        return std::log(s.time.value() / s.operation.bytes.fixed.value());
+    };
     std::vector<double> residuals;
     for (const auto& [rows, samples] : by_rows) {
-        for (const KernelSample* sample : samples) {
-            const auto distance = [&](const KernelSample* other) {
+        for (const calibrate::KernelSample* sample : samples) {
+            const auto distance = [&](const calibrate::KernelSample* other) {
                 return std::hypot(std::log(other->operation.inputs / sample->operation.inputs),
                                   std::log(other->operation.outputs / sample->operation.outputs));
             };
-            std::vector<const KernelSample*> others;
+            std::vector<const calibrate::KernelSample*> others;
             std::copy_if(samples.begin(), samples.end(), std::back_inserter(others),
-                         [&](const KernelSample* other) { return other->site != sample->site; });
+                         [&](const calibrate::KernelSample* other) { return other->site != sample->site; });
             if (others.size() >= 2) {
                 std::partial_sort(others.begin(), others.begin() + 2, others.end(),
                                   [&](const auto* a, const auto* b) { return distance(a) < distance(b); });
@@ -172,20 +174,21 @@ KernelErrors errors_of_neighbours(const KernelTable& table) {
             }
         }
     }
-    return errors_of(residuals);
+    return calibrate::errors_of(residuals);
 }
 
 /// Held-out errors, and those of rows that the law was not fitted to since a replay found their data in the cache.
-KernelErrors errors_with_cached(const KernelTable& table, const KernelFit& fit, const Rates& data_sheet) {
+calibrate::KernelErrors errors_with_cached(const calibrate::KernelTable& table, const calibrate::KernelFit& fit,
+                                           const sim::Rates& data_sheet) {
     std::vector<double> residuals = fit.held_out_residuals;
-    for (const KernelSample& sample : table.from_cache) {
+    for (const calibrate::KernelSample& sample : table.from_cache) {
         residuals.push_back(std::log(predicted(fit.law, data_sheet, sample) / sample.time));
     }
-    return errors_of(residuals);
+    return calibrate::errors_of(residuals);
 }
 
-bool same(const KernelLaw& a, const KernelLaw& b) {
-    for (const KernelParameter& parameter : kernel_parameters()) {
+bool same(const sim::KernelLaw& a, const sim::KernelLaw& b) {
+    for (const sim::KernelParameter& parameter : sim::kernel_parameters()) {
         if (std::abs(parameter.get(a) - parameter.get(b)) > 1e-3 * std::abs(parameter.get(a))) {
             return false;
         }
@@ -193,31 +196,31 @@ bool same(const KernelLaw& a, const KernelLaw& b) {
     return true;
 }
 
-bool check(const Device& device, const KernelTable& table) {
-    KernelFitOptions options;
+bool check(const sim::Device& device, const calibrate::KernelTable& table) {
+    calibrate::KernelFitOptions options;
     options.bootstraps = 0;
-    const Rates sheet = data_sheet_of(device, table.kernel, table.format);
-    const auto fit = calibrate(table, sheet, options);
-    const KernelLaw* committed = device.calibration->law(table.kernel, table.format, table.family);
+    const sim::Rates sheet = calibrate::data_sheet_of(device, table.kernel, table.format);
+    const auto fit = calibrate::calibrate(table, sheet, options);
+    const sim::KernelLaw* committed = device.calibration->law(table.kernel, table.format, table.family);
     if (!fit) {
-        fmt::print("MISSED {}: no law fits {}\n", device.name, title_of(table));
+        fmt::print("MISSED {}: no law fits {}\n", device.name, calibrate::title_of(table));
         return false;
     }
-    const KernelErrors errors = errors_in_goal_domain(table, fit->held_out_residuals);
+    const calibrate::KernelErrors errors = errors_in_goal_domain(table, fit->held_out_residuals);
     const Goal goal = with_what_is_reached(goal_of(device, table), device, table);
     const bool met = errors.median <= goal.median && errors.p90 <= goal.p90;
     const bool is_committed = committed != nullptr && same(fit->law, *committed);
     fmt::print("{} {:<12} {:<36} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goals {} and {}{}\n",
-               met ? "met   " : "MISSED", device.name, title_of(table), fit->sites, 100.0 * errors.median, 100.0 * errors.p90,
-               100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
+               met ? "met   " : "MISSED", device.name, calibrate::title_of(table), fit->sites, 100.0 * errors.median,
+               100.0 * errors.p90, 100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
                is_committed ? "" : "  (the committed law differs from this fit)");
-    if (table.kernel == KernelClass::experts || table.kernel == KernelClass::latent_attention) {
-        const KernelErrors all = errors_with_cached(table, *fit, sheet);
+    if (table.kernel == sim::KernelClass::experts || table.kernel == sim::KernelClass::latent_attention) {
+        const calibrate::KernelErrors all = errors_with_cached(table, *fit, sheet);
         fmt::print("       with the {} rows that ran from the cache: median {:.1f} %, p90 {:.1f} %\n", table.from_cache.size(),
                    100.0 * all.median, 100.0 * all.p90);
     }
-    if (table.kernel == KernelClass::gemm) {
-        const KernelErrors neighbours = errors_of_neighbours(table);
+    if (table.kernel == sim::KernelClass::gemm) {
+        const calibrate::KernelErrors neighbours = errors_of_neighbours(table);
         fmt::print("       without a law, from the two nearest shapes at the same rows: median {:.1f} %, p90 {:.1f} %\n",
                    100.0 * neighbours.median, 100.0 * neighbours.p90);
     }
@@ -230,31 +233,32 @@ struct Carried {
     std::map<std::string, std::vector<double>> by_title;
 };
 
-Carried carried_over(const Device& from, const Device& to, const std::vector<KernelTable>& tables) {
-    Device unmeasured = to;
-    unmeasured.calibration = transferred_laws(from, to);
+Carried carried_over(const sim::Device& from, const sim::Device& to, const std::vector<calibrate::KernelTable>& tables) {
+    sim::Device unmeasured = to;
+    unmeasured.calibration = sim::transferred_laws(from, to);
     Carried carried;
-    for (const KernelTable& table : tables) {
-        const KernelLaw* law = unmeasured.calibration->law(table.kernel, table.format, table.family);
-        const bool same_family = std::any_of(
-            unmeasured.calibration->kernels.begin(), unmeasured.calibration->kernels.end(), [&](const CalibratedKernel& known) {
-                return known.kernel == table.kernel && known.format == table.format && known.family == table.family;
-            });
+    for (const calibrate::KernelTable& table : tables) {
+        const sim::KernelLaw* law = unmeasured.calibration->law(table.kernel, table.format, table.family);
+        const bool same_family =
+            std::any_of(unmeasured.calibration->kernels.begin(), unmeasured.calibration->kernels.end(),
+                        [&](const sim::CalibratedKernel& known) {
+                            return known.kernel == table.kernel && known.format == table.format && known.family == table.family;
+                        });
         if (law == nullptr || !same_family) {
             continue;
         }
-        const Rates sheet = data_sheet_of(to, table.kernel, table.format);
-        for (const KernelSample& sample : table.samples) {
+        const sim::Rates sheet = calibrate::data_sheet_of(to, table.kernel, table.format);
+        for (const calibrate::KernelSample& sample : table.samples) {
             const double residual = std::log(predicted(*law, sheet, sample) / sample.time);
             carried.residuals.push_back(residual);
-            carried.by_title[title_of(table)].push_back(residual);
+            carried.by_title[calibrate::title_of(table)].push_back(residual);
         }
     }
     return carried;
 }
 
 void print_carried(const std::string& name, const std::vector<double>& residuals) {
-    const KernelErrors errors = errors_of(residuals);
+    const calibrate::KernelErrors errors = calibrate::errors_of(residuals);
     fmt::print("  {:<44} {:>6} rows  median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+6.1f} %\n", name, residuals.size(),
                100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias);
 }
@@ -273,11 +277,11 @@ std::string group_of(const std::string& title) {
 /// Each device as if it had no tables, from each other. A100 and L40S have the same kind of multiprocessor, H100 another one.
 /// False if errors are above those that derived calibrations state.
 bool print_transfers(const std::string& folder, bool in_detail) {
-    std::map<std::string, Device> devices;
-    std::map<std::string, std::vector<KernelTable>> tables;
+    std::map<std::string, sim::Device> devices;
+    std::map<std::string, std::vector<calibrate::KernelTable>> tables;
     for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
         devices[name] = device(name);
-        tables[name] = read_kernel_tables({folder}, devices[name]);
+        tables[name] = calibrate::read_kernel_tables({folder}, devices[name]);
     }
     std::map<std::string, std::vector<double>> relatives, others;
     for (const auto& [to, of] : devices) {
@@ -308,8 +312,8 @@ bool print_transfers(const std::string& folder, bool in_detail) {
             print_carried(group, residuals);
         }
     }
-    const KernelErrors main = errors_of(others["linear layers, decode attention, experts, scans"]),
-                       prompts = errors_of(others["prompts"]);
+    const calibrate::KernelErrors main = calibrate::errors_of(others["linear layers, decode attention, experts, scans"]),
+                                  prompts = calibrate::errors_of(others["prompts"]);
     return main.median <= stated_transfer[0] && main.p90 <= stated_transfer[1] && prompts.median <= stated_transfer[2] &&
            prompts.p90 <= stated_transfer[3];
 }
@@ -322,32 +326,34 @@ bool is_wanted(const std::string& title, const std::vector<std::string>& words) 
 
 /// Relative errors of a table's rows by laws that were not fitted to it, printed; nothing without a law of its format and
 /// family.
-void print_errors(const Calibration& laws, const std::string& whose, const Device& device, const KernelTable& table) {
-    const auto law = std::find_if(laws.kernels.begin(), laws.kernels.end(), [&](const CalibratedKernel& known) {
+void print_errors(const sim::Calibration& laws, const std::string& whose, const sim::Device& device,
+                  const calibrate::KernelTable& table) {
+    const auto law = std::find_if(laws.kernels.begin(), laws.kernels.end(), [&](const sim::CalibratedKernel& known) {
         return known.kernel == table.kernel && known.format == table.format && known.family == table.family;
     });
     if (law == laws.kernels.end()) {
         return;
     }
-    const Rates sheet = data_sheet_of(device, table.kernel, table.format);
+    const sim::Rates sheet = calibrate::data_sheet_of(device, table.kernel, table.format);
     std::vector<double> errors, absolute;
-    for (const KernelSample& sample : table.samples) {
+    for (const calibrate::KernelSample& sample : table.samples) {
         errors.push_back(predicted(law->law, sheet, sample) / sample.time - 1.0);
         absolute.push_back(std::abs(errors.back()));
     }
     fmt::print("{:<12} by {:<12} {:<36} {:>5} rows  median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+6.1f} %\n", device.name, whose,
-               title_of(table), errors.size(), 100.0 * quantile(absolute, 0.5), 100.0 * quantile(absolute, 0.9),
-               100.0 * quantile(errors, 0.5));
+               calibrate::title_of(table), errors.size(), 100.0 * numerics::quantile(absolute, 0.5),
+               100.0 * numerics::quantile(absolute, 0.9), 100.0 * numerics::quantile(errors, 0.5));
 }
 
 /// Tables from outside, of a device of the catalogue, by its laws: its own or those of its relative.
 int score(const std::string& folder_or_file, const std::string& name) {
-    const Device on = device(name);
+    const sim::Device on = device(name);
     if (!on.calibration) {
         fmt::print("{} has no laws of measured kernels, and names no relative\n", name);
         return 1;
     }
-    for (const KernelTable& table : kernel_tables_of(read_measured_files({folder_or_file}, on), on)) {
+    for (const calibrate::KernelTable& table :
+         calibrate::kernel_tables_of(calibrate::read_measured_files({folder_or_file}, on), on)) {
         print_errors(*on.calibration, on.laws_of.empty() ? name : on.laws_of, on, table);
     }
     return 0;
@@ -367,17 +373,17 @@ int main(int count, char** words) {
         return print_transfers(folder->string(), true) ? 0 : 1;
     }
     bool all = true;
-    std::vector<Device> devices;
-    std::vector<std::vector<KernelTable>> tables;
+    std::vector<sim::Device> devices;
+    std::vector<std::vector<calibrate::KernelTable>> tables;
     for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
         devices.push_back(device(name));
-        tables.push_back(read_kernel_tables({folder->string()}, devices.back()));
-        std::erase_if(tables.back(), [&](const KernelTable& table) {
-            return !is_wanted(fmt::format("{} {}", name, title_of(table)), {words + 1, words + count});
+        tables.push_back(calibrate::read_kernel_tables({folder->string()}, devices.back()));
+        std::erase_if(tables.back(), [&](const calibrate::KernelTable& table) {
+            return !is_wanted(fmt::format("{} {}", name, calibrate::title_of(table)), {words + 1, words + count});
         });
     }
     for (std::size_t i = 0; i < devices.size(); ++i) {
-        for (const KernelTable& table : tables[i]) {
+        for (const calibrate::KernelTable& table : tables[i]) {
             all &= check(devices[i], table);
         }
     }

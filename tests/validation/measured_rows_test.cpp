@@ -15,6 +15,7 @@
 #include "validation/serving/predict.h"
 
 using namespace treeline;
+using namespace treeline::validation;
 
 namespace {
 
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 const ServingParts& parts() {
     static const ServingParts all = [] {
         std::vector<std::string> notes;
-        return read_serving_parts(catalogue_in(testing::source_folder(), "test"), {}, notes);
+        return requests::read_serving_parts(requests::catalogue_in(testing::source_folder(), "test"), {}, notes);
     }();
     return all;
 }
@@ -46,7 +47,7 @@ std::string device_of(const std::string& text) {
 
 /// Bytes of a weight of linear layers, and of experts.
 std::pair<double, double> weight_bytes_of(const std::string& model, const std::string& format) {
-    const Precision precision = precision_named(parts(), model, format);
+    const sim::Precision precision = precision_named(parts(), model, format);
     return {precision.weights.per_element().value(), precision.experts.per_element().value()};
 }
 
@@ -54,7 +55,7 @@ const std::string serving_header = "id,backend,model,system,precision,isl,osl,ba
 
 MeasuredPoints points_in(const std::string& csv) {
     std::vector<std::string> notes;
-    return points_of(read_serving_rows(written("rows.csv", csv), notes), parts());
+    return points_of(requests::read_serving_rows(written("rows.csv", csv), notes), parts());
 }
 
 std::string speculation(const std::string& more) {
@@ -109,7 +110,7 @@ TEST_CASE("devices and engines are found by what people call them") {
 
 TEST_CASE("a version of an engine picks the newest stack that is not newer") {
     ServingParts some = parts();
-    const Stack any = some.stacks.at("vllm");
+    const sim::Stack any = some.stacks.at("vllm");
     std::erase_if(some.stacks, [](const auto& named) { return named.first.starts_with("vllm-"); });
     for (const char* name : {"vllm-0.10", "vllm-0.18"}) {
         some.stacks[name] = any;
@@ -132,11 +133,11 @@ TEST_CASE("formats are words of a row") {
     CHECK(weight_bytes_of("glm-5", "nvfp4 (b12x W4A16 MoE), fp8 KV") == std::pair(2.0, 0.5625));
     // Kimi's own checkpoint: int4 experts with a 16-bit scale for 32 elements, the rest in bf16.
     CHECK(weight_bytes_of("kimi-k2.6", "int4 (compressed-tensors W4A16), fp8 KV") == std::pair(2.0, 0.5625));
-    CHECK(precision_named(parts(), "kimi-k2.6", "int4, fp8 KV").kv_cache.format == NumberFormat::fp8);
+    CHECK(precision_named(parts(), "kimi-k2.6", "int4, fp8 KV").kv_cache.format == sim::NumberFormat::fp8);
     CHECK(weight_bytes_of("llama-3.1-8b", "fp8 KV") == std::pair(2.0, 2.0));
     // (4 + 24/32) bits; the cache's format is another one.
     CHECK(weight_bytes_of("qwen3.5-27b", "UD-Q4_K_XL, q8_0 KV").first == 0.59375);
-    CHECK(precision_named(parts(), "qwen3.5-27b", "UD-Q4_K_XL, q8_0 KV").kv_cache.format == NumberFormat::int8);
+    CHECK(precision_named(parts(), "qwen3.5-27b", "UD-Q4_K_XL, q8_0 KV").kv_cache.format == sim::NumberFormat::int8);
     CHECK(weight_bytes_of("qwen3.5-27b", "Q8_0, q4_0 KV, 131K").first == 1.0625);
 }
 
@@ -147,15 +148,15 @@ TEST_CASE("a run becomes the design point that the product would price") {
     const MeasuredPoint& point = read.points[0];
     CHECK(point.measured == 9.5e-3);
     CHECK(point.context == 1250.0);  // the prompt and half of the answer
-    RoundSetup setup;
+    sim::RoundSetup setup;
     setup.target = parts().models.at("llama-3.1-8b");
     setup.precision = setup.target.precision;
     setup.platform.device = parts().devices.at("h100-sxm");
     setup.platform.stack = parts().stacks.at("vllm");
     setup.prompt_tokens = 1000.0;
     setup.output_tokens = 500.0;
-    CHECK(predicted_time_per_token(point, parts(), CostMode::roofline) ==
-          evaluate(compile_round(setup), {0, 8.0, 1250.0}).time_per_token.value());
+    CHECK(predicted_time_per_token(point, parts(), sim::CostMode::roofline) ==
+          sim::evaluate(sim::compile_round(setup), {0, 8.0, 1250.0}).time_per_token.value());
 }
 
 TEST_CASE("rules leave rows out and say why") {
@@ -225,7 +226,7 @@ TEST_CASE("a speculative row keeps its draft, accept length and lengths") {
     CHECK(point.speculation->label == "chain 3");
     CHECK(point.prompt_tokens == 94.0);
     CHECK(point.output_tokens == 165.0);
-    SpeculativePoint speculative(point, parts(), CostMode::roofline);
+    SpeculativePoint speculative(point, parts(), sim::CostMode::roofline);
     const double speed_up = speculative.speed_up(2.5);
     CHECK(speed_up > 1.0);
     CHECK(speculative.accept_length_for(speed_up) == Approx(2.5).epsilon(1e-5));
@@ -245,7 +246,7 @@ TEST_CASE("trees of SGLang become trees") {
     const MeasuredPoints tree = points_of(read_speculation_rows(written("tree.json", of_sglang), notes), parts());
     REQUIRE(tree.points.size() == 1);
     CHECK(draft_depth(tree.points[0]) == 3.0);
-    SpeculativePoint speculative(tree.points[0], parts(), CostMode::roofline);
+    SpeculativePoint speculative(tree.points[0], parts(), sim::CostMode::roofline);
     CHECK(speculative.accept_length_for(speculative.speed_up(3.0)) == Approx(3.0).epsilon(1e-5));
 }
 
@@ -254,16 +255,17 @@ TEST_CASE("bad files are answered with sentences that name file and row") {
     const auto problem_of = [&](const auto& read) -> std::string {
         try {
             read();
-        } catch (const InputError& error) {
+        } catch (const text::InputError& error) {
             return error.problems().front();
         }
         return "";
     };
     const fs::path missing = written("bad.csv", "id,backend,model,system,precision,isl,osl,batch_size,tp\n1,a,b,c,d,1,1,1,1\n");
-    CHECK(problem_of([&] { read_serving_rows(missing, notes); }) == "treeline-bad.csv: the column \"tpot_ms\" is missing");
+    CHECK(problem_of([&] { requests::read_serving_rows(missing, notes); }) ==
+          "treeline-bad.csv: the column \"tpot_ms\" is missing");
     const fs::path no_number =
         written("bad.csv", serving_header + "x,vllm,m,d,bf16,1000,500,8,1,50,9.5\ny,vllm,m,d,bf16,many,500,8,1,50,9.5\n");
-    CHECK(problem_of([&] { read_serving_rows(no_number, notes); }) ==
+    CHECK(problem_of([&] { requests::read_serving_rows(no_number, notes); }) ==
           "treeline-bad.csv: row 2 (line 3): isl: must be a number of at least 1, not \"many\"");
     const fs::path no_speed = written("bad.json", speculation(R"(, "speedup": "fast")"));
     CHECK(problem_of([&] { read_speculation_rows(no_speed, notes); }).starts_with("treeline-bad.json: rows[0].speedup: "));

@@ -13,20 +13,21 @@
 #include "validation/serving/study.h"
 
 using namespace treeline;
+using namespace treeline::validation;
 
 namespace {
 
 ServingStudyInput open_rows() {
     ServingStudyInput input;
-    input.parts = read_serving_parts(catalogue_in(testing::source_folder(), "test"), {}, input.notes);
+    input.parts = requests::read_serving_parts(requests::catalogue_in(testing::source_folder(), "test"), {}, input.notes);
     for (const char* name : {"data/serving/silicon_tpot.csv", "data/serving/silicon_tpot_moe.csv"}) {
         if (const auto path = testing::shared_measurements(name)) {
-            const std::vector<ServingRun> rows = read_serving_rows(*path, input.notes);
+            const std::vector<ServingRun> rows = requests::read_serving_rows(*path, input.notes);
             input.serving.insert(input.serving.end(), rows.begin(), rows.end());
         }
     }
     if (const auto path = testing::shared_measurements("data/speculation/measured.json")) {
-        input.speculation = read_speculation_rows(*path, input.notes);
+        input.speculation = requests::read_speculation_rows(*path, input.notes);
     }
     return input;
 }

@@ -6,6 +6,7 @@
 #include "validation/score.h"
 
 using namespace treeline;
+using namespace treeline::validation;
 
 TEST_CASE("median, 90th percentile and bias interpolate between neighbours") {
     // Errors +10 %, -20 %, +30 %, -40 %, +50 %: absolute 10 … 50.

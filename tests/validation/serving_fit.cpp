@@ -27,7 +27,7 @@ constexpr double goal_between = 0.03;  ///< median error of batches between thos
 constexpr double goal_beyond = 0.06;   ///< and of those beyond
 
 /// Steps of one deployment by batch; of repeated batches, the first.
-using Deployment = std::map<double, MeasuredStep>;
+using Deployment = std::map<double, calibrate::MeasuredStep>;
 
 std::map<std::string, Deployment> deployments_of(const std::vector<ServingRow>& rows) {
     std::map<std::string, Deployment> deployments;
@@ -35,8 +35,8 @@ std::map<std::string, Deployment> deployments_of(const std::vector<ServingRow>& 
         if (!usable(row)) {
             continue;
         }
-        MeasuredStep step;
-        step.setup = setup_of(row, CostMode::calibrated);
+        calibrate::MeasuredStep step;
+        step.setup = setup_of(row, sim::CostMode::calibrated);
         step.point = point_of(row);
         step.time = Seconds(1e-3 * row.tpot_ms);
         const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", row.backend, row.version, row.model, row.system,
@@ -53,23 +53,24 @@ struct Errors {
 
 /// Fits to the steps numbered so, by rising batch, and predicts the others.
 void predict(const Deployment& deployment, const std::vector<std::size_t>& fitted_to, Errors& errors) {
-    std::vector<MeasuredStep> seen, unseen;
+    std::vector<calibrate::MeasuredStep> seen, unseen;
     std::size_t number = 0;
     for (const auto& [batch, step] : deployment) {
         const bool is_seen = std::find(fitted_to.begin(), fitted_to.end(), number++) != fitted_to.end();
         (is_seen ? seen : unseen).push_back(step);
     }
-    const Stack stack = fit_stack(seen).stack;
-    for (const MeasuredStep& step : unseen) {
-        errors.before.push_back(std::abs(predicted_time(step, step.setup.platform.stack) / step.time - 1.0));
-        errors.fitted.push_back(std::abs(predicted_time(step, stack) / step.time - 1.0));
+    const sim::Stack stack = calibrate::fit_stack(seen).stack;
+    for (const calibrate::MeasuredStep& step : unseen) {
+        errors.before.push_back(std::abs(calibrate::predicted_time(step, step.setup.platform.stack) / step.time - 1.0));
+        errors.fitted.push_back(std::abs(calibrate::predicted_time(step, stack) / step.time - 1.0));
     }
 }
 
 void print(const char* name, const Errors& errors) {
     fmt::print("{:<40} {:>4} rows   median {:>5.1f} % with the stack, {:>5.1f} % fitted   p90 {:>5.1f} %, {:>5.1f} %\n", name,
-               errors.before.size(), 100.0 * quantile(errors.before, 0.5), 100.0 * quantile(errors.fitted, 0.5),
-               100.0 * quantile(errors.before, 0.9), 100.0 * quantile(errors.fitted, 0.9));
+               errors.before.size(), 100.0 * numerics::quantile(errors.before, 0.5),
+               100.0 * numerics::quantile(errors.fitted, 0.5), 100.0 * numerics::quantile(errors.before, 0.9),
+               100.0 * numerics::quantile(errors.fitted, 0.9));
 }
 
 }  // namespace
@@ -89,5 +90,6 @@ int main() {
     fmt::print("{} deployments of four batches or more, fitted to three of them\n", deployments.size());
     print("batches between those fitted", between);
     print("batches beyond those fitted", beyond);
-    return quantile(between.fitted, 0.5) <= goal_between && quantile(beyond.fitted, 0.5) <= goal_beyond ? 0 : 1;
+    return numerics::quantile(between.fitted, 0.5) <= goal_between && numerics::quantile(beyond.fitted, 0.5) <= goal_beyond ? 0
+                                                                                                                            : 1;
 }

@@ -14,13 +14,14 @@ namespace {
 
 bool names(const ServingRow& row, const char* part) { return row.model.find(part) != std::string::npos; }
 
-Model from_hugging_face(const char* name) {
-    return load_model(source_folder() / "models", shared_measurements(std::string("data/hf_configs/") + name).value().string())
+sim::Model from_hugging_face(const char* name) {
+    return models::load_model(source_folder() / "models",
+                              shared_measurements(std::string("data/hf_configs/") + name).value().string())
         .value;
 }
 
-Model model_of(const ServingRow& row) {
-    static std::map<std::string, Model> known;
+sim::Model model_of(const ServingRow& row) {
+    static std::map<std::string, sim::Model> known;
     const auto [place, is_new] = known.try_emplace(row.model);
     if (is_new) {
         place->second = names(row, "DeepSeek")    ? model("deepseek-v3")
@@ -33,33 +34,33 @@ Model model_of(const ServingRow& row) {
     return place->second;
 }
 
-Precision precision_of(const ServingRow& row) {
+sim::Precision precision_of(const ServingRow& row) {
     if (names(row, "gpt-oss")) {
         return model_of(row).precision;
     }
-    Precision precision = uniform_precision(NumberFormat::bf16);
+    sim::Precision precision = sim::uniform_precision(sim::NumberFormat::bf16);
     if (row.precision == "fp8") {
-        precision.weights = precision.experts = Storage{NumberFormat::fp8};
-        precision.math = NumberFormat::fp8;
+        precision.weights = precision.experts = sim::Storage{sim::NumberFormat::fp8};
+        precision.math = sim::NumberFormat::fp8;
     } else if (row.precision == "fp4") {
-        precision.weights = precision.experts = Storage{NumberFormat::fp4, 16.0, 8.0};
-        precision.math = NumberFormat::fp4;
+        precision.weights = precision.experts = sim::Storage{sim::NumberFormat::fp4, 16.0, 8.0};
+        precision.math = sim::NumberFormat::fp4;
     }
     if (row.backend == "trtllm" && row.precision != "bf16" && !names(row, "DeepSeek") && !names(row, "MiniMax")) {
-        precision.kv_cache = Storage{NumberFormat::fp8};
+        precision.kv_cache = sim::Storage{sim::NumberFormat::fp8};
     }
     return precision;
 }
 
-Platform platform_of(const ServingRow& row) {
+sim::Platform platform_of(const ServingRow& row) {
     static const std::map<std::string, std::string> devices = {
         {"h100_sxm", "h100-sxm"}, {"h200_sxm", "h200"}, {"b200_sxm", "b200"}};
-    static std::map<std::string, Platform> known;
+    static std::map<std::string, sim::Platform> known;
     const auto [place, is_new] = known.try_emplace(row.system + " " + stack_of(row));
     if (is_new) {
         place->second = platform(devices.at(row.system), stack_of(row));
     }
-    Platform result = place->second;
+    sim::Platform result = place->second;
     result.ranks = row.ranks;
     return result;
 }
@@ -67,10 +68,10 @@ Platform platform_of(const ServingRow& row) {
 }  // namespace
 
 std::vector<ServingRow> read_serving_rows(const std::filesystem::path& path) {
-    const std::string text = read_file(path);
+    const std::string text = text::read_file(path);
     std::vector<ServingRow> rows;
-    CsvReader csv(text);
-    const auto number = [&](const char* column) { return parse_number(csv[column]).value(); };
+    text::CsvReader csv(text);
+    const auto number = [&](const char* column) { return text::parse_number(csv[column]).value(); };
     const auto is_one = [&](const char* column) { return !csv.column(column) || csv[column] == "1"; };
     while (csv.next()) {
         rows.push_back({csv["backend"], csv["backend_version"], csv["model"], csv["system"], csv["precision"], number("isl"),
@@ -92,28 +93,28 @@ bool is_plain_mixture(const ServingRow& row) {
 }
 
 std::string stack_of(const ServingRow& row) {
-    static const std::vector<std::string> stacks = stack_names(source_folder() / "hardware");
+    static const std::vector<std::string> stacks = hardware::stack_names(source_folder() / "hardware");
     static const std::map<std::string, std::string> engines = {
         {"vllm", "vllm"}, {"sglang", "sglang"}, {"trtllm", "tensorrt-llm"}};
     static const std::map<std::string, std::string> october_2025 = {{"vllm", "0.10"}, {"sglang", "0.5.1"}, {"trtllm", "1.1"}};
     const std::string& engine = engines.at(row.backend);
     const std::string version = row.version.empty() ? october_2025.at(row.backend) : row.version;
-    const std::optional<std::string> stack = nearest_version(stacks, engine + "-" + version);
-    return stack ? *stack : newest_version(stacks, engine).value();  // nightly builds
+    const std::optional<std::string> stack = hardware::nearest_version(stacks, engine + "-" + version);
+    return stack ? *stack : hardware::newest_version(stacks, engine).value();  // nightly builds
 }
 
-RoundSetup setup_of(const ServingRow& row, CostMode mode) {
-    RoundSetup setup;
+sim::RoundSetup setup_of(const ServingRow& row, sim::CostMode mode) {
+    sim::RoundSetup setup;
     setup.target = model_of(row);
     setup.precision = precision_of(row);
     setup.platform = platform_of(row);
     setup.platform.mode = mode;
-    setup.speculations = chains_up_to(0);
+    setup.speculations = sim::chains_up_to(0);
     setup.prompt_tokens = row.isl;
     setup.output_tokens = row.osl;
     return setup;
 }
 
-DesignPoint point_of(const ServingRow& row) { return {0, row.batch, row.isl + 0.5 * row.osl}; }
+sim::DesignPoint point_of(const ServingRow& row) { return {0, row.batch, row.isl + 0.5 * row.osl}; }
 
 }  // namespace treeline::testing

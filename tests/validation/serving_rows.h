@@ -31,8 +31,8 @@ std::string stack_of(const ServingRow& row);
 
 /// Plain decoding in the steady state, at the row's parallelism, on stack_of(row). NVIDIA's fp8 and fp4 checkpoints of
 /// dense models come with fp8 caches, which TensorRT-LLM uses by itself.
-RoundSetup setup_of(const ServingRow& row, CostMode mode);
+sim::RoundSetup setup_of(const ServingRow& row, sim::CostMode mode);
 /// The point at which the row was measured: all requests decoding, half of the answer written.
-DesignPoint point_of(const ServingRow& row);
+sim::DesignPoint point_of(const ServingRow& row);
 
 }  // namespace treeline::testing

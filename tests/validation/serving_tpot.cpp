@@ -21,6 +21,7 @@
 #include "validation/serving/predict.h"
 
 using namespace treeline;
+using namespace treeline::validation;
 using namespace treeline::testing;
 
 namespace {
@@ -30,7 +31,7 @@ constexpr double largest_median_error = 0.05;
 /// What a prediction rests on.
 struct Basis {
     const char* what;
-    CostMode mode;
+    sim::CostMode mode;
     ServingParts parts;
 };
 
@@ -49,8 +50,8 @@ ServingParts with_ideal_kernels(ServingParts parts) {
 ServingParts without_own_laws(ServingParts parts) {
     for (auto& [name, device] : parts.devices) {
         if (device.calibration) {
-            std::erase_if(device.calibration->kernels, [](const CalibratedKernel& kernel) {
-                using enum KernelClass;
+            std::erase_if(device.calibration->kernels, [](const sim::CalibratedKernel& kernel) {
+                using enum sim::KernelClass;
                 return kernel.kernel == all_reduce || kernel.kernel == experts || kernel.kernel == latent_attention ||
                        kernel.kernel == latent_prompt || kernel.kernel == prompt_attention || kernel.kernel == prompt_window;
             });
@@ -85,7 +86,7 @@ double print_all(const std::vector<MeasuredPoint>& points, const Basis& basis) {
 
 std::vector<MeasuredPoint> points_in(const std::filesystem::path& path, const ServingParts& parts) {
     std::vector<std::string> notes;
-    return points_of(read_serving_rows(path, notes), parts).points;
+    return points_of(requests::read_serving_rows(path, notes), parts).points;
 }
 
 }  // namespace
@@ -96,16 +97,17 @@ int main() {
         return skipped_exit_code;
     }
     std::vector<std::string> notes;
-    const ServingParts parts = read_serving_parts(catalogue_in(source_folder(), "this checkout"), {}, notes);
+    const ServingParts parts =
+        requests::read_serving_parts(requests::catalogue_in(source_folder(), "this checkout"), {}, notes);
     const Basis stacks = {
         "Stacks as described, roofline mode; those of engines were fitted to these rows (treeline_engine_fit leaves families "
         "out)",
-        CostMode::roofline, parts};
-    const Basis data_sheets = {"Kernels that reach the data sheet", CostMode::roofline, with_ideal_kernels(parts)};
+        sim::CostMode::roofline, parts};
+    const Basis data_sheets = {"Kernels that reach the data sheet", sim::CostMode::roofline, with_ideal_kernels(parts)};
     const Basis calibrated = {"Calibrated mode (laws of measured kernels; H200 and B200 derived from H100)",
-                              CostMode::calibrated, parts};
-    const Basis earlier = {"The same without laws of all-reduces, experts, prompts and latent attention", CostMode::calibrated,
-                           without_own_laws(parts)};
+                              sim::CostMode::calibrated, parts};
+    const Basis earlier = {"The same without laws of all-reduces, experts, prompts and latent attention",
+                           sim::CostMode::calibrated, without_own_laws(parts)};
     const std::vector<MeasuredPoint> dense = points_in(*measured, parts);
     const double of_stacks = print_all(dense, stacks);
     const double of_data_sheets = print_all(dense, data_sheets);

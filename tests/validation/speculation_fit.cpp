@@ -52,7 +52,7 @@ const std::map<std::string, double> thinking_answers = {
 
 std::vector<Row> read_rows(const std::filesystem::path& path) {
     std::vector<Row> rows;
-    const auto json = nlohmann::json::parse(read_file(path));
+    const auto json = nlohmann::json::parse(text::read_file(path));
     for (const auto& entry : json.is_array() ? json : json.at("rows")) {
         const std::string series = entry.at("series");
         if (!series.starts_with("sdbench-vllm") || entry.at("speedup").is_null()) {
@@ -81,29 +81,30 @@ std::vector<Row> read_rows(const std::filesystem::path& path) {
     return rows;
 }
 
-Drafter drafter_of(const Row& row) {
+sim::Drafter drafter_of(const Row& row) {
     if (row.drafter == "ngram") {
-        return NgramDrafter{};
+        return sim::NgramDrafter{};
     }
     if (row.drafter == "draft model") {
-        const Model small = model("qwen3-0.6b");
-        return IndependentDrafter{small, small.precision};
+        const sim::Model small = model("qwen3-0.6b");
+        return sim::IndependentDrafter{small, small.precision};
     }
-    return row.drafter == "eagle" ? OneLayerDrafter{0, 2, OneLayerKind::eagle} : OneLayerDrafter::published_eagle3();
+    return row.drafter == "eagle" ? sim::OneLayerDrafter{0, 2, sim::OneLayerKind::eagle}
+                                  : sim::OneLayerDrafter::published_eagle3();
 }
 
 /// A free number of the stack, in seconds.
 struct Number {
     const char* key;
-    Seconds Stack::*field;
+    Seconds sim::Stack::*field;
     double start, high;
 };
-const Number numbers[] = {{"host_per_round", &Stack::host_per_round, 500e-6, 3e-3},
-                          {"host_per_draft_pass", &Stack::host_per_draft_pass, 200e-6, 2e-3},
-                          {"host_per_verified_token", &Stack::host_per_verified_token, 5e-6, 40e-6}};
+const Number numbers[] = {{"host_per_round", &sim::Stack::host_per_round, 500e-6, 3e-3},
+                          {"host_per_draft_pass", &sim::Stack::host_per_draft_pass, 200e-6, 2e-3},
+                          {"host_per_verified_token", &sim::Stack::host_per_verified_token, 5e-6, 40e-6}};
 using Values = std::vector<double>;
 
-Stack with(Stack stack, const Values& values) {
+sim::Stack with(sim::Stack stack, const Values& values) {
     for (std::size_t j = 0; j < std::size(numbers); ++j) {
         stack.*numbers[j].field = Seconds(values[j]);
     }
@@ -112,29 +113,29 @@ Stack with(Stack stack, const Values& values) {
     return stack;
 }
 
-double speedup(const Row& row, double batch, double accept_length, const Values& values, CostMode mode) {
-    static std::map<std::string, Model> models;
+double speedup(const Row& row, double batch, double accept_length, const Values& values, sim::CostMode mode) {
+    static std::map<std::string, sim::Model> models;
     const bool llama = row.model.starts_with("Llama");
     const auto [place, is_new] = models.try_emplace(llama ? "llama-3.1-8b" : "qwen3-8b");
     if (is_new) {
         place->second = model(place->first);
     }
-    static const Platform base = platform("h100-sxm", "vllm-0.10");
-    RoundSetup setup;
+    static const sim::Platform base = platform("h100-sxm", "vllm-0.10");
+    sim::RoundSetup setup;
     setup.target = place->second;
-    setup.precision = uniform_precision(NumberFormat::bf16);
+    setup.precision = sim::uniform_precision(sim::NumberFormat::bf16);
     setup.platform = base;
     setup.platform.mode = mode;
     setup.platform.stack = with(base.stack, values);
     setup.drafter = drafter_of(row);
-    setup.acceptance = Acceptance::mean_length(accept_length, row.draft_tokens);
-    setup.speculations = {chains_up_to(0).front(), chains_up_to(row.draft_tokens).back()};
+    setup.acceptance = sim::Acceptance::mean_length(accept_length, row.draft_tokens);
+    setup.speculations = {sim::chains_up_to(0).front(), sim::chains_up_to(row.draft_tokens).back()};
     setup.prompt_tokens = lengths.at(row.data_set).prompt;
     setup.output_tokens = row.thinks ? thinking_answers.at(row.data_set) : lengths.at(row.data_set).answer;
-    const CompiledRound round = compile_round(setup);
+    const sim::CompiledRound round = sim::compile_round(setup);
     const double context = setup.prompt_tokens + 0.5 * setup.output_tokens;
-    return evaluate(round, {1, batch, context}).tokens_per_second_device /
-           evaluate(round, {0, batch, context}).tokens_per_second_device;
+    return sim::evaluate(round, {1, batch, context}).tokens_per_second_device /
+           sim::evaluate(round, {0, batch, context}).tokens_per_second_device;
 }
 
 /// A scored row, and the row of its series from which its accept length follows, if it was not traced.
@@ -162,7 +163,7 @@ std::vector<Case> cases_of(const std::vector<Row>& rows) {
     return cases;
 }
 
-double predicted(const Case& at, const Values& values, CostMode mode) {
+double predicted(const Case& at, const Values& values, sim::CostMode mode) {
     double length = at.row.accept_length.value_or(1.0);
     if (at.first) {
         double low = 1.0, high = at.row.draft_tokens + 1.0;
@@ -174,18 +175,18 @@ double predicted(const Case& at, const Values& values, CostMode mode) {
     return speedup(at.row, at.row.batch, length, values, mode);
 }
 
-stack_fit::Solution fit(const std::vector<Case>& cases, CostMode mode) {
-    stack_fit::Solution solution;
+calibrate::stack_fit::Solution fit(const std::vector<Case>& cases, sim::CostMode mode) {
+    calibrate::stack_fit::Solution solution;
     for (const Number& number : numbers) {
         solution.values.push_back(number.start);
     }
     for (int i = 0; i < linearisations; ++i) {
-        stack_fit::Problem problem;
+        calibrate::stack_fit::Problem problem;
         for (std::size_t j = 0; j < std::size(numbers); ++j) {
             problem.candidates.push_back({solution.values[j], 0.0, numbers[j].high});
         }
         for (const Case& at : cases) {
-            stack_fit::LinearStep step{at.row.speedup, predicted(at, solution.values, mode), {}, 0};
+            calibrate::stack_fit::LinearStep step{at.row.speedup, predicted(at, solution.values, mode), {}, 0};
             for (std::size_t j = 0; j < std::size(numbers); ++j) {
                 Values moved = solution.values;
                 const double change = 0.02 * numbers[j].high;
@@ -195,35 +196,35 @@ stack_fit::Solution fit(const std::vector<Case>& cases, CostMode mode) {
             problem.steps.push_back(std::move(step));
         }
         for (std::size_t j = 0; j < std::size(numbers); ++j) {  // numbers that few rows tell apart stay near their start
-            stack_fit::LinearStep prior{1.0, 1.0, Values(std::size(numbers), 0.0), 0};
+            calibrate::stack_fit::LinearStep prior{1.0, 1.0, Values(std::size(numbers), 0.0), 0};
             prior.slopes[j] = 0.1 / (0.5 * numbers[j].high);
             prior.before += prior.slopes[j] * (solution.values[j] - numbers[j].start);
             problem.steps.push_back(std::move(prior));
         }
-        solution = stack_fit::fit(problem, problem.steps, {0, 1, 2}).value();
+        solution = calibrate::stack_fit::fit(problem, problem.steps, {0, 1, 2}).value();
     }
     return solution;
 }
 
-void print_numbers(const char* what, const stack_fit::Solution& solution) {
+void print_numbers(const char* what, const calibrate::stack_fit::Solution& solution) {
     fmt::print("  {}:", what);
     for (std::size_t j = 0; j < std::size(numbers); ++j) {
-        const double half = student_t(0.9, solution.degrees_of_freedom) * solution.standard_errors[j];
+        const double half = numerics::student_t(0.9, solution.degrees_of_freedom) * solution.standard_errors[j];
         fmt::print("  {} {:.1f} us (90 %: {:.1f} to {:.1f})", numbers[j].key, 1e6 * solution.values[j],
                    1e6 * std::max(0.0, solution.values[j] - half), 1e6 * (solution.values[j] + half));
     }
     fmt::print("\n");
 }
 
-double print(const std::string& name, const std::vector<Case>& cases, const Values& values, CostMode mode) {
+double print(const std::string& name, const std::vector<Case>& cases, const Values& values, sim::CostMode mode) {
     std::vector<double> errors, absolute;
     for (const Case& at : cases) {
         errors.push_back(predicted(at, values, mode) / at.row.speedup - 1.0);
         absolute.push_back(std::abs(errors.back()));
     }
-    const double median = quantile(absolute, 0.5);
+    const double median = numerics::quantile(absolute, 0.5);
     fmt::print("  {:<44} {:>4} rows   median error {:>5.1f} %   p90 {:>5.1f} %   bias {:>+5.1f} %\n", name, cases.size(),
-               100.0 * median, 100.0 * quantile(absolute, 0.9), 100.0 * quantile(errors, 0.5));
+               100.0 * median, 100.0 * numerics::quantile(absolute, 0.9), 100.0 * numerics::quantile(errors, 0.5));
     return median;
 }
 
@@ -234,7 +235,7 @@ std::vector<Case> chosen(std::vector<Case> cases, Keep keep) {
 }
 
 /// Errors of `cases` by numbers that were fitted elsewhere; returns the median.
-double print_slices(const std::string& name, const std::vector<Case>& cases, const Values& values, CostMode mode) {
+double print_slices(const std::string& name, const std::vector<Case>& cases, const Values& values, sim::CostMode mode) {
     const double median = print(name, cases, values, mode);
     for (const bool traced : {true, false}) {
         const auto slice = chosen(cases, [&](const Case& at) { return at.row.accept_length.has_value() == traced; });
@@ -268,14 +269,14 @@ int main() {
     const auto llama = chosen(all, [](const Case& at) { return at.row.model.starts_with("Llama"); });
     const auto qwen = chosen(all, [](const Case& at) { return !at.row.model.starts_with("Llama"); });
     bool good = true;
-    for (const CostMode mode : {CostMode::calibrated, CostMode::roofline}) {
+    for (const sim::CostMode mode : {sim::CostMode::calibrated, sim::CostMode::roofline}) {
         fmt::print("{} mode\n", name_of(mode));
-        const stack_fit::Solution both = fit(all, mode), of_llama = fit(llama, mode), of_qwen = fit(qwen, mode);
+        const calibrate::stack_fit::Solution both = fit(all, mode), of_llama = fit(llama, mode), of_qwen = fit(qwen, mode);
         print_numbers("fitted to both models", both);
         print_numbers("fitted to Llama", of_llama);
         print_numbers("fitted to Qwen", of_qwen);
         print("both models, fitted", all, both.values, mode);
-        const double most = mode == CostMode::calibrated ? goal_median : stated_roofline;
+        const double most = mode == sim::CostMode::calibrated ? goal_median : stated_roofline;
         good = print_slices("Llama, fitted to Qwen", llama, of_qwen.values, mode) <= most && good;
         good = print_slices("Qwen, fitted to Llama", qwen, of_llama.values, mode) <= most && good;
     }

@@ -7,7 +7,7 @@
 
 #include "numerics/quantile.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 constexpr std::size_t least_batches = 3;
@@ -85,7 +85,7 @@ void count_choices(std::span<const AdvisedRow> rows, Advice& advice) {
     }
     if (!regrets.empty()) {
         advice.mean_regret = mean(regrets);
-        advice.p90_regret = quantile(regrets, 0.9);
+        advice.p90_regret = numerics::quantile(regrets, 0.9);
     }
 }
 
@@ -108,4 +108,4 @@ Advice advice_of(std::span<const AdvisedRow> rows) {
     return advice;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

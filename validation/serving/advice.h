@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::validation {
 
 /// A speculative row with its prediction.
 struct AdvisedRow {
@@ -35,4 +35,4 @@ struct Advice {
 
 Advice advice_of(std::span<const AdvisedRow> rows);
 
-}  // namespace treeline
+}  // namespace treeline::validation

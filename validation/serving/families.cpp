@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 /// "5 to 16" of the class that holds `value`; classes end at `ends`, the last one has no end.
@@ -21,10 +21,10 @@ std::string class_of(double value, const std::array<double, count>& ends) {
     return fmt::format("{} and more", first);
 }
 
-bool has_experts(const Model& model) {
-    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+bool has_experts(const sim::Model& model) {
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const sim::LayerKind& kind) {
         return std::any_of(kind.blocks.begin(), kind.blocks.end(),
-                           [](const Block& block) { return std::holds_alternative<MixtureOfExperts>(block.kind); });
+                           [](const sim::Block& block) { return std::holds_alternative<sim::MixtureOfExperts>(block.kind); });
     });
 }
 
@@ -36,14 +36,14 @@ std::string engine_of(const std::string& stack) {
     return versioned ? stack.substr(0, dash) : stack;
 }
 
-std::string format_of(const Precision& precision) {
+std::string format_of(const sim::Precision& precision) {
     const std::string_view weights = name_of(precision.weights.format);
     const std::string_view experts = name_of(precision.experts.format);
     return weights == experts ? std::string(weights) : fmt::format("{}, experts {}", weights, experts);
 }
 
 std::string drafter_of(const MeasuredPoint& point) {
-    const bool tree = point.speculation && !std::holds_alternative<ChainShape>(point.speculation->shape);
+    const bool tree = point.speculation && !std::holds_alternative<sim::ChainShape>(point.speculation->shape);
     return point.drafter_kind + (tree ? ", tree" : "");
 }
 
@@ -57,8 +57,8 @@ std::string name_of_cut(const DeviceCut& cut) {
 
 }  // namespace
 
-std::string kind_of_model(const Model& model) {
-    const bool hybrid = has_recurrent_state(model);
+std::string kind_of_model(const sim::Model& model) {
+    const bool hybrid = sim::has_recurrent_state(model);
     return has_experts(model) ? (hybrid ? "hybrid mixture" : "mixture") : (hybrid ? "hybrid" : "dense");
 }
 
@@ -97,4 +97,4 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
     return {};
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

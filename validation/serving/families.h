@@ -7,7 +7,7 @@
 #include "sim/enum_names.h"
 #include "validation/serving/points.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 enum class Grouping { engine, device, kind, model, format, ranks, cut, batch, answer, drafter, draft_length, context };
 constexpr auto names_in(Grouping) {
@@ -30,10 +30,10 @@ constexpr auto names_in(Grouping) {
 std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping);
 
 /// "dense", "mixture", "hybrid" or "hybrid mixture".
-std::string kind_of_model(const Model& model);
+std::string kind_of_model(const sim::Model& model);
 
 /// Classes of draft lengths and batches, fine enough for medians and coarse enough for cases.
 std::string draft_class(double draft_tokens);
 std::string batch_class(double batch);
 
-}  // namespace treeline
+}  // namespace treeline::validation

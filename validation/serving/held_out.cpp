@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-namespace treeline {
+namespace treeline::validation {
 
 namespace {
 
@@ -80,4 +80,4 @@ double coverage(std::span<const HeldOutRow> rows, std::span<const double> measur
     return rows.empty() ? 0.0 : static_cast<double>(inside) / static_cast<double>(rows.size());
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace treeline {
+namespace treeline::validation {
 
 /// Predicts a row, by index.
 using PredictRow = std::function<double(std::size_t row)>;
@@ -33,4 +33,4 @@ std::vector<HeldOutRow> leave_families_out(const RowGroups& groups, std::span<co
 /// Share of rows whose measured value lies in its interval.
 double coverage(std::span<const HeldOutRow> rows, std::span<const double> measured);
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -7,7 +7,7 @@
 #include "sim/operations.h"
 #include "validation/serving/points.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 constexpr double longest_ttft_ms = 2000.0;  // beyond, requests queue, and fewer run than the row says
@@ -45,8 +45,8 @@ const ExclusionEntry* exclusion_of(const ServingRun& row, const NameTable& table
 
 /// Share of the peak that the products with weights of prompts and answers take over the whole time of a request.
 double least_utilisation(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts) {
-    const Device& device = parts.devices.at(point.device);
-    const double flops = 2.0 * static_cast<double>(active_body_parameters(parts.models.at(point.model))) *
+    const sim::Device& device = parts.devices.at(point.device);
+    const double flops = 2.0 * static_cast<double>(sim::active_body_parameters(parts.models.at(point.model))) *
                          (row.prompt_tokens + row.output_tokens);
     const double seconds = 1e-3 * (row.output_tokens * row.tpot_ms + row.ttft_ms.value_or(0.0));
     return point.batch * flops / seconds / (point.cut.devices() * device.peak_for(point.precision.math).value());
@@ -100,7 +100,7 @@ Unmapped rule_against(const ServingRun& row, const MeasuredPoint& point, const S
     if (row.ttft_ms.value_or(0.0) > longest_ttft_ms) {
         return {"requests queued (time to first token above 2 s)", fmt::format("{:.0f} ms", *row.ttft_ms)};
     }
-    const double most = bits_of(point.precision.math) < 16.0 ? most_narrow_utilisation : most_utilisation;
+    const double most = sim::bits_of(point.precision.math) < 16.0 ? most_narrow_utilisation : most_utilisation;
     if (const double share = least_utilisation(row, point, parts); share > most) {
         return {"prompts were not all computed (a prefix cache)", fmt::format("{:.2f} of the peak", share)};
     }
@@ -140,4 +140,4 @@ MeasuredPoints points_of(std::span<const ServingRun> rows, const ServingParts& p
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -5,7 +5,7 @@
 
 #include "validation/serving/points.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 Unmapped rule_against(const SpeculationRow& row) {
@@ -34,53 +34,54 @@ Unmapped rule_against(const SpeculationRow& row) {
 }
 
 /// The draft of a row: SGLang's tree, or a chain.
-Mapped<Speculation> speculation_of(const SpeculationRow& row) {
+Mapped<sim::Speculation> speculation_of(const SpeculationRow& row) {
     const double top_k = row.tree_top_k.value_or(1.0);
     if (top_k > 1.0 && row.tree_steps && row.tree_size) {
-        const SglangShape tree{static_cast<int>(*row.tree_steps), static_cast<int>(top_k), static_cast<int>(*row.tree_size)};
+        const sim::SglangShape tree{static_cast<int>(*row.tree_steps), static_cast<int>(top_k),
+                                    static_cast<int>(*row.tree_size)};
         if (const std::vector<std::string> found = problems(tree); !found.empty()) {
             return Unmapped{"draft tree cannot be built", found.front()};
         }
-        return Speculation{tree, Verification::packed,
-                           fmt::format("sglang {},{},{}", tree.steps, tree.top_k, tree.draft_tokens)};
+        return sim::Speculation{tree, sim::Verification::packed,
+                                fmt::format("sglang {},{},{}", tree.steps, tree.top_k, tree.draft_tokens)};
     }
     const double k = row.draft_tokens.value_or(row.tree_size ? *row.tree_size - 1.0 : 0.0);
     if (!(k >= 1.0) || k > 256.0 || k != std::floor(k)) {
         return Unmapped{"draft length not stated", row.drafter};
     }
-    return Speculation{ChainShape{static_cast<int>(k)}, Verification::unrolled, fmt::format("chain {}", k)};
+    return sim::Speculation{sim::ChainShape{static_cast<int>(k)}, sim::Verification::unrolled, fmt::format("chain {}", k)};
 }
 
-Mapped<Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, int drafts, const ServingParts& parts) {
+Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, int drafts, const ServingParts& parts) {
     if (kind == "eagle3") {
-        return Drafter{OneLayerDrafter::published_eagle3()};
+        return sim::Drafter{sim::OneLayerDrafter::published_eagle3()};
     }
     if (kind == "p-eagle") {
-        return Drafter{OneLayerDrafter::published_p_eagle()};
+        return sim::Drafter{sim::OneLayerDrafter::published_p_eagle()};
     }
     if (kind == "dflash" || kind == "dspark") {
-        ParallelDrafter drafter = kind == "dflash" ? ParallelDrafter{} : ParallelDrafter::published_dspark();
-        drafter.block = std::max(drafter.block, static_cast<Count>(drafts) + 1);
-        return Drafter{drafter};
+        sim::ParallelDrafter drafter = kind == "dflash" ? sim::ParallelDrafter{} : sim::ParallelDrafter::published_dspark();
+        drafter.block = std::max(drafter.block, static_cast<sim::Count>(drafts) + 1);
+        return sim::Drafter{drafter};
     }
     if (kind == "eagle" || kind == "mtp") {
-        OneLayerDrafter drafter;
-        drafter.kind = kind == "eagle" ? OneLayerKind::eagle : OneLayerKind::mtp;
-        return Drafter{drafter};
+        sim::OneLayerDrafter drafter;
+        drafter.kind = kind == "eagle" ? sim::OneLayerKind::eagle : sim::OneLayerKind::mtp;
+        return sim::Drafter{drafter};
     }
     if (kind == "ngram") {
-        return Drafter{NgramDrafter{}};
+        return sim::Drafter{sim::NgramDrafter{}};
     }
     if (kind == "medusa") {
-        return Drafter{MedusaDrafter{drafts, 1}};
+        return sim::Drafter{sim::MedusaDrafter{drafts, 1}};
     }
     if (kind == "model" || kind == "pard") {
         const Mapped<std::string> model = model_named(parts, row.drafter_model);
         if (const auto* unmapped = std::get_if<Unmapped>(&model)) {
             return Unmapped{"no description of the draft model", unmapped->detail.empty() ? row.drafter : unmapped->detail};
         }
-        const Model& draft = parts.models.at(std::get<std::string>(model));
-        return Drafter{IndependentDrafter{draft, draft.precision, kind == "pard"}};
+        const sim::Model& draft = parts.models.at(std::get<std::string>(model));
+        return sim::Drafter{sim::IndependentDrafter{draft, draft.precision, kind == "pard"}};
     }
     return Unmapped{"drafter kind is not known", row.drafter};
 }
@@ -105,17 +106,17 @@ std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts&
     if (kind == nullptr || kind->name.empty()) {
         return Unmapped{kind == nullptr ? "drafter kind is not known" : kind->reason, row.drafter};
     }
-    Mapped<Speculation> speculation = speculation_of(row);
+    Mapped<sim::Speculation> speculation = speculation_of(row);
     if (const auto* unmapped = std::get_if<Unmapped>(&speculation)) {
         return *unmapped;
     }
-    point.speculation = std::move(std::get<Speculation>(speculation));
+    point.speculation = std::move(std::get<sim::Speculation>(speculation));
     point.drafter_kind = kind->name;
-    Mapped<Drafter> drafter = drafter_of(row, kind->name, static_cast<int>(row.draft_tokens.value_or(4.0)), parts);
+    Mapped<sim::Drafter> drafter = drafter_of(row, kind->name, static_cast<int>(row.draft_tokens.value_or(4.0)), parts);
     if (const auto* unmapped = std::get_if<Unmapped>(&drafter)) {
         return *unmapped;
     }
-    point.drafter = std::move(std::get<Drafter>(drafter));
+    point.drafter = std::move(std::get<sim::Drafter>(drafter));
     return std::nullopt;
 }
 
@@ -153,4 +154,4 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
     return result;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

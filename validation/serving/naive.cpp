@@ -2,7 +2,7 @@
 
 #include "numerics/quantile.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 double StepCostTable::cost(const std::string& family, const std::string& draft, const std::string& batch) const {
     std::vector<double> of_both, of_draft, all;
@@ -20,7 +20,7 @@ double StepCostTable::cost(const std::string& family, const std::string& draft, 
         }
     }
     const std::vector<double>& best = !of_both.empty() ? of_both : !of_draft.empty() ? of_draft : all;
-    return best.empty() ? 1.0 : quantile(best, 0.5);
+    return best.empty() ? 1.0 : numerics::quantile(best, 0.5);
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace treeline {
+namespace treeline::validation {
 
 /// A row that states its accept length, and the classes that a table knows of it.
 struct StepCostRow {
@@ -28,4 +28,4 @@ private:
     std::vector<StepCostRow> rows_;
 };
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 bool is_kept(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '+'; }
@@ -124,4 +124,4 @@ const DatasetEntry& dataset_for(const NameTable& table, std::string_view text) {
     return found == table.datasets.end() ? table.datasets.back() : *found;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

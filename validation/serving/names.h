@@ -9,7 +9,7 @@
 
 #include "sim/precision.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 /// Names that mean the same. Patterns are normalised() texts in which * stands for any characters.
 struct NameEntry {
@@ -27,9 +27,9 @@ struct EngineEntry {
 /// A format of checkpoints.
 struct FormatEntry {
     std::vector<std::string> patterns;  ///< of one word of the text
-    Storage storage;
-    NumberFormat math = NumberFormat::bf16;
-    std::optional<Storage> embeddings = {};  ///< where they are quantised, too
+    sim::Storage storage;
+    sim::NumberFormat math = sim::NumberFormat::bf16;
+    std::optional<sim::Storage> embeddings = {};  ///< where they are quantised, too
 };
 
 /// Lengths of a data set's prompts and answers, for rows that do not state them.
@@ -76,4 +76,4 @@ const FormatEntry* format_in(const NameTable& table, std::string_view text);
 /// Lengths of a data set; the table's last entry for unknown ones.
 const DatasetEntry& dataset_for(const NameTable& table, std::string_view text);
 
-}  // namespace treeline
+}  // namespace treeline::validation

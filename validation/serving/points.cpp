@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 /// "0.10.1rc2" as {0, 10, 1}; empty where the text does not begin with a number.
@@ -34,7 +34,7 @@ std::vector<int> stated_version(std::string text) {
 }
 
 /// Whether a checkpoint of this model already is what the format says.
-bool is_published_in(const Model& model, const FormatEntry& format) {
+bool is_published_in(const sim::Model& model, const FormatEntry& format) {
     return model.precision.weights.format == format.storage.format || model.precision.experts.format == format.storage.format;
 }
 
@@ -56,15 +56,15 @@ std::string taken_cache(std::string& words) {
 }
 
 /// A checkpoint of the model in this format. Of fp4, experts alone may be in it.
-Precision quantised(const Model& published, const FormatEntry& format, bool fp4_in_experts_only) {
-    const NumberFormat stored = published.precision.activations.format;
-    const NumberFormat wide = bits_of(stored) == 16.0 ? stored : NumberFormat::bf16;
-    if (bits_of(format.storage.format) >= 16.0) {
-        return checkpoint_precision(format.storage.format, wide);
+sim::Precision quantised(const sim::Model& published, const FormatEntry& format, bool fp4_in_experts_only) {
+    const sim::NumberFormat stored = published.precision.activations.format;
+    const sim::NumberFormat wide = sim::bits_of(stored) == 16.0 ? stored : sim::NumberFormat::bf16;
+    if (sim::bits_of(format.storage.format) >= 16.0) {
+        return sim::checkpoint_precision(format.storage.format, wide);
     }
-    Precision precision = checkpoint_precision(wide, wide);
+    sim::Precision precision = sim::checkpoint_precision(wide, wide);
     precision.experts = format.storage;
-    if (format.storage.format != NumberFormat::fp4 || !fp4_in_experts_only) {
+    if (format.storage.format != sim::NumberFormat::fp4 || !fp4_in_experts_only) {
         precision.weights = format.storage;
     }
     if (format.embeddings) {
@@ -75,21 +75,21 @@ Precision quantised(const Model& published, const FormatEntry& format, bool fp4_
 }
 
 /// The rollback policy of the stack that is fastest at the point, as estimate_point() chooses.
-void choose_rollback(RoundSetup& setup, const DesignPoint& point) {
-    const std::vector<Rollback> rollbacks = rollbacks_for(setup.target, setup.platform.stack);
-    setup.rollback = rollbacks.empty() ? Rollback::truncate : rollbacks.front();
+void choose_rollback(sim::RoundSetup& setup, const sim::DesignPoint& point) {
+    const std::vector<sim::Rollback> rollbacks = sim::rollbacks_for(setup.target, setup.platform.stack);
+    setup.rollback = rollbacks.empty() ? sim::Rollback::truncate : rollbacks.front();
     if (rollbacks.size() < 2 || point.speculation == 0) {
         return;
     }
-    Rollback best = setup.rollback;
+    sim::Rollback best = setup.rollback;
     double most = 0.0;
-    for (const Rollback rollback : rollbacks) {
+    for (const sim::Rollback rollback : rollbacks) {
         setup.rollback = rollback;
         if (!problems_of(setup).empty()) {
             continue;
         }
-        const CompiledRound round = compile_round(setup);
-        const double gain = round.runs(point.speculation) ? evaluate(round, point).throughput_multiplier : 0.0;
+        const sim::CompiledRound round = sim::compile_round(setup);
+        const double gain = round.runs(point.speculation) ? sim::evaluate(round, point).throughput_multiplier : 0.0;
         if (gain > most) {
             most = gain;
             best = rollback;
@@ -99,14 +99,14 @@ void choose_rollback(RoundSetup& setup, const DesignPoint& point) {
 }
 
 /// Further children share what the first one leaves, each half of the rest: the surer a drafter, the deeper its tree.
-RankAcceptance siblings_of(double first) {
+sim::RankAcceptance siblings_of(double first) {
     std::vector<double> by_rank = {first};
     double rest = 1.0 - first;
     for (int rank = 2; rank <= 8; ++rank) {
         rest *= 0.5;
         by_rank.push_back(rest);
     }
-    return RankAcceptance(std::move(by_rank));
+    return sim::RankAcceptance(std::move(by_rank));
 }
 
 }  // namespace
@@ -161,11 +161,11 @@ Mapped<std::string> stack_named(const ServingParts& parts, const std::string& en
     return !best.empty() ? best : !oldest.empty() ? oldest : plain;
 }
 
-Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text) {
-    const Model& published = parts.models.at(model);
+sim::Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text) {
+    const sim::Model& published = parts.models.at(model);
     std::string words = normalised(text);
     const FormatEntry* cache = format_in(parts.names, taken_cache(words));
-    Precision precision = published.precision;
+    sim::Precision precision = published.precision;
     const FormatEntry* format = format_in(parts.names, words);
     if (format != nullptr && !is_published_in(published, *format)) {
         precision = quantised(published, *format, fits_any(parts.names.fp4_experts_only, model));
@@ -179,13 +179,13 @@ Precision precision_named(const ServingParts& parts, const std::string& model, c
 namespace {
 
 /// precision_named() on an engine, which may have a format of its own for the cache.
-Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model,
-                       const std::string& text) {
-    Precision precision = precision_named(parts, model, text);
-    const Precision& published = parts.models.at(model).precision;
+sim::Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model,
+                            const std::string& text) {
+    sim::Precision precision = precision_named(parts, model, text);
+    const sim::Precision& published = parts.models.at(model).precision;
     const bool other_checkpoint = precision.weights != published.weights || precision.experts != published.experts;
-    if (engine.fp8_cache && other_checkpoint && bits_of(precision.experts.format) <= 8.0) {
-        precision.kv_cache = Storage{NumberFormat::fp8};
+    if (engine.fp8_cache && other_checkpoint && sim::bits_of(precision.experts.format) <= 8.0) {
+        precision.kv_cache = sim::Storage{sim::NumberFormat::fp8};
     }
     return precision;
 }
@@ -212,10 +212,10 @@ StatedCut read_as_documented(StatedCut cut) {
 }
 
 /// As many ranks as the weights need, for a run that does not say.
-double fewest_ranks(const ServingParts& parts, const std::string& model, const Precision& precision,
+double fewest_ranks(const ServingParts& parts, const std::string& model, const sim::Precision& precision,
                     const std::string& device) {
     constexpr double share_for_weights = 0.85;  // caches and workspace need the rest
-    const Bytes weights = stored_weights(parts.models.at(model), precision, 1.0);
+    const Bytes weights = sim::stored_weights(parts.models.at(model), precision, 1.0);
     double ranks = 1.0;
     while (weights / ranks > parts.devices.at(device).memory * share_for_weights && ranks < 64.0) {
         ranks *= 2.0;
@@ -224,7 +224,7 @@ double fewest_ranks(const ServingParts& parts, const std::string& model, const P
 }
 
 Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& stated, const std::string& model,
-                         const Precision& precision, const std::string& device, bool splits_layers) {
+                         const sim::Precision& precision, const std::string& device, bool splits_layers) {
     const auto above_one = [](const std::optional<double>& ranks) { return ranks && *ranks > 1.0; };
     const auto is_zero = [](const std::optional<double>& ranks) { return ranks && *ranks <= 0.0; };
     if (is_zero(stated.tensor) || is_zero(stated.attention_data) || is_zero(stated.expert_tensor) || is_zero(stated.expert)) {
@@ -278,26 +278,26 @@ double draft_depth(const MeasuredPoint& point) {
     if (!point.speculation) {
         return 0.0;
     }
-    const auto* tree = std::get_if<SglangShape>(&point.speculation->shape);
-    return tree != nullptr ? tree->steps : std::get<ChainShape>(point.speculation->shape).draft_tokens;
+    const auto* tree = std::get_if<sim::SglangShape>(&point.speculation->shape);
+    return tree != nullptr ? tree->steps : std::get<sim::ChainShape>(point.speculation->shape).draft_tokens;
 }
 
 double draft_tokens_of(const MeasuredPoint& point) {
-    const auto* tree = point.speculation ? std::get_if<SglangShape>(&point.speculation->shape) : nullptr;
+    const auto* tree = point.speculation ? std::get_if<sim::SglangShape>(&point.speculation->shape) : nullptr;
     return tree != nullptr ? tree->draft_tokens - 1.0 : draft_depth(point);
 }
 
-DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_length) {
-    DraftAcceptance acceptance(Acceptance::mean_length(accept_length, draft_depth(point)));
-    if (!std::holds_alternative<ChainShape>(point.speculation->shape)) {
+sim::DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_length) {
+    sim::DraftAcceptance acceptance(sim::Acceptance::mean_length(accept_length, draft_depth(point)));
+    if (!std::holds_alternative<sim::ChainShape>(point.speculation->shape)) {
         acceptance.siblings = siblings_of(acceptance.chain.position(1));
-        acceptance.measured = {{build_tree(point.speculation->shape, acceptance.siblings), accept_length}};
+        acceptance.measured = {{sim::build_tree(point.speculation->shape, acceptance.siblings), accept_length}};
     }
     return acceptance;
 }
 
-RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostMode mode, double accept_length) {
-    RoundSetup setup;
+sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode, double accept_length) {
+    sim::RoundSetup setup;
     setup.target = parts.models.at(point.model);
     setup.precision = point.precision;
     setup.platform.device = parts.devices.at(point.device);
@@ -308,7 +308,7 @@ RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostM
     setup.drafter = point.drafter;
     setup.prompt_tokens = point.prompt_tokens;
     setup.output_tokens = point.output_tokens;
-    setup.speculations = chains_up_to(0);
+    setup.speculations = sim::chains_up_to(0);
     if (point.speculation) {
         setup.speculations.push_back(*point.speculation);
         setup.acceptance = acceptance_for(point, accept_length);
@@ -318,11 +318,11 @@ RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostM
 }
 
 void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& result) {
-    const RoundSetup setup =
-        setup_of(point, parts, CostMode::roofline, point.accept_length.value_or(1.0 + 0.5 * draft_depth(point)));
+    const sim::RoundSetup setup =
+        setup_of(point, parts, sim::CostMode::roofline, point.accept_length.value_or(1.0 + 0.5 * draft_depth(point)));
     std::vector<std::string> problems = problems_of(setup);
     if (problems.empty() && point.speculation) {
-        const CompiledRound round = compile_round(setup);
+        const sim::CompiledRound round = sim::compile_round(setup);
         if (!round.row(1).problem.empty()) {
             problems = {round.row(1).problem};
         }
@@ -334,4 +334,4 @@ void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& r
     result.points.push_back(std::move(point));
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -12,15 +12,15 @@
 #include "validation/serving/names.h"
 #include "validation/serving/rows.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 /// The descriptions that rows may name, by catalogue name.
 struct ServingParts {
     NameTable names;
-    std::map<std::string, Model> models;
+    std::map<std::string, sim::Model> models;
     std::map<std::string, std::string> stems;  ///< model_stem() of a name -> key of `models`
-    std::map<std::string, Device> devices;
-    std::map<std::string, Stack> stacks;  ///< "vllm", and versions of it: "vllm-0.10"
+    std::map<std::string, sim::Device> devices;
+    std::map<std::string, sim::Stack> stacks;  ///< "vllm", and versions of it: "vllm-0.10"
 };
 
 /// What the number of a row is.
@@ -33,24 +33,24 @@ enum class MeasuredQuantity {
 /// How a run is shared out over devices.
 struct DeviceCut {
     double tensor = 1.0;
-    Parallelism parallel;
+    sim::Parallelism parallel;
 
-    [[nodiscard]] double devices() const { return devices_of(tensor, parallel); }
+    [[nodiscard]] double devices() const { return sim::devices_of(tensor, parallel); }
 };
 
 /// A row that can be priced. Everything is by name, so that a fit may change ServingParts and ask again.
 struct MeasuredPoint {
     std::size_t row = 0;  ///< index into the rows
     std::string model, device, stack;
-    Precision precision;
-    Drafter drafter = NoDrafter{};
+    sim::Precision precision;
+    sim::Drafter drafter = sim::NoDrafter{};
     std::string drafter_kind;  ///< "eagle3", "mtp", "model", …; empty without speculation
     DeviceCut cut;
     double batch = 1.0;    ///< over all groups of attention data parallelism
     double context = 0.0;  ///< mean over the answer
     double prompt_tokens = 0.0;
-    double output_tokens = 0.0;              ///< 0: decoding alone
-    std::optional<Speculation> speculation;  ///< nothing: plain decoding
+    double output_tokens = 0.0;                   ///< 0: decoding alone
+    std::optional<sim::Speculation> speculation;  ///< nothing: plain decoding
     MeasuredQuantity quantity = MeasuredQuantity::time_per_token;
     double measured = 0.0;
     std::optional<double> accept_length;
@@ -76,11 +76,11 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
 /// The setup that prices a point: plain decoding first and, if it speculates, its draft second, with as many drafts accepted as
 /// makes up `accept_length` (the bonus token counted; for a chain, with the same rate at each position). Where the target has a
 /// recurrent state, with the rollback policy of the stack that is fastest there.
-RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, CostMode mode, double accept_length = 1.0);
+sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode, double accept_length = 1.0);
 
 /// As many drafts of a point accepted as make up this accept length. For a tree, which grows from the best candidates, the
 /// length is that of the tree which a drafter with this rate would grow.
-DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_length);
+sim::DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_length);
 
 /// Levels of a point's draft: a round yields at most that and the bonus token. 0 without speculation.
 double draft_depth(const MeasuredPoint& point);
@@ -102,7 +102,7 @@ Mapped<std::string> device_named(const ServingParts& parts, const std::string& t
 Mapped<std::string> stack_named(const ServingParts& parts, const std::string& engine, const std::string& version);
 /// What a checkpoint of `model` holds where it is called `text`; as published where no word of it is a format. The cache is in
 /// fp8 where the text says so ("fp8 KV").
-Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text);
+sim::Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text);
 /// What both kinds of rows say of where they ran.
 struct StatedPlace {
     std::string model, device, engine, engine_version;
@@ -115,4 +115,4 @@ std::optional<Unmapped> set_place(const StatedPlace& stated, const ServingParts&
 /// Adds the point, or the reason why it cannot be priced.
 void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& result);
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -3,23 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
-namespace treeline {
+namespace treeline::validation {
 
-double predicted_time_per_token(const MeasuredPoint& point, const ServingParts& parts, CostMode mode) {
-    return evaluate(compile_round(setup_of(point, parts, mode)), {0, point.batch, point.context}).time_per_token.value();
+double predicted_time_per_token(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode) {
+    return sim::evaluate(sim::compile_round(setup_of(point, parts, mode)), {0, point.batch, point.context})
+        .time_per_token.value();
 }
 
-SpeculativePoint::SpeculativePoint(const MeasuredPoint& point, const ServingParts& parts, CostMode mode)
+SpeculativePoint::SpeculativePoint(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode)
     : point_(point), setup_(setup_of(point, parts, mode)), longest_(1.0 + draft_depth(point)) {}
 
 double SpeculativePoint::speed_up(double accept_length) {
     setup_.acceptance = acceptance_for(point_, accept_length);
-    const CompiledRound round = compile_round(setup_);
-    const RoundEstimate with = evaluate(round, {1, point_.batch, point_.context});
+    const sim::CompiledRound round = sim::compile_round(setup_);
+    const sim::RoundEstimate with = sim::evaluate(round, {1, point_.batch, point_.context});
     if (point_.quantity != MeasuredQuantity::throughput_gain) {
         return with.throughput_multiplier;
     }
-    return with.tokens_per_second_device / evaluate(round, {0, point_.batch, point_.context}).tokens_per_second_device;
+    return with.tokens_per_second_device / sim::evaluate(round, {0, point_.batch, point_.context}).tokens_per_second_device;
 }
 
 double SpeculativePoint::accept_length_for(double wanted) {
@@ -36,6 +37,6 @@ double SpeculativePoint::accept_length_for(double wanted) {
     return length;
 }
 
-bool SpeculativePoint::fits() { return evaluate(compile_round(setup_), {1, point_.batch, point_.context}).fits; }
+bool SpeculativePoint::fits() { return sim::evaluate(sim::compile_round(setup_), {1, point_.batch, point_.context}).fits; }
 
-}  // namespace treeline
+}  // namespace treeline::validation

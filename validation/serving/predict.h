@@ -3,15 +3,15 @@
 
 #include "validation/serving/points.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 /// Time per output token without speculation, in seconds: RoundEstimate::time_per_token.
-double predicted_time_per_token(const MeasuredPoint& point, const ServingParts& parts, CostMode mode);
+double predicted_time_per_token(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode);
 
 /// A speculative point, compiled for one accept length after the other.
 class SpeculativePoint {
 public:
-    SpeculativePoint(const MeasuredPoint& point, const ServingParts& parts, CostMode mode);
+    SpeculativePoint(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode);
 
     /// The ratio that the row measured, over plain decoding under the same conditions.
     [[nodiscard]] double speed_up(double accept_length);
@@ -23,8 +23,8 @@ public:
 
 private:
     MeasuredPoint point_;
-    RoundSetup setup_;
+    sim::RoundSetup setup_;
     double longest_ = 1.0;
 };
 
-}  // namespace treeline
+}  // namespace treeline::validation

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace treeline {
+namespace treeline::validation {
 
 /// Where a row stands: "silicon_tpot.csv: row 17".
 struct RowPlace {
@@ -53,4 +53,4 @@ struct SpeculationRow {
     std::string suspect, duplicate_of, confidence;  ///< why it is suspect; of which row it is a duplicate
 };
 
-}  // namespace treeline
+}  // namespace treeline::validation

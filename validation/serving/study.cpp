@@ -10,7 +10,7 @@
 #include "numerics/quantile.h"
 #include "validation/serving/study_parts.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 /// One vote for each series.
@@ -22,15 +22,15 @@ ErrorSummary summary_by_series(const std::vector<ScoredPoint>& rows, const std::
     }
     std::vector<double> bias, absolute;
     for (const auto& [name, errors] : signed_errors) {
-        bias.push_back(quantile(errors, 0.5));
-        absolute.push_back(quantile(absolute_errors.at(name), 0.5));
+        bias.push_back(numerics::quantile(errors, 0.5));
+        absolute.push_back(numerics::quantile(absolute_errors.at(name), 0.5));
     }
     ErrorSummary summary;
     summary.rows = absolute.size();
-    summary.median = quantile(absolute, 0.5);
-    summary.p90 = quantile(absolute, 0.9);
-    summary.largest = quantile(absolute, 1.0);
-    summary.bias = quantile(bias, 0.5);
+    summary.median = numerics::quantile(absolute, 0.5);
+    summary.p90 = numerics::quantile(absolute, 0.9);
+    summary.largest = numerics::quantile(absolute, 1.0);
+    summary.bias = numerics::quantile(bias, 0.5);
     return summary;
 }
 
@@ -105,13 +105,13 @@ std::vector<FamilyCoverage> coverage_of(const ErrorTable& table, const std::vect
         }
         std::sort(families.begin(), families.end());
         const auto distinct = std::unique(families.begin(), families.end()) - families.begin();
-        result.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, measured), quantile(widths, 0.5),
-                          summary_of(errors)});
+        result.push_back({grouping, static_cast<std::size_t>(distinct), coverage(held_out, measured),
+                          numerics::quantile(widths, 0.5), summary_of(errors)});
     }
     return result;
 }
 
-std::vector<ReasonCount> reasons_of(const MeasuredPoints& mapped, const ServingParts& parts, CostMode mode) {
+std::vector<ReasonCount> reasons_of(const MeasuredPoints& mapped, const ServingParts& parts, sim::CostMode mode) {
     std::map<std::string, std::pair<std::size_t, std::vector<RowError>>> reasons;
     for (const LeftOutPoint& left_out : mapped.left_out) {
         auto& [rows, errors] = reasons[left_out.reason];
@@ -203,4 +203,4 @@ ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
     return study;
 }
 
-}  // namespace treeline
+}  // namespace treeline::validation

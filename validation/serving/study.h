@@ -13,14 +13,14 @@
 #include "validation/serving/held_out.h"
 #include "validation/serving/points.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 struct ServingStudyInput {
     std::vector<ServingRun> serving;
     std::vector<SpeculationRow> speculation;
     ServingParts parts;
     std::vector<std::string> notes;  ///< on reading, for the report
-    CostMode mode = CostMode::roofline;
+    sim::CostMode mode = sim::CostMode::roofline;
 };
 
 /// Errors of a group of rows.
@@ -83,4 +83,4 @@ using FitParts = std::function<ServingParts(const ServingParts& parts, const std
 /// `fit`: what may be adapted to the rows of other families when one is left out; nothing: the parts as they are.
 ServingStudy study_serving(ServingStudyInput input, const FitParts& fit = {});
 
-}  // namespace treeline
+}  // namespace treeline::validation

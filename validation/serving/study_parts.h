@@ -4,7 +4,7 @@
 #include "validation/serving/predict.h"
 #include "validation/serving/study.h"
 
-namespace treeline {
+namespace treeline::validation {
 
 /// A table of speed-ups before it is summarised, and the series of each of its rows.
 struct SpeculativeTable {
@@ -16,4 +16,4 @@ struct SpeculativeTable {
 /// Both tables of the speculative points: with the accept length given, and fitted.
 std::vector<SpeculativeTable> speculative_tables(const ServingStudy& study);
 
-}  // namespace treeline
+}  // namespace treeline::validation

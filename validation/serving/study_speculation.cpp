@@ -7,7 +7,7 @@
 #include "validation/serving/naive.h"
 #include "validation/serving/study_parts.h"
 
-namespace treeline {
+namespace treeline::validation {
 namespace {
 
 /// A series of one draft: the batches of a sweep.
@@ -137,4 +137,4 @@ private:
 
 std::vector<SpeculativeTable> speculative_tables(const ServingStudy& study) { return Tables(study).made(); }
 
-}  // namespace treeline
+}  // namespace treeline::validation

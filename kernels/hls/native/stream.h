@@ -12,12 +12,12 @@
 namespace hls {
 
 /// Where the running kernels record, per thread; null: nowhere.
-inline thread_local treeline::accelerator::Trace* recording = nullptr;
+inline thread_local treeline::kernels::accelerator::Trace* recording = nullptr;
 
 /// Records into a trace for as long as it lives.
 class Recording {
 public:
-    explicit Recording(treeline::accelerator::Trace& trace) { recording = &trace; }
+    explicit Recording(treeline::kernels::accelerator::Trace& trace) { recording = &trace; }
     ~Recording() { recording = nullptr; }
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
@@ -38,7 +38,7 @@ public:
 
     void write(const T& value) {
         if (recording != nullptr) {
-            recording->record(treeline::accelerator::Access::write, id_);
+            recording->record(treeline::kernels::accelerator::Access::write, id_);
         }
         queue_.push_back(value);
     }
@@ -48,7 +48,7 @@ public:
             throw std::logic_error("stream \"" + name_ + "\" is read before it is written");
         }
         if (recording != nullptr) {
-            recording->record(treeline::accelerator::Access::read, id_);
+            recording->record(treeline::kernels::accelerator::Access::read, id_);
         }
         T value = queue_.front();
         queue_.pop_front();

@@ -8,7 +8,7 @@
 
 #include "rtl_layer.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 /// Parameters of layer_top that are fixed in the simulated models.
 inline constexpr int rtl_ssm_depth = 4, rtl_waiting_places = 32, rtl_weight_fifo = 8, rtl_block_fifo = 2, rtl_heads = 4,
@@ -137,4 +137,4 @@ private:
     Model model_;
 };
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

@@ -4,7 +4,7 @@
 #include "Vgrid.h"
 #include "bench.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 // Host port targets (kernels/rtl/layer_top.sv).
 enum HostTarget { state_memory = 0, cache = 1, head_coefficients = 2, token_coefficients = 3, activations = 4 };
@@ -49,7 +49,7 @@ public:
         model().reset = 1;
         model().host_read = 1;
         for (int i = 0; i < tiles; ++i) {
-            inspect(state_memory, i);
+            inspect(sim::state_memory, i);
             StateTile<S> tile;
             for (int lane = 0; lane < S::lanes; ++lane) {
                 tile.h[lane] = signed_bits(model().host_answer, lane * 16, 16);
@@ -103,7 +103,7 @@ private:
                 set_bits(model().host_data, lane * 16, 16,
                          static_cast<std::uint64_t>(static_cast<std::int64_t>(data_.memory[i].h[lane])));
             }
-            host_writes(state_memory, static_cast<int>(i));
+            host_writes(sim::state_memory, static_cast<int>(i));
         }
     }
 
@@ -202,4 +202,4 @@ private:
     int block_ = 0, gate_ = 0;
 };
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

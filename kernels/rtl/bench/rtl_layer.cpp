@@ -3,7 +3,7 @@
 #include "Vtiming.h"
 #include "data_bench.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 namespace {
 
@@ -71,4 +71,4 @@ RtlOutcome run_rtl_timing(const LayerPlan& plan, const LayerDesign& design, std:
         tiles_of(plan), most_cycles, [](std::int64_t) {}, [](const Vtiming&) {});
 }
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

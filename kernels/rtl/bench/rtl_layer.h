@@ -7,7 +7,7 @@
 
 #include "kernels/hls/layer_run.h"
 
-namespace treeline::accelerator {
+namespace treeline::kernels::accelerator {
 
 struct RtlOutcome {
     std::int64_t cycles = 0;
@@ -33,4 +33,4 @@ RtlOutcome run_rtl(const LayerPlan& plan, const LayerDesign& design, const Layer
 /// Cycles alone, of a layer of any size.
 RtlOutcome run_rtl_timing(const LayerPlan& plan, const LayerDesign& design, std::int64_t most_cycles = 100'000'000);
 
-}  // namespace treeline::accelerator
+}  // namespace treeline::kernels::accelerator

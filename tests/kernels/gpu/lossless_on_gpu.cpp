@@ -13,7 +13,7 @@ namespace {
 constexpr GraphUse all_graph_uses[] = {GraphUse::none, GraphUse::phases, GraphUse::round};
 
 /// Enough rounds for graphs to be recorded and replayed, and few enough where the device is emulated.
-DecodeSetup short_setup(const Model& target) {
+DecodeSetup short_setup(const sim::Model& target) {
     DecodeSetup setup = small_setup(target);
     setup.batch = 2;
     setup.new_tokens = 12;
@@ -47,7 +47,7 @@ TEST_CASE("on the device other drafters, wide trees and long prompts change no t
 }
 
 TEST_CASE("on the device windows and sparse drafters change no token, and long contexts are cut into parts", "[on_device]") {
-    Model windowed = tiny_model("transformer");
+    sim::Model windowed = tiny_model("transformer");
     windowed.kinds.front().blocks.front() = attention_block(6);
     check_all_ways(yardstick(short_setup(windowed)), SharedLayers{.layers = 2}, chain_of(3),
                    {decoder::DeviceKind::cuda, GraphUse::phases});
@@ -68,13 +68,13 @@ TEST_CASE("on the device given acceptance times every phase, in bf16", "[on_devi
         setup.elements = kernels::ElementType::bf16;
         setup.drafter = SharedLayers{.layers = 1};
         setup.tree = chain_of(3);
-        setup.rollback = Rollback::replay;
+        setup.rollback = sim::Rollback::replay;
         setup.given_acceptance = GivenAcceptance{{1.0, 1.0, 0.0}, {}};
         const DecodeResult result = decode(setup);
         CHECK(result.accept_length() == 3.0);
         CHECK(result.rounds == 7);
         REQUIRE(!result.seconds.round.empty());
-        CHECK(quantile(result.seconds.round, 0.5) > 0.0);
+        CHECK(numerics::quantile(result.seconds.round, 0.5) > 0.0);
         CHECK(result.seconds.verify.empty() == (graphs == GraphUse::round));
         for (const double seconds : result.seconds.verify) {
             CHECK(seconds > 0.0);

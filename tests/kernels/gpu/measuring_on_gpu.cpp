@@ -9,9 +9,10 @@ using namespace treeline;
 
 TEST_CASE("the smallest cases of every table are measured on the device", "[on_device]") {
     constexpr std::size_t rotation = std::size_t{8} << 20;
-    const MeasuredDevice device{&kernels::cuda_backend(), true, {}};
-    Workspace workspace(*device.backend, rotation);
-    const std::vector<KernelCase> cases = kernel_cases({Thoroughness::quick, true}, std::size_t{1} << 16);
+    const calibrate::MeasuredDevice device{&kernels::cuda_backend(), true, {}};
+    calibrate::Workspace workspace(*device.backend, rotation);
+    const std::vector<calibrate::KernelCase> cases =
+        calibrate::kernel_cases({calibrate::Thoroughness::quick, true}, std::size_t{1} << 16);
     std::map<std::string, std::vector<std::size_t>> by_table;
     for (std::size_t i = 0; i < cases.size(); ++i) {
         by_table[cases[i].table].push_back(i);
@@ -22,21 +23,22 @@ TEST_CASE("the smallest cases of every table are measured on the device", "[on_d
                          [&](std::size_t a, std::size_t b) { return cases[a].largest_piece < cases[b].largest_piece; });
         chosen.insert(chosen.end(), indices.begin(), indices.begin() + std::min<std::ptrdiff_t>(2, std::ssize(indices)));
     }
-    ProtocolOptions options;
+    calibrate::ProtocolOptions options;
     options.least_samples = 1;
     options.most_samples = 2;
     options.seconds = 1.0;
     options.limits = {1e9, 1.0};  // times mean nothing here
-    std::vector<Skipped> skipped;
-    const std::vector<Target> targets = kernel_targets(device, cases, chosen, workspace, skipped);
-    Sentinel sentinel(device, rotation / 2);
-    const ProtocolRun run = measure(sentinel, targets, options, [](const std::vector<Measurement>&, double, double) {});
+    std::vector<calibrate::Skipped> skipped;
+    const std::vector<calibrate::Target> targets = calibrate::kernel_targets(device, cases, chosen, workspace, skipped);
+    calibrate::Sentinel sentinel(device, rotation / 2);
+    const calibrate::ProtocolRun run =
+        calibrate::measure(sentinel, targets, options, [](const std::vector<calibrate::Measurement>&, double, double) {});
     CHECK(run.measurements.size() + skipped.size() == chosen.size());
-    for (const Skipped& each : skipped) {
+    for (const calibrate::Skipped& each : skipped) {
         UNSCOPED_INFO(each.reason);
     }
     CHECK(run.measurements.size() >= by_table.size());
-    for (const Measurement& each : run.measurements) {
+    for (const calibrate::Measurement& each : run.measurements) {
         INFO(cases[each.index].name());
         CHECK(each.median > 0.0);
     }
