@@ -25,7 +25,7 @@ void check_range(Problems& problems, const char* name, int value, int low, int h
 }
 
 Problems problems_of_model(const sim::Model& model) {
-    Problems problems = treeline::problems_of(model);
+    Problems problems = sim::problems_of(model);
     if (problems.empty()) {
         append(problems, problems_of_weights(model));
     }

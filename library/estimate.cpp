@@ -34,7 +34,7 @@ std::string as_table(const EstimateAnswer& answer) { return reports::estimate_ta
 
 std::string as_json(const EstimateAnswer& answer) {
     const nlohmann::ordered_json point = answer.point_json ? *answer.point_json : nlohmann::ordered_json();
-    return estimate_json(answer, point).dump(2) + "\n";
+    return reports::estimate_json(answer, point).dump(2) + "\n";
 }
 
 std::string as_csv(const EstimateAnswer& answer) { return reports::estimate_csv(answer); }

@@ -60,7 +60,7 @@ Json configuration_of(const ReportInputs& inputs) {
     };
     add("Target", variant.labels.target);
     const bool accelerated = variant.setup.platform.accelerator.has_value();  // computes in formats of its own
-    add("Precision", accelerated ? variant.labels.precision : text_of(variant.setup.precision));
+    add("Precision", accelerated ? variant.labels.precision : text::text_of(variant.setup.precision));
     add("Drafter", draft_text(recommendation));
     if (recommendation.speculate && best.variant < inputs.acceptance.size()) {
         const AcceptanceNote& note = inputs.acceptance[best.variant];

@@ -95,7 +95,7 @@ std::vector<sim::MeasuredShape> read_measured(json::Reader& at, const sim::RankA
         element.finish();
         if (problems(shape).empty()) {
             measured.push_back({sim::build_tree(shape, sim::RankAcceptance::known_or_assumed(siblings)), length});
-            text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", text::fixed_text(length, 2), text_of(shape));
+            text += fmt::format("{}{} with {}", text.empty() ? "" : "; ", text::fixed_text(length, 2), sweeps::text_of(shape));
         }
     }
     return measured;

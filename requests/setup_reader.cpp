@@ -39,7 +39,7 @@ sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     choice.precision_label = "as published";
     if (at.has(target_keys::precision)) {
         const auto& asked = at.raw().at(std::string(target_keys::precision));
-        choice.precision_label = asked.is_string() ? asked.get<std::string>() : text_of(choice.precision);
+        choice.precision_label = asked.is_string() ? asked.get<std::string>() : text::text_of(choice.precision);
         choice.label += fmt::format(" ({})", choice.precision_label);
     }
     at.finish();

@@ -34,7 +34,7 @@ std::vector<Shape> read_optimal_grid(json::Reader& at) {
         for (const int size : nodes) {
             if (size >= levels && shapes.size() <= most_shapes) {
                 const sim::OptimalShape shape{size, levels, children};
-                shapes.push_back({shape, text_of(sim::TreeShape(shape))});
+                shapes.push_back({shape, sweeps::text_of(sim::TreeShape(shape))});
             }
         }
     }
@@ -64,7 +64,7 @@ std::vector<Shape> read_element(json::Reader& at, const Descriptions& descriptio
         shapes = read_optimal_grid(at);
     } else {
         const sim::TreeShape shape = read_shape(at);
-        shapes.push_back({shape, text_of(shape)});
+        shapes.push_back({shape, sweeps::text_of(shape)});
     }
     at.finish();
     return shapes;
@@ -170,7 +170,7 @@ std::vector<sim::Speculation> read_speculation(json::Reader& at, Descriptions& d
         at.problem(point_keys::shape, "is given together with draft_tokens, but exactly one is needed");
     }
     const sim::TreeShape shape = read_shape_under(at, point_keys::shape, descriptions);
-    return all_ways({{shape, text_of(shape)}}, verifications);
+    return all_ways({{shape, sweeps::text_of(shape)}}, verifications);
 }
 
 sim::TreeShape read_shape_under(json::Reader& at, std::string_view key, Descriptions& descriptions) {

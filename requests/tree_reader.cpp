@@ -111,7 +111,7 @@ sweeps::NamedShape from_text(const std::string& where, const TreeKind& kind, con
             {fmt::format("{}: must be whole numbers, as in {}, not \"{}\"", where, kind.placeholder, value)});
     }
     require_none(problems(*shape), where);
-    return {text_of(*shape), "", "", *shape};
+    return {sweeps::text_of(*shape), "", "", *shape};
 }
 
 sweeps::NamedShape read_description(json::Document document, std::string label) {
@@ -128,7 +128,7 @@ sweeps::NamedShape read_description(json::Document document, std::string label) 
         root.finish();
     }
     document.throw_if_problems();
-    named.label = label.empty() ? text_of(named.shape) : std::move(label);
+    named.label = label.empty() ? sweeps::text_of(named.shape) : std::move(label);
     require_none(problems(named.shape), document.name());
     return named;
 }

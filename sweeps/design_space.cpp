@@ -7,7 +7,7 @@ namespace treeline::sweeps {
 
 std::string VariantLabels::platform() const {
     const auto devices = static_cast<int>(sim::devices_of(tensor_parallel, parallel));
-    const std::string cuts = parallel == sim::Parallelism{} ? "" : text_of(tensor_parallel, parallel);
+    const std::string cuts = parallel == sim::Parallelism{} ? "" : sim::text_of(tensor_parallel, parallel);
     return (devices > 1 ? std::to_string(devices) + "x " : "") + device + (cuts.empty() ? "" : " (" + cuts + ")");
 }
 
@@ -43,7 +43,7 @@ std::vector<std::string> DesignSpace::problems() const {
     require_some(context.empty(), "context");
     for (const sim::Speculation& choice : speculations) {
         for (const std::string& problem :
-             sim::is_plain_decoding(choice) ? std::vector<std::string>() : treeline::problems(choice.shape)) {
+             sim::is_plain_decoding(choice) ? std::vector<std::string>() : sim::problems(choice.shape)) {
             problems.push_back(choice.label + ": " + problem);
         }
     }

@@ -64,15 +64,6 @@ std::string engineering_text(double value, std::string_view unit) {
     return fmt::format("{:.2e} {}", value, unit);
 }
 
-std::string text_of(Seconds value) { return engineering_text(value.value(), "s"); }
-std::string text_of(Bytes value) { return engineering_text(value.value(), "B"); }
-std::string text_of(Flops value) { return engineering_text(value.value(), "FLOP"); }
-std::string text_of(BytesPerSecond value) { return engineering_text(value.value(), "B/s"); }
-std::string text_of(FlopsPerSecond value) { return engineering_text(value.value(), "FLOP/s"); }
-std::string text_of(FlopsPerByte value) { return fmt::format("{} FLOP/B", short_text(value.value())); }
-std::string text_of(Watts value) { return engineering_text(value.value(), "W"); }
-std::string text_of(Joules value) { return engineering_text(value.value(), "J"); }
-
 std::string ratio_text(double value) { return fixed_text(value, std::abs(value) < 99.5 ? 2 : 0) + "x"; }
 
 std::string percent_text(double share) { return fixed_text(100.0 * share, 1) + " %"; }
@@ -121,3 +112,16 @@ std::string dollars_text(double dollars) {
 }
 
 }  // namespace treeline::text
+
+namespace treeline {
+
+std::string text_of(Seconds value) { return text::engineering_text(value.value(), "s"); }
+std::string text_of(Bytes value) { return text::engineering_text(value.value(), "B"); }
+std::string text_of(Flops value) { return text::engineering_text(value.value(), "FLOP"); }
+std::string text_of(BytesPerSecond value) { return text::engineering_text(value.value(), "B/s"); }
+std::string text_of(FlopsPerSecond value) { return text::engineering_text(value.value(), "FLOP/s"); }
+std::string text_of(FlopsPerByte value) { return fmt::format("{} FLOP/B", text::short_text(value.value())); }
+std::string text_of(Watts value) { return text::engineering_text(value.value(), "W"); }
+std::string text_of(Joules value) { return text::engineering_text(value.value(), "J"); }
+
+}  // namespace treeline

@@ -6,6 +6,21 @@
 
 #include "sim/units.h"
 
+namespace treeline {
+
+/// Three significant digits, an SI prefix and the unit ("4.56 ms"). Bytes are decimal (1 GB = 1e9 bytes). They stand beside the
+/// quantities, so a call finds them by its argument.
+std::string text_of(Seconds value);
+std::string text_of(Bytes value);
+std::string text_of(Flops value);
+std::string text_of(BytesPerSecond value);
+std::string text_of(FlopsPerSecond value);
+std::string text_of(FlopsPerByte value);
+std::string text_of(Watts value);
+std::string text_of(Joules value);
+
+}  // namespace treeline
+
 namespace treeline::text {
 
 /// Milliseconds per second; people read pass times in milliseconds.
@@ -22,16 +37,6 @@ std::string fixed_text(double value, int decimals);
 
 /// About three significant digits and an SI prefix: "4.56 ms", "19.4 GB", "512 FLOP", "0 s".
 std::string engineering_text(double value, std::string_view unit);
-
-/// The same for quantities. Bytes are decimal (1 GB = 1e9 bytes).
-std::string text_of(Seconds value);
-std::string text_of(Bytes value);
-std::string text_of(Flops value);
-std::string text_of(BytesPerSecond value);
-std::string text_of(FlopsPerSecond value);
-std::string text_of(FlopsPerByte value);
-std::string text_of(Watts value);
-std::string text_of(Joules value);
 
 /// "1.98x"
 std::string ratio_text(double value);

@@ -1,7 +1,6 @@
 // What a calibration found.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +28,5 @@ struct CalibrationAnswer {
     std::string derived_from;                    ///< device whose laws stand in for what was not measured; empty = none
     std::vector<sim::CalibratedKernel> derived;  ///< those laws: shares of this device's own data sheet
 };
-
-/// The least number of kernels that a graph runs no slower than a stream does, each time a line through the shortest and the
-/// longest chain that were measured. Nothing if one of the two was not measured, or the graph never catches up.
-std::optional<double> graph_break_even(const std::vector<LaunchCost>& launches);
 
 }  // namespace treeline::calibrate

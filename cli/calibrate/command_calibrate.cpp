@@ -43,7 +43,7 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
     if (writes) {
         json::Document base =
             json::Document::load(hardware::stack_file(catalogue.hardware, requests::given(point, "platform.stack")).string());
-        text::write_file(flags.common.output, requests::stack_description(fit, base.root().raw()).dump(2) + "\n");
+        text::write_file(flags.common.output, reports::stack_description(fit, base.root().raw()).dump(2) + "\n");
     }
     std::string text = format == Format::table  ? reports::serving_fit_table(fit)
                        : format == Format::json ? reports::serving_fit_json(fit).dump(2) + "\n"

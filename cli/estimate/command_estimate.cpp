@@ -59,7 +59,7 @@ void deliver_cycles(const EstimateFlags& flags, const sweeps::PointEstimate& poi
     if (flags.common.chosen_format() != Format::json) {
         return deliver_run(flags, cycles, input);
     }
-    requests::FlagJson json = estimate_json(point, input);
+    requests::FlagJson json = reports::estimate_json(point, input);
     json["cycles"] = reports::fpga_json(cycles, requests::FlagJson());
     flags.common.deliver(json.dump(2) + "\n");
 }
@@ -98,7 +98,7 @@ void estimate(const EstimateFlags& flags) {
             }
             return deliver_cycles(flags, result, source.raw);
         }
-        flags.common.deliver(format == Format::json  ? estimate_json(result, source.raw).dump(2) + "\n"
+        flags.common.deliver(format == Format::json  ? reports::estimate_json(result, source.raw).dump(2) + "\n"
                              : format == Format::csv ? reports::estimate_csv(result)
                                                      : reports::estimate_table(result));
     } catch (const text::InputError& error) {

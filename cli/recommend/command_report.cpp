@@ -33,7 +33,7 @@ void report(const ReportFlags& flags, const WorkloadOptions& options) {
     const Json data = reports::report_page_data(result.answer, result.engines);
     text::write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : reports::render_html(data));
     if (flags.output != "-") {
-        text::write_file("-", sentence_of(result.answer) + "\nReport: " + flags.output + "\n");
+        text::write_file("-", reports::sentence_of(result.answer) + "\nReport: " + flags.output + "\n");
     }
 }
 

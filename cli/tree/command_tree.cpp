@@ -103,7 +103,7 @@ void optimise(const TreeFlags& flags) {
             break;
         }
     }
-    write_svg(flags.svg, answer.best.back().tree, acceptance, text_of(answer.limits));
+    write_svg(flags.svg, answer.best.back().tree, acceptance, sweeps::text_of(answer.limits));
     flags.common.deliver(
         in_format(format, answer, reports::best_trees_table, reports::best_trees_json, reports::best_trees_csv));
 }

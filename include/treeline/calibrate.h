@@ -10,6 +10,12 @@
 
 namespace treeline {
 
+using calibrate::CalibrationAnswer;
+using calibrate::ServingFit;
+using requests::calibrate_kernels;
+using requests::fit_serving;
+using requests::KernelCalibrationInput;
+
 // calibrate_kernels() (requests/fit/kernel_calibration.h) fits a device's laws to tables that were measured before, and
 // fit_serving() (requests/fit/serving_fit_reader.h) a stack to steps of a deployment. Both throw InputError.
 

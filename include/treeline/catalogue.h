@@ -15,6 +15,18 @@
 
 namespace treeline {
 
+// What programs name most, without the namespace of its folder (here and in the other headers of the facade).
+using requests::Catalogue;
+using requests::catalogue_among;
+using requests::catalogue_in;
+using sim::Device;
+using sim::Model;
+using sim::Platform;
+using sim::Precision;
+using sim::Stack;
+using sweeps::TargetChoice;
+using text::InputError;
+
 /// The catalogue of $TREELINE_DATA, else the one installed with the library, else that of the source folder. To use another
 /// one: catalogue_in("folder", "my setting").
 inline requests::Catalogue installed_catalogue() { return requests::catalogue_among({TREELINE_DATA_FOLDER}); }

@@ -16,6 +16,11 @@
 
 namespace treeline {
 
+using sim::RoundEstimate;
+using sim::Speculation;
+using sweeps::PointEstimate;
+using sweeps::PointInput;
+
 struct EstimateAnswer : sweeps::PointEstimate {
     /// The point as its file has it, which as_json() repeats under "input"; null where it was made of structs.
     std::shared_ptr<const nlohmann::ordered_json> point_json;

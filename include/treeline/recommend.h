@@ -21,6 +21,30 @@
 
 namespace treeline {
 
+using sim::Acceptance;
+using sim::chains_up_to;
+using sim::IndependentDrafter;
+using sim::MedusaDrafter;
+using sim::NgramDrafter;
+using sim::OneLayerDrafter;
+using sim::ParallelDrafter;
+using sim::SparseSelfDrafter;
+using sim::Speculation;
+using sim::SpireDrafter;
+using sweeps::Candidate;
+using sweeps::DrafterChoice;
+using sweeps::Limits;
+using sweeps::Objective;
+using sweeps::Recommendation;
+using sweeps::RecommendInput;
+using sweeps::Schedule;
+using sweeps::ScheduleEntry;
+using sweeps::Traffic;
+using sweeps::traffic_from;
+using sweeps::Variant;
+using sweeps::VariantLists;
+using sweeps::Workload;
+
 struct WorkloadAnswer : sweeps::Answer {
     /// The workload as its file has it, which as_json() repeats under "input"; null where it was made of structs.
     std::shared_ptr<const nlohmann::ordered_json> workload;

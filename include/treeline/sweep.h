@@ -19,6 +19,14 @@
 
 namespace treeline {
 
+using sim::RoundEstimate;
+using sim::Speculation;
+using sweeps::SweepChunk;
+using sweeps::SweepColumn;
+using sweeps::SweepInput;
+using sweeps::SweepOptions;
+using sweeps::SweepSummary;
+
 /// Every priced point as columns, in the order of run_sweep(): by variant, context, batch, then shape. All figures lie in one
 /// buffer, column after column; each has its unit in its name (sweeps/sweep_columns.h).
 class SweepTable {

@@ -10,6 +10,9 @@
 
 namespace treeline {
 
+using sim::DraftTree;
+using sim::RankAcceptance;
+
 /// The tree that a text describes: "chain:5", "branching:3,2", "sglang:5,4,32", "optimal:32,5", the name of one in the
 /// catalogue's examples/trees, the path of a description, or a description itself ({"widths": [4, 8, 8]}). `by_rank`: p_r =
 /// P(the child of rank r is the accepted one | its parent was accepted), which shapes that prefer likely nodes need; empty:

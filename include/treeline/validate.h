@@ -10,6 +10,8 @@
 
 namespace treeline {
 
+using validation::Validation;
+
 /// Predicts the published experiments of the catalogue and `further` ones: files, or folders of them
 /// (requests/validate/experiment_reader.h has their format). What faulty input leaves out is in Validation::problems, a
 /// sentence each.

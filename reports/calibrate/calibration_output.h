@@ -24,6 +24,10 @@ FigureSection check_section(const calibrate::CalibrationAnswer& answer);
 /// The section of that page on what launches cost: chains of empty kernels, and tiny kernels. Nothing if neither was measured.
 std::optional<FigureSection> launch_section(const calibrate::CalibrationAnswer& answer);
 
+/// The least number of kernels that a graph runs no slower than a stream does, each time a line through the shortest and the
+/// longest chain that were measured. Nothing if one of the two was not measured, or the graph never catches up.
+std::optional<double> graph_break_even(const std::vector<calibrate::LaunchCost>& launches);
+
 /// A self-contained page: the check if there is one, measured roofline, what launches cost, predicted against measured times,
 /// residuals. At least one kernel was fitted.
 std::string calibration_page(const calibrate::CalibrationAnswer& answer);

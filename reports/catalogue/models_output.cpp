@@ -121,7 +121,7 @@ Json model_summary_json(const sim::Model& model) {
 Json model_json(const json::Described<sim::Model>& described) {
     const sim::Model& model = described.value;
     Json json = model_summary_json(model);
-    json["precision"] = text_of(model.precision);
+    json["precision"] = text::text_of(model.precision);
     json["published_parameters"] = model.published_parameters ? Json(*model.published_parameters) : Json();
     json["source"] = model.source;
     json["layer_kinds"] = Json::array();
@@ -151,7 +151,7 @@ std::string model_table(const json::Described<sim::Model>& described) {
              text::grouped_text(sim::parameter_count(model)) +
                  (model.published_parameters ? " (published: " + text::grouped_text(*model.published_parameters) + ")" : ""));
     list.add("Active per token", text::parameters_text(facts.active));
-    list.add("Precision", text_of(model.precision));
+    list.add("Precision", text::text_of(model.precision));
     list.add("Weights", text_of(facts.weights));
     list.add("Key-value cache", none_or(facts.cache_per_token) + " per token");
     list.add("Recurrent state", none_or(facts.state) + " per sequence");

@@ -96,8 +96,8 @@ Json policies_json(const sweeps::PointEstimate& estimate) {
 Json configuration_json(const sweeps::PointEstimate& estimate) {
     const sweeps::PointInput& input = estimate.input;
     Json json = {{"target", input.target.label},
-                 {"precision", text_of(input.target.precision)},
-                 {"platform", label_of(input.platform)},
+                 {"precision", text::text_of(input.target.precision)},
+                 {"platform", sweeps::label_of(input.platform)},
                  {"mode", name_of(input.platform.mode)},
                  {"drafter", input.drafter ? Json(input.drafter->label) : Json()}};
     if (input.drafter) {

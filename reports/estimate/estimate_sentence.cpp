@@ -9,7 +9,7 @@ namespace {
 
 std::string what_runs(const sweeps::PointEstimate& estimate) {
     const sweeps::PointInput& input = estimate.input;
-    std::string text = fmt::format("{} on {}", input.target.label, label_of(input.platform));
+    std::string text = fmt::format("{} on {}", input.target.label, sweeps::label_of(input.platform));
     if (input.speculates()) {
         const auto nodes = static_cast<int>(row_of(estimate).draft_tokens);
         const bool chain = std::holds_alternative<sim::ChainShape>(sweeps::speculation_of(estimate).shape);

@@ -42,9 +42,10 @@ std::string configuration(const sweeps::PointEstimate& estimate) {
     text::FactList facts;
     facts.add("Target", input.target.label);
     const std::optional<sim::Accelerator>& accelerator = input.platform.accelerator;
-    facts.add("Precision", text::wrapped(accelerator ? sim::formats_of(accelerator->design) : text_of(input.target.precision),
-                                         page_width - 13, "             "));
-    facts.add("Platform", label_of(input.platform));
+    facts.add("Precision",
+              text::wrapped(accelerator ? sim::formats_of(accelerator->design) : text::text_of(input.target.precision),
+                            page_width - 13, "             "));
+    facts.add("Platform", sweeps::label_of(input.platform));
     facts.add("Cost mode", std::string(name_of(input.platform.mode)));
     if (input.drafter) {
         facts.add("Drafter", fmt::format("{}, {:.0f} draft tokens", input.drafter->label, row_of(estimate).draft_tokens));

@@ -99,7 +99,7 @@ std::string predictions_text(const calibrate::RuntimeFit& fit, const std::vector
 
 std::string series_text(const calibrate::FitAnswer& answer, const calibrate::SeriesFit& series) {
     const calibrate::RuntimeFit& fit = series.reported().fit;
-    std::string text = fmt::format("{}: {}.\n", label_of(series.name), sentence_of(fit.law));
+    std::string text = fmt::format("{}: {}.\n", calibrate::label_of(series.name), sentence_of(fit.law));
     text += text::wrapped(fmt::format("{} rows at {} to {} tokens, weights: {}. R2 {}, {}.", fit.residuals.size(),
                                       text::short_text(fit.lowest_tokens), text::short_text(fit.highest_tokens),
                                       name_of(fit.weighting), text::fixed_text(fit.r_squared, 4), scale_text(fit)),

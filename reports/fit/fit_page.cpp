@@ -127,11 +127,11 @@ std::string fit_page(const calibrate::FitAnswer& answer) {
     std::size_t number = 0;
     for (const calibrate::SeriesFit& series : answer.series) {
         ++number;
-        page.sentence += fmt::format("{}{}: {}.", page.sentence.empty() ? "" : " ", label_of(series.name),
+        page.sentence += fmt::format("{}{}: {}.", page.sentence.empty() ? "" : " ", calibrate::label_of(series.name),
                                      sentence_of(series.reported().fit.law));
         page.sections.push_back(
             {fmt::format("series-{}", number),
-             label_of(series.name),
+             calibrate::label_of(series.name),
              parameters_sentence(series.reported().fit),
              {fit_figure(series, number), residual_figure(series, number), comparison_figure(series, number)}});
     }

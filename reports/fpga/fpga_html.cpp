@@ -27,7 +27,7 @@ Figure breakdown_figure(const sweeps::FpgaEstimate& estimate) {
     figure.series = "term";
     figure.columns = {{"pass", "Pass", ""}, {"term", "Term", ""}, {"cycles", "Cycles", "", 0}};
     for (const sweeps::FpgaNamedPass& pass : sweeps::passes_of(estimate)) {
-        for (const sweeps::FpgaTerm& term : terms_of(pass.cost->layer)) {
+        for (const sweeps::FpgaTerm& term : sweeps::terms_of(pass.cost->layer)) {
             if (term.cycles > 0.0) {
                 figure.rows.push_back({{"pass", pass.name}, {"term", term.name}, {"cycles", term.cycles}});
             }

@@ -26,7 +26,7 @@ Json stream_json(const sim::fpga::TileStream& stream) {
 
 Json layer_json(const sim::fpga::LayerCycles& layer) {
     Json terms = Json::object();
-    for (const sweeps::FpgaTerm& term : terms_of(layer)) {
+    for (const sweeps::FpgaTerm& term : sweeps::terms_of(layer)) {
         terms[term.name] = term.cycles;
     }
     return {{"cycles", layer.total},

@@ -102,9 +102,9 @@ std::string layer_table(const sweeps::FpgaEstimate& estimate) {
         table.add(std::move(cells));
     };
     using Layer = sim::fpga::LayerCycles;
-    for (std::size_t i = 0; i < terms_of(passes.front().cost->layer).size(); ++i) {
-        add(terms_of(passes.front().cost->layer)[i].name,
-            [i](const Layer& layer) { return cycles_text(terms_of(layer)[i].cycles); });
+    for (std::size_t i = 0; i < sweeps::terms_of(passes.front().cost->layer).size(); ++i) {
+        add(sweeps::terms_of(passes.front().cost->layer)[i].name,
+            [i](const Layer& layer) { return cycles_text(sweeps::terms_of(layer)[i].cycles); });
     }
     table.add_rule();
     add("total", [](const Layer& layer) { return cycles_text(layer.total); });
@@ -168,7 +168,7 @@ std::string fpga_table(const sweeps::FpgaEstimate& estimate) {
 std::string fpga_csv(const sweeps::FpgaEstimate& estimate) {
     std::string text = text::csv_line({"pass", "runs", "term", "cycles_of_a_layer"});
     for (const sweeps::FpgaNamedPass& pass : sweeps::passes_of(estimate)) {
-        for (const sweeps::FpgaTerm& term : terms_of(pass.cost->layer)) {
+        for (const sweeps::FpgaTerm& term : sweeps::terms_of(pass.cost->layer)) {
             text += text::csv_line({pass.name, text::exact_text(pass.runs), term.name, text::exact_text(term.cycles)});
         }
     }

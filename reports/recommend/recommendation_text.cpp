@@ -34,8 +34,8 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::
     const bool accelerated = variant.setup.platform.accelerator.has_value();  // computes in formats of its own
     std::vector<std::pair<std::string, std::string>> facts = {
         {"Target", accelerated ? variant.labels.target : answer.input.target.label},
-        {"Precision", accelerated ? variant.labels.precision : text_of(variant.setup.precision)},
-        {"Platform", label_of(variant.setup.platform)},
+        {"Precision", accelerated ? variant.labels.precision : text::text_of(variant.setup.precision)},
+        {"Platform", sweeps::label_of(variant.setup.platform)},
         {"Cost mode", variant.labels.mode}};
     if (found.speculate) {
         facts.emplace_back("Drafter", variant.labels.drafter);

@@ -81,7 +81,7 @@ FigureSection break_even_study(const sweeps::Answer& answer) {
         for (int nodes = depth; nodes <= most_nodes; ++nodes) {
             for (const sim::Verification verification : {sim::Verification::packed, sim::Verification::unrolled}) {
                 const sim::OptimalShape shape{nodes, depth, 0};
-                input.shapes.push_back({shape, verification, text_of(sim::TreeShape(shape))});
+                input.shapes.push_back({shape, verification, sweeps::text_of(sim::TreeShape(shape))});
             }
         }
     }

@@ -48,7 +48,7 @@ std::string comparison_table(const std::vector<sweeps::ComparedTree>& trees) {
                    text::fixed_text(each.accept_length, 3), any ? text::fixed_text(per_node(each.accept_length, tree), 3) : "-",
                    any ? text::fixed_text(per_node(each.accept_length - 1.0, tree), 3) : "-"});
         for (const sim::EngineTree& engine : each.engines) {
-            engines.add({&engine == &each.engines.front() ? each.named.label : "", engine.engine, text_of(engine.shape),
+            engines.add({&engine == &each.engines.front() ? each.named.label : "", engine.engine, sweeps::text_of(engine.shape),
                          std::to_string(engine.tree.nodes()), text::fixed_text(engine.accept_length, 3),
                          loss_text(engine, each.accept_length)});
         }
@@ -75,7 +75,7 @@ std::string comparison_json(const std::vector<sweeps::ComparedTree>& trees) {
                     {"engines", Json::array()}};
         for (const sim::EngineTree& engine : each.engines) {
             row["engines"].push_back({{"engine", engine.engine},
-                                      {"setting", text_of(engine.shape)},
+                                      {"setting", sweeps::text_of(engine.shape)},
                                       {"parents", engine.tree.parents()},
                                       {"nodes", engine.tree.nodes()},
                                       {"accept_length", engine.accept_length},
@@ -99,7 +99,7 @@ std::string comparison_csv(const std::vector<sweeps::ComparedTree>& trees) {
     for (const sweeps::ComparedTree& each : trees) {
         add(each.named.label, "", "", each.named.tree, each.accept_length, 0.0);
         for (const sim::EngineTree& engine : each.engines) {
-            add(each.named.label, engine.engine, text_of(engine.shape), engine.tree, engine.accept_length,
+            add(each.named.label, engine.engine, sweeps::text_of(engine.shape), engine.tree, engine.accept_length,
                 engine.loss(each.accept_length));
         }
     }

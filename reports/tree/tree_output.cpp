@@ -223,8 +223,10 @@ std::string best_trees_table(const sweeps::BestTrees& answer) {
 
 std::string best_trees_json(const sweeps::BestTrees& answer) {
     const sweeps::BestTree& best = answer.best.back();
-    Json json = {
-        {"format", "treeline-tree"}, {"version", 1}, {"tree", text_of(answer.limits)}, {"parents", best.tree.parents()}};
+    Json json = {{"format", "treeline-tree"},
+                 {"version", 1},
+                 {"tree", sweeps::text_of(answer.limits)},
+                 {"parents", best.tree.parents()}};
     json.update(counts_json(best.tree));
     json["accept_length"] = best.accept_length;
     json["path_acceptance"] = sim::path_acceptance(best.tree, answer.acceptance);

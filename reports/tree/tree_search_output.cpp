@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 std::string where(const sweeps::TreeSearchInput& input) {
     return fmt::format("{} with {} on {}, context {:.0f}", input.point.target.label, input.point.drafter->label,
-                       label_of(input.point.platform), input.search.context);
+                       sweeps::label_of(input.point.platform), input.search.context);
 }
 
 sim::DraftTree tree_of(const sweeps::TreeSearchAnswer& answer, const sweeps::TreeChoice& choice) {

@@ -55,7 +55,7 @@ sweeps::StudiedTree read_element(json::Reader& at, const Descriptions& descripti
     if (before == 0 || !problems(named.shape).empty()) {
         return {};
     }
-    named.label = text_of(named.shape);
+    named.label = sweeps::text_of(named.shape);
     return built(at, {}, named);
 }
 

@@ -54,7 +54,7 @@ Arm read_arm(json::Reader& at, Descriptions& descriptions, sweeps::BanditProblem
                                                : "needs \"shape\" (a tree) or \"draft_passes\" (its levels)");
     } else if (at.has(arm_keys::shape)) {
         arm.shape = read_shape_under(at, arm_keys::shape, descriptions);
-        named.name = text_of(*arm.shape);
+        named.name = sweeps::text_of(*arm.shape);
         if (problems(*arm.shape).empty()) {
             named.draft_passes = sim::build_tree(*arm.shape, sim::RankAcceptance::assumed()).depth();
         }

@@ -66,7 +66,7 @@ sim::DraftTree read_decode_tree(json::Reader& root, Descriptions& descriptions, 
         const bool drafts = !std::holds_alternative<std::monostate>(setup.drafter);
         shape = sim::ChainShape{read_or<int>(root, decode_keys::draft_tokens, drafts ? decode_keys::usual_draft_tokens : 0)};
     }
-    label = text_of(shape);
+    label = sweeps::text_of(shape);
     if (!problems(shape).empty()) {
         return {};
     }

@@ -37,7 +37,7 @@ std::vector<ExploredTree> read_trees(json::Reader& at, Descriptions& description
         const sim::TreeShape shape = entry.has("shape") ? read_shape_under(entry, "shape", descriptions) : read_shape(entry);
         entry.finish();
         if (problems(shape).empty()) {
-            trees.push_back({shape, text_of(shape)});
+            trees.push_back({shape, sweeps::text_of(shape)});
         }
     }
     return trees;

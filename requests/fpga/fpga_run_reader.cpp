@@ -181,7 +181,7 @@ void read_speculation_part(json::Reader& at, Descriptions& descriptions, sweeps:
         run.accept_source = std::move(choice.source);
     }
     const sim::TreeShape shape = read_shape_under(at, fpga_keys::shape, descriptions);
-    run.tree_label = text_of(shape);
+    run.tree_label = sweeps::text_of(shape);
     if (problems(shape).empty()) {
         run.tree = sim::build_tree(shape, ranks_of(run));
         read_accept_length(at, shape, run);

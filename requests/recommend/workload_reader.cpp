@@ -109,7 +109,7 @@ sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions) 
     std::vector<std::string> labels;
     for (json::Reader& element : root.objects_or_texts(workload_keys::platforms, "device")) {
         for (sim::Platform& platform : read_platforms(std::move(element), descriptions, lists.targets.front().model)) {
-            labels.push_back(label_of(platform));
+            labels.push_back(sweeps::label_of(platform));
             lists.platforms.push_back(std::move(platform));
         }
     }

@@ -33,7 +33,7 @@ std::vector<sweeps::TargetChoice> read_targets(json::Reader& axes, Descriptions&
             const bool one_format = element.has(sweep_element_keys::format) && element.keys().size() == 1;
             choice.precision = one_format ? read_precision(element, sweep_element_keys::format, target.model.precision)
                                           : read_precision_parts(element, target.model.precision);
-            choice.precision_label = one_format ? element.text(sweep_element_keys::format) : text_of(choice.precision);
+            choice.precision_label = one_format ? element.text(sweep_element_keys::format) : text::text_of(choice.precision);
             choice.label = fmt::format("{} ({})", target.model.name, choice.precision_label);
             in_all_precisions.push_back(std::move(choice));
         }
@@ -174,7 +174,8 @@ sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) 
     check_labels(axes, sweep_axis_keys::target, labels);
     labels.clear();
     for (const sim::Platform& platform : lists.platforms) {
-        labels.push_back(label_of(platform) + (platform.mode == sim::CostMode::hoi ? " on " + platform.stack.name : ""));
+        labels.push_back(sweeps::label_of(platform) +
+                         (platform.mode == sim::CostMode::hoi ? " on " + platform.stack.name : ""));
     }
     check_labels(axes, axes.has(sweep_axis_keys::platform) ? sweep_axis_keys::platform : sweep_axis_keys::device, labels);
     lists.rollbacks = read_rollbacks(axes, sweep_axis_keys::rollbacks);

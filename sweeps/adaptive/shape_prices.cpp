@@ -84,9 +84,9 @@ private:
                 }
                 const sim::RoundEstimate estimate = sim::evaluate(round, {i, static_cast<double>(batch), point_.context});
                 if (!estimate.fits) {
-                    problem = fmt::format("{} does not fit at batch {} and context {}: each device needs {} of its {}", label,
-                                          batch, text::exact_text(point_.context), treeline::text_of(estimate.memory),
-                                          treeline::text_of(round.memory.capacity));
+                    problem =
+                        fmt::format("{} does not fit at batch {} and context {}: each device needs {} of its {}", label, batch,
+                                    text::exact_text(point_.context), text_of(estimate.memory), text_of(round.memory.capacity));
                 } else if (!best || better_at_a_point(estimate, *best)) {
                     best = estimate;
                     shape.levels = round.row(i).depth;

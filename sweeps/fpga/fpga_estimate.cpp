@@ -31,7 +31,7 @@ std::vector<FpgaTerm> terms_of(const sim::fpga::LayerCycles& layer) {
             {"exposed control and buffers", layer.exposed}};
 }
 
-std::string name_of(const sim::fpga::DraftStep& step) {
+std::string pass_name(const sim::fpga::DraftStep& step) {
     if (step.first) {
         return "draft, root";
     }
@@ -49,7 +49,7 @@ std::vector<FpgaNamedPass> passes_of(const FpgaEstimate& estimate) {
         passes.push_back({"verification", 1.0, &estimate.round.verify});
     }
     for (const FpgaDraftPass& pass : estimate.draft) {
-        passes.push_back({name_of(pass.step), pass.step.runs, &pass.cost});
+        passes.push_back({pass_name(pass.step), pass.step.runs, &pass.cost});
     }
     return passes;
 }

@@ -41,7 +41,7 @@ struct FpgaNamedPass {
     const sim::fpga::PassCost* cost;
 };
 /// "draft, root", "draft, 3 tokens" (of one parent), "draft, 3 tokens of 2" (parents), "draft, 3 tokens after 4" (replayed).
-std::string name_of(const sim::fpga::DraftStep& step);
+std::string pass_name(const sim::fpga::DraftStep& step);
 std::vector<FpgaNamedPass> passes_of(const FpgaEstimate& estimate);
 
 }  // namespace treeline::sweeps

@@ -34,7 +34,7 @@ FpgaSimulatedPass simulated_draft(const FpgaRun& run, const sim::fpga::DraftStep
         kernels::accelerator::draft_tokens(static_cast<int>(step.tokens), static_cast<int>(work.replayed)));
     kernels::accelerator::LayerTrace trace;
     const kernels::accelerator::Schedule schedule = simulated(layer, trace);
-    return {name_of(step), step.runs, shape.layers, static_cast<double>(schedule.cycles + layer.exposed_cycles),
+    return {pass_name(step), step.runs, shape.layers, static_cast<double>(schedule.cycles + layer.exposed_cycles),
             sim::fpga::layer_cycles(run.board, run.design, shape, work).total};
 }
 

@@ -113,7 +113,7 @@ TEST_CASE("a check is kept with the calibration and shown on its page") {
     CHECK(shown["figures"][0]["rows"].size() == 3);
     CHECK(shown["figures"][0]["band"] == Approx(0.1));
     CHECK(shown["figures"][1]["rows"].size() == 4);
-    CHECK(calibration_page(answer).find("check-parity") != std::string::npos);
+    CHECK(reports::calibration_page(answer).find("check-parity") != std::string::npos);
 }
 
 TEST_CASE("decoders run for real: a sample for each round, its phases, and conditions beside it", "[slow]") {

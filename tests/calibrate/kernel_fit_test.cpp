@@ -69,7 +69,7 @@ TEST_CASE("the parameters that made a table of linear layers are found again", "
     truth.overlap = 0.25;
     const KernelTable table = linear_table(h100, truth, 0.02);
     REQUIRE(problems(table).empty());
-    const auto fit = calibrate(table, data_sheet_of(h100, table.kernel, table.format), quick());
+    const auto fit = calibrate::calibrate(table, data_sheet_of(h100, table.kernel, table.format), quick());
     REQUIRE(fit);
     CHECK(fit->law.startup.value() == Approx(6.0 * micro).epsilon(0.10));
     CHECK(fit->law.bandwidth_share == Approx(0.85).epsilon(0.02));
@@ -93,8 +93,8 @@ TEST_CASE("a tile and a step in the rows are told from smooth growth", "[slow]")
     truth.bandwidth_share = 0.9;
     truth.peak_share = 0.6;
     truth.row_tile = 128.0;
-    const auto tiled = calibrate(linear_table(h100, truth, 0.01),
-                                 data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
+    const auto tiled = calibrate::calibrate(linear_table(h100, truth, 0.01),
+                                            data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
     REQUIRE(tiled);
     CHECK(tiled->law.row_tile == 128.0);
     CHECK(tiled->held_out.median < 0.01);
@@ -102,8 +102,8 @@ TEST_CASE("a tile and a step in the rows are told from smooth growth", "[slow]")
     truth.row_tile = 1.0;
     truth.step_rows = 64.0;
     truth.step_share = 0.3;
-    const auto stepped = calibrate(linear_table(h100, truth, 0.01),
-                                   data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
+    const auto stepped = calibrate::calibrate(linear_table(h100, truth, 0.01),
+                                              data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
     REQUIRE(stepped);
     CHECK(stepped->law.step_rows == 64.0);
     CHECK(stepped->law.step_share == Approx(0.3).epsilon(0.05));
@@ -118,8 +118,8 @@ TEST_CASE("tiles that double with the rows, what fills them and quantised inputs
     truth.least_tile = 16.0;
     truth.padding = 2.0;
     truth.per_activation = Seconds(3e-12);
-    const auto fit = calibrate(linear_table(h100, truth, 0.01),
-                               data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
+    const auto fit = calibrate::calibrate(linear_table(h100, truth, 0.01),
+                                          data_sheet_of(h100, sim::KernelClass::gemm, sim::NumberFormat::bf16), quick());
     REQUIRE(fit);
     CHECK(fit->law.row_tile == 256.0);
     CHECK(fit->law.padding == Approx(2.0).epsilon(0.05));
@@ -134,7 +134,7 @@ TEST_CASE("the parameters that made a table of attention are found again, withou
     truth.bandwidth_share = 0.88;
     truth.per_head = Seconds(20e-9);
     const KernelTable table = attention_table(h100, truth);
-    const auto fit = calibrate(table, data_sheet_of(h100, table.kernel, table.format), quick());
+    const auto fit = calibrate::calibrate(table, data_sheet_of(h100, table.kernel, table.format), quick());
     REQUIRE(fit);
     CHECK(fit->law.startup.value() == Approx(15.0 * micro).epsilon(1e-3));
     CHECK(fit->law.per_head.value() == Approx(20e-9).epsilon(1e-3));
@@ -155,7 +155,7 @@ TEST_CASE("on a CPU costs of few rows and of outputs are told from a smooth law"
     truth.per_output = Seconds(2e-9);
     KernelTable table = linear_table(cpu, truth, 0.005);
     table.on_cpu = true;
-    const auto fit = calibrate(table, data_sheet_of(cpu, table.kernel, table.format), quick());
+    const auto fit = calibrate::calibrate(table, data_sheet_of(cpu, table.kernel, table.format), quick());
     REQUIRE(fit);
     CHECK(fit->held_out.median < 0.005);
     CHECK(fit->law.row_tile == 1.0);
@@ -181,8 +181,8 @@ TEST_CASE("a parameter on its bound rejects the fit") {
     start.startup = Seconds(1.0 * micro);
     CHECK(fit_law(table, data_sheet, {{3}, {}}, all, start, {}));              // a bandwidth alone can be fitted
     CHECK_FALSE(fit_law(table, data_sheet, {{0, 3}, truth}, all, start, {}));  // startup goes to zero
-    CHECK(kernel_parameters()[0].name == "startup");
-    CHECK(kernel_parameters()[3].name == "bandwidth_share");
+    CHECK(sim::kernel_parameters()[0].name == "startup");
+    CHECK(sim::kernel_parameters()[3].name == "bandwidth_share");
 }
 
 TEST_CASE("one shape is not enough, and says so") {

@@ -246,14 +246,14 @@ TEST_CASE("a graph pays from where its nodes have saved what starting it costs")
     // One by one 3 us and 2 us for each further kernel; as a graph 7 us and 1 us: both take 11 us for five.
     std::vector<calibrate::LaunchCost> launches = {chain("stream", 1.0, 3.0), chain("stream", 100.0, 201.0),
                                                    chain("graph", 1.0, 7.0), chain("graph", 100.0, 106.0)};
-    REQUIRE(graph_break_even(launches));
-    CHECK(*graph_break_even(launches) == 5.0);
+    REQUIRE(reports::graph_break_even(launches));
+    CHECK(*reports::graph_break_even(launches) == 5.0);
     launches[2] = chain("graph", 1.0, 2.0);
-    CHECK(*graph_break_even(launches) == 1.0);
+    CHECK(*reports::graph_break_even(launches) == 1.0);
     launches[2] = chain("graph", 1.0, 7.0);
     launches[3] = chain("graph", 100.0, 400.0);
-    CHECK_FALSE(graph_break_even(launches));  // its nodes cost more than launches
-    CHECK_FALSE(graph_break_even({chain("call", 1.0, 1.0), chain("call", 10.0, 10.0)}));
+    CHECK_FALSE(reports::graph_break_even(launches));  // its nodes cost more than launches
+    CHECK_FALSE(reports::graph_break_even({chain("call", 1.0, 1.0), chain("call", 10.0, 10.0)}));
 
     calibrate::CalibrationAnswer answer;
     CHECK_FALSE(reports::launch_section(answer));

@@ -29,7 +29,7 @@ bool measure(sim::TreeBudget budget, double goal_seconds, int repeats) {
     for (int repeat = 0; repeat < repeats; ++repeat) {
         const double start = processor_seconds();
         const sim::OptimalTrees optimal(sequoia_demo, budget);
-        accept_length = treeline::accept_length(optimal.tree(budget.nodes, budget.depth), sequoia_demo);
+        accept_length = sim::accept_length(optimal.tree(budget.nodes, budget.depth), sequoia_demo);
         best = std::min(best, processor_seconds() - start);
         bytes = optimal.table_bytes();
     }

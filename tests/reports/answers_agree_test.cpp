@@ -38,7 +38,8 @@ struct Shown {
 };
 
 Shown shown(const std::string& file) {
-    requests::WorkloadSource source = read_workload(file, {}, {source_folder() / "models", source_folder() / "hardware"});
+    requests::WorkloadSource source =
+        requests::read_workload(file, {}, {source_folder() / "models", source_folder() / "hardware"});
     sweeps::Answer answer = treeline::sweeps::answer(std::move(source.input), 0);
     REQUIRE(answer.result.recommendation);
     Json json = recommendation_json(answer, source.raw, engines::newest_engines());

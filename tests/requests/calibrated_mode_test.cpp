@@ -16,7 +16,7 @@ TEST_CASE("calibrated mode is read, labelled, and names the source of its laws o
     static_cast<void>(read_platform(input.root.object_or_text("b", "device"), input.descriptions));
     REQUIRE(input.problems().empty());
     CHECK(platform.mode == sim::CostMode::calibrated);
-    CHECK(label_of(platform) == "h100-sxm, cuda-graph, calibrated mode");
+    CHECK(sweeps::label_of(platform) == "h100-sxm, cuda-graph, calibrated mode");
     CHECK(input.descriptions.provenance().size() == after_one);
     const text::Provenance& last = input.descriptions.provenance().back();
     CHECK(last.path == "h100-sxm: calibration");

@@ -154,7 +154,7 @@ TEST_CASE("a format's name is what checkpoints of that name hold") {
         CHECK(kept == sim::Storage{sim::NumberFormat::fp16});  // as published
     }
     CHECK(fp8.state.format == sim::NumberFormat::fp32);
-    CHECK(text_of(fp8) ==
+    CHECK(text::text_of(fp8) ==
           "weights fp8, embeddings fp16, activations fp16, key-value cache fp16, recurrent state fp32; "
           "products in fp8, of attention in fp16, of the LM head in fp16");
     // NVFP4: (4 + 8/16)/8 bytes; MXFP4: (4 + 8/32)/8; GPTQ and AWQ: (4 + 16/128)/8, widened before the product.
@@ -191,7 +191,7 @@ TEST_CASE("an object of precisions replaces only what it names") {
     CHECK(mixed.activations.format == sim::NumberFormat::bf16);
     CHECK(mixed.math == sim::NumberFormat::bf16);
     CHECK(precision(R"({"kv_cache": "fp8"})", published).experts.format == sim::NumberFormat::fp8);
-    CHECK(text_of(mixed).find("weights int4 (16-bit scale per 128)") == 0);
+    CHECK(text::text_of(mixed).find("weights int4 (16-bit scale per 128)") == 0);
 }
 
 TEST_CASE("axes are lists, single values, ranges and powers of two") {
@@ -227,7 +227,7 @@ TEST_CASE("platforms are a device's name or an object") {
     CHECK(plain.mode == sim::CostMode::roofline);
     CHECK(full.stack.name == "vllm-0.12");  // the newest version
     CHECK(full.mode == sim::CostMode::hoi);
-    CHECK(label_of(full) == "8 x h100-sxm (pcie), hoi mode");
+    CHECK(sweeps::label_of(full) == "8 x h100-sxm (pcie), hoi mode");
     CHECK_FALSE(input.descriptions.provenance().empty());
 }
 
@@ -240,8 +240,8 @@ TEST_CASE("a CPU runs on the stack cpu unless another is named") {
 
 TEST_CASE("more devices than a link joins are joined by a slower one, which the label says") {
     Input input(R"({"a": {"device": "h100-sxm", "tensor_parallel": 8}, "b": {"device": "h100-sxm", "tensor_parallel": 16}})");
-    CHECK(label_of(read_platform(input.root.object("a"), input.descriptions)) == "8 x h100-sxm (nvlink), cuda-graph");
-    CHECK(label_of(read_platform(input.root.object("b"), input.descriptions)) ==
+    CHECK(sweeps::label_of(read_platform(input.root.object("a"), input.descriptions)) == "8 x h100-sxm (nvlink), cuda-graph");
+    CHECK(sweeps::label_of(read_platform(input.root.object("b"), input.descriptions)) ==
           "16 x h100-sxm (network, as nvlink joins 8 devices), cuda-graph");
 }
 
@@ -263,7 +263,7 @@ TEST_CASE("a platform's degrees of parallelism, and the number of devices that t
     CHECK(full.ranks == 2.0);
     CHECK(full.parallel == sim::Parallelism{4.0, 8.0, 2.0, 1.0});
     CHECK(full.devices() == 16.0);
-    CHECK(label_of(full) ==
+    CHECK(sweeps::label_of(full) ==
           "16 x h200 (network, as nvlink joins 8 devices; tensor 2, attention data 4, experts 8, pipeline 2), cuda-graph");
     CHECK(read_platform(input.root.object("b"), input.descriptions).ranks == 4.0);
     CHECK(input.document.problems().empty());

@@ -22,7 +22,7 @@ namespace {
 constexpr double accept_length = (4.91 + 5.98 + 5.82) / 3.0 + 1.0;
 const sim::TreeShape tree_of_16 = sim::ChildTableShape{{{3}, {2}, {2}, {2}, {2}, {2}, {1}, {1}}};
 
-sim::Platform hardware(const std::string& name) {
+sim::Platform accelerated(const std::string& name) {
     sim::Platform found = hardware::load_hardware(source_folder() / "hardware", name, "").value;
     if (!found.accelerator) {
         found.stack = stack("cuda-graph");
@@ -32,7 +32,7 @@ sim::Platform hardware(const std::string& name) {
 
 Variant variant_on(const std::string& device, const std::string& target = "mamba2-2.7b") {
     Variant variant;
-    variant.setup = pair_setup(target, "mamba2-370m", hardware(device));
+    variant.setup = pair_setup(target, "mamba2-370m", accelerated(device));
     variant.setup.acceptance = sim::Acceptance::geometric(0.7);
     variant.setup.acceptance.measured = {{sim::build_tree(tree_of_16, sim::RankAcceptance()), accept_length}};
     variant.setup.rollback = sim::rollbacks_for(variant.setup.target).front();
@@ -59,7 +59,7 @@ Workload workload_of(Objective objective) {
 }
 
 sim::fpga::RoundCost by_hand(const std::string& design) {
-    const sim::Accelerator accelerator = *hardware(design).accelerator;
+    const sim::Accelerator accelerator = *accelerated(design).accelerator;
     const sim::fpga::TreeWork work = sim::fpga::tree_work(sim::build_tree(tree_of_16, sim::RankAcceptance()),
                                                           accelerator.design.ssm.rules, sim::fpga::Backtracking::hybrid);
     return sim::fpga::round_cost(accelerator.board, accelerator.design, sim::fpga::shape_of(model("mamba2-2.7b")),
@@ -165,7 +165,7 @@ TEST_CASE("A sweep over GPUs and accelerators writes a row for each, and none fo
     DesignSpace space;
     space.variants = {variant_on("h100-sxm"), variant_on("specmamba-vck190")};
     Variant too_large = variant_on("specmamba-vhk158");
-    too_large.setup.platform.accelerator->board = hardware("specmamba-vck190").accelerator->board;
+    too_large.setup.platform.accelerator->board = accelerated("specmamba-vck190").accelerator->board;
     space.variants.push_back(too_large);
     space.speculations = workload_of(Objective::throughput).speculations;
     space.speculation = {0, 4, 5};

@@ -32,7 +32,7 @@ struct Found {
         }
         throw std::out_of_range(name);
     }
-    [[nodiscard]] double predicted(const std::string& name) const { return treeline::predicted(row(name), sim::Platform{}); }
+    [[nodiscard]] double predicted(const std::string& name) const { return validation::predicted(row(name), sim::Platform{}); }
 };
 
 sweeps::FpgaEstimate example(const std::string& name) {

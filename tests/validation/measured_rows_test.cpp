@@ -66,7 +66,7 @@ std::string speculation(const std::string& more) {
 
 MeasuredPoints speculative_points_in(const std::string& more) {
     std::vector<std::string> notes;
-    return points_of(read_speculation_rows(written("rows.json", speculation(more)), notes), parts());
+    return points_of(requests::read_speculation_rows(written("rows.json", speculation(more)), notes), parts());
 }
 
 }  // namespace
@@ -243,7 +243,7 @@ TEST_CASE("trees of SGLang become trees") {
     std::string of_sglang = text;
     of_sglang.replace(of_sglang.find("\"vllm\""), 6, "\"sglang\"");
     std::vector<std::string> notes;
-    const MeasuredPoints tree = points_of(read_speculation_rows(written("tree.json", of_sglang), notes), parts());
+    const MeasuredPoints tree = points_of(requests::read_speculation_rows(written("tree.json", of_sglang), notes), parts());
     REQUIRE(tree.points.size() == 1);
     CHECK(draft_depth(tree.points[0]) == 3.0);
     SpeculativePoint speculative(tree.points[0], parts(), sim::CostMode::roofline);
@@ -268,11 +268,11 @@ TEST_CASE("bad files are answered with sentences that name file and row") {
     CHECK(problem_of([&] { requests::read_serving_rows(no_number, notes); }) ==
           "treeline-bad.csv: row 2 (line 3): isl: must be a number of at least 1, not \"many\"");
     const fs::path no_speed = written("bad.json", speculation(R"(, "speedup": "fast")"));
-    CHECK(problem_of([&] { read_speculation_rows(no_speed, notes); }).starts_with("treeline-bad.json: rows[0].speedup: "));
+    CHECK(problem_of([&] { requests::read_speculation_rows(no_speed, notes); }).starts_with("treeline-bad.json: rows[0].speedup: "));
     const fs::path no_list = written("bad.json", "{}");
-    CHECK(problem_of([&] { read_speculation_rows(no_list, notes); }) ==
+    CHECK(problem_of([&] { requests::read_speculation_rows(no_list, notes); }) ==
           "treeline-bad.json: must hold a list of rows in brackets");
     const fs::path further = written("more.json", speculation(R"(, "speedup": 1.1, "mood": "good")"));
-    CHECK(read_speculation_rows(further, notes).size() == 1);
+    CHECK(requests::read_speculation_rows(further, notes).size() == 1);
     CHECK(notes.back() == "treeline-more.json: the field \"mood\" is not used (1 rows)");
 }

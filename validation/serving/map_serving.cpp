@@ -63,7 +63,7 @@ std::string deployment_of(const ServingRun& row) {
 /// What two rows must share to measure the same thing; the engine's version apart.
 std::string conditions_of(const ServingRun& row, const MeasuredPoint& point) {
     return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.device, row.engine, row.format,
-                       text_of(point.cut.tensor, point.cut.parallel) + fmt::format(" {}", point.cut.devices()),
+                       sim::text_of(point.cut.tensor, point.cut.parallel) + fmt::format(" {}", point.cut.devices()),
                        row.prompt_tokens, row.output_tokens, point.batch);
 }
 

@@ -145,7 +145,7 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
 
 std::string series_of(const MeasuredPoint& point) {
     return fmt::format("{}|{}|{}|{}|{}|{}|{}", point.model, point.device, point.stack, name_of(point.precision.weights.format),
-                       text_of(point.cut.tensor, point.cut.parallel), point.prompt_tokens, point.output_tokens);
+                       sim::text_of(point.cut.tensor, point.cut.parallel), point.prompt_tokens, point.output_tokens);
 }
 
 ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {

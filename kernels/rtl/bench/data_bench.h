@@ -49,7 +49,7 @@ public:
         model().reset = 1;
         model().host_read = 1;
         for (int i = 0; i < tiles; ++i) {
-            inspect(sim::state_memory, i);
+            inspect(state_memory, i);
             StateTile<S> tile;
             for (int lane = 0; lane < S::lanes; ++lane) {
                 tile.h[lane] = signed_bits(model().host_answer, lane * 16, 16);
@@ -103,7 +103,7 @@ private:
                 set_bits(model().host_data, lane * 16, 16,
                          static_cast<std::uint64_t>(static_cast<std::int64_t>(data_.memory[i].h[lane])));
             }
-            host_writes(sim::state_memory, static_cast<int>(i));
+            host_writes(state_memory, static_cast<int>(i));
         }
     }
 
