@@ -22,13 +22,15 @@
 namespace treeline {
 
 using sim::Acceptance;
+using sim::CascadeDrafter;
 using sim::chains_up_to;
 using sim::IndependentDrafter;
+using sim::LookupFirstDrafter;
 using sim::MedusaDrafter;
 using sim::NgramDrafter;
 using sim::OneLayerDrafter;
 using sim::ParallelDrafter;
-using sim::SparseSelfDrafter;
+using sim::SelfDrafter;
 using sim::Speculation;
 using sim::SpireDrafter;
 using sweeps::Candidate;

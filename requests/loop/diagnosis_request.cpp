@@ -27,7 +27,7 @@ public:
                     {"flags: platform.device: is an accelerator; runs of engines are diagnosed on GPUs and CPUs"});
             }
             input.target = read.target.label;
-            input.platform = label_of(read.platform);
+            input.platform = sweeps::label_of(read.platform);
             if (read.drafter) {
                 input.drafter = read.drafter->label;
             }

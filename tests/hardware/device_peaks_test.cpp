@@ -138,9 +138,9 @@ TEST_CASE("4-bit floating-point weights compute in 16 bits where there are no un
     CHECK(b200.computed_in(sim::NumberFormat::fp4) == sim::NumberFormat::fp4);
     // What a user reads about it.
     const sim::Precision fp4 = sim::checkpoint_precision(sim::NumberFormat::fp4, sim::NumberFormat::bf16);
-    CHECK(text_of(fp4, b200) == text_of(fp4));
-    CHECK(text_of(fp4, load_uncalibrated_device(catalogue, "h100-sxm").value) ==
-          text_of(fp4) + "; fp4 computed in bf16, as h100-sxm has no units for it");
+    CHECK(text::text_of(fp4, b200) == text::text_of(fp4));
+    CHECK(text::text_of(fp4, load_uncalibrated_device(catalogue, "h100-sxm").value) ==
+          text::text_of(fp4) + "; fp4 computed in bf16, as h100-sxm has no units for it");
     CHECK(load_uncalibrated_device(catalogue, "v100-sxm-16").value.computed_in(sim::NumberFormat::bf16) ==
           sim::NumberFormat::fp16);
 }
