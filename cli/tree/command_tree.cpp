@@ -12,6 +12,7 @@
 #include "reports/tree/tree_output.h"
 #include "reports/tree/tree_search_output.h"
 #include "reports/tree_drawing.h"
+#include "requests/point_reader.h"
 #include "requests/tree_reader.h"
 #include "sim/trees/optimal_tree.h"
 #include "text/output_file.h"
