@@ -23,7 +23,7 @@ struct Command {
     std::string name;
     std::string summary;     ///< one line of `treeline --help`
     Run (*add)(CLI::App&);   ///< declares the command's flags
-    std::string group;  ///< heading of `treeline --help`
+    std::string group = {};  ///< heading of `treeline --help`
 };
 
 /// In the order of `treeline --help`.

@@ -63,14 +63,6 @@ std::vector<std::uint64_t> orders_of(const std::vector<SweepPoint>& points) {
     return orders;
 }
 
-std::vector<std::uint64_t> orders_of(const GroupList& list) {
-    std::vector<std::uint64_t> orders;
-    for (const GroupList::Entry& entry : list.entries) {
-        orders.push_back(entry.point.order);
-    }
-    return orders;
-}
-
 bool within(const Reductions& what, const SweepPoint& point, const DesignSpace& space) {
     return (what.ignore_memory || point.estimate.fits) &&
            std::all_of(what.limits.begin(), what.limits.end(), [&](const FigureLimit& limit) {
@@ -215,7 +207,7 @@ TEST_CASE("a sweep that stops and goes on anywhere, and one run in parts, keep w
         REQUIRE(saved.back().next_task == whole.tasks());
         SweepOptions second = options;
         second.resume = saved[random() % saved.size()];
-        second.threads = 1 + random() % 3;
+        second.threads = static_cast<unsigned>(1 + random() % 3);
         std::string last;
         second.save = [&](const SweepState& state) { last = state.kept; };
         static_cast<void>(run_sweep(space, second));
