@@ -84,7 +84,7 @@ TEST_CASE("linear layers of heads and repeated heads agree with the reference, a
                     {rows, heads, inputs, outputs, x.on(side), input_stride, weight.on(side), y.on(side), output_stride}, {});
             }
             INFO(name_of(type) << ", " << rows << " rows, " << heads << " heads, " << inputs << " -> " << outputs);
-            CHECK(y.relative_error() < tolerance({type}));
+            CHECK(y.relative_error(typical_product(inputs)) < tolerance({type}));
             backend_under_test().repeat_heads({rows, heads * copies, copies, width, from.on(Side::device), to.on(Side::device)},
                                               {});
             reference_backend().repeat_heads(

@@ -85,8 +85,10 @@ public:
         return side == Side::device ? type_ : kernels::ElementType::fp64;
     }
     /// ||device - reference|| / ||reference|| over elements that the reference wrote; infinite where the device left a NaN, or
-    /// wrote where the reference did not.
-    [[nodiscard]] double relative_error() const;
+    /// wrote where the reference did not. `typical` is the size of an element whose terms do not cancel: the least that
+    /// ||reference|| counts as, per element. Where an output has one or two elements, all of them may cancel, and what is left
+    /// of rounding their terms is large beside them on either side.
+    [[nodiscard]] double relative_error(double typical = 0.0) const;
     [[nodiscard]] std::vector<double> device_values() const;
 
 private:
@@ -98,6 +100,9 @@ private:
 
 /// 1e-5 for fp32, 2e-2 where a type in memory is bf16.
 double tolerance(std::initializer_list<kernels::ElementType> types);
+
+/// Root mean square of a sum of `terms` products of two values between -1 and 1 (each with a mean square of 1/3).
+double typical_product(int terms);
 
 /// A seed from the machine, or TREELINE_TEST_SEED. Print it with INFO.
 std::uint64_t test_seed();
