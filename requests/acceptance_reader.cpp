@@ -9,7 +9,6 @@
 #include "json/wording.h"
 #include "requests/acceptance/acceptance_file.h"
 #include "requests/keys/setup_keys.h"
-#include "requests/loop/import_request.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
 #include "requests/speculation_reader.h"
@@ -20,9 +19,9 @@
 namespace treeline::requests {
 namespace {
 
-const std::array<std::string_view, 7> acceptance_kinds = {
-    acceptance_keys::geometric, acceptance_keys::per_position, acceptance_keys::mean_length, acceptance_keys::curve,
-    acceptance_keys::published, acceptance_keys::file,         acceptance_keys::run};
+const std::array<std::string_view, 6> acceptance_kinds = {acceptance_keys::geometric,   acceptance_keys::per_position,
+                                                          acceptance_keys::mean_length, acceptance_keys::curve,
+                                                          acceptance_keys::published,   acceptance_keys::file};
 
 sim::Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = read(at, acceptance_keys::geometric);
@@ -189,34 +188,6 @@ void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficK
     }
 }
 
-/// What a deployment measured of its drafter.
-void read_run_acceptance(json::Reader& at, Descriptions& descriptions, AcceptanceChoice& choice) {
-    const std::string file = descriptions.resolved(read(at, acceptance_keys::run));
-    try {
-        const runs::MeasuredRun run = runs::import_runs({file});
-        json::Document document = json::Document::of(acceptance_of_run(run), file);
-        json::Reader root = document.root();
-        choice.acceptance.chain =
-            root.has(acceptance_keys::per_position) ? read_per_position(root, choice.text) : read_curve(root, choice.text);
-        document.throw_if_problems();
-        const runs::AcceptanceCounts counts = run.acceptance();
-        const std::string rounds =
-            counts.known() ? fmt::format(", {} rounds", text::grouped_text(std::llround(counts.drafts))) : "";
-        const std::string source =
-            fmt::format("measured by {}{}: {}", run.identity.engine.empty() ? "a deployment" : run.identity.engine, rounds,
-                        std::filesystem::path(file).filename().string());
-        choice.source = choice.source.empty() ? source : choice.source + "; " + source;
-    } catch (const text::InputError& failure) {
-        for (const std::string& problem : failure.problems()) {
-            at.problem(acceptance_keys::run, problem);
-        }
-    }
-}
-
-}  // namespace
-
-namespace {
-
 /// Where a curve says so, lengths between and beyond its own are unknown; of positions, those beyond the last.
 void forbid_extrapolation(json::Reader& at, sim::DraftAcceptance& acceptance) {
     std::map<int, double> lengths;
@@ -274,14 +245,12 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
     if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
         at.problem({}, named.empty()
-                           ? "needs one of geometric, per_position, mean_length, curve, published, file and run, or per_rank"
+                           ? "needs one of geometric, per_position, mean_length, curve, published and file, or per_rank"
                            : "gives " + text::listed(named, "and") + ", but exactly one of them is needed");
     } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
         read_published(at, descriptions, traffic, choice);
     } else if (!named.empty() && named.front() == acceptance_keys::file.key) {
         read_file(at, descriptions, traffic, choice);
-    } else if (!named.empty() && named.front() == acceptance_keys::run.key) {
-        read_run_acceptance(at, descriptions, choice);
     } else if (named.size() == 1) {
         acceptance.chain = read_chain(at, named.front(), choice.text);
     }

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "requests/descriptions.h"
-#include "requests/loop/import_request.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
 #include "text/parse_number.h"
@@ -86,8 +85,8 @@ std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyF
 }
 
 bool names_a_description(std::string_view key) {
-    constexpr std::array<std::string_view, 12> keys = {"published", "file",   "run",    "target", "platform", "platforms",
-                                                       "model",     "device", "design", "stack",  "shape",    "shapes"};
+    constexpr std::array<std::string_view, 11> keys = {"published", "file",   "target", "platform", "platforms", "model",
+                                                       "device",    "design", "stack",  "shape",    "shapes"};
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -180,10 +179,12 @@ FlagJson shares_by_name(const std::string& text) {
     return shares;
 }
 
-/// Text that ends as files of measured acceptance do.
+/// Text that ends as files of measured acceptance, logs and metrics do.
 bool looks_like_acceptance_file(const std::string& text) {
-    const auto ends = [&](std::string_view end) { return text.size() > end.size() && text.ends_with(end); };
-    return ends(".yaml") || ends(".yml") || ends(".csv") || ends(".jsonl") || (ends(".json") && !text.starts_with("{"));
+    constexpr std::array<std::string_view, 8> ends = {".json", ".jsonl", ".csv", ".yaml", ".yml", ".log", ".txt", ".prom"};
+    return !opens_object(text) && std::any_of(ends.begin(), ends.end(), [&](std::string_view end) {
+        return text.size() > end.size() && text.ends_with(end);
+    });
 }
 
 std::string drafter_choices() {
@@ -206,9 +207,6 @@ FlagJson drafter_of_flag(const std::string& text) {
 FlagJson acceptance_of_flag(const std::string& text) {
     if (opens_object(text) || text.find(',') == std::string::npos) {
         FlagJson value = value_of_flag(text);
-        if (value.is_string() && is_run_file(text)) {
-            return FlagJson{{"run", value}};
-        }
         return value.is_object()                  ? value
                : looks_like_acceptance_file(text) ? FlagJson{{"file", value}}
                : value.is_string()                ? FlagJson{{"published", value}}  // the name of a drafter that was measured

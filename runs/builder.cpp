@@ -152,6 +152,9 @@ void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, doub
     mean.add(seconds, weight);
 }
 
+UnknownFormat::UnknownFormat(const std::string& file)
+    : InputError({file + ": is in none of the formats that are read; treeline import --help lists them"}) {}
+
 void RunBuilder::problem(const std::string& sentence) {
     if (problems_.size() < most_run_problems) {
         problems_.push_back(line_ > 0 ? fmt::format("{}: line {}: {}", file_, line_, sentence)
@@ -167,9 +170,9 @@ void RunBuilder::remark(const std::string& sentence) {
 
 MeasuredRun RunBuilder::take() {
     if (problems_.empty() && formats_.empty()) {
-        line_ = 0;
-        problem("is in none of the formats that are read; treeline import --help lists them");
-    } else if (problems_.empty() && run_.cells.empty() && run_.passes.empty() && run_.identity.model.empty()) {
+        throw UnknownFormat(file_);
+    }
+    if (problems_.empty() && run_.cells.empty() && run_.passes.empty() && run_.identity.model.empty()) {
         line_ = 0;
         problem(fmt::format("looks like {}, but measures nothing: neither accepted drafts nor times of steps",
                             text::listed(formats_, "and")));

@@ -53,7 +53,7 @@ public:
 
     [[nodiscard]] bool broken() const { return !problems_.empty(); }
     [[nodiscard]] const std::string& file() const { return file_; }
-    /// Throws InputError with the problems, or because nothing was measured.
+    /// Throws InputError with the problems, or because nothing was measured; UnknownFormat.
     MeasuredRun take();
 
 private:

@@ -252,6 +252,9 @@ MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& h
             }
             runs.push_back(import_stream(in, file, hints));
         } catch (const text::InputError& error) {
+            if (files.size() == 1) {
+                throw;
+            }
             problems.insert(problems.end(), error.problems().begin(), error.problems().end());
         }
     }

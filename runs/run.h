@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runs/counts.h"
+#include "text/input_error.h"
 
 namespace treeline::runs {
 
@@ -72,10 +73,16 @@ struct RunHints {
     double context = 0.0;   ///< the same
 };
 
+/// A file in none of the formats that are read.
+class UnknownFormat : public text::InputError {
+public:
+    explicit UnknownFormat(const std::string& file);
+};
+
 /// Reads files of one deployment in any of the formats of runs/formats, told apart by their content, and joins them. "-" is
 /// standard input. Logs are streamed: memory does not grow with their length. Throws InputError with every problem, and nothing
 /// is read by halves: unreadable or truncated files, impossible counts, rates where counts are needed, files of different
-/// models or engines.
+/// models or engines; UnknownFormat where a single file is of none.
 MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& hints = {});
 /// The same from a text; `name` is what messages call it.
 MeasuredRun import_run_text(const std::string& text, const std::string& name, const RunHints& hints = {});

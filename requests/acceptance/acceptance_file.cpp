@@ -15,36 +15,33 @@ namespace {
 
 using acceptance_file::FileJson;
 
-/// The text as JSON: one value, or one object a line; nothing where it is neither.
-std::vector<FileJson> json_values(const std::string& text) {
-    if (FileJson whole = FileJson::parse(text, nullptr, false); !whole.is_discarded()) {
-        return {std::move(whole)};
+/// Files that only state acceptance are small; a longer file is a log or a record of many requests.
+constexpr std::size_t longest_statement = 1u << 20;
+
+/// A file that states acceptance without counting rounds; nothing where it is of another kind.
+std::optional<AcceptanceFile> statement(const std::string& text, const std::string& name) {
+    if (text.size() > longest_statement) {
+        return std::nullopt;
     }
-    std::vector<FileJson> values;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        if (line.find_first_not_of(" \t\r") == std::string::npos) {
-            continue;
-        }
-        FileJson value = FileJson::parse(line, nullptr, false);
-        if (!value.is_object()) {
-            return {};
-        }
-        values.push_back(std::move(value));
+    if (const FileJson json = FileJson::parse(text, nullptr, false); !json.is_discarded()) {
+        std::optional<AcceptanceFile> found = acceptance_file::speculation_profile(json, name);
+        return found ? found : acceptance_file::rank_vector(json, name);
     }
-    return values;
+    std::optional<AcceptanceFile> found = acceptance_file::acceptance_table(text, name);
+    return found ? found : acceptance_file::golden_curves(text, name);
 }
 
-std::vector<FileJson> objects_in(const std::vector<FileJson>& values) {
-    std::vector<FileJson> objects;
-    for (const FileJson& value : values) {
-        if (value.is_array()) {
-            objects.insert(objects.end(), value.begin(), value.end());
-        } else {
-            objects.push_back(value);
-        }
+/// `import` reads the run.
+template <class Import>
+AcceptanceFile of_run(const std::string& name, Import import) {
+    try {
+        return acceptance_file::counted_run(import(), name);
+    } catch (const runs::UnknownFormat&) {
+        throw text::InputError({fmt::format(
+            "{}: is none of the files with measured acceptance that Treeline reads: InferenceX golden curves (YAML), a "
+            "speculation_profile.json, speculators' acceptance.csv, a vector by child rank, or a run (treeline import)",
+            name)});
     }
-    return objects;
 }
 
 }  // namespace
@@ -63,33 +60,21 @@ const std::vector<sim::MeasuredAcceptance>& AcceptanceFile::of(const std::string
 }
 
 AcceptanceFile acceptance_file_of(const std::string& text, const std::string& name) {
-    const std::vector<FileJson> values = json_values(text);
-    std::optional<AcceptanceFile> found;
-    if (!values.empty()) {
-        found = acceptance_file::speculation_profile(values.front(), name);
-        found = found ? found : acceptance_file::rank_vector(values.front(), name);
-        found = found ? found : acceptance_file::histograms(objects_in(values), name);
-    } else {
-        found = acceptance_file::acceptance_table(text, name);
-        found = found ? found : acceptance_file::golden_curves(text, name);
-    }
-    if (!found) {
-        throw text::InputError({fmt::format(
-            "{}: is none of the files with measured acceptance that Treeline reads: InferenceX golden curves (YAML), a "
-            "speculation_profile.json, speculators' acceptance.csv, acceptance histograms of requests, a vector by child rank",
-            name)});
-    }
-    return *found;
+    const std::optional<AcceptanceFile> stated = statement(text, name);
+    return stated ? *stated : of_run(name, [&] { return runs::import_run_text(text, name); });
 }
 
 AcceptanceFile read_acceptance_file(const std::filesystem::path& path) {
+    const std::string name = path.filename().string();
     std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) {
+    std::string start(longest_statement + 1, '\0');
+    file.read(start.data(), static_cast<std::streamsize>(start.size()));
+    if (!file.is_open() || file.bad()) {
         throw text::InputError({fmt::format("{}: cannot be read", path.string())});
     }
-    return acceptance_file_of(text.str(), path.filename().string());
+    start.resize(static_cast<std::size_t>(file.gcount()));
+    const std::optional<AcceptanceFile> stated = statement(start, name);
+    return stated ? *stated : of_run(name, [&] { return runs::import_runs({path.string()}); });
 }
 
 }  // namespace treeline::requests

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "runs/run.h"
 #include "sim/measured_acceptance.h"
 
 namespace treeline::requests {
@@ -31,8 +32,8 @@ struct AcceptanceFile {
 /// - InferenceX golden curves (YAML): model → thinking_on, thinking_off → draft tokens → accept length
 /// - Model-Optimizer's speculation_profile.json: marginal rates, accept lengths by k and by category
 /// - speculators' acceptance.csv: counts and rates by position, a row for each run
-/// - acceptance histograms: vLLM's metrics of a request, TensorRT-LLM's, aiperf's records; one object, a list, or one a line
 /// - vectors by child rank, as Sequoia measures them: a list of numbers, or {"acceptance_by_child_rank": [...]}
+/// - whatever an engine or a client counted while it served, in any format that runs::import_runs reads (logs of any length)
 AcceptanceFile read_acceptance_file(const std::filesystem::path& path);
 /// The same of a text; `name` says in messages where it comes from.
 AcceptanceFile acceptance_file_of(const std::string& text, const std::string& name);
@@ -45,8 +46,9 @@ using FileJson = nlohmann::ordered_json;
 std::optional<AcceptanceFile> golden_curves(const std::string& text, const std::string& name);
 std::optional<AcceptanceFile> speculation_profile(const FileJson& json, const std::string& name);
 std::optional<AcceptanceFile> acceptance_table(const std::string& text, const std::string& name);
-std::optional<AcceptanceFile> histograms(const std::vector<FileJson>& objects, const std::string& name);
 std::optional<AcceptanceFile> rank_vector(const FileJson& json, const std::string& name);
+/// Throws InputError where the run measured no acceptance.
+AcceptanceFile counted_run(const runs::MeasuredRun& run, const std::string& name);
 
 }  // namespace acceptance_file
 

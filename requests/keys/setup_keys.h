@@ -300,11 +300,14 @@ inline constexpr CountKey draft_tokens{"draft_tokens", 1, sim::most_draft_tokens
 inline constexpr PartKey curve{"curve", "object", "the same by length of the chain: `{\"1\": 1.8, \"2\": 2.4, \"4\": 3.1}`"};
 inline constexpr TextKey published{
     "published", "name or path", {}, "as others measured it: a file of [models/drafters](../models/drafters)"};
-inline constexpr TextKey file{"file", "path", {}, "as a measurement's file says: see [below](#files-of-measured-acceptance)"};
+inline constexpr TextKey file{
+    "file",
+    "path",
+    {},
+    "as a file says: measured by others, or counted by your engine ([below](#files-of-measured-acceptance))"};
 inline constexpr TextKey of{"of", "text", {}, "with `file`: the model, if the file has several", "the only one"};
 inline constexpr SwitchKey extrapolate{"extrapolate", true,
                                        "whether accept lengths carry over to lengths that were not measured"};
-inline constexpr TextKey run{"run", "path", {}, "as your deployment measured it: a file of `treeline import`"};
 inline constexpr NumbersKey per_rank{"per_rank", 0.0,
                                      1.0,        "for trees, P(the child of rank r is the accepted one): `[0.63, 0.11, 0.06]`",
                                      "none",     ". If given alone, its first rank is the rate of chains"};
@@ -313,7 +316,7 @@ inline constexpr PartKey measured{"measured", "list of objects", "accept lengths
 inline constexpr TextKey source{"source", "text", "", "where it was measured; results repeat it", "none"};
 
 inline std::vector<KeyRow> rows() {
-    std::vector<KeyRow> rows = rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, file, of, run);
+    std::vector<KeyRow> rows = rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, file, of);
     for (const std::vector<KeyRow>& more : {traffic_kind_keys::rows(), rows_of(extrapolate, per_rank, measured, source)}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }

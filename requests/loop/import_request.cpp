@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "runs/own_file.h"
 #include "runs/scrape.h"
 #include "sim/input_limits.h"
 #include "text/input_error.h"
-#include "text/input_file.h"
 #include "text/number_text.h"
 #include "text/parse_number.h"
 
@@ -38,8 +36,6 @@ runs::RunHints hints_of(const FlagTexts& flags) {
     hints.context = number_of_flag(flags, "run.context", "--context", 1, sim::longest_context, 0);
     return hints;
 }
-
-double three_digits(double value) { return text::rounded(value, 4); }
 
 }  // namespace
 
@@ -79,44 +75,6 @@ runs::MeasuredRun import_requested(const std::vector<std::string>& files, const 
         runs.push_back(runs::scrape_run(from, seconds, hints));
     }
     return runs::joined(runs);
-}
-
-bool is_run_file(const std::string& file) {
-    try {
-        const FlagJson json = FlagJson::parse(text::read_file(file), nullptr, false);
-        return json.is_object() && json.value("format", FlagJson()) == runs::run_format;
-    } catch (const text::InputError&) {
-        return false;
-    }
-}
-
-FlagJson acceptance_of_run(const runs::MeasuredRun& run) {
-    const std::vector<int> lengths = run.draft_lengths();
-    for (auto length = lengths.rbegin(); length != lengths.rend(); ++length) {
-        const std::vector<double> positions = run.acceptance(*length).positions();
-        if (!positions.empty()) {
-            FlagJson list = FlagJson::array();
-            for (const double position : positions) {
-                list.push_back(three_digits(position));
-            }
-            return {{"per_position", list}};
-        }
-    }
-    FlagJson curve = FlagJson::object();
-    for (const int length : lengths) {
-        double stated = run.acceptance(length).known() ? run.acceptance(length).accept_length() : 0.0;
-        for (const runs::RunCell& cell : run.cells) {
-            stated = stated <= 0.0 && cell.draft_tokens == length ? cell.stated_length : stated;
-        }
-        if (stated >= 1.0) {
-            curve[std::to_string(length)] = three_digits(stated);
-        }
-    }
-    if (curve.empty()) {
-        throw text::InputError(
-            {fmt::format("{}: measured no acceptance", run.sources.empty() ? "the run" : run.sources.front().file)});
-    }
-    return {{"curve", curve}};
 }
 
 }  // namespace treeline::requests

@@ -90,24 +90,32 @@ bool has_columns(const std::vector<std::string>& header, std::initializer_list<c
                        [&](const char* name) { return std::find(header.begin(), header.end(), name) != header.end(); });
 }
 
-bool is_acceptance_table(const std::vector<std::string>& header) {
-    return has_columns(header, {"num_drafts", "num_draft_tokens", "num_accepted_tokens"});
-}
-
-void read_acceptance_table(const std::string& text, RunBuilder& run) {
+/// Calls `read` for every row of the table that fits its header; the others are problems.
+template <class Read>
+void for_each_row(const std::string& text, RunBuilder& run, Read read) {
     text::CsvReader csv(text);
     while (csv.next()) {
         run.at_line(csv.line());
         if (const std::string misfit = csv.problem(); !misfit.empty()) {
             run.problem(misfit);
-            continue;
+        } else {
+            read(csv);
         }
+    }
+}
+
+bool is_acceptance_table(const std::vector<std::string>& header) {
+    return has_columns(header, {"num_drafts", "num_draft_tokens", "num_accepted_tokens"});
+}
+
+void read_acceptance_table(const std::string& text, RunBuilder& run) {
+    for_each_row(text, run, [&](const text::CsvReader& csv) {
         AcceptanceCounts counts;
         const auto drafts = text::parse_number(csv["num_drafts"]), drafted = text::parse_number(csv["num_draft_tokens"]),
                    accepted = text::parse_number(csv["num_accepted_tokens"]);
         if (!drafts || !drafted || !accepted) {
             run.problem("num_drafts, num_draft_tokens and num_accepted_tokens must be numbers");
-            continue;
+            return;
         }
         counts.drafts = *drafts;
         counts.drafted = *drafted;
@@ -125,7 +133,7 @@ void read_acceptance_table(const std::string& text, RunBuilder& run) {
                 run.cell(0.0, run.draft_tokens_or(static_cast<int>(std::lround(std::clamp(*drafted / *drafts, 1.0, 1e6))))),
                 counts);
         }
-    }
+    });
 }
 
 bool is_speed_table(const std::vector<std::string>& header) {
@@ -133,13 +141,7 @@ bool is_speed_table(const std::vector<std::string>& header) {
 }
 
 void read_speed_table(const std::string& text, RunBuilder& run) {
-    text::CsvReader csv(text);
-    while (csv.next()) {
-        run.at_line(csv.line());
-        if (const std::string misfit = csv.problem(); !misfit.empty()) {
-            run.problem(misfit);
-            continue;
-        }
+    for_each_row(text, run, [&](const text::CsvReader& csv) {
         const auto gap = text::parse_number(csv["itl_median_ms"]), first = text::parse_number(csv["ttft_median_ms"]),
                    rate = text::parse_number(csv["output_tps_median"]);
         const bool one = csv.column("strategy") && csv["strategy"] == "synchronous";
@@ -154,7 +156,7 @@ void read_speed_table(const std::string& text, RunBuilder& run) {
         if (rate && *rate > 0.0) {
             cell.tokens_per_second.add(*rate);
         }
-    }
+    });
 }
 
 }  // namespace

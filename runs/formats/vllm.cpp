@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "numerics/quantile.h"
 #include "runs/builder.h"
+#include "text/parse_number.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -125,20 +128,88 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run) {
     add_times(json, run, cell);
 }
 
-/// The object that holds a request's acceptance: by itself, or where engines put it in a response.
+constexpr const char* histogram_by_length = "acceptance_histogram_by_draft_length";
+
+/// Rounds by accepted drafts, under the name that the engine gives them.
+std::optional<std::vector<double>> histogram_of(const RunJson& record) {
+    const auto histogram = numbers_at(record, "acceptance_histogram");
+    return histogram ? histogram : numbers_at(record, "acceptance_length_histogram");
+}
+
+bool holds_acceptance(const RunJson& json) {
+    return json.is_object() && (json.contains("num_spec_steps") || json.contains("acceptance_histogram") ||
+                                json.contains("acceptance_length_histogram") || json.contains(histogram_by_length));
+}
+
+/// The object that holds a request's acceptance: by itself, or where engines and clients put it in a response.
 const RunJson* request_record(const RunJson& json) {
-    for (const char* path : {"metrics.speculative_decoding", "speculative_decoding", "spec_decode_acceptance"}) {
-        if (const RunJson* node = node_at(json, path); node != nullptr && node->contains("num_spec_steps")) {
+    for (const char* path : {"metrics.speculative_decoding", "speculative_decoding", "spec_decode_acceptance", "spec_decode",
+                             "metrics.spec_decode", "metrics"}) {
+        if (const RunJson* node = node_at(json, path); node != nullptr && holds_acceptance(*node)) {
             return node;
         }
     }
-    return json.contains("num_spec_steps") ? &json : nullptr;
+    return holds_acceptance(json) ? &json : nullptr;
 }
 
 bool is_request_record(const RunJson& json) { return request_record(json) != nullptr; }
 
+/// Element j of `histogram` counts the rounds that accepted exactly j of `length` drafts.
+void count_histogram(const std::vector<double>& histogram, int length, RunBuilder& run) {
+    AcceptanceCounts counts;
+    for (std::size_t j = 0; j < histogram.size(); ++j) {
+        if (histogram[j] < 0.0) {
+            return run.problem("a histogram must count rounds by accepted drafts, and none below zero times");
+        }
+        if (static_cast<int>(j) > length && histogram[j] > 0.0) {
+            return run.problem(fmt::format("{} of {} drafts cannot be accepted, as its histogram says", j, length));
+        }
+        counts.drafts += histogram[j];
+        counts.accepted += histogram[j] * static_cast<double>(j);
+    }
+    if (counts.drafts <= 0.0 || length <= 0) {
+        return;
+    }
+    counts.drafted = counts.drafts * length;
+    counts.drafts_with_positions = counts.drafts;
+    counts.reached = reached_of_histogram(histogram);
+    counts.reached.resize(static_cast<std::size_t>(length), 0.0);
+    run.count(run.cell(0.0, length), counts);
+}
+
+/// Records of a histogram alone, or of one for each draft length.
+void read_histograms(const RunJson& record, RunBuilder& run) {
+    if (const RunJson* by_length = node_at(record, histogram_by_length); by_length != nullptr && by_length->is_object()) {
+        for (const auto& [length, _] : by_length->items()) {
+            const auto drafts = text::parse_number<int>(length);
+            const auto histogram = numbers_at(*by_length, length);
+            if (!drafts || *drafts < 0 || *drafts > 1'000'000 || !histogram) {
+                return run.problem(fmt::format("{} must give a histogram for each number of drafts", histogram_by_length));
+            }
+            count_histogram(*histogram, *drafts, run);
+        }
+        return;
+    }
+    const auto histogram = histogram_of(record);
+    if (!histogram) {
+        return run.problem("a histogram must count rounds by accepted drafts, as numbers");
+    }
+    auto stated = number_at(record, "num_spec_tokens");
+    stated = stated ? stated : number_at(record, "num_speculative_tokens");
+    const int counted = stated ? static_cast<int>(std::clamp(*stated, 0.0, 1e6)) : static_cast<int>(histogram->size()) - 1;
+    count_histogram(*histogram, std::max(0, run.draft_tokens_or(counted)), run);
+}
+
 void read_request_record(const RunJson& json, RunBuilder& run) {
     const RunJson& record = *request_record(json);
+    if (const std::string engine = text_at(record, "engine"); !engine.empty()) {
+        run.engine(engine == "trtllm" ? "tensorrt-llm" : engine);
+    }
+    run.model(text_at(json, "model"));
+    if (const RunJson* lengths = node_at(record, histogram_by_length);
+        !record.contains("num_spec_steps") || (lengths != nullptr && lengths->is_object() && lengths->size() > 1)) {
+        return read_histograms(record, run);
+    }
     const auto first = [&](const char* a, const char* b) {
         const auto value = number_at(record, a);
         return value ? value : number_at(record, b);
@@ -150,10 +221,6 @@ void read_request_record(const RunJson& json, RunBuilder& run) {
         return run.problem(
             "must give num_spec_steps, and the accepted and the proposed draft tokens of the request, as numbers");
     }
-    if (const std::string engine = text_at(record, "engine"); !engine.empty()) {
-        run.engine(engine == "trtllm" ? "tensorrt-llm" : engine);
-    }
-    run.model(text_at(json, "model"));
     if (*steps <= 0.0) {
         return;
     }
@@ -161,7 +228,7 @@ void read_request_record(const RunJson& json, RunBuilder& run) {
     counts.drafts = *steps;
     counts.drafted = *drafted;
     counts.accepted = *accepted;
-    if (const auto histogram = numbers_at(record, "acceptance_histogram")) {
+    if (const auto histogram = histogram_of(record)) {
         counts.reached = reached_of_histogram(*histogram);
         for (const double rounds : *histogram) {
             counts.drafts_with_positions += rounds;

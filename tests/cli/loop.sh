@@ -18,7 +18,7 @@ grep -q 'rounds' out.txt || fail "standard input gives no acceptance"
 expect 0 '2\.50' estimate --model llama-3.1-8b --device h100-sxm --stack vllm --drafter eagle3 --acceptance my-run.json --draft-tokens 3 --batch 8
 cat >point.json <<END
 {"target": "llama-3.1-8b", "platform": {"device": "h100-sxm", "stack": "vllm"}, "draft_tokens": 3, "batch": 8,
- "drafter": {"kind": "eagle3", "acceptance": {"run": "my-run.json"}}}
+ "drafter": {"kind": "eagle3", "acceptance": {"file": "my-run.json"}}}
 END
 expect 0 '2\.50' estimate point.json
 

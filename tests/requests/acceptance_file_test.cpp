@@ -53,9 +53,19 @@ TEST_CASE("histograms of many requests add up step by step") {
     CHECK(found(lines).chain.accept_length(3) == Approx(1.0 + 40.0 / 30.0));
     CHECK(acceptance_file_of(lines, "in").models.front().second.front().samples == 2.0);
     CHECK(problem(R"({"acceptance_histogram": [1, 2, 3], "num_spec_tokens": 1})") ==
-          "in: 1 drafts cannot have 2 of them accepted");
-    CHECK(problem(R"({"acceptance_histogram": [1, -2]})").find("must count steps") != std::string::npos);
-    CHECK(problem(R"({"acceptance_histogram": [5]})") == "in: its histograms count no step with a draft");
+          "in: line 1: 2 of 1 drafts cannot be accepted, as its histogram says");
+    CHECK(problem(R"({"acceptance_histogram": [1, -2]})").find("must count rounds") != std::string::npos);
+    CHECK(problem(R"({"acceptance_histogram": [5]})").find("neither accepted drafts nor times") != std::string::npos);
+}
+
+TEST_CASE("a histogram for each draft length says what each of them yields") {
+    const AcceptanceFile file = acceptance_file_of(
+        R"({"acceptance_histogram_by_draft_length": {"1": [5, 5], "3": [10, 0, 0, 10]}, "engine": "vllm"})", "in");
+    const std::vector<sim::MeasuredAcceptance>& rows = file.of("");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].per_position == std::vector<double>{0.5});
+    CHECK(rows[1].per_position == std::vector<double>{0.5, 0.5, 0.5});
+    CHECK(rows[1].source == "measured by vllm, 30 rounds: in");
 }
 
 TEST_CASE("golden curves keep model and thinking apart") {

@@ -130,7 +130,7 @@ TEST_CASE("acceptance is one of four kinds") {
 
 TEST_CASE("acceptance that cannot be is refused") {
     CHECK(acceptance_problem("") ==
-          "in: a: needs one of geometric, per_position, mean_length, curve, published, file and run, or per_rank");
+          "in: a: needs one of geometric, per_position, mean_length, curve, published and file, or per_rank");
     CHECK(acceptance_problem(R"("geometric": 0.8, "per_position": [0.8])").find("gives geometric and per_position") !=
           std::string::npos);
     CHECK(acceptance_problem(R"("geometric": 1.01)").find("must lie between 0 and 1") != std::string::npos);
