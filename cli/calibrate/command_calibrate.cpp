@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "calibrate/tables/own_device.h"
 #include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
@@ -97,7 +98,7 @@ void run(const CalibrateFlags& flags) {
     }
     calibrate::KernelFitOptions options;
     options.bootstraps = static_cast<int>(requests::whole_number("--resamples", flags.resamples, 0, 10'000));
-    if (names_own_device(flags.device) && flags.from.empty() && flags.derive_from.empty()) {
+    if (calibrate::names_own_device(flags.device) && flags.from.empty() && flags.derive_from.empty()) {
         return run_on_own_device(flags, options);
     }
     if (flags.quick || flags.check) {

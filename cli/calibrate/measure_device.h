@@ -10,9 +10,6 @@
 
 namespace treeline::cli {
 
-/// "cpu", "cuda" or "cuda:1": not the name of a device in the catalogue, but this machine's.
-bool names_own_device(const std::string& device);
-
 struct MeasureRequest {
     std::string device;
     bool quick = false;

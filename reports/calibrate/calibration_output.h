@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "calibrate/tables/calibration_answer.h"
+#include "calibrate/tables/own_device.h"
 #include "reports/figure.h"
 
 namespace treeline::reports {
@@ -40,5 +41,9 @@ std::string check_text(const std::vector<calibrate::CheckRow>& rows);
 
 /// Decoders and the choices that follow, with a summary.
 std::string decoder_check_text(const std::vector<calibrate::DecoderCheck>& decoders);
+
+/// The machine's yardsticks, its state while it was measured, and what was left out (`notes`: sentences without a full stop).
+std::string measurement_text(const calibrate::OwnDevice& own, const calibrate::MachineFigures& figures,
+                             const calibrate::OwnMeasurement& measured, const std::vector<std::string>& notes);
 
 }  // namespace treeline::reports
