@@ -9,9 +9,9 @@ if(TREELINE_CUDA)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
     set(ENV{CUDACXX} /usr/local/cuda/bin/nvcc)
   endif()
-  # Data-centre and desktop GPUs since Ampere, and PTX of the last for those to come.
+  # Code for Ampere runs on Ada, and PTX for Hopper is compiled by the driver of what came later.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
   endif()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)

@@ -18,7 +18,7 @@ std::string validation_table(const validation::Validation& validation, bool all_
 nlohmann::ordered_json validation_json(const validation::Validation& validation);
 /// One line per row.
 std::string validation_csv(const validation::Validation& validation);
-/// docs/trust.md, whose tables and sentences are also in the README.
+/// docs/trust.md, of which scripts/trust_summary.sh makes the table of the README.
 std::string validation_markdown(const validation::Validation& validation);
 
 /// Rows, median, p90, max, bias and rank correlation; errors are shares.

@@ -81,7 +81,8 @@ double Output::relative_error(double typical) const {
             least += typical * typical;
         }
     }
-    return difference == 0.0 ? 0.0 : std::sqrt(difference / std::max(size, least));  // nothing but zeros, when every row is absent
+    return difference == 0.0 ? 0.0
+                             : std::sqrt(difference / std::max(size, least));  // nothing but zeros, when every row is absent
 }
 
 double tolerance(std::initializer_list<ElementType> types) {

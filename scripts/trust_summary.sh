@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The README's table of errors, taken from docs/trust.md (or another file of that form): scripts/trust_summary.sh docs/trust.md
+set -euo pipefail
+
+awk -F' *[|] *' '
+    function row(label, cases, median, p90) { printf "| %s | %s | %s | %s |\n", label, cases, median, p90 }
+    $2 ~ /^Time per output token/ { part = "time" }
+    $2 ~ /^Speed-up, accept length as measured/ { part = "speed-up" }
+    $2 ~ /^Speed-up, accept length fitted/ { part = "fitted" }
+    $2 == "**all measurements**" { split($7, fitted, " "); row("published speculative results of five papers, " fitted[1] " numbers fitted to some", $3, $4, $5) }
+    $2 == "the same, nothing fitted" { row("… nothing fitted", $3, $4, $5) }
+    $3 != "calibrated" { next }
+    part == "time" && $2 == "… dense" { row("time per token without speculation, dense models", $4, $5, $6) }
+    part == "time" && $2 == "… mixture" { row("… mixtures of experts", $4, $5, $6) }
+    part == "time" && $2 == "… hybrid mixture" { row("… hybrid mixtures of experts", $4, $5, $6) }
+    part == "time" && $2 ~ /with one measured run/ { row("… all of them, with one measured run of the deployment", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^Speed-up/ { row("speed-up on engines, accept length given", $4, $5, $6) }
+    part == "speed-up" && $2 == "… dense" { row("… dense models", $4, $5, $6) }
+    part == "fitted" && $2 ~ /^Speed-up/ { row("… at larger batches, accept length known from the smallest one", $4, $5, $6) }
+' "${1:?usage: scripts/trust_summary.sh docs/trust.md}" | awk '
+    BEGIN { print "| what is predicted | cases | median error | p90 |\n|---|---|---|---|" }
+    /papers|nothing fitted/ { last = last $0 "\n"; next }
+    { print }
+    END { printf "%s", last }'
