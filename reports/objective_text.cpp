@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "json/wording.h"
 #include "text/number_text.h"
 
 namespace treeline::reports {
@@ -148,6 +149,24 @@ std::string schedule_text(const sweeps::Schedule& schedule) {
         text += fmt::format("; beyond batch {} {}", schedule.largest_batch, end_text(*schedule.end_limit));
     }
     return text + ".";
+}
+
+std::string steps_text(const sweeps::Schedule& schedule) {
+    constexpr std::size_t most_named = 3;
+    if (schedule.steps.empty()) {
+        return "";
+    }
+    std::vector<std::string> falls;
+    for (std::size_t i = 0; i < std::min(most_named, schedule.steps.size()); ++i) {
+        const sweeps::ScheduleStep& step = schedule.steps[i];
+        falls.push_back(fmt::format("from {} at {} to {} at {}", text::ratio_text(step.before), step.batch,
+                                    text::ratio_text(step.after), step.batch + 1));
+    }
+    return fmt::format(
+        "One more sequence can cost a step: the speed-up falls {}{}, because kernels take rows in tiles and graphs are "
+        "captured "
+        "for sizes. Just below such a batch is the better limit.",
+        text::listed(falls, "and"), schedule.steps.size() > most_named ? ", and at larger batches" : "");
 }
 
 }  // namespace treeline::reports

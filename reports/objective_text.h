@@ -39,5 +39,7 @@ std::string limit_text(sweeps::Limit limit);
 
 /// Where speculation stops paying and, if it does, where the schedule ends.
 std::string schedule_text(const sweeps::Schedule& schedule);
+/// The batches at which the speed-up falls at once, and why it can; empty where there are none.
+std::string steps_text(const sweeps::Schedule& schedule);
 
 }  // namespace treeline::reports

@@ -272,7 +272,8 @@ Json report_data(const ReportInputs& inputs) {
                        {"break_even_accept_length", best.break_even_accept_length},
                        {"commands", commands_of(recommendation, inputs.engines)}};
     data["summary"]["note"] = traffic_text(inputs.workload.traffic);
-    data["schedule_sentence"] = schedule_text(recommendation.schedule);
+    data["schedule_sentence"] = schedule_text(recommendation.schedule) +
+                                (recommendation.schedule.steps.empty() ? "" : " " + steps_text(recommendation.schedule));
     data["traffic"] = traffic_rows(workload.traffic);
     data["schedule"] = schedule_rows(recommendation);
     data["heatmap"] = {{"rows", heatmap_rows(round, workload, recommendation)}};

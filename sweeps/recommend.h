@@ -39,9 +39,18 @@ struct ScheduleEntry {
     sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;
 };
 
+/// One more sequence at which the speed-up of the schedule falls at once: measured kernels take rows in tiles, captured graphs
+/// in sizes, and experts a new tile each.
+struct ScheduleStep {
+    int batch = 1;        ///< the last one before it
+    double before = 1.0;  ///< TPOT of plain decoding / TPOT there
+    double after = 1.0;   ///< with one more
+};
+
 /// The best shape at each batch, by the objective and within the limits, at every context of the traffic.
 struct Schedule {
     std::vector<ScheduleEntry> entries;
+    std::vector<ScheduleStep> steps;        ///< of more than 3 %, and of three times what its neighbours change; ascending
     std::optional<int> switch_off_batch;    ///< the smallest batch from which speculation never runs up to `largest_batch`
     std::optional<Limit> switch_off_limit;  ///< the limit that the best drafts break there; none: plain decoding is better
     int largest_batch = 1;                  ///< where the schedule ends

@@ -1,3 +1,6 @@
+#include <cmath>
+#include <utility>
+
 #include "sweeps/recommend.h"
 
 namespace treeline::sweeps {
@@ -38,6 +41,28 @@ int speculation_under(const Schedule& schedule, const sim::CompiledRound& round,
     return speculation;
 }
 
+/// `speedups` by batch, from 1. Where rows come in groups (ranks with requests of their own), several batches cost alike: the
+/// neighbours of a step are the changes before and after it, zeros left out.
+std::vector<ScheduleStep> steps_of(const std::vector<double>& speedups) {
+    constexpr double least = 0.03, beside_neighbours = 3.0, unchanged = 1e-4;
+    std::vector<std::pair<std::size_t, double>> changes;  // index of the batch before, relative fall
+    for (std::size_t i = 0; i + 1 < speedups.size(); ++i) {
+        if (const double fall = 1.0 - speedups[i + 1] / speedups[i]; std::abs(fall) > unchanged) {
+            changes.emplace_back(i, fall);
+        }
+    }
+    std::vector<ScheduleStep> steps;
+    for (std::size_t c = 1; c + 1 < changes.size(); ++c) {
+        const double fall = changes[c].second;
+        if (fall > least && fall > beside_neighbours * std::abs(changes[c - 1].second) &&
+            fall > beside_neighbours * std::abs(changes[c + 1].second)) {
+            const std::size_t i = changes[c].first;
+            steps.push_back({static_cast<int>(i) + 1, speedups[i], speedups[i + 1]});
+        }
+    }
+    return steps;
+}
+
 /// Gain and speed-up over the traffic when the schedule is followed.
 void follow(const sim::CompiledRound& round, const Workload& workload, Schedule& schedule) {
     std::vector<SettledLoad> loads;
@@ -60,6 +85,7 @@ void follow(const sim::CompiledRound& round, const Workload& workload, Schedule&
 Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
                       int largest_batch) {
     Schedule schedule;
+    std::vector<double> speedups;
     for (int batch = 1; batch <= largest_batch; ++batch) {
         const std::vector<Outcome> outcomes =
             outcomes_of(round, speculations, at_batch(workload.traffic, batch), workload.objective);
@@ -69,6 +95,7 @@ Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& s
             break;
         }
         append(schedule.entries, round, batch, *best.within);
+        speedups.push_back(best.within->speedup);
         if (best.within->speculation != 0) {
             schedule.switch_off_batch.reset();
             schedule.switch_off_limit.reset();
@@ -78,6 +105,7 @@ Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& s
         }
         schedule.largest_batch = batch;
     }
+    schedule.steps = steps_of(speedups);
     follow(round, workload, schedule);
     return schedule;
 }

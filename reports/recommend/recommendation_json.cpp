@@ -95,7 +95,12 @@ Json schedule_json(const sweeps::Recommendation& found) {
                            {"speedup_to", entry.speedup_to},
                            {"accept_length_basis", name_of(entry.basis)}});
     }
+    Json steps = Json::array();
+    for (const sweeps::ScheduleStep& step : schedule.steps) {
+        steps.push_back({{"batch", step.batch}, {"speedup_before", step.before}, {"speedup_after", step.after}});
+    }
     return {{"entries", entries},
+            {"steps", steps},
             {"switch_off_batch", schedule.switch_off_batch ? Json(*schedule.switch_off_batch) : Json()},
             {"switch_off_limit", limit_json(schedule.switch_off_limit)},
             {"largest_batch", schedule.largest_batch},

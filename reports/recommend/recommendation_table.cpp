@@ -94,7 +94,8 @@ std::string schedule(const sweeps::Answer& answer) {
     }
     return table.text() +
            text::wrapped(fmt::format("Over the traffic this schedule reaches {}. {}",
-                                     gain_text(schedule.gain, answer.input.workload.objective), schedule_text(schedule)),
+                                     gain_text(schedule.gain, answer.input.workload.objective), schedule_text(schedule)) +
+                             (schedule.steps.empty() ? "" : " " + steps_text(schedule)),
                          page_width) +
            "\n\n";
 }
