@@ -80,7 +80,7 @@ void take_json(const RunJson& json, RunBuilder& run, long& left_out) {
 std::optional<RunJson> parsed(const std::string& text) {
     try {
         return RunJson::parse(text);
-    } catch (const RunJson::exception&) {  // no JSON, or a number beyond all bounds
+    } catch (const RunJson::parse_error&) {
         return std::nullopt;
     }
 }
@@ -131,8 +131,6 @@ void read_document(std::istream& in, std::string text, RunBuilder& run) {
     } catch (const RunJson::parse_error& error) {
         const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
         not_json(run.file(), 1 + std::count(text.begin(), end, '\n'), error.byte >= text.size());
-    } catch (const RunJson::out_of_range&) {
-        throw text::InputError({run.file() + ": holds a number beyond 1e308, which no run measures"});
     }
 }
 
@@ -188,10 +186,14 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     const bool dated = first == '[' && date_end != std::string::npos && date_end > 8 &&
                        std::string_view("]T.").find(line[date_end]) != std::string_view::npos;
     if (first == '{' || (first == '[' && !dated)) {
-        if (std::optional<RunJson> json = parsed(line)) {
-            read_json_lines(in, std::move(*json), run);
-        } else {
-            read_document(in, line, run);
+        try {
+            if (std::optional<RunJson> json = parsed(line)) {
+                read_json_lines(in, std::move(*json), run);
+            } else {
+                read_document(in, line, run);
+            }
+        } catch (const RunJson::out_of_range&) {
+            throw text::InputError({file + ": holds a number beyond 1e308, which nothing measured can be"});
         }
         return run.take();
     }

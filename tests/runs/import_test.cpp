@@ -289,7 +289,8 @@ TEST_CASE("what a stranger gets wrong is said in a sentence") {
     CHECK(problem_of(R"({"timings": {"predicted_n": 1e308, "predicted_ms": 1e308}})").find("more than a request can have") !=
           std::string::npos);
     CHECK(problem_of(R"({"timings": {"predicted_n": 1e400, "predicted_ms": 1}})").find("beyond 1e308") != std::string::npos);
-    CHECK(problem_of(timings(R"("prompt_n": 5)") + R"({"timings": {"predicted_n": 1e400}})") == "file: line 2 is not JSON");
+    CHECK(problem_of(timings(R"("prompt_n": 5)") + R"({"timings": {"predicted_n": 1e400}})").find("beyond 1e308") !=
+          std::string::npos);
 
     const std::string twice = fixture("vllm_bench_plain.json");
     CHECK_THROWS_WITH(runs::import_runs({twice, twice}), Catch::Contains("is given twice"));
