@@ -141,7 +141,8 @@ LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
         result.problem.steps.push_back({steps[i].time.value(), predicted_time(steps[i], stack).value(), {}, groups[i]});
     }
     for (const StackNumber number : values_of<StackNumber>()) {
-        if (number == StackNumber::time_factor || (number == StackNumber::attention_time && !(stack.attention_efficiency < 1.0))) {
+        if (number == StackNumber::time_factor ||
+            (number == StackNumber::attention_time && !(stack.attention_efficiency < 1.0))) {
             continue;
         }
         std::vector<double> slopes;

@@ -27,8 +27,8 @@ enum class StackNumber {
     host_per_verified_token,  ///< seconds of each token of a step
     host_per_draft_token,     ///< seconds of each token of a draft, root included; only in rounds
     host_per_draft_pass,      ///< seconds of each pass of the drafter
-    attention_time,           ///< factor on attention's products, in stacks whose attention has a rate of its own; roofline mode
-    time_factor,              ///< factor on all times; free only if there is a single step, and then alone
+    attention_time,  ///< factor on attention's products, in stacks whose attention has a rate of its own; roofline mode
+    time_factor,     ///< factor on all times; free only if there is a single step, and then alone
 };
 inline bool is_factor(StackNumber number) {
     using enum StackNumber;

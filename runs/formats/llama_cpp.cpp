@@ -9,7 +9,7 @@
 namespace treeline::runs::run_formats_of {
 namespace {
 
-constexpr double to_seconds = 1e-3;   // of milliseconds
+constexpr double to_seconds = 1e-3;  // of milliseconds
 constexpr double most_tokens = 1e9;  // of a request
 
 /// A generation of `predicted` tokens, of which `accepted` were drafted: each other one is the bonus token of a round. The

@@ -51,7 +51,9 @@ async function startOver(model, prompt) {
 }
 
 /** Milliseconds that all but the last token of a prompt take to read. */
-export async function timeOfPrompt({ sequence }, prompt) {
+export async function timeOfPrompt(model, prompt) {
+  const { sequence } = model;
+  model.prompt = undefined;
   await sequence.clearHistory();
   const begin = performance.now();
   await sequence.evaluateWithoutGeneratingNewTokens(prompt.slice(0, -1));

@@ -4,7 +4,6 @@
 // Exit code 77 and a sentence where there is no llama.cpp, or where the machine is too busy to measure.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { choiceOf, errorOf, quantile, shortfalls } from './score.mjs';
 import { preparePackages } from './packages.mjs';
@@ -30,7 +29,8 @@ function run(...args) {
 }
 
 /** Predictions of all runs of a target, by a stack that is fitted to four of them. */
-function predict(measurement, target, drafter) {
+function predict(measurement, drafter) {
+  const target = measurement.model;
   const file = (kind) => `${target.name}-${kind}`;
   const served = ['--target', `${target.name}.json`, '--device', 'machine.json', '--mode', 'roofline'];
   if (target.kind === 'mamba2') served.push('--rollback', 'recompute');
@@ -80,31 +80,29 @@ function judge(rows) {
 const { problem, node } = preparePackages();
 if (problem) finish(SKIPPED, `skipped: ${problem}`);
 if (node) process.exit(spawnSync(node, process.argv.slice(1), { stdio: 'inherit' }).status ?? 1);
-try {
-  setPriority(-20); // of this thread and those that it starts; allowed to root alone
-} catch {
-  // then other processes disturb more, and more repeats are needed
-}
+// Ahead of all other processes, where that is allowed (to root); else they disturb more, and more repeats are needed.
+spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(process.pid)]);
 mkdirSync(folder, { recursive: true });
-const { openEngine, openModel } = await import('./client.mjs');
-const { describeMachine } = await import('./machine.mjs');
-const { Measurement, promptOf, writeModels } = await import('./measure.mjs');
+const { openEngine } = await import('./client.mjs');
+const { Machine } = await import('./machine.mjs');
+const { Measurement, writeModels } = await import('./measure.mjs');
 const { DRAFTER, TARGETS } = await import('./models.mjs');
 writeModels(folder);
 const llama = await openEngine(THREADS);
-const first = await openModel(llama, join(folder, `${TARGETS[0].name}.gguf`), { contextSize: 512, threads: THREADS });
-const machine = await describeMachine(join(folder, 'machine.json'), first, TARGETS[0], promptOf(257));
-await first.close();
-console.log(`${machine.title}: ${machine.memory_bandwidth.value} GB/s, ${machine.peak.fp32.value} TFLOP/s`);
-const measurements = TARGETS.map(({ name }) => new Measurement(folder, name, THREADS));
+const machine = new Machine();
+const measurements = TARGETS.map((model) => new Measurement(folder, model, THREADS));
 let missed = [];
 for (const seconds of SECONDS) {
   for (const measurement of measurements) {
-    await measurement.more(llama, seconds);
+    await measurement.more(llama, machine, seconds);
+    const { name } = measurement.model;
+    const scatter = `${(100 * measurement.scatter()).toFixed(1)} %`;
+    console.log(`${name}: ${measurement.repeats} repeats, ${measurement.settled ? 'settled' : 'not settled'}; plain steps scatter by ${scatter}`);
     const lossy = measurement.lossy();
-    if (lossy.length > 0) finish(1, `${measurement.name}: ${lossy.length} runs with a drafter answer something else than plain decoding`);
+    if (lossy.length > 0) finish(1, `${name}: ${lossy.length} runs with a drafter answer something else than plain decoding`);
   }
-  missed = judge(measurements.flatMap((measurement, i) => predict(measurement, TARGETS[i], DRAFTER)));
+  console.log(machine.describe(join(folder, 'machine.json')));
+  missed = judge(measurements.flatMap((measurement) => predict(measurement, DRAFTER)));
   if (missed.length === 0) finish(0, 'All goals are met, and every run with a drafter answered as plain decoding did.');
   console.log(`\nMissed: ${missed.join('; ')}. Measuring again.\n`);
 }
