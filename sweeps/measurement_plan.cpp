@@ -12,7 +12,7 @@ namespace {
 
 /// Half the width of a normal variable's 80 % interval.
 constexpr double half_of_80 = 1.2816;
-constexpr int worlds = 4000;
+constexpr int worlds = 2000;
 /// Runs are not worth their time if they narrow the interval by less.
 constexpr double least_narrowing = 0.01;
 /// Runs beyond so many are not compared as sets, of which there would be too many.
@@ -95,6 +95,19 @@ Matrix root_of(const Matrix& matrix) {
     return root;
 }
 
+/// The gain of the best rival where the inputs are `sign` times these.
+double best_gain(const Rivals& rivals, const Vector& inputs, double sign) {
+    double best = 0.0;
+    for (std::size_t r = 0; r < rivals.gains.size(); ++r) {
+        double gain = rivals.gains[r];
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            gain += sign * rivals.slopes[r][i] * inputs[i];
+        }
+        best = std::max(best, gain);
+    }
+    return best;
+}
+
 /// Expected share by which choosing after the runs is better than choosing now: what will be believed then varies with the
 /// covariance that the runs take away.
 double value_of(const Rivals& rivals, const Matrix& before, const Matrix& left) {
@@ -117,15 +130,7 @@ double value_of(const Rivals& rivals, const Matrix& before, const Matrix& left) 
                 inputs[i] += root[i][j] * normal[j];
             }
         }
-        double best = 0.0;
-        for (std::size_t r = 0; r < rivals.gains.size(); ++r) {
-            double gain = rivals.gains[r];
-            for (std::size_t i = 0; i < inputs.size(); ++i) {
-                gain += rivals.slopes[r][i] * inputs[i];
-            }
-            best = std::max(best, gain);
-        }
-        sum += best;
+        sum += 0.5 * (best_gain(rivals, inputs, 1.0) + best_gain(rivals, inputs, -1.0));  // a world and its opposite
     }
     const double now = *std::max_element(rivals.gains.begin(), rivals.gains.end());
     return std::max(0.0, sum / worlds / now - 1.0);

@@ -49,15 +49,17 @@ TEST_CASE("rounds are measured with the plain steps of their batch: what the mod
     const Workload workload = workload_of("cuda-graph");
     const RecommendationResult found = recommend(workload, 1);
     REQUIRE(found.recommendation);
-    const MeasurementPlan plan = plan_measurements(*found.recommendation, workload, 4);
+    const MeasurementPlan plan = plan_measurements(*found.recommendation, workload, 3);
     std::map<double, int> rounds, steps;
     for (const PlannedRun& each : plan.runs) {
         if (!each.run.of_acceptance) {
             ++(each.run.draft_tokens > 0 ? rounds : steps)[each.run.batch];
         }
     }
-    REQUIRE(!rounds.empty());
-    CHECK(rounds == steps);
+    REQUIRE(!steps.empty());
+    for (const auto& [batch, count] : steps) {
+        CHECK(rounds[batch] == count);
+    }
 }
 
 TEST_CASE("before any run the interval holds that of the inputs and what the model leaves of rounds") {
