@@ -41,6 +41,7 @@ Seconds sim::Stack::*field_of(StackNumber number) {
         case StackNumber::host_per_draft_pass:
             return &sim::Stack::host_per_draft_pass;
         case StackNumber::kernel_time:
+        case StackNumber::attention_time:
         case StackNumber::time_factor:
             break;
     }
@@ -53,8 +54,15 @@ void set(StackNumber number, double value, sim::Stack& stack) {
         stack.*field = Seconds(value);
         return;
     }
+    if (number == StackNumber::attention_time) {
+        stack.attention_efficiency /= value;
+        return;
+    }
     stack.memory_efficiency /= value;
     stack.compute_efficiency /= value;
+    if (stack.attention_efficiency < 1.0) {
+        stack.attention_efficiency = std::min(1.0, stack.attention_efficiency * value);  // keeps its own rate
+    }
     stack.scan_efficiency = std::min(1.0, stack.scan_efficiency / value);  // no share of its own: few models scan
     if (stack.calibrated) {
         for (sim::LinearSpeed& speed : stack.calibrated->linear_speed) {
@@ -68,6 +76,7 @@ void set(StackNumber number, double value, sim::Stack& stack) {
 double spread_of(StackNumber number) {
     switch (number) {
         case StackNumber::kernel_time:
+        case StackNumber::attention_time:
             return 0.2;
         case StackNumber::host_per_pass:
             return 1e-3;
@@ -89,6 +98,9 @@ stack_fit::Candidate candidate_of(StackNumber number, const sim::Stack& stack) {
     if (Seconds sim::Stack::*const field = field_of(number)) {
         return {(stack.*field).value(), 0.0, longest_host, spread_of(number)};
     }
+    if (number == StackNumber::attention_time) {
+        return {1.0, stack.attention_efficiency, slowest_kernels, spread_of(number)};
+    }
     return {1.0, std::max(stack.memory_efficiency, stack.compute_efficiency), slowest_kernels, spread_of(number)};
 }
 
@@ -96,7 +108,7 @@ stack_fit::Candidate candidate_of(StackNumber number, const sim::Stack& stack) {
 /// time, so steps are linear in each number and the size of the change does not matter.
 double slope(const MeasuredStep& step, StackNumber number, const sim::Stack& stack) {
     const double before = candidate_of(number, stack).before;
-    const double change = number == StackNumber::kernel_time ? 1.0 : 1e-3;
+    const double change = is_factor(number) ? 1.0 : 1e-3;
     sim::Stack changed = stack;
     set(number, before + change, changed);
     return (predicted_time(step, changed) - predicted_time(step, stack)).value() / change;
@@ -129,7 +141,8 @@ LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
         result.problem.steps.push_back({steps[i].time.value(), predicted_time(steps[i], stack).value(), {}, groups[i]});
     }
     for (const StackNumber number : values_of<StackNumber>()) {
-        if (number == StackNumber::time_factor) {
+        if (number == StackNumber::time_factor ||
+            (number == StackNumber::attention_time && !(stack.attention_efficiency < 1.0))) {
             continue;
         }
         std::vector<double> slopes;

@@ -27,10 +27,14 @@ enum class StackNumber {
     host_per_verified_token,  ///< seconds of each token of a step
     host_per_draft_token,     ///< seconds of each token of a draft, root included; only in rounds
     host_per_draft_pass,      ///< seconds of each pass of the drafter
-    time_factor,              ///< factor on all times; free only if there is a single step, and then alone
+    attention_time,  ///< factor on attention's products, in stacks whose attention has a rate of its own; roofline mode
+    time_factor,     ///< factor on all times; free only if there is a single step, and then alone
 };
-inline bool is_factor(StackNumber number) { return number == StackNumber::kernel_time || number == StackNumber::time_factor; }
-/// The name of the field of Stack, or "kernel_time".
+inline bool is_factor(StackNumber number) {
+    using enum StackNumber;
+    return number == kernel_time || number == attention_time || number == time_factor;
+}
+/// The name of the field of Stack, "kernel_time" or "attention_time".
 constexpr auto names_in(StackNumber) {
     using enum StackNumber;
     return enum_names<StackNumber>({{host_per_pass, "host_per_pass"},
@@ -40,6 +44,7 @@ constexpr auto names_in(StackNumber) {
                                     {host_per_verified_token, "host_per_verified_token"},
                                     {host_per_draft_token, "host_per_draft_token"},
                                     {host_per_draft_pass, "host_per_draft_pass"},
+                                    {attention_time, "attention_time"},
                                     {time_factor, "time_factor"}});
 }
 inline constexpr std::size_t stack_number_count = values_of<StackNumber>().size();

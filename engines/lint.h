@@ -44,7 +44,7 @@ struct LintResult {
 /// The content of a file that the configuration names; nothing if it cannot be read.
 using ReadFile = std::function<std::optional<std::string>(const std::string&)>;
 
-/// Reads vLLM's speculative config (JSON, YAML or a whole command line), SGLang's command line or adaptive config file,
+/// Reads vLLM's speculative config (JSON, YAML or a whole command line), SGLang's command line, adaptive config or cost file,
 /// TensorRT-LLM's YAML, llama.cpp's command line, and what `pasted()` writes. Without `engine` the content decides which engine
 /// it is for, at its newest version. Throws InputError if the text is none of these or cannot be parsed.
 LintResult lint(const std::string& text, const std::optional<Engine>& engine, const ReadFile& read_file);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include "engines/lint_sglang_costs.h"
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -115,6 +116,9 @@ std::optional<EngineName> engine_of_tree(const Json& tree) {
     }
     if (config.contains("max_draft_len") || config.contains("speculative_model")) {
         return EngineName::tensorrt_llm;
+    }
+    if (is_sglang_costs(tree)) {
+        return EngineName::sglang;
     }
     for (const auto& [key, value] : tree.items()) {
         if (key == "candidate_steps" || (is_slot(key) && value.is_object() && value.contains("candidate_steps"))) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engines/lint_input.h"
+#include "engines/lint_sglang_costs.h"
 #include "engines/lint_sglang_slots.h"
 #include "json/wording.h"
 #include "sim/trees/tree_shape.h"
@@ -195,8 +196,13 @@ void check_adaptive(const LintInput& input, const Flags& flags, const Engine& en
 
 void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings) {
     if (input.form == LintForm::tree) {
-        if (!engine.takes(file_flag)) {
-            findings.add(Kind::unknown, file_flag, fmt::format("does not exist in {}", engine.label()));
+        const bool costs = is_sglang_costs(input.tree);
+        if (const char* flag = costs ? sglang_costs_flag : file_flag; !engine.takes(flag)) {
+            findings.add(Kind::unknown, flag, fmt::format("does not exist in {}", engine.label()));
+            return;
+        }
+        if (costs) {
+            check_sglang_costs(input.tree, input.repeated, findings);
             return;
         }
         check_sglang_slots(input.tree, input.repeated, engine, findings);

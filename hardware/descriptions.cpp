@@ -160,6 +160,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.memory_efficiency = share_or_one("memory_efficiency");
     stack.compute_efficiency = share_or_one("compute_efficiency");
     stack.scan_efficiency = share_or_one("scan_efficiency");
+    stack.attention_efficiency = reader.has("attention_efficiency") ? reader.ratio("attention_efficiency", 0.001, 1.0) : 1.0;
     stack.vector_rows = reader.has("vector_rows") ? reader.ratio("vector_rows", 1.0, 1024.0) : 0.0;
     stack.vector_efficiency = share_or_one("vector_efficiency");
     stack.unhidden = reader.has("unhidden") ? reader.ratio("unhidden", 0.0, 1.0) : 0.0;

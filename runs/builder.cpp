@@ -58,7 +58,7 @@ void RunBuilder::format(const std::string& name) {
     }
 }
 
-void RunBuilder::say(std::string& known, const std::string& said, const char* what) {
+void RunBuilder::say(std::string& known, const std::string& said, const std::string& hinted, const char* what) {
     if (known.empty() || known == said) {
         known = said;
     } else if (!said.empty() && problems_.size() < most_run_problems) {
@@ -69,22 +69,24 @@ void RunBuilder::say(std::string& known, const std::string& said, const char* wh
         try {
             static_cast<void>(joined({a, b}));  // judges whether two names mean the same
         } catch (const text::InputError&) {
-            problem(fmt::format("is of the {} {}, but lines before it are of {}; each deployment needs a file of its own", what,
-                                said, known));
+            problem(known == hinted
+                        ? fmt::format("is of the {} {}, but --{} says {}", what, said, what, known)
+                        : fmt::format("is of the {} {}, but lines before it are of {}; each deployment needs a file of its own",
+                                      what, said, known));
         }
     }
 }
 
 void RunBuilder::engine(const std::string& name, const std::string& version) {
-    say(run_.identity.engine, name, "engine");
+    say(run_.identity.engine, name, hints_.identity.engine, "engine");
     if (run_.identity.version.empty()) {
         run_.identity.version = version;
     }
 }
 
-void RunBuilder::model(const std::string& name) { say(run_.identity.model, name, "model"); }
-void RunBuilder::drafter(const std::string& name) { say(run_.identity.drafter, name, "drafter"); }
-void RunBuilder::method(const std::string& name) { say(run_.identity.method, name, "method"); }
+void RunBuilder::model(const std::string& name) { say(run_.identity.model, name, hints_.identity.model, "model"); }
+void RunBuilder::drafter(const std::string& name) { say(run_.identity.drafter, name, hints_.identity.drafter, "drafter"); }
+void RunBuilder::method(const std::string& name) { say(run_.identity.method, name, hints_.identity.method, "method"); }
 
 int RunBuilder::draft_tokens_or(int counted) const {
     return hints_.draft_tokens >= 0 ? hints_.draft_tokens : counted > 0 ? counted : stated_draft_tokens_;

@@ -57,7 +57,7 @@ public:
     MeasuredRun take();
 
 private:
-    void say(std::string& known, const std::string& said, const char* what);
+    void say(std::string& known, const std::string& said, const std::string& hinted, const char* what);
 
     std::string file_;
     RunHints hints_;

@@ -51,19 +51,23 @@ const JsonFormat* format_of(const RunJson& json) {
     return found == formats.end() ? nullptr : &*found;
 }
 
-/// A value, or each element of a list of them. What is of no format is left out, with a remark if something else is read.
-void take_json(const RunJson& json, RunBuilder& run, long& left_out) {
-    if (json.is_array()) {
-        for (const RunJson& element : json) {
-            take_json(element, run, left_out);
-        }
-        return;
-    }
+/// What is of no format is left out, with a remark if something else is read.
+void take_value(const RunJson& json, RunBuilder& run, long& left_out) {
     if (const JsonFormat* format = format_of(json)) {
         run.format(format->name);
         format->read(json, run);
     } else {
         ++left_out;
+    }
+}
+
+/// A value, or each element of a list of them.
+void take_json(const RunJson& json, RunBuilder& run, long& left_out) {
+    if (!json.is_array()) {
+        return take_value(json, run, left_out);
+    }
+    for (const RunJson& element : json) {
+        take_value(element, run, left_out);
     }
 }
 
@@ -74,8 +78,11 @@ void take_json(const RunJson& json, RunBuilder& run, long& left_out) {
 }
 
 std::optional<RunJson> parsed(const std::string& text) {
-    RunJson json = RunJson::parse(text, nullptr, false);
-    return json.is_discarded() ? std::nullopt : std::optional(std::move(json));
+    try {
+        return RunJson::parse(text);
+    } catch (const RunJson::parse_error&) {
+        return std::nullopt;
+    }
 }
 
 void left_out_remark(RunBuilder& run, long left_out) {
@@ -179,10 +186,14 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     const bool dated = first == '[' && date_end != std::string::npos && date_end > 8 &&
                        std::string_view("]T.").find(line[date_end]) != std::string_view::npos;
     if (first == '{' || (first == '[' && !dated)) {
-        if (std::optional<RunJson> json = parsed(line)) {
-            read_json_lines(in, std::move(*json), run);
-        } else {
-            read_document(in, line, run);
+        try {
+            if (std::optional<RunJson> json = parsed(line)) {
+                read_json_lines(in, std::move(*json), run);
+            } else {
+                read_document(in, line, run);
+            }
+        } catch (const RunJson::out_of_range&) {
+            throw text::InputError({file + ": holds a number beyond 1e308, which nothing measured can be"});
         }
         return run.take();
     }
@@ -239,7 +250,12 @@ MeasuredRun import_run_text(const std::string& text, const std::string& name, co
 MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& hints) {
     std::vector<MeasuredRun> runs;
     std::vector<std::string> problems;
-    for (const std::string& file : files) {
+    for (auto file_at = files.begin(); file_at != files.end(); ++file_at) {
+        const std::string& file = *file_at;
+        if (std::find(files.begin(), file_at, file) != file_at) {
+            problems.push_back(fmt::format("{}: is given twice; what it counts would count double", file));
+            continue;
+        }
         try {
             if (file == "-") {
                 runs.push_back(import_stream(std::cin, "standard input", hints));

@@ -95,6 +95,9 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
                                            : scan                       ? stack.scan_efficiency
                                                                         : 1.0);
     }
+    if (operation.kind == OperationKind::attention) {
+        rates.per_flop = rates.per_flop / stack.attention_efficiency;
+    }
     if (operation.sequential) {
         rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
     }

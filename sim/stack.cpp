@@ -81,6 +81,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_share(stack.memory_efficiency, "memory_efficiency");
     require_share(stack.compute_efficiency, "compute_efficiency");
     require_share(stack.scan_efficiency, "scan_efficiency");
+    require_share(stack.attention_efficiency, "attention_efficiency");
     require_share(stack.vector_efficiency, "vector_efficiency");
     require(std::isfinite(stack.unhidden) && stack.unhidden >= 0.0 && stack.unhidden <= 1.0,
             "unhidden must lie between 0 and 1");

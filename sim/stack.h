@@ -85,6 +85,9 @@ struct Stack {
     double memory_efficiency = 1.0;   ///< share of the device's peak bandwidth that its kernels reach
     double compute_efficiency = 1.0;  ///< share of its peak FLOP/s that its matrix kernels reach
     double scan_efficiency = 1.0;     ///< share of its fp32 peak that scans reach
+    /// Share of compute_efficiency that attention reaches: below 1 where its products do not run on the kernels of linear
+    /// layers (llama.cpp on CPUs multiplies queries with one cached key at a time).
+    double attention_efficiency = 1.0;
     /// Products of so few rows with weights of 8 bits or fewer run on vector units, row by row, at vector_efficiency of the
     /// fp32 peak and after their weights are read (llama.cpp's mul_mat_vec_q); 0 = none do.
     double vector_rows = 0.0;

@@ -12,22 +12,28 @@ namespace {
 
 /// Half the width of a normal variable's 80 % interval.
 constexpr double half_of_80 = 1.2816;
-constexpr int worlds = 4000;
+constexpr int worlds = 2000;
 /// Runs are not worth their time if they narrow the interval by less.
 constexpr double least_narrowing = 0.01;
 /// Runs beyond so many are not compared as sets, of which there would be too many.
 constexpr std::size_t most_compared = 4;
 
+/// What the model leaves of a deployment when its inputs are known, as standard deviations of the logarithm of times: of all
+/// steps alike, of those at one batch, of all rounds beside plain steps, and of rounds at one batch. Of rounds: 79 series of
+/// measured speed-ups with the accept length given (docs/trust.md) scatter so much between and within series. Of steps: plain
+/// decoding of families left out (docs/claims.md), most of it alike at all batches.
+constexpr double left_of_steps = 0.08, left_of_batch = 0.04, left_of_rounds = 0.12, left_of_rounds_at_batch = 0.11;
+
 using Vector = std::vector<double>;
 using Matrix = std::vector<Vector>;
 
-/// What a run sees of the inputs: the change of the logarithm of its result for one standard deviation of each.
+/// What a run sees of the unknowns: the change of the logarithm of its result for one standard deviation of each.
 struct Observable {
     CandidateRun run;
     Vector slopes;
 };
 
-/// How the gains of the rivals depend on the inputs. The first is the recommended one; the last, at 1, plain decoding.
+/// How the gains of the rivals depend on the unknowns. The first is the recommended one; the last, at 1, plain decoding.
 struct Rivals {
     Vector gains;
     Matrix slopes;
@@ -89,6 +95,19 @@ Matrix root_of(const Matrix& matrix) {
     return root;
 }
 
+/// The gain of the best rival where the inputs are `sign` times these.
+double best_gain(const Rivals& rivals, const Vector& inputs, double sign) {
+    double best = 0.0;
+    for (std::size_t r = 0; r < rivals.gains.size(); ++r) {
+        double gain = rivals.gains[r];
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            gain += sign * rivals.slopes[r][i] * inputs[i];
+        }
+        best = std::max(best, gain);
+    }
+    return best;
+}
+
 /// Expected share by which choosing after the runs is better than choosing now: what will be believed then varies with the
 /// covariance that the runs take away.
 double value_of(const Rivals& rivals, const Matrix& before, const Matrix& left) {
@@ -111,15 +130,7 @@ double value_of(const Rivals& rivals, const Matrix& before, const Matrix& left) 
                 inputs[i] += root[i][j] * normal[j];
             }
         }
-        double best = 0.0;
-        for (std::size_t r = 0; r < rivals.gains.size(); ++r) {
-            double gain = rivals.gains[r];
-            for (std::size_t i = 0; i < inputs.size(); ++i) {
-                gain += rivals.slopes[r][i] * inputs[i];
-            }
-            best = std::max(best, gain);
-        }
-        sum += best;
+        sum += 0.5 * (best_gain(rivals, inputs, 1.0) + best_gain(rivals, inputs, -1.0));  // a world and its opposite
     }
     const double now = *std::max_element(rivals.gains.begin(), rivals.gains.end());
     return std::max(0.0, sum / worlds / now - 1.0);
@@ -149,10 +160,35 @@ struct Question {
     const sim::RoundSetup& setup;
     sim::CompiledRound round;
     std::vector<UncertainRound> inputs;
-    std::vector<int> chains;  ///< speculations that run, the recommended one first
+    std::vector<int> chains;      ///< speculations that run, the recommended one first
+    std::vector<double> batches;  ///< at which runs can be made
+
+    // The unknowns: the inputs, and what the model leaves of steps, of rounds, and of both at each batch.
+    [[nodiscard]] std::size_t of_steps() const { return inputs.size(); }
+    [[nodiscard]] std::size_t of_rounds() const { return inputs.size() + 1; }
+    [[nodiscard]] std::size_t of_batch(std::size_t at) const { return inputs.size() + 2 + at; }
+    [[nodiscard]] std::size_t of_rounds_at(std::size_t at) const { return inputs.size() + 2 + batches.size() + at; }
+    [[nodiscard]] std::size_t unknowns() const { return inputs.size() + 2 + 2 * batches.size(); }
 };
 
-Rivals rivals_of(const Question& question, const Workload& workload) {
+/// The share of the traffic that lies nearest to each batch.
+Vector shares_of(const Traffic& traffic, const std::vector<double>& batches) {
+    Vector shares(batches.size(), 0.0);
+    double sum = 0.0;
+    for (const TrafficPoint& point : traffic.points) {
+        const auto distance = [&](double batch) { return std::abs(std::log(batch / std::max(1.0, point.load))); };
+        const auto nearest =
+            std::min_element(batches.begin(), batches.end(), [&](double a, double b) { return distance(a) < distance(b); });
+        shares[static_cast<std::size_t>(nearest - batches.begin())] += point.share;
+        sum += point.share;
+    }
+    for (double& share : shares) {
+        share /= sum;
+    }
+    return shares;
+}
+
+Rivals rivals_of(const Question& question, const Workload& workload, const Vector& shares) {
     Rivals rivals;
     for (const int chain : question.chains) {
         const auto gain = [&](const sim::CompiledRound& round) {
@@ -163,10 +199,15 @@ Rivals rivals_of(const Question& question, const Workload& workload) {
         for (const UncertainRound& input : question.inputs) {
             slopes.push_back(slope(gain(input.low), gain(input.high)));
         }
+        slopes.resize(question.unknowns(), 0.0);
+        slopes[question.of_rounds()] = -rivals.gains.back() * left_of_rounds;
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            slopes[question.of_rounds_at(i)] = -rivals.gains.back() * left_of_rounds_at_batch * shares[i];
+        }
         rivals.slopes.push_back(std::move(slopes));
     }
     rivals.gains.push_back(1.0);
-    rivals.slopes.emplace_back(question.inputs.size(), 0.0);
+    rivals.slopes.emplace_back(question.unknowns(), 0.0);
     return rivals;
 }
 
@@ -174,7 +215,8 @@ std::vector<Observable> observables_of(const Question& question, const Traffic& 
     std::vector<Observable> all;
     const int chosen = question.chains.front();
     const double context = mean_context(traffic);
-    for (const double batch : batches_of(traffic)) {
+    for (std::size_t at = 0; at < question.batches.size(); ++at) {
+        const double batch = question.batches[at];
         for (const int speculation : {0, chosen}) {
             const sim::DesignPoint point{speculation, batch, context};
             if (!sim::evaluate(question.round, point).fits) {
@@ -190,6 +232,13 @@ std::vector<Observable> observables_of(const Question& question, const Traffic& 
                 observable.slopes.push_back(input.of_acceptance ? 0.0
                                                                 : slope(std::log(time(input.low)), std::log(time(input.high))));
             }
+            observable.slopes.resize(question.unknowns(), 0.0);
+            observable.slopes[question.of_steps()] = left_of_steps;
+            observable.slopes[question.of_batch(at)] = left_of_batch;
+            if (speculation != 0) {
+                observable.slopes[question.of_rounds()] = left_of_rounds;
+                observable.slopes[question.of_rounds_at(at)] = left_of_rounds_at_batch;
+            }
             all.push_back(std::move(observable));
         }
     }
@@ -199,6 +248,7 @@ std::vector<Observable> observables_of(const Question& question, const Traffic& 
         acceptance.slopes.push_back(input.of_acceptance ? slope(std::log(length(input.low)), std::log(length(input.high)))
                                                         : 0.0);
     }
+    acceptance.slopes.resize(question.unknowns(), 0.0);
     all.push_back(std::move(acceptance));
     return all;
 }
@@ -254,6 +304,9 @@ std::vector<std::string> settled(const Question& question, const Matrix& before,
             names.push_back(question.inputs[i].input);
         }
     }
+    if (const std::size_t rounds = question.of_rounds(); left[rounds][rounds] < 0.5 * before[rounds][rounds]) {
+        names.emplace_back("what the model leaves of rounds");
+    }
     return names;
 }
 
@@ -262,17 +315,18 @@ std::vector<std::string> settled(const Question& question, const Matrix& before,
 MeasurementPlan plan_measurements(const Recommendation& recommendation, const Workload& workload, int most, double error) {
     const Candidate& best = recommendation.candidates.front();
     const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
-    Question question{setup, sim::compile_round(setup), uncertain_rounds(setup, best.speculation), {best.speculation}};
+    const sim::CompiledRound round = sim::compile_round(setup);
+    const Traffic traffic = settled_on(round, best.speculation, workload.traffic);
+    Question question{setup, round, uncertain_rounds(setup, best.speculation), {best.speculation}, batches_of(traffic)};
     for (int other = 1; other < static_cast<int>(setup.speculations.size()); ++other) {
         if (other != best.speculation && question.round.runs(other) &&
             sim::is_chain(setup.speculations[static_cast<std::size_t>(other)])) {
             question.chains.push_back(other);
         }
     }
-    const Rivals rivals = rivals_of(question, workload);
-    const std::vector<Observable> candidates =
-        observables_of(question, settled_on(question.round, best.speculation, workload.traffic));
-    const Matrix prior = identity(question.inputs.size());
+    const Rivals rivals = rivals_of(question, workload, shares_of(traffic, question.batches));
+    const std::vector<Observable> candidates = observables_of(question, traffic);
+    const Matrix prior = identity(question.unknowns());
     Matrix known = prior;
     const auto interval = [&](double& low, double& high) {
         const double half = half_of_80 * norm(known, rivals.slopes.front());

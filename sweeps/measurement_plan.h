@@ -1,8 +1,10 @@
 // Which few runs of the engine would make a recommendation surer: the expected value of what they would measure.
 //
 // The uncertain inputs of a gain (sweeps/uncertainty.h) are taken as independent normal variables whose 80 % ranges are theirs,
-// and gains and times of runs as linear in them. Then what remains after a set of runs follows in closed form, whatever they
-// will turn out to measure.
+// and gains and times of runs as linear in them. Beside them stands what the model leaves even when its inputs are known: an
+// error of all steps and one of all rounds, each with a part of its own at every batch. So a round that is measured without
+// the plain step of its batch says little about the gain. Then what remains after a set of runs follows in closed form,
+// whatever they will turn out to measure.
 #pragma once
 
 #include <string>

@@ -130,6 +130,12 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
             base[name] = quantity(number.value, nullptr, source);
             continue;
         }
+        if (base.contains("attention_efficiency") && is_factor(number.number)) {
+            base["attention_efficiency"] = quantity(stack.attention_efficiency, nullptr, source);
+        }
+        if (number.number == calibrate::StackNumber::attention_time) {
+            continue;
+        }
         if (number.number != calibrate::StackNumber::kernel_time) {
             base[name] = quantity(1e6 * number.value, "us", source);
             continue;

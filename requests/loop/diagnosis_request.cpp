@@ -1,5 +1,7 @@
 #include "requests/loop/diagnosis_request.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -83,7 +85,7 @@ calibrate::ServingRow serving_row(const runs::RunCell& cell) {
     row.batch = cell.batch;
     row.draft_tokens = cell.draft_tokens;
     if (cell.context > 0.0) {
-        row.context = cell.context;
+        row.context = std::round(cell.context);  // a mean over requests; contexts of points are whole
     }
     if (cell.draft_tokens > 0 && cell.accept_length() >= 1.0) {
         row.accept_length = cell.accept_length();

@@ -10,12 +10,16 @@ namespace treeline::runs::run_formats_of {
 namespace {
 
 constexpr double to_seconds = 1e-3;  // of milliseconds
+constexpr double most_tokens = 1e9;  // of a request
 
 /// A generation of `predicted` tokens, of which `accepted` were drafted: each other one is the bonus token of a round. The
 /// rounds of a request that ends within a draft are one more.
 void add_generation(RunBuilder& run, double predicted, double milliseconds, double drafted, double accepted, double context) {
     if (!(predicted > 0.0) || !(milliseconds > 0.0)) {
         return run.problem("says that it generated nothing, or in no time");
+    }
+    if (predicted > most_tokens || drafted < 0.0 || context < 0.0) {
+        return run.problem("counts tokens below 0, or more than a request can have");
     }
     if (drafted <= 0.0) {
         return run.time(run.cell_of_request(1.0, 0, context, predicted).round, "a step", milliseconds * to_seconds / predicted,
@@ -47,7 +51,8 @@ void read_timings(const RunJson& json, RunBuilder& run) {
     const double drafted = number_at(timings, "draft_n").value_or(0.0),
                  accepted = number_at(timings, "draft_n_accepted").value_or(0.0);
     const double read = number_at(timings, "prompt_n").value_or(0.0), cached = number_at(timings, "cache_n").value_or(0.0);
-    add_generation(run, *predicted, *milliseconds, drafted, accepted, read + cached + 0.5 * *predicted);
+    const double prompt = read < 0.0 || cached < 0.0 ? -*predicted : read + cached;
+    add_generation(run, *predicted, *milliseconds, drafted, accepted, prompt + 0.5 * *predicted);
 }
 
 bool is_llama_bench(const RunJson& json) {

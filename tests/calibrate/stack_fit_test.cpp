@@ -201,3 +201,29 @@ TEST_CASE("with noise of 2 % the fit is nearer the truth than the stack to begin
     REQUIRE(free > trials / 3);
     CHECK(held >= free * 7 / 10);  // nominally nine in ten; the choice of what is free is made on the same steps
 }
+
+TEST_CASE("the rate of attention is found where a stack says that it has one of its own") {
+    const auto steps_by_attention = [](double said, double true_share) {
+        std::vector<MeasuredStep> steps;
+        for (const double context : {200.0, 16'000.0}) {
+            for (const int k : {0, 2, 4}) {
+                MeasuredStep step;
+                step.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.8"));
+                step.setup.platform.stack.attention_efficiency = said;
+                step.point = {k, 8.0, context};
+                sim::Stack truth = step.setup.platform.stack;
+                truth.attention_efficiency = true_share;
+                step.time = predicted_time(step, truth);
+                steps.push_back(step);
+            }
+        }
+        return steps;
+    };
+    const StackFit fit = fit_stack(steps_by_attention(0.01, 0.005));
+    CHECK(value_of(fit, StackNumber::attention_time, 1.0) == Approx(2.0).epsilon(0.02));
+    CHECK(fit.stack.attention_efficiency == Approx(0.005).epsilon(0.02));
+    CHECK(worst_error(fit, &StepTimes::fitted) < 0.01);
+
+    const StackFit without = fit_stack(steps_by_attention(1.0, 0.005));  // says nothing of attention, so it is not free
+    CHECK(value_of(without, StackNumber::attention_time, 1.0) == 1.0);
+}

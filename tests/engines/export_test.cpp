@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engines/export.h"
+#include "engines/lint.h"
 #include "engines/measurement_commands.h"
 #include "recommendations.h"
 #include "text/input_error.h"
@@ -86,6 +87,18 @@ TEST_CASE("SGLang's cost tables say what the model says") {
                 CHECK(sums["bias_seconds"].get<double>() + alpha[i] + theta[j] == Approx(step).epsilon(0.15));
             }
         }
+    }
+}
+
+TEST_CASE("an exported cost table is clean to lint, and known from the version on that reads it") {
+    const auto findings_of = [](const std::string& text, const std::string& engine) {
+        return lint(text, find_engine(engine), [](const std::string&) { return std::nullopt; }).findings;
+    };
+    for (const ExportKind kind : {ExportKind::sglang_sps, ExportKind::sglang_sps_model}) {
+        const std::string text = Case().text(kind);
+        CHECK(findings_of(text, "sglang@0.5.23").empty());
+        CHECK(findings_of(text, "sglang@0.5.11").size() == 1);
+        CHECK(lint(text, std::nullopt, [](const std::string&) { return std::nullopt; }).engine.name == EngineName::sglang);
     }
 }
 

@@ -212,6 +212,32 @@ TEST_CASE("SGLang's adaptive steps and their file") {
     CHECK(finds(R"({"1": {"candidate_steps": [1]}, "strategy": "fast"})", "must be ema or throughput_aware"));
 }
 
+TEST_CASE("SGLang's cost tables") {
+    const std::string sampled =
+        R"({"sample_batch_tokens": [8, 16, 64, 256], "sample_steps_per_sec": [61.2, 60.8, 55.1, 31.0], "max_batch_tokens": 256})";
+    CHECK(findings(sampled).empty());
+    CHECK(
+        findings(
+            R"({"bias_seconds": 0.01, "bs_probes": [1, 8], "alpha_seconds": [0.0, 0.0004], "m_probes": [8, 64], "theta_seconds": [0.0, 0.002]})")
+            .empty());
+    CHECK(finds(sampled, "--speculative-dspark-sps-table-path does not exist in SGLang 0.5.9", "sglang@0.5.9"));
+    CHECK(finds(R"({"sample_batch_tokens": [8, 8], "sample_steps_per_sec": [61.2, 60.8]})",
+                "sample_batch_tokens must grow strictly"));
+    CHECK(
+        finds(R"({"sample_batch_tokens": [8, 16], "sample_steps_per_sec": [61.2]})", "as many numbers as sample_batch_tokens"));
+    CHECK(finds(R"({"sample_batch_tokens": [8, 16], "sample_steps_per_sec": [61.2, 0]})",
+                "sample_steps_per_sec must lie above 0"));
+    CHECK(finds(R"({"sample_batch_tokens": [8, 16], "sample_steps_per_sec": [61.2, 60.8], "max_batch_tokens": 8})",
+                "is less than the last"));
+    CHECK(finds(R"({"sample_batch_tokens": "8"})", "must be a list of numbers"));
+    CHECK(finds(R"({"sample_batch_tokens": [8]})", "sample_steps_per_sec is missing"));
+    CHECK(finds(
+        R"({"bias_seconds": -1, "bs_probes": [1], "alpha_seconds": [0], "m_probes": [8], "theta_seconds": [0], "tetha": 1})",
+        "bias_seconds must be a number of seconds"));
+    CHECK(finds(R"({"bias_seconds": 1, "bs_probes": [1], "alpha_seconds": [0], "m_probes": [8], "tetha_seconds": [0]})",
+                "did you mean \"theta_seconds\""));
+}
+
 TEST_CASE("TensorRT-LLM's YAML") {
     const auto yaml = [](const std::string& lines) { return "speculative_config:\n" + lines; };
     const std::string eagle = "  decoding_type: Eagle3\n  speculative_model: /d\n  max_draft_len: 4\n";

@@ -280,6 +280,25 @@ TEST_CASE("impossible files are refused in sentences") {
     CHECK(problem_of(line, hints).empty());
 }
 
+TEST_CASE("what a stranger gets wrong is said in a sentence") {
+    const auto timings = [](const std::string& more) {
+        return R"({"model": "a", "timings": {"predicted_n": 10, "predicted_ms": 100, )" + more + "}}\n";
+    };
+    CHECK(problem_of(timings(R"("draft_n": -5, "draft_n_accepted": 2)")).find("below 0") != std::string::npos);
+    CHECK(problem_of(timings(R"("prompt_n": -5000)")).find("below 0") != std::string::npos);
+    CHECK(problem_of(R"({"timings": {"predicted_n": 1e308, "predicted_ms": 1e308}})").find("more than a request can have") !=
+          std::string::npos);
+    CHECK(problem_of(R"({"timings": {"predicted_n": 1e400, "predicted_ms": 1}})").find("beyond 1e308") != std::string::npos);
+    CHECK(problem_of(timings(R"("prompt_n": 5)") + R"({"timings": {"predicted_n": 1e400}})").find("beyond 1e308") !=
+          std::string::npos);
+
+    const std::string twice = fixture("vllm_bench_plain.json");
+    CHECK_THROWS_WITH(runs::import_runs({twice, twice}), Catch::Contains("is given twice"));
+    runs::RunHints hints;
+    hints.identity.model = "some-other-model";
+    CHECK(problem_of(content("vllm_log_new.txt"), hints).find("but --model says some-other-model") != std::string::npos);
+}
+
 TEST_CASE("every beginning of every fixture is imported or refused") {
     std::minstd_rand random(7);
     for (const char* name : all_fixtures) {
