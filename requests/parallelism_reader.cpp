@@ -1,6 +1,7 @@
 #include "requests/parallelism_reader.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -36,9 +37,10 @@ void read_parallelism(json::Reader& at, sim::Platform& platform) {
     }
 }
 
-std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& platform, const sim::Model& target) {
-    const auto gpus = read_or<double>(at, platform_keys::gpus, 1);
-    std::vector<sim::Platform> cuts = sweeps::cuts_of(platform, gpus, target);
+namespace {
+
+/// Those of the cuts that have the degrees that are given.
+void keep_given(json::Reader& at, std::vector<sim::Platform>& cuts) {
     const auto keep = [&](const json::CountKey& key, auto degree_of) {
         if (at.has(key)) {
             const auto wanted = read<double>(at, key);
@@ -49,15 +51,54 @@ std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& plat
     keep(platform_keys::expert_parallel, [](const sim::Platform& cut) { return cut.parallel.experts; });
     keep(platform_keys::attention_data_parallel, [](const sim::Platform& cut) { return cut.parallel.data; });
     keep(platform_keys::pipeline_parallel, [](const sim::Platform& cut) { return cut.parallel.pipeline; });
-    if (cuts.empty()) {
-        at.problem(platform_keys::gpus, fmt::format("is {:.0f}: no cut that {} offers shares {} among so many {}", gpus,
-                                                    platform.stack.name, target.name, platform.device.name));
+}
+
+/// Numbers of devices from `from` to `to` that have no cut.
+sweeps::Exclusion without_cut(const sim::Platform& platform, int from, int to, const sim::Model& target) {
+    const std::string name = fmt::format("{}x {}", from, platform.device.name);
+    return {from == to ? name : fmt::format("{}x to {}x {}", from, to, platform.device.name),
+            sweeps::why_no_cut(platform, from, target), sweeps::Exclusion::no_variant};
+}
+
+}  // namespace
+
+std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& platform, const sim::Model& target,
+                                     std::vector<sweeps::Exclusion>* excluded) {
+    const bool up_to = at.raw().at(std::string(platform_keys::gpus)).is_object();
+    int first = 1, last = 1;
+    if (up_to) {
+        json::Reader most = at.object(platform_keys::gpus);
+        last = read<int>(most, gpus_keys::up_to);
+        most.finish();
+    } else {
+        first = last = read_or<int>(at, platform_keys::gpus, 1);
     }
-    for (sim::Platform& cut : cuts) {
+    std::vector<sim::Platform> all;
+    std::optional<int> none_from;
+    for (int gpus = first; gpus <= last + 1; ++gpus) {
+        std::vector<sim::Platform> cuts = gpus <= last ? sweeps::cuts_of(platform, gpus, target) : std::vector<sim::Platform>();
+        keep_given(at, cuts);
+        if (cuts.empty() && gpus <= last) {
+            none_from = none_from.value_or(gpus);
+        } else if (none_from) {
+            if (excluded != nullptr) {
+                excluded->push_back(without_cut(platform, *none_from, gpus - 1, target));
+            }
+            none_from.reset();
+        }
+        all.insert(all.end(), cuts.begin(), cuts.end());
+    }
+    if (all.empty() && excluded == nullptr) {
+        at.problem(platform_keys::gpus, up_to ? fmt::format("is up to {}: no cut that {} offers shares {} among 1 to {} {}",
+                                                            last, platform.stack.name, target.name, last, platform.device.name)
+                                              : fmt::format("is {}: no cut that {} offers shares {} among so many {}", last,
+                                                            platform.stack.name, target.name, platform.device.name));
+    }
+    for (sim::Platform& cut : all) {
         cut.parallel.draft_tensor = platform.parallel.draft_tensor;
         cut.parallel.context = platform.parallel.context;
     }
-    return cuts;
+    return all;
 }
 
 }  // namespace treeline::requests

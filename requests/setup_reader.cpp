@@ -99,12 +99,13 @@ sim::Platform read_platform(json::Reader at, Descriptions& descriptions) {
     return platform;
 }
 
-std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descriptions, const sim::Model& target) {
+std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descriptions, const sim::Model& target,
+                                          std::vector<sweeps::Exclusion>* excluded) {
     sim::Platform platform = read_one_device(at, descriptions);
     std::vector<sim::Platform> platforms;
     if (at.has(platform_keys::gpus) && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
         platform.parallel.draft_tensor = read_or<double>(at, platform_keys::draft_tensor_parallel, 0);
-        platforms = read_cuts(at, platform, target);
+        platforms = read_cuts(at, platform, target, excluded);
     } else {
         read_parallelism(at, platform);
         platforms = {platform};

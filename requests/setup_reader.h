@@ -15,6 +15,7 @@
 #include "requests/traffic_kind.h"
 #include "sim/input_limits.h"
 #include "sweeps/choices.h"
+#include "sweeps/design_space.h"
 
 namespace treeline::requests {
 
@@ -31,8 +32,10 @@ sim::Precision read_precision_parts(json::Reader parts, const sim::Precision& pu
 /// "nvlink", "stack"?: name or path, "mode"?: "roofline", "calibrated" or "hoi"}, or the device's name alone. The device may be
 /// an accelerator design, on its own board, or a board with {"design": name or path}; neither takes a stack or mode.
 sim::Platform read_platform(json::Reader at, Descriptions& descriptions);
-/// The same for a search, where "gpus" stands for every cut of so many devices: several platforms.
-std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descriptions, const sim::Model& target);
+/// The same for a search, where "gpus" stands for every cut of so many devices, or of up to so many: several platforms
+/// (read_cuts()).
+std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descriptions, const sim::Model& target,
+                                          std::vector<sweeps::Exclusion>* excluded = nullptr);
 /// The mode that the text under `key` names.
 sim::CostMode read_mode(json::Reader& at, std::string_view key);
 /// Notes a problem if the mode needs a calibration that the device lacks; otherwise notes where its laws come from.

@@ -68,9 +68,11 @@ double number_of(const Named& point, const char* name) {
     return number != nullptr ? *number : std::nan("");
 }
 
+/// A recommendation is of a whole traffic.
 std::string where_of(const Named& point) {
-    return fmt::format("batch {}, context {}", text::short_text(number_of(point, "batch")),
-                       text::short_text(number_of(point, "context")));
+    const double batch = number_of(point, "batch"), context = number_of(point, "context");
+    return std::isfinite(batch) ? fmt::format("batch {}, context {}", text::short_text(batch), text::short_text(context))
+                                : "the traffic";
 }
 
 std::string change_text(double before, double after) {

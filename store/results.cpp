@@ -9,6 +9,7 @@
 
 #include "json/wording.h"
 #include "store/diff.h"
+#include "store/stored_recommendation.h"
 #include "store/stored_sweep.h"
 #include "text/csv.h"
 #include "text/input_error.h"
@@ -100,13 +101,19 @@ std::string state_text(const StoredRun& run) {
     return fmt::format("{:.0f} % done", share);
 }
 
+std::string asked_text(const Question& question) {
+    return is_recommendation(question) ? "a recommendation"
+           : question.flags == "{}"    ? "the best points and the Pareto set"
+                                       : question.flags;
+}
+
 Listing list_of(Store& store) {
     Listing listing{{"run", "question", "what was asked", "part", "state", "points", "saved (UTC)", "program", "catalogue"},
                     {}};
     for (const StoredRun& run : store.runs()) {
         const Question& question = run.question;
         listing.rows.push_back({run.id, question.title.empty() ? question.whole_key().substr(0, 8) : question.title,
-                                question.flags, part_text(question.part), state_text(run), run.points, run.saved,
+                                asked_text(question), part_text(question.part), state_text(run), run.points, run.saved,
                                 question.program, question.catalogue.substr(0, 8)});
     }
     return listing;
@@ -160,7 +167,7 @@ std::string show(Store& store, std::int64_t id, const std::string& format) {
     }
     text::FactList facts;
     facts.add("Run", std::to_string(run.id) + (run.question.title.empty() ? "" : ": " + run.question.title));
-    facts.add("Asked", run.question.flags == "{}" ? "the best points and the Pareto set" : run.question.flags);
+    facts.add("Asked", asked_text(run.question));
     facts.add("State", state_text(run) + (run.question.part.count > 1 ? ", " + part_text(run.question.part) : ""));
     facts.add("Points", text::grouped_text(run.points));
     facts.add("Begun, last saved", run.started + ", " + run.saved + " UTC");
@@ -179,8 +186,10 @@ std::int64_t number_of(const std::string& text) {
 
 /// The same question, asked of today's catalogue and program, and kept as a run of its own.
 std::int64_t asked_again(Store& store, std::int64_t id, const requests::Catalogue& catalogue) {
-    const SweepRequest request = sweep_request(store.run(id).question, catalogue);
-    const std::int64_t again = answer_from(store, request, sweeps::run_sweep).run;
+    const Question question = store.run(id).question;
+    const std::int64_t again = is_recommendation(question)
+                                   ? answer_from(store, recommend_request(question, catalogue), 0).run
+                                   : answer_from(store, sweep_request(question, catalogue), sweeps::run_sweep).run;
     if (again == id) {
         throw text::InputError(
             {fmt::format("nothing has changed since run {}: this program and catalogue give the same figures", id)});

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -16,7 +13,7 @@
 #include "reports/sweep/sweep_summary.h"
 #include "requests/sweep/sweep_columns_reader.h"
 #include "requests/sweep/sweep_reader.h"
-#include "sweeps/variant_grids.h"
+#include "store/fingerprint.h"
 #include "text/input_error.h"
 
 namespace treeline::store {
@@ -28,78 +25,13 @@ namespace fs = std::filesystem;
 /// Flags that change what a sweep answers; the others say where the answer goes.
 constexpr std::array answer_flags = {"top", "by", "pareto", "group_by", "where", "quantiles"};
 
-std::string file_text(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-/// Hash of every description.
-std::string catalogue_hash(const requests::Catalogue& catalogue) {
-    std::vector<fs::path> files;
-    for (const fs::path& folder : {catalogue.models, catalogue.hardware}) {
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-            if (entry.is_regular_file() && entry.path().extension() == ".json") {
-                files.push_back(entry.path());
-            }
-        }
-    }
-    std::sort(files.begin(), files.end());
-    std::string hashes;
-    for (const fs::path& file : files) {
-        hashes += file.filename().string() + " " + hash_of(file_text(file)) + "\n";
-    }
-    return hash_of(hashes);
-}
-
-/// First, middle and last place of an axis.
-std::vector<std::size_t> probes(std::size_t size) {
-    std::vector<std::size_t> places = {0, size / 2, size - 1};
-    places.erase(std::unique(places.begin(), places.end()), places.end());
-    return places;
-}
-
-void append_figures(const sim::CompiledRound& round, const sweeps::DesignSpace& space, std::string& bytes) {
-    for (const std::size_t shape : probes(space.speculation.size())) {
-        for (const std::size_t batch : probes(space.batch.size())) {
-            for (const std::size_t context : probes(space.context.size())) {
-                if (!round.runs(space.speculation[shape])) {
-                    continue;
-                }
-                const sim::RoundEstimate e =
-                    sim::evaluate(round, {space.speculation[shape], space.batch[batch], space.context[context]});
-                const std::array figures = {
-                    e.autoregressive.value(),   e.round.value(),           e.accept_length,           e.memory.value(),
-                    e.energy_per_token.value(), e.price_per_token.value(), e.tokens_per_second_device};
-                bytes.append(reinterpret_cast<const char*>(figures.data()), sizeof figures);
-            }
-        }
-    }
-}
-
-/// Changes with anything that changes a price, wherever it was described.
-std::string fingerprint_of(const sweeps::SweepInput& input) {
-    std::string bytes;
-    for (const text::Provenance& entry : input.provenance) {
-        bytes += entry.path + "=" + entry.text + "\n";
-    }
-    for (std::size_t i = 0; i < input.space.variants.size(); ++i) {
-        bytes += input.space.variants[i].labels.text();
-        const sim::RoundSetup setup = setup_of(input.space, i);
-        if (problems_of(setup).empty()) {
-            append_figures(sim::compile_round(setup), input.space, bytes);
-        }
-    }
-    return hash_of(bytes);
-}
-
 SweepRequest request_of(json::Document document, const std::string& text, const fs::path& folder,
                         const requests::FlagTexts& texts, bool ignore_memory, const requests::Catalogue& catalogue) {
     requests::Descriptions descriptions(catalogue, folder);
     SweepRequest request{requests::read_sweep(document, descriptions), requests::sweep_options(texts, ignore_memory), {}};
     requests::check_columns(request.options, request.input);
     requests::check_groups(request.options, request.input);
+    requests::check_size(texts, request.options, request.input.space);
     Json flags = Json::object();
     for (const char* flag : answer_flags) {
         if (!requests::given(texts, flag).empty()) {
@@ -209,7 +141,7 @@ std::string log_line(const StoredAnswer& answer, const std::string& store) {
 
 StoredAnswer answer_from(Store& store, const SweepRequest& request, const RunSweep& run) {
     Question question = request.question;
-    question.fingerprint = fingerprint_of(request.input);
+    question.fingerprint = fingerprint_of(request.input.provenance, request.input.space);
     const sweeps::DesignSpace& space = request.input.space;
     StoredRun stored = store.claim(question, sweeps::SweepRun(space, request.options).tasks());
     const auto [first, last] = sweeps::tasks_of(question.part, stored.tasks);
@@ -279,7 +211,7 @@ std::vector<std::string> merge_stores(Store& into, const std::vector<std::string
         SweepRequest request = sweep_request(runs.front().question, catalogue);
         Question whole = runs.front().question;
         whole.part = {};
-        if (fingerprint_of(request.input) != whole.fingerprint) {
+        if (fingerprint_of(request.input.provenance, request.input.space) != whole.fingerprint) {
             throw text::InputError({title + " cannot be joined: the catalogue is not the one that its parts were priced with"});
         }
         sweeps::SweepRun sweep(request.input.space, request.options);

@@ -30,13 +30,13 @@ bool offers(std::string_view stack, double tensor, const sim::Parallelism& paral
     return !stack.starts_with("llama") || (tensor == 1.0 && parallel.data == 1.0);
 }
 
-bool can_run(const sim::Platform& platform, const sim::Model& target) {
+std::vector<std::string> problems_on(const sim::Platform& platform, const sim::Model& target) {
     sim::RoundSetup setup;
     setup.target = target;
     setup.precision = target.precision;
     setup.platform = platform;
     setup.rollback = sim::rollbacks_for(target, platform.stack).front();
-    return problems_of(setup).empty();
+    return problems_of(setup);
 }
 
 std::vector<double> divisors(double number) {
@@ -61,13 +61,21 @@ std::vector<sim::Platform> cuts_of(const sim::Platform& platform, double gpus, c
                 sim::Platform cut = platform;
                 cut.ranks = stage / data;
                 cut.parallel = {data, experts, pipeline};
-                if (offers(cut.stack.name, cut.ranks, cut.parallel) && can_run(cut, target)) {
+                if (offers(cut.stack.name, cut.ranks, cut.parallel) && problems_on(cut, target).empty()) {
                     cuts.push_back(std::move(cut));
                 }
             }
         }
     }
     return cuts;
+}
+
+std::string why_no_cut(const sim::Platform& platform, double gpus, const sim::Model& target) {
+    sim::Platform alone = platform;
+    alone.ranks = gpus;
+    alone.parallel = {};
+    const std::vector<std::string> problems = problems_on(alone, target);
+    return problems.empty() ? "its engine offers no cut that shares " + target.name + " so" : problems.front();
 }
 
 }  // namespace treeline::sweeps

@@ -51,6 +51,8 @@ struct Variant {
 
 /// A variant that cannot be priced or may not be used, and why.
 struct Exclusion {
+    static constexpr auto no_variant = static_cast<std::size_t>(-1);  ///< a platform that no variant was made of
+
     std::string label;
     std::string reason;
     std::size_t variant = 0;  ///< index into the variants it is one of

@@ -39,6 +39,8 @@ public:
         const double infinity = std::numeric_limits<double>::infinity();
         return count_ == 0 ? -infinity : full() ? heap_.front().rank : infinity;
     }
+    /// No point that comes after this one can be kept; after every point while there is room.
+    [[nodiscard]] RankedPoint worst() const { return full() && count_ > 0 ? heap_.front() : RankedPoint{}; }
     /// Best first.
     [[nodiscard]] std::vector<RankedPoint> sorted() const;
     /// In no order.

@@ -265,6 +265,7 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     }
     answer.variants = with_plain_decoding(variants);
     answer.speculations = workload.speculations;
+    answer.excluded = workload.excluded;
 
     std::vector<Prepared> prepared(answer.variants.size());
     std::vector<VariantOutcome> outcomes(answer.variants.size());

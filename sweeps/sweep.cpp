@@ -4,6 +4,8 @@
 #include <stdexcept>
 
 #include "sweeps/parallel.h"
+#include "sweeps/repriced.h"
+#include "sweeps/search.h"
 #include "sweeps/sweep_inside.h"
 
 namespace treeline::sweeps {
@@ -40,49 +42,6 @@ void SweepRun::run(std::uint64_t first, std::uint64_t last, ReductionState& stat
         inside.evaluation_seconds += worker->seconds;
     }
 }
-
-namespace {
-
-/// Points by their numbers, priced once more, each variant compiled once.
-class Repriced {
-public:
-    void want(std::uint64_t order) { orders_.push_back(order); }
-    void price(const DesignSpace& space) {
-        std::sort(orders_.begin(), orders_.end());
-        orders_.erase(std::unique(orders_.begin(), orders_.end()), orders_.end());
-        std::optional<sim::CompiledRound> round;
-        for (const std::uint64_t order : orders_) {
-            const Place place = place_of(space, order);
-            if (points_.empty() || points_.back().variant != place.variant) {
-                round = sim::compile_round(setup_of(space, place.variant));
-            }
-            points_.push_back(priced(space, *round, place, order));
-        }
-    }
-    [[nodiscard]] const SweepPoint& at(std::uint64_t order) const {
-        return points_[static_cast<std::size_t>(std::lower_bound(orders_.begin(), orders_.end(), order) - orders_.begin())];
-    }
-
-private:
-    static SweepPoint priced(const DesignSpace& space, const sim::CompiledRound& round, const Place& place,
-                             std::uint64_t order) {
-        sim::DesignPoint point{space.speculation[place.shape], space.batch[place.batch], space.context[place.context]};
-        const auto draft_tokens = static_cast<int>(round.row(point.speculation).draft_tokens);
-        if (space.kind == LoadKind::batch) {
-            return {place.variant, point, draft_tokens, order, sim::evaluate(round, point)};
-        }
-        const Load load{space.kind, point.batch};
-        const SettledLoad settled = settle(round, point.speculation, load, point.context);
-        const sim::RoundEstimate estimate = estimate_of_load(round, point.speculation, load, point.context, settled);
-        point.batch = settled.batch;
-        return {place.variant, point, draft_tokens, order, estimate, load.value, settled.queued};
-    }
-
-    std::vector<std::uint64_t> orders_;
-    std::vector<SweepPoint> points_;
-};
-
-}  // namespace
 
 SweepSummary SweepRun::summary(const ReductionState& state) const {
     const DesignSpace& space = inside_->space;
@@ -130,6 +89,9 @@ std::pair<std::uint64_t, std::uint64_t> tasks_of(const SweepPart& part, std::uin
 }
 
 SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
+    if (options.search_gap) {
+        return search_best(space, options);
+    }
     const SweepClock::time_point start = SweepClock::now();
     SweepRun run(space, options);
     ReductionState state = run.nothing();

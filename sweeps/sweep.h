@@ -64,6 +64,9 @@ struct SweepOptions : Reductions {
     /// Called about every `save_seconds` and at the end, between tasks. May be empty.
     std::function<void(const SweepState&)> save;
     double save_seconds = 1.0;
+    /// Searches for the best points instead of pricing all (sweeps/search.h): how much better, as a share of its figure, a
+    /// point that was not priced may be.
+    std::optional<double> search_gap;
 };
 
 /// A point that a summary keeps.
@@ -90,6 +93,19 @@ struct GroupList {
     std::vector<Entry> entries;
 };
 
+/// What a search did instead of pricing every point. All points of the space are counted once: those that were priced,
+/// or dropped (SweepSummary), and these.
+struct SearchProof {
+    std::uint64_t space = 0;
+    std::uint64_t excluded = 0;       ///< of variants that cannot be priced
+    std::uint64_t bounded_away = 0;   ///< in boxes that hold nothing better than what is listed, by their bounds
+    std::uint64_t too_large = 0;      ///< in boxes of which no point fits
+    std::uint64_t beyond_limits = 0;  ///< in boxes wholly outside a limit, or of a device that lacks the column
+    std::uint64_t boxes = 0;          ///< bounded
+    double gap = 0.0;      ///< no point that was not priced is better than the last one listed by more than this share
+    bool stopped = false;  ///< boxes were left open because there were too many
+};
+
 struct SweepSummary {
     std::uint64_t points = 0;         ///< evaluated
     std::uint64_t dropped = 0;        ///< left out by conditions, or because a variant cannot run the shape
@@ -100,6 +116,7 @@ struct SweepSummary {
     std::vector<SweepPoint> pareto;   ///< of SweepOptions::pareto_of, the best in its first column first, among points that fit
     std::vector<GroupList> groups;    ///< one for each of SweepOptions::groups
     std::vector<Distribution> distributions;  ///< one for each of SweepOptions::distributions
+    std::optional<SearchProof> search;        ///< of a search
     double evaluation_seconds = 0.0;          ///< summed over threads: time inside the cost model
     double wall_seconds = 0.0;
 };
@@ -134,7 +151,7 @@ std::pair<std::uint64_t, std::uint64_t> tasks_of(const SweepPart& part, std::uin
 /// Points run by variant, then context, then batch, then shape (fastest). Shapes that a variant cannot run (longer than a
 /// drafter's heads, a tree on an engine of chains) are left out and counted as dropped; a variant that can run none is
 /// excluded. Which points the summary keeps does not depend on the number of threads: of equal ones, the first in this order.
-/// The space must have no problems().
+/// The space must have no problems(). With `search_gap` the best points alone are found, by search_best().
 SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options);
 
 }  // namespace treeline::sweeps

@@ -107,7 +107,6 @@ struct SweepRun::Inside {
     double evaluation_seconds = 0.0;
     std::uint64_t done = 0;  ///< points, for progress
 
-    void find_variants();
     [[nodiscard]] std::uint64_t points_of(std::uint64_t task) const;
     std::string run_task(std::uint64_t task, SweepWorker& worker);
     std::string run_tile(const VariantGrid& variant, std::uint64_t first_of_variant, std::size_t tile, SweepWorker& worker);

@@ -16,23 +16,7 @@ SweepRun::Inside::Inside(const DesignSpace& of, const SweepOptions& with)
     for (const GroupBest& group : with.groups) {
         groups.emplace_back(of, group.axes);
     }
-    find_variants();
-}
-
-void SweepRun::Inside::find_variants() {
-    for (std::size_t i = 0; i < space.variants.size(); ++i) {
-        const sim::RoundSetup setup = setup_of(space, i);
-        if (const std::vector<std::string> problems = problems_of(setup); !problems.empty()) {
-            excluded.push_back({space.variants[i].labels.text(), problems.front(), i});
-            continue;
-        }
-        const sim::CompiledRound round = sim::compile_round(setup);
-        if (std::none_of(space.speculation.begin(), space.speculation.end(), [&](int choice) { return round.runs(choice); })) {
-            excluded.push_back({space.variants[i].labels.text(), round.row(space.speculation.front()).problem, i});
-            continue;
-        }
-        variants.push_back(i);
-    }
+    excluded = visit_variants(of, [this](std::size_t i, const sim::CompiledRound&) { variants.push_back(i); });
 }
 
 std::uint64_t SweepRun::Inside::points_of(std::uint64_t task) const {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 namespace treeline::sweeps {
-namespace {
 
 bool applies_to(const ConditionText& condition, const VariantLabels& labels) {
     return std::all_of(condition.when.begin(), condition.when.end(), [&](const auto& match) {
@@ -11,8 +10,6 @@ bool applies_to(const ConditionText& condition, const VariantLabels& labels) {
         return label != nullptr && *label == match.second;
     });
 }
-
-}  // namespace
 
 sim::RoundSetup setup_of(const DesignSpace& space, std::size_t variant) {
     sim::RoundSetup setup = space.variants[variant].setup;
@@ -52,6 +49,25 @@ VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::
             }));
         }
     }
+}
+
+std::vector<Exclusion> visit_variants(const DesignSpace& space,
+                                      const std::function<void(std::size_t, const sim::CompiledRound&)>& visit) {
+    std::vector<Exclusion> excluded;
+    for (std::size_t i = 0; i < space.variants.size(); ++i) {
+        const sim::RoundSetup setup = setup_of(space, i);
+        if (const std::vector<std::string> problems = problems_of(setup); !problems.empty()) {
+            excluded.push_back({space.variants[i].labels.text(), problems.front(), i});
+            continue;
+        }
+        const sim::CompiledRound round = sim::compile_round(setup);
+        if (std::none_of(space.speculation.begin(), space.speculation.end(), [&](int choice) { return round.runs(choice); })) {
+            excluded.push_back({space.variants[i].labels.text(), round.row(space.speculation.front()).problem, i});
+            continue;
+        }
+        visit(i, round);
+    }
+    return excluded;
 }
 
 std::shared_ptr<const VariantGrid> VariantGrids::of(std::size_t variant) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,6 +29,14 @@ struct VariantGrid {
 
 /// The variant's setup with the shapes of the space.
 sim::RoundSetup setup_of(const DesignSpace& space, std::size_t variant);
+
+/// Whether a condition is one for variants with these labels.
+bool applies_to(const ConditionText& condition, const VariantLabels& labels);
+
+/// Compiles one variant after the other and calls `visit` with its index; returns those that cannot be priced or run none of
+/// the shapes.
+std::vector<Exclusion> visit_variants(const DesignSpace& space,
+                                      const std::function<void(std::size_t, const sim::CompiledRound&)>& visit);
 
 /// Grids of the variants that are in work; the others are dropped. Safe to use from several threads.
 class VariantGrids {

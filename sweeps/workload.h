@@ -12,7 +12,8 @@ namespace treeline::sweeps {
 
 struct Workload {
     std::string title;
-    std::vector<Variant> variants;  ///< candidates; plain decoding on each of their platforms is added
+    std::vector<Variant> variants;    ///< candidates; plain decoding on each of their platforms is added
+    std::vector<Exclusion> excluded;  ///< platforms that were asked for but cannot be, and why; the answer repeats them
     std::vector<sim::Speculation> speculations = sim::chains_up_to(8);  ///< shapes to choose from; the first is plain decoding
     Traffic traffic;
     double prompt_tokens = 0.0;

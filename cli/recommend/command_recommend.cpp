@@ -9,6 +9,7 @@
 #include "cli/recommend/workload_options.h"
 #include "reports/recommend/export_output.h"
 #include "reports/recommend/recommendation_output.h"
+#include "store/stored_recommendation.h"
 
 namespace treeline::cli {
 namespace {
@@ -17,6 +18,10 @@ void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
     const Format format = common.chosen_format();
     if (options.print_input) {
         return common.deliver(requests::workload_text(read_workload(options, common.find()).raw));
+    }
+    if (!options.store.empty()) {
+        return common.deliver(store::recommendation_text(options.store, read_workload(options, common.find()), options.engines,
+                                                         options.export_as, common.format, common.find()));
     }
     const AnsweredFile result = answer_file(options, common.find());
     if (!options.export_as.empty()) {
@@ -38,6 +43,9 @@ Run add_recommend(CLI::App& app) {
            "--export", options->export_as,
            "Instead of the answer, a file for an engine or planner: " + text::listed(names_of<engines::ExportKind>(), "or"))
         ->type_name("FORM");
+    app.add_option("--store", options->store,
+                   "Database that keeps the question and its answer: a repeated one is not worked out")
+        ->type_name("FILE");
     add_common_flags(app, *common);
     app.footer(
         "Examples:\n"

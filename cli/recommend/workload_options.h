@@ -20,7 +20,7 @@ struct WorkloadOptions {
     requests::WorkloadFlags flags;
     std::string threads = "0";
     std::vector<std::string> engines;  ///< of --engine; empty: all, at their newest version
-    std::string export_as;             ///< --export of recommend; empty: the answer itself
+    std::string export_as, store;      ///< --export and --store of recommend; empty: the answer itself, kept nowhere
     bool print_input = false;
 };
 

@@ -32,22 +32,6 @@ struct SweepFlags {
     bool ignore_memory = false;
 };
 
-/// The summary, in the requested format.
-void deliver(SweepFlags flags, const requests::SweepOutputs& outputs, const sweeps::SweepAnswer& answer) {
-    flags.common.output = outputs.summary;
-    switch (flags.common.chosen_format()) {
-        case Format::table:
-            flags.common.deliver(reports::sweep_table(answer));
-            return;
-        case Format::json:
-            flags.common.deliver(reports::sweep_summary_json(answer));
-            return;
-        case Format::csv:
-            flags.common.deliver(reports::sweep_csv(answer));
-            return;
-    }
-}
-
 /// A space of accelerator designs: the best ones under a board's resources.
 void explore_designs(const SweepFlags& flags) {
     const requests::FlagTexts& texts = flags.texts;
@@ -113,10 +97,10 @@ void sweep(const SweepFlags& flags) {
     }
     store::Ranks* const ranks = ranks_of(files);
     const store::RunSweep run = [&](const sweeps::DesignSpace& space, const sweeps::SweepOptions& with) {
-        return ranks != nullptr ? ranks->run(space, with) : sweeps::run_sweep(space, with);
+        return ranks != nullptr && !with.search_gap ? ranks->run(space, with) : sweeps::run_sweep(space, with);
     };
     if (ranks != nullptr && !ranks->leads()) {
-        static_cast<void>(run(input.space, options));
+        options.search_gap ? void() : static_cast<void>(run(input.space, options));
         return;
     }
     sweeps::SweepSummary summary;
@@ -135,7 +119,12 @@ void sweep(const SweepFlags& flags) {
         text::write_file(page, reports::sweep_page(answer));
     }
     if (!outputs.summary.empty()) {
-        deliver(flags, outputs, answer);
+        CommonFlags common = flags.common;
+        common.output = outputs.summary;
+        const Format format = common.chosen_format();
+        common.deliver(format == Format::json  ? reports::sweep_summary_json(answer)
+                       : format == Format::csv ? reports::sweep_csv(answer)
+                                               : reports::sweep_table(answer));
     }
 }
 

@@ -21,11 +21,17 @@ namespace {
 
 constexpr std::size_t page_width = 110;
 constexpr std::size_t most_runners_up = 10;
+constexpr std::size_t most_excluded = 40;
 
 std::string excluded(const sweeps::Answer& answer) {
     std::string text;
-    for (const sweeps::Exclusion& exclusion : answer.result.excluded) {
+    const std::vector<sweeps::Exclusion>& all = answer.result.excluded;
+    for (std::size_t i = 0; i < std::min(all.size(), most_excluded); ++i) {
+        const sweeps::Exclusion& exclusion = all[i];
         text += text::wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), page_width, "  ") + "\n";
+    }
+    if (all.size() > most_excluded) {
+        text += fmt::format("{} more are excluded; --format json lists all with their reasons.\n", all.size() - most_excluded);
     }
     return text.empty() ? text : text + "\n";
 }

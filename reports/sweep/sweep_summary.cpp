@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -154,6 +155,22 @@ std::string gaps_text(const sweeps::SweepAnswer& answer, const std::vector<const
     return text;
 }
 
+/// How many points were priced, and how many of them are not listed.
+std::string counts_text(const sweeps::SweepAnswer& answer) {
+    const sweeps::SweepSummary& summary = answer.summary;
+    const sweeps::SweepOptions& options = answer.options;
+    text::FactList facts;
+    facts.add("Points", text::grouped_text(static_cast<long long>(summary.points)));
+    facts.add("Left out by conditions", text::grouped_text(static_cast<long long>(summary.dropped)));
+    facts.add("Do not fit in memory", too_large_text(answer));
+    if (!options.limits.empty()) {
+        facts.add("Beyond the limits", text::grouped_text(static_cast<long long>(summary.beyond_limits)));
+    }
+    facts.add("On the Pareto front", fmt::format("{} ({})", text::grouped_text(static_cast<long long>(summary.pareto.size())),
+                                                 fmt::join(names_of_columns(options.pareto_of), " against ")));
+    return facts.text();
+}
+
 Json column_json(const sweeps::SweepColumn& column) { return {{"column", column.name}, {"better", direction(column)}}; }
 
 Json groups_json(const sweeps::SweepAnswer& answer) {
@@ -195,6 +212,37 @@ Json distributions_json(const sweeps::SweepAnswer& answer) {
     return list;
 }
 
+Json search_json(const sweeps::SearchProof& proof) {
+    return {{"space", proof.space},         {"bounded_away", proof.bounded_away},
+            {"too_large", proof.too_large}, {"beyond_limits", proof.beyond_limits},
+            {"boxes", proof.boxes},         {"gap", std::isfinite(proof.gap) ? Json(proof.gap) : Json()},
+            {"stopped", proof.stopped}};
+}
+
+/// What a search proves, and by how much work.
+std::string search_text(const sweeps::SweepAnswer& answer) {
+    const sweeps::SearchProof& proof = *answer.summary.search;
+    const auto count = [](std::uint64_t points) { return text::grouped_text(static_cast<long long>(points)); };
+    text::FactList facts;
+    facts.add("Points of the space", count(proof.space));
+    facts.add("Priced one by one", count(answer.summary.points));
+    facts.add("Bounded away", fmt::format("{} by the bounds of {} boxes", count(proof.bounded_away), count(proof.boxes)));
+    facts.add("Do not fit in memory", fmt::format("{} of those priced, {} in boxes of which none fits",
+                                                  count(answer.summary.too_large), count(proof.too_large)));
+    if (!answer.options.limits.empty()) {
+        facts.add("Beyond the limits", fmt::format("{} of those priced, {} in boxes of which all are",
+                                                   count(answer.summary.beyond_limits), count(proof.beyond_limits)));
+    }
+    facts.add("Left out by conditions", fmt::format("{} of those looked at", count(answer.summary.dropped)));
+    facts.add("Of excluded variants", count(proof.excluded));
+    facts.add("Proven",
+              proof.gap == 0.0 ? "no other point of the space is better than those listed"
+              : std::isfinite(proof.gap)
+                  ? fmt::format("no other point is better than the last one listed by more than {:.2g} %", 1e2 * proof.gap)
+                  : "nothing: too many boxes were open");
+    return facts.text();
+}
+
 Json summary_json(const sweeps::SweepAnswer& answer) {
     const sweeps::SweepSummary& summary = answer.summary;
     Json best = Json::array(), pareto = Json::array(), excluded = Json::array(), pareto_of = Json::array();
@@ -221,6 +269,9 @@ Json summary_json(const sweeps::SweepAnswer& answer) {
                  {"excluded", excluded}};
     if (!answer.options.limits.empty()) {
         json["beyond_limits"] = summary.beyond_limits;
+    }
+    if (summary.search) {
+        json["search"] = search_json(*summary.search);
     }
     if (Json groups = groups_json(answer); !groups.empty()) {
         json["groups"] = std::move(groups);
@@ -251,16 +302,7 @@ std::string sweep_table(const sweeps::SweepAnswer& answer) {
     const sweeps::SweepSummary& summary = answer.summary;
     const sweeps::SweepOptions& options = answer.options;
     std::string text = answer.input.title.empty() ? "" : text::wrapped(answer.input.title, 110) + "\n\n";
-    text::FactList facts;
-    facts.add("Points", text::grouped_text(static_cast<long long>(summary.points)));
-    facts.add("Left out by conditions", text::grouped_text(static_cast<long long>(summary.dropped)));
-    facts.add("Do not fit in memory", too_large_text(answer));
-    if (!options.limits.empty()) {
-        facts.add("Beyond the limits", text::grouped_text(static_cast<long long>(summary.beyond_limits)));
-    }
-    facts.add("On the Pareto front", fmt::format("{} ({})", text::grouped_text(static_cast<long long>(summary.pareto.size())),
-                                                 fmt::join(names_of_columns(options.pareto_of), " against ")));
-    text += facts.text();
+    text += summary.search ? search_text(answer) : counts_text(answer);
     if (answer.lists_best && !summary.best.empty()) {
         text += fmt::format("\nThe best {} by {}\n\n", text::grouped_text(static_cast<long long>(summary.best.size())),
                             with_direction(*options.best_by)) +

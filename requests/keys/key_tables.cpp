@@ -34,6 +34,7 @@ const std::vector<json::KeyTable>& key_tables() {
         {"precision", precision_keys::rows()},
         {"format", storage_keys::rows()},
         {"platform", platform_keys::rows()},
+        {"platform.gpus", gpus_keys::rows()},
         {"drafter", drafter_keys::rows()},
         {"acceptance", acceptance_keys::rows()},
         {"measured", measured_shape_keys::rows()},

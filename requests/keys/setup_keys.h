@@ -114,7 +114,7 @@ inline constexpr CountKey gpus{
     "devices in all; alone, they share each layer",
     "the product of the degrees",
     ". In a workload it stands for every cut of so many that the stack's engine offers, or with some of the degrees given for "
-    "every cut that has those; elsewhere it must be their product"};
+    "every cut that has those, and `{\"up_to\": 8}` for every cut of 1 to 8; elsewhere it must be their product"};
 inline constexpr std::array<std::string_view, 6> degrees = {tensor_parallel,   expert_parallel,       attention_data_parallel,
                                                             pipeline_parallel, draft_tensor_parallel, decode_context_parallel};
 inline constexpr TextKey interconnect{"interconnect",
@@ -157,6 +157,23 @@ inline std::vector<KeyRow> rows() {
 }
 
 }  // namespace treeline::requests::platform_keys
+
+/// `gpus` of a platform in a workload.
+namespace treeline::requests::gpus_keys {
+
+using namespace json;
+
+inline constexpr CountKey up_to{"up_to",
+                                1,
+                                512,
+                                {},
+                                "every number of devices up to this one, each in every cut",
+                                {},
+                                ". A number without a cut is left out"};
+
+inline std::vector<KeyRow> rows() { return rows_of(up_to); }
+
+}  // namespace treeline::requests::gpus_keys
 
 namespace treeline::requests::drafter_keys {
 

@@ -52,8 +52,9 @@ WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, co
     changed = with_flags(std::move(changed), flags);
     const bool as_it_stands = changed == unchanged;
     json::Document document = json::Document::of((as_it_stands ? raw : changed), file);
-    Descriptions descriptions(catalogue, as_it_stands ? folder : std::filesystem::path());
-    return {read_workload(document, descriptions), std::move(as_it_stands ? raw : changed)};
+    const std::filesystem::path relative_to = as_it_stands ? folder : std::filesystem::path();
+    Descriptions descriptions(catalogue, relative_to);
+    return {read_workload(document, descriptions), std::move(as_it_stands ? raw : changed), relative_to};
 }
 
 WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue) {
@@ -65,7 +66,7 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
         }
         json::Document document = json::Document::of(workload, "flags");
         Descriptions descriptions(catalogue, {});
-        return {read_workload(document, descriptions), std::move(workload)};
+        return {read_workload(document, descriptions), std::move(workload), {}};
     } catch (const text::InputError& error) {
         std::vector<std::string> problems = in_terms_of_flags(error.problems(), workload_flags());
         problems.emplace_back("no FILE is given, so flags must describe the whole workload (see --help)");
@@ -84,7 +85,7 @@ WorkloadSource read_workload_text(std::string_view text, const std::string& name
     Json raw = workload_in(json::Document::parse(text, name));
     json::Document document = json::Document::of(raw, name);
     Descriptions descriptions(catalogue, folder);
-    return {read_workload(document, descriptions), std::move(raw)};
+    return {read_workload(document, descriptions), std::move(raw), folder};
 }
 
 std::string workload_text(const Json& workload) { return laid_out(workload, 0, 0) + "\n"; }

@@ -14,7 +14,8 @@ namespace treeline::requests {
 
 struct WorkloadSource {
     sweeps::RecommendInput input;
-    nlohmann::ordered_json raw;  ///< the workload as given by the file or the flags
+    nlohmann::ordered_json raw;    ///< the workload as given by the file or the flags
+    std::filesystem::path folder;  ///< that its paths are relative to; empty: the current one
 };
 
 /// Reads the workload (or, in an earlier result of `recommend`, the "input" that it repeats), with the keys that flags

@@ -23,6 +23,8 @@ std::vector<FlagJson> elements_of(const FlagJson& list) {
     return list.is_null() ? std::vector<FlagJson>{} : std::vector<FlagJson>{list};
 }
 
+constexpr std::string_view up_to_text = "up-to-";  ///< a number of devices
+
 /// Every platform once with each of the comma-separated values.
 std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const char* key, const std::string& values) {
     if (values.empty()) {
@@ -32,7 +34,8 @@ std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const ch
     for (const FlagJson& platform : platforms) {
         for (const std::string& value : text::split(values, ',')) {
             FlagJson changed = platform.is_string() ? FlagJson{{"device", platform}} : platform;
-            changed[key] = value_of_flag(value);
+            const bool up_to = std::string_view(key) == platform_keys::gpus && value.starts_with(up_to_text);
+            changed[key] = up_to ? FlagJson{{"up_to", value_of_flag(value.substr(up_to_text.size()))}} : value_of_flag(value);
             all.push_back(std::move(changed));
         }
     }
@@ -208,7 +211,8 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--design", "NAME|PATH", "platforms.design", help_of(platform_keys::design), nullptr},
         {"--tensor-parallel", "N,...", "platforms.tensor_parallel",
          help_of(platform_keys::tensor_parallel) + "; 1,2,4 tries each", nullptr},
-        {"--gpus", "N,...", "platforms.gpus", "Devices in all: every cut of so many that the stack's engine offers is tried",
+        {"--gpus", "N,...|up-to-N", "platforms.gpus",
+         "Devices in all: every cut of so many that the stack's engine offers is tried; up-to-8 tries those of 1 to 8",
          nullptr},
         {"--expert-parallel", "N,...", "platforms.expert_parallel", help_of(platform_keys::expert_parallel), nullptr},
         {"--attention-data-parallel", "N,...", "platforms.attention_data_parallel",

@@ -161,15 +161,34 @@ void check_shapes(json::Reader& root, const std::vector<sim::Speculation>& specu
     }
 }
 
-sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, const sim::TrafficKind& traffic) {
+/// Every platform with its cuts. Of several devices, or numbers of them, those without a cut are left out with their reason.
+std::vector<sim::Platform> read_platforms_of(json::Reader& root, Descriptions& descriptions, const sim::Model& target,
+                                             std::vector<sweeps::Exclusion>& excluded) {
+    std::vector<sim::Platform> platforms;
+    std::vector<json::Reader> elements = root.objects_or_texts(workload_keys::platforms, "device");
+    const bool several = elements.size() > 1;
+    for (json::Reader& element : elements) {
+        const bool up_to = element.has(platform_keys::gpus) && element.raw().at(std::string(platform_keys::gpus)).is_object();
+        for (sim::Platform& platform :
+             read_platforms(std::move(element), descriptions, target, several || up_to ? &excluded : nullptr)) {
+            platforms.push_back(std::move(platform));
+        }
+    }
+    if (platforms.empty() && !excluded.empty()) {
+        root.problem(workload_keys::platforms, fmt::format("no device has a cut of {}: {}: {}", target.name,
+                                                           excluded.front().label, excluded.front().reason));
+    }
+    return platforms;
+}
+
+sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, const sim::TrafficKind& traffic,
+                                std::vector<sweeps::Exclusion>& excluded) {
     sweeps::VariantLists lists;
     lists.targets = {read_target(root.object_or_text(workload_keys::target, "model"), descriptions)};
     std::vector<std::string> labels;
-    for (json::Reader& element : root.objects_or_texts(workload_keys::platforms, "device")) {
-        for (sim::Platform& platform : read_platforms(std::move(element), descriptions, lists.targets.front().model)) {
-            labels.push_back(sweeps::label_of(platform));
-            lists.platforms.push_back(std::move(platform));
-        }
+    lists.platforms = read_platforms_of(root, descriptions, lists.targets.front().model, excluded);
+    for (const sim::Platform& platform : lists.platforms) {
+        labels.push_back(sweeps::label_of(platform));
     }
     check_labels(root, workload_keys::platforms, labels);
     labels.clear();
@@ -196,7 +215,7 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : sweeps::typical_point(workload.traffic).context;
     kind.context = typical_context;
-    const sweeps::VariantLists lists = read_lists(root, descriptions, kind);
+    const sweeps::VariantLists lists = read_lists(root, descriptions, kind, workload.excluded);
     workload.speculations = read_speculations(root, descriptions).speculations;
     workload.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : typical_context;
     workload.limits = read_limits(root);

@@ -16,6 +16,8 @@
 namespace treeline::requests {
 namespace {
 
+constexpr double most_priced = 1e14;  ///< a day of a hundred processes
+
 std::vector<const sweeps::SweepColumn*> columns_of(const std::string& flag, const std::string& text) {
     std::vector<const sweeps::SweepColumn*> columns;
     for (const std::string& name : text::split(text, ',')) {
@@ -88,6 +90,9 @@ const std::vector<KeyFlag>& sweep_flags() {
         {"--top", "N", "top", "Points to list, best first (default 10)"},
         {"--by", "COLUMN", "by", "Column to rank by (default speedup)"},
         {"--pareto", "COLUMN,COLUMN", "pareto", "List the points that no other point beats in all of 2 to 4 columns"},
+        {"--search", "GAP", "search",
+         "Find the --top points by bounds instead of pricing all; what is not priced is better by at most this share (0: none "
+         "is), which is proven"},
         {"--group-by", "AXIS,...", "group_by",
          "List the best point of every group by --by: batch, or device,batch; several lists as batch;device"},
         {"--where", "LIMIT,...", "where", "Only points within limits on figures: tpot_ms<=20,speedup>=1.2"},
@@ -115,10 +120,12 @@ std::string sweep_footer() {
            "or\n"
            "with --top, --by, --pareto or --group-by the lists; --csv and --json always hold every point.\n"
            "Memory grows with the lists, not with the design space.\n"
-           "Under `mpirun -n N` the processes share the sweep, where treeline was built with MPI.\n\n"
+           "Under `mpirun -n N` the processes share the sweep, where treeline was built with MPI.\n"
+           "With --search a space may have 1e18 points.\n\n"
            "Examples:\n"
            "  treeline sweep examples/spire-study.json --csv spire.csv\n"
            "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device --where 'tpot_ms<=20'\n"
+           "  treeline sweep examples/spire-study.json --search 0 --top 5 --by tokens_per_s_device\n"
            "  treeline sweep examples/spire-study.json --group-by batch --store results.sqlite\n"
            "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json\n"
            "  treeline sweep examples/fpga/explore-vck190.json";
@@ -185,6 +192,14 @@ sweeps::SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {
     if (!given(texts, "quantiles").empty()) {
         options.distributions = columns_of("--quantiles", given(texts, "quantiles"));
     }
+    if (!given(texts, "search").empty()) {
+        const std::optional<double> gap = text::parse_number(given(texts, "search"));
+        if (!gap || *gap < 0.0 || *gap >= 1.0) {
+            throw text::InputError({fmt::format("--search: must be a share from 0 to below 1, as in 0 or 0.001, not \"{}\"",
+                                                json::shown_key(given(texts, "search")))});
+        }
+        options.search_gap = *gap;
+    }
     if (!given(texts, "part").empty()) {
         options.part = part_of(given(texts, "part"));
         if (given(texts, "store").empty()) {
@@ -192,6 +207,32 @@ sweeps::SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {
         }
     }
     return options;
+}
+
+void check_size(const FlagTexts& texts, const sweeps::SweepOptions& options, const sweeps::DesignSpace& space) {
+    if (!options.search_gap) {
+        if (static_cast<double>(space.size()) > most_priced) {
+            throw text::InputError(
+                {fmt::format("the axes span {:.3g} points; at most {:.0e} are priced one by one, and "
+                             "--search 0 finds the best without that",
+                             static_cast<double>(space.size()), most_priced)});
+        }
+        return;
+    }
+    for (const char* flag : {"pareto", "group_by", "quantiles", "csv", "json", "report", "store", "part"}) {
+        if (any_given(texts, flag)) {
+            std::string name(flag);
+            std::replace(name.begin(), name.end(), '_', '-');
+            throw text::InputError({fmt::format("--search finds the best points alone; give --{} without it", name)});
+        }
+    }
+    if (options.best_count == 0) {
+        throw text::InputError({"--search: --top is 0, so there is nothing to find"});
+    }
+    if (space.kind != sweeps::LoadKind::batch) {
+        throw text::InputError(
+            {fmt::format("--search: the bounds are those of batches; this space has an axis of {}", name_of(space.kind))});
+    }
 }
 
 void check_groups(const sweeps::SweepOptions& options, const sweeps::SweepInput& input) {

@@ -26,6 +26,9 @@ SweepOutputs sweep_outputs(const FlagTexts& texts, const std::string& format, co
 
 /// What the flags ask for; throws InputError.
 sweeps::SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory);
+/// Throws InputError where a space is too large to be priced point by point, or a search (--search) cannot answer what the
+/// flags ask for.
+void check_size(const FlagTexts& texts, const sweeps::SweepOptions& options, const sweeps::DesignSpace& space);
 /// Throws InputError where groups cannot be made of this input, or are too many.
 void check_groups(const sweeps::SweepOptions& options, const sweeps::SweepInput& input);
 

@@ -17,8 +17,6 @@
 namespace treeline::requests {
 namespace {
 
-constexpr double most_points = 1e14;  ///< a day of a hundred processes
-
 /// Every target in every precision of the axis, if there is one.
 std::vector<sweeps::TargetChoice> read_targets(json::Reader& axes, Descriptions& descriptions) {
     std::vector<sweeps::TargetChoice> targets;
@@ -269,10 +267,6 @@ sweeps::SweepInput read_sweep(json::Document& document, Descriptions& descriptio
     root.finish();
     if (readable) {
         document.add_problems(space.problems());
-        if (static_cast<double>(space.size()) > most_points) {
-            document.add_problems({fmt::format("the axes span {:.3g} points; at most {:.0e} are allowed",
-                                               static_cast<double>(space.size()), most_points)});
-        }
     }
     document.throw_if_problems();
     input.provenance = descriptions.provenance();

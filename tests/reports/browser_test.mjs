@@ -14,6 +14,7 @@ import { checks as charts } from './checks/charts.mjs';
 import { checks as fonts } from './checks/fonts.mjs';
 import { checks as look } from './checks/look.mjs';
 import { checks as oddData } from './checks/odd_data.mjs';
+import { checks as space } from './checks/space.mjs';
 import { checks as use } from './checks/use.mjs';
 
 const [report, renderer] = process.argv.slice(2).map((path) => resolve(path));
@@ -68,7 +69,7 @@ const noOverflow = async (page) => {
 };
 
 const tools = { data, withReport, render, noOverflow };
-const checks = { ...use(tools), ...charts(tools), ...look(tools), ...oddData(tools), ...fonts(tools) };
+const checks = { ...use(tools), ...charts(tools), ...look(tools), ...oddData(tools), ...fonts(tools), ...space(tools) };
 let failures = 0;
 for (const [name, check] of Object.entries(checks)) {
   try {

@@ -1,6 +1,9 @@
 // Workload, sweep and point files, and the flags that stand for points.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "requests/point_reader.h"
@@ -130,14 +133,45 @@ TEST_CASE("conditions name axes and values that exist") {
     CHECK(with(R"({"when": {"device": "a10g"}})").size() == 1);
 }
 
-TEST_CASE("a sweep of absurd size is refused") {
-    const std::string axis = R"({"from": 1, "to": 100000})";
-    const auto found = problems(
-        R"({"axes": {"target": "llama-3-8b", "device": ["h100-sxm", "h200", "b200"], "stack": ["vllm", "vllm-0.10", "eager", "ideal"], "drafter": [)" +
-            ngram + R"(], "draft_tokens": {"from": 1, "to": 1000}, "batch": )" + axis + R"(, "context": )" + axis + "}}",
-        read_sweep);
-    REQUIRE(found.size() == 1);
-    CHECK(found.front().find("1.2e+14 points") != std::string::npos);  // 12 × 10³ × 10⁵ × 10⁵
+TEST_CASE("up to so many devices of each kind: cuts of every number, and reasons for numbers without one") {
+    const auto of = [](const std::string& platforms) {
+        return R"({"target": "llama-3.1-70b", "platforms": )" + platforms + R"(, "drafters": [)" + ngram +
+               R"(], "draft_tokens": [1, 3], "traffic": {"batch": [1, 8], "context": 4000}})";
+    };
+    const sweeps::Workload found =
+        read(
+            of(R"([{"device": "h100-sxm", "gpus": {"up_to": 8}, "stack": "sglang"}, {"device": "rtx-4090", "gpus": {"up_to": 8}},
+                     {"device": "m4-max", "gpus": {"up_to": 8}}])"),
+            read_workload)
+            .workload;
+    std::set<std::string> platforms, excluded;
+    for (const sweeps::Variant& variant : found.variants) {
+        platforms.insert(variant.labels.platform());
+    }
+    for (const sweeps::Exclusion& exclusion : found.excluded) {
+        excluded.insert(exclusion.label + ": " + exclusion.reason);
+    }
+    for (const char* expected : {"h100-sxm", "2x h100-sxm", "4x h100-sxm", "8x h100-sxm", "rtx-4090", "m4-max"}) {
+        CHECK(platforms.count(expected) == 1);
+    }
+    CHECK(platforms.count("3x h100-sxm") == 0);  // 64 heads, and SGLang has no pipeline beside a drafter
+    CHECK(excluded.count("3x h100-sxm: llama-3.1-70b has layers of 64 heads, which 3 devices cannot share evenly") == 1);
+    CHECK(excluded.count("5x to 7x h100-sxm: llama-3.1-70b has layers of 64 heads, which 5 devices cannot share evenly") == 1);
+    CHECK(std::any_of(excluded.begin(), excluded.end(), [](const std::string& text) {
+        return text.starts_with("2x to 8x m4-max: ") && text.find("interconnect") != std::string::npos;
+    }));
+    // A fixed number that only some devices can be cut into; and one that none can.
+    const sweeps::Workload some =
+        read(of(R"([{"device": "h100-sxm", "gpus": 4}, {"device": "m4-max", "gpus": 4}])"), read_workload).workload;
+    CHECK(some.excluded.size() == 1);
+    const auto none = problems(
+        of(R"([{"device": "m4-max", "gpus": 4}, {"device": "rtx-4090", "gpus": 7, "pipeline_parallel": 1}])"), read_workload);
+    REQUIRE(none.size() == 1);
+    CHECK(none.front().find("platforms: no device has a cut of llama-3.1-70b: 4x m4-max: ") != std::string::npos);
+    CHECK(problems(of(R"([{"device": "h100-sxm", "gpus": {"up_to": 0}}])"), read_workload).front().find("up_to") !=
+          std::string::npos);
+    CHECK(problems(of(R"([{"device": "h100-sxm", "gpus": {"upto": 8}}])"), read_workload).front().find("gpus") !=
+          std::string::npos);
 }
 
 TEST_CASE("paths are relative to the file that names them") {

@@ -118,7 +118,9 @@ function ticks(context, across, up, room, width, height, palette) {
 
 const shortened = (text) => (text.length > 20 ? `${text.slice(0, 19)}…` : text);
 
-const AT_ONCE = 4000; // lines drawn in one frame: the page answers while the rest follow
+const FRAME_MS = 8; // of drawing lines in one frame: the page answers while the rest follow
+const AT_LEAST = 250; // lines of a frame
+const SHADES = 64;
 
 function parallelCoordinates(data) {
   const { categories } = data.points;
@@ -144,24 +146,43 @@ function parallelCoordinates(data) {
     const [low, high] = scales[c];
     return isLog[c] ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   };
-  const yOf = (c, value) => BOTTOM - share(c, value) * (BOTTOM - TOP);
-  const within = (row) => brushes.every((brush, c) => !brush || (yOf(c, row[c]) >= brush[0] && yOf(c, row[c]) <= brush[1]));
+  // Heights and shades of all rows once, so that a frame only compares and draws.
+  const heights = columns.map((_, c) => Float32Array.from(rows, (row) => BOTTOM - share(c, row[c]) * (BOTTOM - TOP)));
+  const shades = Uint8Array.from(rows, (row) => Math.round((SHADES - 1) * colour.place(row[byColumn])));
+  const kept = new Uint8Array(rows.length).fill(1);
+  const keep = () => {
+    kept.fill(1);
+    brushes.forEach((brush, c) => {
+      if (brush) for (let i = 0; i < kept.length; i += 1) kept[i] &= heights[c][i] >= brush[0] && heights[c][i] <= brush[1] ? 1 : 0;
+    });
+  };
   const count = element('p', { class: 'note', 'aria-live': 'polite' });
   const lines = (context, palette, from) => {
-    const until = Math.min(order.length, from + AT_ONCE);
+    const start = performance.now();
+    const colours = Array.from({ length: SHADES }, (_, i) => colourOf(0.15 + (0.85 * i) / (SHADES - 1), palette));
+    const places = columns.map((_, c) => xOf(c));
     context.lineWidth = 1;
-    for (let k = from; k < until; k += 1) {
-      const row = rows[order[k]];
-      if (!within(row)) continue;
-      context.strokeStyle = colourOf(0.15 + 0.85 * colour.place(row[byColumn]), palette);
-      context.globalAlpha = Math.min(0.6, Math.max(0.03, 500 / rows.length));
+    context.globalAlpha = Math.min(0.6, Math.max(0.03, 500 / rows.length));
+    let k = from;
+    for (let shade = -1; k < order.length && (k % AT_LEAST !== 0 || k === from || performance.now() - start < FRAME_MS); k += 1) {
+      const i = order[k];
+      if (!kept[i]) continue;
+      if (shades[i] !== shade) {
+        shade = shades[i];
+        context.strokeStyle = colours[shade];
+      }
       context.beginPath();
-      columns.forEach((_, c) => (c === 0 ? context.moveTo(xOf(c), yOf(c, row[c])) : context.lineTo(xOf(c), yOf(c, row[c]))));
+      context.moveTo(places[0], heights[0][i]);
+      for (let c = 1; c < places.length; c += 1) context.lineTo(places[c], heights[c][i]);
       context.stroke();
     }
     context.globalAlpha = 1;
-    if (until < order.length) frame = requestAnimationFrame(() => lines(context, palette, until));
-    else axesOf(context, palette);
+    if (k < order.length) {
+      frame = requestAnimationFrame(() => lines(context, palette, k));
+      return;
+    }
+    axesOf(context, palette);
+    shown.canvas.setAttribute('aria-busy', 'false');
   };
   const axesOf = (context, palette) => {
     columns.forEach((name, c) => {
@@ -193,7 +214,8 @@ function parallelCoordinates(data) {
       width = given;
       cancelAnimationFrame(frame);
       context.clearRect(0, 0, width, HEIGHT);
-      const selected = rows.reduce((sum, row) => sum + (within(row) ? 1 : 0), 0);
+      shown.canvas.setAttribute('aria-busy', 'true');
+      const selected = kept.reduce((sum, one) => sum + one, 0);
       count.textContent = `${number(selected)} of ${number(rows.length)} points. Drag along an axis to keep a range of it; click it to clear.`;
       lines(context, palette, 0);
     },
@@ -212,6 +234,7 @@ function parallelCoordinates(data) {
     const [low, high] = [Math.min(held.from, y), Math.max(held.from, y)];
     brushes[held.axis] = high - low > 3 ? [low, high] : null;
     held = null;
+    keep();
     shown.redraw();
   });
   return [

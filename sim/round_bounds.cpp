@@ -1,0 +1,158 @@
+#include "sim/round_bounds.h"
+
+#include <algorithm>
+
+namespace treeline::sim {
+namespace {
+
+struct TotalsBounds {
+    RoundTotals least, most;
+};
+
+TotalsBounds totals_of(const CompiledRound& round, const RoundRow& row, const PointBox& box) {
+    const double from = sequences_of_pass(round, box.least_batch), to = sequences_of_pass(round, box.most_batch);
+    TotalsBounds totals;
+    for (std::size_t pass = 0; pass < pass_count; ++pass) {
+        for (std::uint32_t i = row.begin[pass]; i < row.begin[pass + 1]; ++i) {
+            const RoundStep& step = round.steps[i];
+            const PassBounds bounds =
+                bounds_of(round.passes[pass], shape_of(step, from, box.least_context), shape_of(step, to, box.most_context));
+            add_step(round.passes[pass], step, bounds.least, totals.least);
+            add_step(round.passes[pass], step, bounds.most, totals.most);
+        }
+    }
+    return totals;
+}
+
+RoundEstimate corner(const CompiledRound& round, const RoundRow& row, const Sequences& sequences, const RoundTotals& totals) {
+    return round.stages > 1.0 ? finish_times<true>(round, row, row.accept_length(), sequences, totals)
+                              : finish_times<false>(round, row, row.accept_length(), sequences, totals);
+}
+
+/// What a box has at one of its ends, as finish_times() has it.
+struct End {
+    Sequences sequences;
+    Seconds decoding, plain_step, prompts;  ///< the last: for each token of a request, of all that it waits for
+    Seconds busy;
+    double before = 1.0;  ///< prompts that a request waits for before its first token, its own included
+};
+
+Seconds prompt_of(const RoundConstants& round, const RowConstants& row) {
+    return round.prompts.target + round.prompts.drafter * row.speculates;
+}
+
+End end_of(const CompiledRound& round, const RoundRow& row, double batch, const RoundEstimate& e) {
+    End end;
+    end.sequences = sequences_of(round, batch);
+    const double others = round.prompt_wait * (end.sequences.of_group - 1.0);
+    end.decoding = e.draft + e.verify + e.rollback + e.host;
+    end.prompts = prompt_of(round, row) * others;
+    end.plain_step = e.autoregressive + round.prompts.target * others;
+    end.before = end.sequences.of_group - others;
+    return end;
+}
+
+/// Verification in a pipeline is what the whole takes less what sits in one stage: bounds of a difference.
+void bound_pipeline(EstimateBounds& bounds) {
+    const auto in_one_stage = [](const RoundEstimate& e) { return e.draft + e.rollback + e.host; };
+    const Seconds least = in_one_stage(bounds.least), most = in_one_stage(bounds.most);
+    bounds.least.verify = std::max(Seconds(0.0), (bounds.least.verify - (most - least)) * (1.0 - rounding_slack));
+    bounds.most.verify = (bounds.most.verify + (most - least)) * (1.0 + rounding_slack);
+    bounds.least.round *= 1.0 - rounding_slack;
+    bounds.most.round *= 1.0 + rounding_slack;
+}
+
+/// What follows from the time of a round alone. `slack` is 0 where no prompts are read.
+void bound_rates(const RoundRow& row, const End& low, const End& high, double slack, EstimateBounds& bounds) {
+    const double accept_length = row.accept_length();
+    for (RoundEstimate* e : {&bounds.least, &bounds.most}) {
+        e->time_per_token = e->round / accept_length;
+    }
+    const auto per_user = [&](Seconds round) { return accept_length * (Seconds(1.0) / round); };
+    bounds.least.tokens_per_second_user = per_user(bounds.most.round);
+    bounds.most.tokens_per_second_user = per_user(bounds.least.round);
+    bounds.least.throughput_multiplier = accept_length / (bounds.most.round / low.plain_step);
+    bounds.most.throughput_multiplier = accept_length / (bounds.least.round / high.plain_step);
+    const auto multiplier = [](Seconds decoding, Seconds left) { return left > Seconds(0.0) ? decoding / left : unlimited; };
+    bounds.least.iteration_multiplier = multiplier(low.decoding, high.plain_step - low.prompts);
+    bounds.most.iteration_multiplier = multiplier(high.decoding, low.plain_step - high.prompts);
+    if (row.speculates == 0.0) {  // plain decoding is measured against itself
+        bounds.least.throughput_multiplier = bounds.least.iteration_multiplier = 1.0 - slack;
+        bounds.most.throughput_multiplier = bounds.most.iteration_multiplier = 1.0 + slack;
+    }
+}
+
+/// What depends on the prompts that the device reads beside decoding. The time it is busy with a round is linear in the
+/// sequences of a group, so its extremes are at the ends.
+void bound_prompts(const CompiledRound& round, const RoundRow& row, End& low, End& high, EstimateBounds& bounds) {
+    const Seconds prompt = prompt_of(round, row);
+    const double accept_length = row.accept_length();
+    const double least_before = std::min(low.before, high.before), most_before = std::max(low.before, high.before);
+    const bool none = prompt <= Seconds(0.0);
+    const double slack = none ? 0.0 : rounding_slack;
+    low.busy = (bounds.least.round + prompt * (accept_length * least_before)) * (1.0 - slack);
+    high.busy = (bounds.most.round + prompt * (accept_length * most_before)) * (1.0 + slack);
+    bounds.least.decode_share = none ? 1.0 : low.decoding / high.busy;
+    bounds.most.decode_share = none ? 1.0 : high.decoding / low.busy;
+    const double steady = round.output_tokens > 0.0 ? 1.0 : 0.0;
+    const auto first_token = [&](double before, Seconds of_round) {
+        const double in_line = round.prefill_pool > 0.0 ? 1.0 : before;
+        return prompt * (round.output_tokens * in_line) + of_round * (steady * (1.0 + 0.5 * round.prefill_pool)) +
+               round.target_transfer + round.draft_transfer * row.speculates;
+    };
+    bounds.least.first_token = first_token(least_before, bounds.least.round) * (1.0 - slack);
+    bounds.most.first_token = first_token(most_before, bounds.most.round) * (1.0 + slack);
+    const auto per_device = [&](double all, double user, Seconds busy) {
+        return none ? all * user / round.ranks : all * accept_length / (round.ranks * busy.value());
+    };
+    bounds.least.tokens_per_second_device =
+        per_device(low.sequences.all, bounds.least.tokens_per_second_user, high.busy) * (1.0 - slack);
+    bounds.most.tokens_per_second_device =
+        per_device(high.sequences.all, bounds.most.tokens_per_second_user, low.busy) * (1.0 + slack);
+}
+
+/// Energy and price of a token: of the busy time at one end, over the tokens at the other one.
+void bound_money(const CompiledRound& round, const RoundRow& row, const End& low, const End& high, const TotalsBounds& totals,
+                 EstimateBounds& bounds) {
+    const double on = row.speculates, off = 1.0 - on, accept_length = row.accept_length();
+    const auto energy = [&](const End& end, const RoundTotals& of, double tokens_at_other_end) {
+        const double tokens = end.sequences.all * accept_length;
+        const Joules used = round.idle_power * end.busy + round.energy_per_byte * (of.bytes + off * of.plain_bytes) +
+                            round.energy_per_flop * (of.flops + off * of.plain_flops) +
+                            row.turn.energy * end.sequences.of_pass +
+                            (round.prompts.target_energy + round.prompts.drafter_energy * on) * tokens;
+        return std::min(used, round.board_power * end.busy) * (round.ranks / tokens_at_other_end);
+    };
+    const double least_tokens = low.sequences.all * accept_length, most_tokens = high.sequences.all * accept_length;
+    bounds.least.energy_per_token = energy(low, totals.least, most_tokens) * (1.0 - rounding_slack);
+    bounds.most.energy_per_token = energy(high, totals.most, least_tokens) * (1.0 + rounding_slack);
+    bounds.least.price_per_token = round.price * low.busy / most_tokens;
+    bounds.most.price_per_token = round.price * high.busy / least_tokens;
+}
+
+}  // namespace
+
+EstimateBounds bounds_of(const CompiledRound& round, int speculation, const PointBox& box) {
+    const RoundRow& row = round.row(speculation);
+    const TotalsBounds totals = totals_of(round, row, box);
+    EstimateBounds bounds{corner(round, row, sequences_of(round, box.least_batch), totals.least),
+                          corner(round, row, sequences_of(round, box.most_batch), totals.most)};
+    End low = end_of(round, row, box.least_batch, bounds.least), high = end_of(round, row, box.most_batch, bounds.most);
+    if (round.stages > 1.0) {
+        bound_pipeline(bounds);
+        for (End* end : {&low, &high}) {
+            const double slack = end == &low ? 1.0 - rounding_slack : 1.0 + rounding_slack;
+            end->decoding *= slack;
+        }
+    }
+    bound_rates(row, low, high, prompt_of(round, row) <= Seconds(0.0) ? 0.0 : rounding_slack, bounds);
+    bound_prompts(round, row, low, high, bounds);
+    bound_money(round, row, low, high, totals, bounds);
+    bounds.least.memory = peak_memory(round.memory, row, low.sequences.of_group, box.least_context);
+    bounds.most.memory = peak_memory(round.memory, row, high.sequences.of_group, box.most_context);
+    bounds.least.fits = bounds.least.memory <= round.memory.capacity;
+    bounds.most.fits = bounds.most.memory <= round.memory.capacity;
+    return bounds;
+}
+
+}  // namespace treeline::sim

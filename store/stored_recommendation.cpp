@@ -1,0 +1,169 @@
+#include "store/stored_recommendation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "engines/engine.h"
+#include "reports/recommend/recommendation_output.h"
+#include "reports/sweep/sweep_output.h"
+#include "store/fingerprint.h"
+#include "sweeps/recommend_answer.h"
+#include "text/input_error.h"
+
+namespace treeline::store {
+namespace {
+
+using RecommendJson = nlohmann::ordered_json;
+
+constexpr std::size_t most_rows = 100;  ///< candidates that are kept as rows, best first
+
+/// The points of the traffic as a design space, for fingerprints.
+sweeps::DesignSpace space_of(const sweeps::Workload& workload) {
+    sweeps::DesignSpace space;
+    space.variants = workload.variants;
+    space.speculations = workload.speculations;
+    for (std::size_t i = 0; i < workload.speculations.size(); ++i) {
+        space.speculation.push_back(static_cast<int>(i));
+    }
+    for (const sweeps::TrafficPoint& point : workload.traffic.points) {
+        space.batch.push_back(point.load);
+        space.context.push_back(point.context);
+    }
+    return space;
+}
+
+Question question_of(const RecommendRequest& request, const requests::Catalogue& catalogue) {
+    const requests::WorkloadSource& source = request.source;
+    const RecommendJson flags = {{"command", "recommend"}, {"engines", request.engines}};
+    return {source.input.title,
+            source.raw.dump(),
+            source.folder.empty() ? "" : std::filesystem::absolute(source.folder).string(),
+            flags.dump(),
+            TREELINE_VERSION,
+            catalogue_hash(catalogue),
+            fingerprint_of(source.input.provenance, space_of(source.input.workload)),
+            {}};
+}
+
+struct Named {
+    std::string name;
+    Cell cell;
+};
+
+Cell number(double value) { return std::isfinite(value) ? Cell(value) : Cell(); }
+
+/// Its means over the traffic under the names of a sweep's columns, and what only a recommendation has.
+std::vector<Named> figures_of(const sweeps::Candidate& candidate) {
+    const auto known = [](double value) { return value > 0.0 ? number(value) : Cell(); };
+    return {{"draft_tokens", number(candidate.draft_tokens)},
+            {"speedup", number(candidate.speedup)},
+            {"accept_length", number(candidate.accept_length)},
+            {"tpot_ms", number(1e3 * candidate.time_per_token.value())},
+            {"tokens_per_s_user", number(candidate.tokens_per_second_user)},
+            {"tokens_per_s_device", number(candidate.tokens_per_second_device)},
+            {"memory_gb", number(1e-9 * candidate.peak_memory.value())},
+            {"energy_j_per_token", known(candidate.energy_per_token.value())},
+            {"usd_per_million_tokens", known(1e6 * candidate.price_per_token.value())},
+            {"ttft_ms", known(1e3 * candidate.time_to_first_token.value())},
+            {"gain", number(candidate.gain)},
+            {"regret", number(candidate.regret)}};
+}
+
+std::vector<std::string> columns_of_candidates() {
+    std::vector<std::string> names = reports::sweep_titles();
+    names.resize(reports::sweep_labels(sweeps::Variant{}).size() + reports::sweep_labels(sim::Speculation{}).size());
+    for (const Named& figure : figures_of({})) {
+        names.push_back(figure.name);
+    }
+    return names;
+}
+
+std::vector<StoredRow> rows_of_candidates(const sweeps::Recommendation& found) {
+    std::vector<StoredRow> rows;
+    for (std::size_t i = 0; i < std::min(most_rows, found.candidates.size()); ++i) {
+        const sweeps::Candidate& candidate = found.candidates[i];
+        Row cells;
+        for (const std::string& label : reports::sweep_labels(found.variants[candidate.variant])) {
+            cells.emplace_back(label);
+        }
+        for (const std::string& label :
+             reports::sweep_labels(found.speculations[static_cast<std::size_t>(candidate.speculation)])) {
+            cells.emplace_back(label);
+        }
+        for (Named& figure : figures_of(candidate)) {
+            cells.push_back(std::move(figure.cell));
+        }
+        rows.push_back({"candidates", static_cast<std::int64_t>(i) + 1, std::move(cells)});
+    }
+    return rows;
+}
+
+std::vector<engines::Engine> engines_named(const std::vector<std::string>& names) {
+    std::vector<engines::Engine> engines;
+    for (const std::string& name : names) {
+        engines.push_back(engines::find_engine(name));
+    }
+    return engines.empty() ? engines::newest_engines() : engines;
+}
+
+}  // namespace
+
+RecommendRequest recommend_request(requests::WorkloadSource source, const std::vector<std::string>& engines,
+                                   const requests::Catalogue& catalogue) {
+    RecommendRequest request{std::move(source), engines, {}};
+    request.question = question_of(request, catalogue);
+    return request;
+}
+
+RecommendRequest recommend_request(const Question& stored, const requests::Catalogue& catalogue) {
+    const RecommendJson flags = RecommendJson::parse(stored.flags);
+    return recommend_request(requests::read_workload_text(stored.input, stored.title, stored.folder, catalogue),
+                             flags.value("engines", std::vector<std::string>()), catalogue);
+}
+
+bool is_recommendation(const Question& question) {
+    return RecommendJson::parse(question.flags).value("command", std::string()) == "recommend";
+}
+
+StoredRecommendation answer_from(Store& store, const RecommendRequest& request, unsigned threads) {
+    const std::vector<engines::Engine> engines = engines_named(request.engines);
+    const StoredRun stored = store.claim(request.question, 1);
+    StoredRecommendation result;
+    result.run = stored.id;
+    if (stored.finished) {
+        store.release(stored.id);
+        const RecommendJson texts = RecommendJson::parse(stored.state.kept);
+        result.table = texts.at("table").get<std::string>();
+        result.csv = texts.at("csv").get<std::string>();
+        result.json = stored.summary;
+        result.was_known = true;
+        return result;
+    }
+    const sweeps::Answer answer = sweeps::answer(request.source.input, threads);
+    result.table = reports::recommendation_table(answer, engines);
+    result.csv = reports::recommendation_csv(answer);
+    result.json = reports::recommendation_json(answer, request.source.raw, engines).dump(2) + "\n";
+    const auto& found = answer.result.recommendation;
+    const RecommendJson texts = {{"table", result.table}, {"csv", result.csv}};
+    store.finish(stored.id, {1, texts.dump()}, found ? static_cast<std::int64_t>(found->candidates.size()) : 0, result.json,
+                 columns_of_candidates(), found ? rows_of_candidates(*found) : std::vector<StoredRow>());
+    return result;
+}
+
+std::string recommendation_text(const std::string& file, requests::WorkloadSource source,
+                                const std::vector<std::string>& engines, const std::string& exported, const std::string& format,
+                                const requests::Catalogue& catalogue) {
+    if (!exported.empty()) {
+        throw text::InputError({"--export writes a file for an engine, which a store does not keep; give it without --store"});
+    }
+    Store store(file, Access::write);
+    StoredRecommendation answer = answer_from(store, recommend_request(std::move(source), engines, catalogue), 0);
+    static_cast<void>(std::fprintf(stderr, "treeline: %s %s as run %lld\n", answer.was_known ? "answered from" : "kept in",
+                                   file.c_str(), static_cast<long long>(answer.run)));
+    return std::move(format == "json" ? answer.json : format == "csv" ? answer.csv : answer.table);
+}
+
+}  // namespace treeline::store

@@ -1,0 +1,198 @@
+// Does no point of a box beat the box's bounds, whatever the model, mode and parallelism, and whatever laws price it?
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "setups.h"
+#include "sim/round_bounds.h"
+
+using namespace treeline;
+using namespace treeline::sim;
+using namespace treeline::testing;
+
+namespace {
+
+using Figure = double (*)(const RoundEstimate&);
+constexpr Figure figures[] = {[](const RoundEstimate& e) { return e.autoregressive.value(); },
+                              [](const RoundEstimate& e) { return e.draft.value(); },
+                              [](const RoundEstimate& e) { return e.verify.value(); },
+                              [](const RoundEstimate& e) { return e.rollback.value(); },
+                              [](const RoundEstimate& e) { return e.host.value(); },
+                              [](const RoundEstimate& e) { return e.prompts.value(); },
+                              [](const RoundEstimate& e) { return e.round.value(); },
+                              [](const RoundEstimate& e) { return e.first_token.value(); },
+                              [](const RoundEstimate& e) { return e.accept_length; },
+                              [](const RoundEstimate& e) { return e.iteration_multiplier; },
+                              [](const RoundEstimate& e) { return e.throughput_multiplier; },
+                              [](const RoundEstimate& e) { return e.decode_share; },
+                              [](const RoundEstimate& e) { return e.time_per_token.value(); },
+                              [](const RoundEstimate& e) { return e.tokens_per_second_user; },
+                              [](const RoundEstimate& e) { return e.tokens_per_second_device; },
+                              [](const RoundEstimate& e) { return e.memory.value(); },
+                              [](const RoundEstimate& e) { return e.energy_per_token.value(); },
+                              [](const RoundEstimate& e) { return e.price_per_token.value(); },
+                              [](const RoundEstimate& e) { return e.wasted_draft_share; }};
+
+class Boxes {
+public:
+    explicit Boxes(unsigned seed) : random_(seed) {}
+
+    double uniform(double low, double high) { return std::uniform_real_distribution<double>(low, high)(random_); }
+    /// As ratios; whole numbers half of the time.
+    double between(double low, double high) {
+        const double value = (low + 1.0) * std::pow((high + 1.0) / (low + 1.0), uniform(0.0, 1.0)) - 1.0;
+        return uniform(0.0, 1.0) < 0.5 ? std::clamp(std::round(value), low, high) : std::clamp(value, low, high);
+    }
+    PointBox box() {
+        PointBox box;
+        box.least_batch = between(1.0, 2000.0);
+        box.least_context = between(0.0, 60'000.0);
+        const double wide = uniform(0.0, 1.0);  // some are points, some lines
+        box.most_batch = wide < 0.2 ? box.least_batch : between(box.least_batch, std::min(4000.0, 4.0 * box.least_batch));
+        box.most_context = wide > 0.1 && wide < 0.3 ? box.least_context : between(box.least_context, 120'000.0);
+        return box;
+    }
+    DesignPoint point_of(int shape, const PointBox& box, int i) {
+        const double batch = i % 3 == 0   ? box.least_batch
+                             : i % 3 == 1 ? box.most_batch
+                                          : between(box.least_batch, box.most_batch);
+        const double context = i / 3 % 3 == 0   ? box.least_context
+                               : i / 3 % 3 == 1 ? box.most_context
+                                                : between(box.least_context, box.most_context);
+        return {shape, batch, context};
+    }
+
+private:
+    std::mt19937 random_;
+};
+
+struct Seen {
+    std::size_t outside = 0;  ///< figures of points beyond the bounds of their box
+    std::size_t falls = 0;    ///< points whose round takes less time than one of fewer sequences and less context
+    double widest = 0.0;      ///< relative width of the round's time in boxes of one point
+};
+
+Seen look(const CompiledRound& round, const std::vector<int>& shapes, unsigned seed, int boxes = 60) {
+    Boxes random(seed);
+    Seen seen;
+    for (int i = 0; i < boxes; ++i) {
+        const int shape = shapes[static_cast<std::size_t>(i) % shapes.size()];
+        const PointBox box = random.box();
+        const EstimateBounds bounds = bounds_of(round, shape, box);
+        const Seconds at_corner = evaluate(round, {shape, box.least_batch, box.least_context}).round;
+        for (int p = 0; p < 20; ++p) {
+            const RoundEstimate e = evaluate(round, random.point_of(shape, box, p));
+            for (std::size_t f = 0; f < std::size(figures); ++f) {
+                const double value = figures[f](e);
+                if (!(value >= figures[f](bounds.least) && value <= figures[f](bounds.most))) {
+                    ++seen.outside;
+                    UNSCOPED_INFO("figure " << f << ": " << value << " outside " << figures[f](bounds.least) << " to "
+                                            << figures[f](bounds.most) << " at shape " << shape);
+                }
+            }
+            seen.outside += (e.fits && !bounds.least.fits) || (!e.fits && bounds.most.fits) ? 1 : 0;
+            seen.falls += e.round < at_corner ? 1 : 0;
+        }
+        const PointBox point{box.least_batch, box.least_batch, box.least_context, box.least_context};
+        const EstimateBounds exact = bounds_of(round, shape, point);
+        seen.widest = std::max(seen.widest, exact.most.round / exact.least.round - 1.0);
+    }
+    return seen;
+}
+
+/// A law in which whatever can make time fall as a pass grows is switched on at random.
+KernelLaw random_law(Boxes& random) {
+    KernelLaw law;
+    law.startup = Seconds(random.uniform(0.0, 2e-5));
+    law.launch = Seconds(random.uniform(0.0, 2e-5));  // above the startup: the ramp falls
+    law.ramp_bytes = Bytes(random.uniform(0.0, 1.0) < 0.6 ? random.uniform(1e5, 1e9) : 0.0);
+    law.bandwidth_share = random.uniform(0.2, 1.0);
+    law.peak_share = random.uniform(0.05, 0.9);
+    law.overlap = random.uniform(0.0, 1.0);
+    law.per_head = Seconds(random.uniform(0.0, 1e-8));
+    law.per_context = Seconds(random.uniform(0.0, 1e-9));
+    const double kind = random.uniform(0.0, 1.0);
+    if (kind < 0.45) {
+        law.row_tile = 64.0 * std::round(random.uniform(1.0, 4.0));
+        law.least_tile = random.uniform(0.0, 1.0) < 0.5 ? law.row_tile / 4.0 : 0.0;
+        law.padding = random.uniform(1.0, 6.0);
+        law.step_rows = random.uniform(0.0, 500.0);
+        law.step_share = random.uniform(0.0, 1.0);
+        law.tile_columns = random.uniform(0.0, 1.0) < 0.5 ? 128.0 : 0.0;
+        law.workers = law.tile_columns > 0.0 ? 132.0 : 1.0;
+    } else if (kind < 0.9) {
+        law.first_row = random.uniform(1.0, 60.0);
+        law.knots[0] = {random.uniform(4.0, 40.0), random.uniform(0.0, 0.8)};
+        law.knots[1] = {law.knots[0].rows + random.uniform(10.0, 400.0), random.uniform(0.1, 1.5)};
+        law.per_output = Seconds(random.uniform(0.0, 1e-11));
+        law.workers = std::round(random.uniform(1.0, 96.0));
+        law.step_rows = random.uniform(0.0, 300.0);
+        law.step_share = random.uniform(0.0, 0.5);
+    }
+    return law;
+}
+
+}  // namespace
+
+TEST_CASE("no point of a box beats its bounds in any mode, alone or beside prompts") {
+    for (const CostMode mode : {CostMode::roofline, CostMode::calibrated, CostMode::hoi}) {
+        for (const char* stack_name : {"vllm", "sglang", "cuda-graph"}) {
+            for (const double output_tokens : {0.0, 300.0}) {
+                RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", stack_name));
+                setup.platform.mode = mode;
+                setup.prompt_tokens = output_tokens > 0.0 ? 1000.0 : 0.0;
+                setup.output_tokens = output_tokens;
+                setup.platform.device.price = DollarsPerSecond(2.0 / 3600.0);
+                INFO(name_of(mode) << " on " << stack_name << ", answers of " << output_tokens);
+                const Seen seen = look(compile_round(setup), {0, 1, 4, 16}, 7);
+                CHECK(seen.outside == 0);
+                CHECK(seen.widest < 1e-9);
+            }
+        }
+    }
+}
+
+TEST_CASE("no point beats its bounds for mixtures, windows, latent attention, recurrent models and all parallelism") {
+    for (const char* target : {"mixtral-8x7b", "gpt-oss-120b", "deepseek-v3", "llama-4-scout", "mamba2-2.7b", "jamba-1.5-mini",
+                               "nemotron-3-nano-30b-a3b"}) {
+        for (const double stages : {1.0, 2.0}) {
+            for (const double groups : {1.0, 4.0}) {
+                RoundSetup setup = pair_setup(target, target, platform("h100-sxm", "vllm", 2.0));
+                setup.drafter = NgramDrafter{};
+                setup.platform.parallel.data = groups;
+                setup.platform.parallel.pipeline = stages;
+                setup.platform.mode = CostMode::calibrated;
+                setup.prompt_tokens = stages > 1.0 ? 500.0 : 0.0;
+                setup.output_tokens = stages > 1.0 ? 200.0 : 0.0;
+                INFO(target << ", " << stages << " stages, " << groups << " groups");
+                CHECK(look(compile_round(setup), {0, 1, 5, 9}, 11, 40).outside == 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("laws that fall as rows grow are bounded all the same") {
+    Boxes random(23);
+    std::size_t falls = 0;
+    for (int trial = 0; trial < 60; ++trial) {
+        RoundSetup setup = pair_setup(trial % 3 == 0 ? "mixtral-8x7b" : "llama-3-8b", "llama-3.2-1b",
+                                      platform("h100-sxm", "vllm", trial % 3 == 0 ? 4.0 : 1.0));
+        if (trial % 3 == 0) {
+            setup.drafter = NgramDrafter{};
+        }
+        setup.platform.mode = CostMode::calibrated;
+        Calibration calibration{"h100-sxm", "", "", {}};
+        for (const KernelClass kernel : {KernelClass::gemm, KernelClass::attention, KernelClass::norm, KernelClass::activation,
+                                         KernelClass::experts, KernelClass::sampling}) {
+            calibration.kernels.push_back({kernel, NumberFormat::bf16, random_law(random)});
+        }
+        setup.platform.device.calibration = calibration;
+        INFO("trial " << trial);
+        const Seen seen = look(compile_round(setup), {0, 2, 7}, 100U + static_cast<unsigned>(trial));
+        CHECK(seen.outside == 0);
+        falls += seen.falls;
+    }
+    CHECK(falls > 100);  // of 72,000 points: corners alone would be no bounds
+}
