@@ -74,17 +74,17 @@ std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& plat
         first = last = read_or<int>(at, platform_keys::gpus, 1);
     }
     std::vector<sim::Platform> all;
-    std::optional<int> none_from;
+    int none_from = 0;  // first of the numbers without a cut; 0 = none
     for (int gpus = first; gpus <= last + 1; ++gpus) {
         std::vector<sim::Platform> cuts = gpus <= last ? sweeps::cuts_of(platform, gpus, target) : std::vector<sim::Platform>();
         keep_given(at, cuts);
         if (cuts.empty() && gpus <= last) {
-            none_from = none_from.value_or(gpus);
-        } else if (none_from) {
+            none_from = none_from == 0 ? gpus : none_from;
+        } else if (none_from != 0) {
             if (excluded != nullptr) {
-                excluded->push_back(without_cut(platform, *none_from, gpus - 1, target));
+                excluded->push_back(without_cut(platform, none_from, gpus - 1, target));
             }
-            none_from.reset();
+            none_from = 0;
         }
         all.insert(all.end(), cuts.begin(), cuts.end());
     }

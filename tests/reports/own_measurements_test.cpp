@@ -9,14 +9,13 @@
 #include "calibrate/tables/kernel_tables.h"
 #include "calibrate/tables/measured_machine.h"
 #include "calibrate/tables/measurement_files.h"
-#include "cli/calibrate/measure_device.h"
+#include "calibrate/tables/own_device.h"
 #include "json/reader.h"
 #include "own_machine.h"
 #include "reports/calibrate/calibration_output.h"
 #include "setups.h"
 
 using namespace treeline;
-using namespace treeline::cli;
 using treeline::testing::Folder;
 using treeline::testing::some_machine;
 
@@ -266,9 +265,9 @@ TEST_CASE("a graph pays from where its nodes have saved what starting it costs")
 }
 
 TEST_CASE("own devices go by cpu, cuda and cuda:1") {
-    CHECK(names_own_device("cpu"));
-    CHECK(names_own_device("cuda"));
-    CHECK(names_own_device("cuda:1"));
-    CHECK_FALSE(names_own_device("h100-sxm"));
-    CHECK_FALSE(names_own_device("cpu.json"));
+    CHECK(calibrate::names_own_device("cpu"));
+    CHECK(calibrate::names_own_device("cuda"));
+    CHECK(calibrate::names_own_device("cuda:1"));
+    CHECK_FALSE(calibrate::names_own_device("h100-sxm"));
+    CHECK_FALSE(calibrate::names_own_device("cpu.json"));
 }
