@@ -18,7 +18,19 @@ namespace {
 
 constexpr int tag_done = 1, tag_share = 2;
 constexpr std::uint64_t shares_of_rank = 64;  ///< how finely the work is cut
-constexpr auto pause = std::chrono::microseconds(200);
+
+/// Waits a little, then longer: a process that waits for one that is busy must not keep a core busy itself.
+class Patience {
+public:
+    void wait() {
+        std::this_thread::sleep_for(pause_);
+        pause_ = std::min(2 * pause_, longest);
+    }
+
+private:
+    static constexpr std::chrono::microseconds longest{2000};
+    std::chrono::microseconds pause_{50};
+};
 
 struct Share {
     std::uint64_t first = 0, last = 0;
@@ -130,8 +142,9 @@ void work(sweeps::SweepRun& run) {
         Share share;
         MPI_Request request;
         MPI_Irecv(&share, sizeof share, MPI_BYTE, 0, tag_share, MPI_COMM_WORLD, &request);
+        Patience patience;
         for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) {
-            std::this_thread::sleep_for(pause);  // not MPI_Wait, which would keep a core busy
+            patience.wait();  // not MPI_Wait, which would keep a core busy
         }
         return share;
     };
@@ -168,9 +181,12 @@ sweeps::SweepSummary lead(const sweeps::DesignSpace& space, const sweeps::SweepO
     for (Share share = ledger->take(); !share.empty(); share = ledger->take()) {
         ledger->done(share, run_share(run, share));
     }
+    Patience patience;
     while (!ledger->finished() || idle < workers) {
-        if (!serve_one(*ledger, idle)) {
-            std::this_thread::sleep_for(pause);
+        if (serve_one(*ledger, idle)) {
+            patience = {};
+        } else {
+            patience.wait();
             ledger->progress();
         }
     }

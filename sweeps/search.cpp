@@ -56,13 +56,15 @@ private:
     void start(std::size_t variant, const sim::CompiledRound& round) {
         variant_ = variant;
         round_ = &round;
-        bounds_.start(variant, round);
         conditions_.clear();
+        std::vector<ConditionBounds> of_boxes;
         for (const ConditionText& condition : space_.conditions) {
             if (applies_to(condition, space_.variants[variant].labels)) {
                 conditions_.emplace_back(condition.require);
+                of_boxes.emplace_back(condition.require);
             }
         }
+        bounds_.start(variant, round, std::move(of_boxes));
     }
 
     Root root_of(std::size_t variant) {
@@ -85,6 +87,9 @@ private:
 
     bool judged_open(SearchBox& box) {
         switch (bounds_.judge(box)) {
+            case BoxFate::dropped:
+                summary_.dropped += box.size();
+                return false;
             case BoxFate::too_large:
                 proof_.too_large += box.size();
                 return false;

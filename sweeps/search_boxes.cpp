@@ -23,9 +23,22 @@ SortedAxis::SortedAxis(const std::vector<double>& of)
     std::sort(values.begin(), values.end());
 }
 
-void BoxBounds::start(std::size_t variant, const sim::CompiledRound& round) {
+void BoxBounds::start(std::size_t variant, const sim::CompiledRound& round, std::vector<ConditionBounds> conditions) {
     variant_ = variant;
     round_ = &round;
+    conditions_ = std::move(conditions);
+}
+
+/// Whether all conditions can hold, each by itself.
+bool BoxBounds::may_be_kept(const SearchBox& box) const {
+    const sim::RoundRow& row = round_->row(space_->speculation[box.shape]);
+    return std::all_of(conditions_.begin(), conditions_.end(), [&](const ConditionBounds& condition) {
+        return condition.may_hold({ValueRange{row.draft_tokens, row.draft_tokens},
+                                   {row.depth, row.depth},
+                                   {batches_->values[box.batches.begin], batches_->values[box.batches.end - 1]},
+                                   {contexts_->values[box.contexts.begin], contexts_->values[box.contexts.end - 1]},
+                                   {round_->tensor, round_->tensor}});
+    });
 }
 
 sim::EstimateBounds BoxBounds::bounds_of(const SearchBox& box) {
@@ -60,6 +73,9 @@ std::uint64_t BoxBounds::first_order(const SearchBox& box) const {
 }
 
 BoxFate BoxBounds::judge(SearchBox& box) {
+    if (!may_be_kept(box)) {
+        return BoxFate::dropped;
+    }
     const sim::EstimateBounds bounds = bounds_of(box);
     if (!what_->ignore_memory && !bounds.least.fits) {
         return BoxFate::too_large;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sim/round_bounds.h"
+#include "sweeps/condition_bounds.h"
 #include "sweeps/kept_points.h"
 #include "sweeps/places.h"
 #include "sweeps/reductions.h"
@@ -28,7 +29,7 @@ struct SearchBox {
 };
 
 /// What the bounds of a box say.
-enum class BoxFate { open, too_large, beyond_limits };
+enum class BoxFate { open, dropped, too_large, beyond_limits };
 
 /// An axis in rising order, with the places of its values in the design space.
 struct SortedAxis {
@@ -45,7 +46,7 @@ public:
     BoxBounds(const DesignSpace& space, const Reductions& what, const SortedAxis& batches, const SortedAxis& contexts)
         : space_(&space), what_(&what), batches_(&batches), contexts_(&contexts) {}
 
-    void start(std::size_t variant, const sim::CompiledRound& round);
+    void start(std::size_t variant, const sim::CompiledRound& round, std::vector<ConditionBounds> conditions);
     /// Sets the bound of an open box.
     BoxFate judge(SearchBox& box);
     /// Two halves, along the axis that makes the bound loose. The box must have several points.
@@ -58,6 +59,7 @@ private:
     [[nodiscard]] std::pair<double, double> range_of(const SweepColumn& column, const SearchBox& box,
                                                      const sim::EstimateBounds& bounds) const;
     [[nodiscard]] double rank_bound(const SearchBox& box, const sim::EstimateBounds& bounds) const;
+    [[nodiscard]] bool may_be_kept(const SearchBox& box) const;
     [[nodiscard]] std::uint64_t first_order(const SearchBox& box) const;
 
     const DesignSpace* space_;
@@ -65,6 +67,7 @@ private:
     const SortedAxis *batches_, *contexts_;
     std::size_t variant_ = 0;
     const sim::CompiledRound* round_ = nullptr;
+    std::vector<ConditionBounds> conditions_;
     std::uint64_t bounded_ = 0;
 };
 

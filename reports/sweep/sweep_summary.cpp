@@ -233,7 +233,7 @@ std::string search_text(const sweeps::SweepAnswer& answer) {
         facts.add("Beyond the limits", fmt::format("{} of those priced, {} in boxes of which all are",
                                                    count(answer.summary.beyond_limits), count(proof.beyond_limits)));
     }
-    facts.add("Left out by conditions", fmt::format("{} of those looked at", count(answer.summary.dropped)));
+    facts.add("Left out by conditions", count(answer.summary.dropped));
     facts.add("Of excluded variants", count(proof.excluded));
     facts.add("Proven",
               proof.gap == 0.0 ? "no other point of the space is better than those listed"

@@ -121,7 +121,7 @@ std::string sweep_footer() {
            "with --top, --by, --pareto or --group-by the lists; --csv and --json always hold every point.\n"
            "Memory grows with the lists, not with the design space.\n"
            "Under `mpirun -n N` the processes share the sweep, where treeline was built with MPI.\n"
-           "With --search a space may have 1e18 points.\n\n"
+           "With --search a space may be of any size.\n\n"
            "Examples:\n"
            "  treeline sweep examples/spire-study.json --csv spire.csv\n"
            "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device --where 'tpot_ms<=20'\n"

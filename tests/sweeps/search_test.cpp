@@ -6,6 +6,7 @@
 #include <random>
 
 #include "setups.h"
+#include "sweeps/condition_bounds.h"
 #include "sweeps/search.h"
 
 using namespace treeline;
@@ -83,7 +84,8 @@ TEST_CASE("a search lists what an enumeration lists, on random spaces, by every 
                               {find_sweep_column("tokens_per_s_device"), 50.0, 900.0}};
         }
         if (trial % 4 == 2) {
-            space.conditions = {{{}, "batch * draft_tokens <= 900"}, {{{"device", "l40s"}}, "context > 2000"}};
+            space.conditions = {{{}, trial % 8 == 2 ? "batch * draft_tokens <= 900" : "min(batch, 9) * context >= 60000"},
+                                {{{"device", "l40s"}}, "context > 2000"}};
         }
         const SweepSummary all = run_sweep(space, options);
         options.search_gap = 0.0;
@@ -166,5 +168,46 @@ TEST_CASE("a space of two million million points is searched with few of them pr
                 }
             }
         }
+    }
+}
+
+TEST_CASE("a condition that cannot hold in a box holds at none of its points") {
+    std::mt19937 random(31);
+    std::uniform_real_distribution<double> share(0.0, 1.0);
+    const auto value = [&] { return std::floor(share(random) * 40.0); };
+    std::size_t decided = 0;
+    for (const char* expression :
+         {"batch * context <= 300", "batch + draft_tokens * context >= 1200", "context / batch < 0.3", "batch == context",
+          "batch != 12 && context != 12", "-batch + 3 > context || depth == 7", "(batch < 5) + (context < 5) == 2",
+          "draft_tokens - depth * 2 >= 0 && batch <= 1e1", "tensor_parallel*(batch-20) > .5*context",
+          "1 - batch - context > -30", "batch < context < 1"}) {
+        const ConditionBounds bounds{std::string(expression)};
+        Condition condition{std::string(expression)};
+        INFO(expression);
+        CHECK(bounds.understood());
+        for (int i = 0; i < 2000; ++i) {
+            std::array<ValueRange, 5> box;
+            for (ValueRange& range : box) {
+                range.least = value();
+                range.most = share(random) < 0.4 ? range.least : range.least + std::floor(share(random) * 12.0);
+            }
+            if (bounds.may_hold(box)) {
+                continue;
+            }
+            ++decided;
+            for (int p = 0; p < 10; ++p) {
+                std::array<double, 5> at{};
+                for (std::size_t v = 0; v < at.size(); ++v) {
+                    at[v] = box[v].least + std::floor(share(random) * (box[v].most - box[v].least + 1.0));
+                }
+                CHECK_FALSE(condition.holds(at[0], at[1], at[2], at[3], at[4]));
+            }
+        }
+    }
+    CHECK(decided > 2000);
+    for (const char* expression : {"min(batch, context) > 3", "batch^2 < 9", "batch > 3 ? 1 : 0"}) {
+        const ConditionBounds bounds{std::string(expression)};
+        CHECK_FALSE(bounds.understood());
+        CHECK(bounds.may_hold({}));
     }
 }
