@@ -95,7 +95,7 @@ void lint_for(const LintFlags& flags) {
 Run add_lint(CLI::App& app) {
     auto flags = std::make_shared<LintFlags>();
     app.add_option("FILE", flags->file,
-                   "Configuration to check: a command line, vLLM's speculative config, SGLang's adaptive config, "
+                   "Configuration to check: a command line, vLLM's speculative config, SGLang's adaptive config or cost table, "
                    "TensorRT-LLM's YAML; - is standard input")
         ->required();
     app.add_option("--engine", flags->engine, "Engine and version, as in vllm@0.19 (default: by content, newest version)")
