@@ -52,7 +52,7 @@ std::string plain(const std::string& name) {
 }
 
 void check_target(json::Reader& at, const PublishedDrafter& drafter, const DrafterUse& use) {
-    if (use.target != nullptr && !read(at, drafter_keys::any_target) &&
+    if (use.target != nullptr && !use.target->name.empty() && !read(at, drafter_keys::any_target) &&
         plain(use.target->name).find(plain(drafter.target)) == std::string::npos) {
         at.problem(drafter_keys::published,
                    fmt::format("{} drafts for {}, not for {}; \"any_target\": true takes it, and its acceptance, all the same",
