@@ -175,6 +175,7 @@ void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficK
             const sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(rows, kind);
             choice.source += (choice.source.empty() ? "" : "; ") + text::listed(found.sources, "and");
             set_measured(found, path, descriptions, choice);
+            choice.acceptance.most_draft_tokens = file.most_draft_tokens;
             const int known = found.chain.measured_positions();
             choice.text = fmt::format("{}: {} tokens per round with {} drafts", file.format,
                                       text::fixed_text(found.chain.accept_length(known), 2), known);
