@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -173,6 +174,7 @@ void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficK
             const sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(rows, kind);
             choice.source += (choice.source.empty() ? "" : "; ") + text::listed(found.sources, "and");
             set_measured(found, path, descriptions, choice);
+            choice.acceptance.most_draft_tokens = file.most_draft_tokens;
             const int known = found.chain.measured_positions();
             choice.text = fmt::format("{}: {} tokens per round with {} drafts", file.format,
                                       text::fixed_text(found.chain.accept_length(known), 2), known);
@@ -208,6 +210,27 @@ void forbid_extrapolation(json::Reader& at, sim::DraftAcceptance& acceptance) {
     acceptance.only_measured = true;
 }
 
+/// Categories that nobody measured are predicted; one that is a slip of the pen from a measured one is not meant. Throws
+/// InputError.
+void refuse_misspelt(const sim::TrafficKind& traffic, const std::vector<sim::MeasuredAcceptance>& measured,
+                     const std::vector<std::vector<sim::MeasuredAcceptance>>& others) {
+    std::set<std::string> known;
+    for (const sim::MeasuredAcceptance& row : measured) {
+        known.insert(row.category);
+    }
+    for (const std::vector<sim::MeasuredAcceptance>& rows : others) {
+        for (const sim::MeasuredAcceptance& row : rows) {
+            known.insert(row.category);
+        }
+    }
+    for (const auto& [category, share] : traffic.categories) {
+        const std::string meant = known.contains(category) ? "" : text::did_you_mean(category, {known.begin(), known.end()});
+        if (!meant.empty()) {
+            throw text::InputError({fmt::format("no drafter was measured on the category \"{}\"{}", category, meant)});
+        }
+    }
+}
+
 }  // namespace
 
 AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim::TrafficKind& traffic,
@@ -216,10 +239,12 @@ AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim
         return std::any_of(drafter.measured.begin(), drafter.measured.end(),
                            [&](const sim::MeasuredAcceptance& row) { return row.category == entry.first; });
     });
-    const sim::AcceptanceOfTraffic found =
-        sim::acceptance_of_traffic(drafter.measured, traffic,
-                                   all_measured ? std::vector<std::vector<sim::MeasuredAcceptance>>{}
-                                                : measured_of_others(descriptions.drafters_folder(), drafter.name));
+    std::vector<std::vector<sim::MeasuredAcceptance>> others;
+    if (!all_measured) {
+        others = measured_of_others(descriptions.drafters_folder(), drafter.name);
+        refuse_misspelt(traffic, drafter.measured, others);
+    }
+    const sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(drafter.measured, traffic, others);
     AcceptanceChoice choice;
     const int known = found.chain.measured_positions();
     choice.text = found.has_chain ? fmt::format("{}: {} tokens per round with {} drafts", drafter.title,

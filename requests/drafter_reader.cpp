@@ -1,6 +1,8 @@
 // A drafter with its acceptance: described in the input, or a published one (models/drafters).
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -52,12 +54,46 @@ std::string plain(const std::string& name) {
 }
 
 void check_target(json::Reader& at, const PublishedDrafter& drafter, const DrafterUse& use) {
-    if (use.target != nullptr && !read(at, drafter_keys::any_target) &&
+    if (use.target != nullptr && !use.target->name.empty() && !read(at, drafter_keys::any_target) &&
         plain(use.target->name).find(plain(drafter.target)) == std::string::npos) {
         at.problem(drafter_keys::published,
                    fmt::format("{} drafts for {}, not for {}; \"any_target\": true takes it, and its acceptance, all the same",
                                drafter.name, drafter.target, use.target->name));
     }
+}
+
+/// Published acceptance of a look-up counts rounds that found nothing as rejected drafts; engines verify no draft in those.
+/// Found drafts are accepted as suffix decoding's were, 0.62 of the first ones (vllm-project/vllm pull request 24852,
+/// MT-bench), and 0.75 of each further one (assumed): a share of the rounds follows that leaves the accept length at every
+/// length as measured.
+void count_misses(sim::NgramDrafter& lookup, sim::Acceptance& chain) {
+    constexpr double first = 0.62, further = 0.75;
+    const int known = chain.measured_positions();
+    const double accepted = chain.accept_length(known) - 1.0;
+    const double if_found = first * (1.0 - std::pow(further, known)) / (1.0 - further);
+    const double hits = std::min(1.0, std::max(chain.position(1), accepted / if_found));
+    if (known == 0 || !(hits > 0.0)) {
+        return;
+    }
+    std::vector<double> found;
+    for (int i = 1; i <= known; ++i) {
+        found.push_back(std::min(1.0, chain.position(i) / hits));
+    }
+    lookup.hit_rate = hits;
+    chain = sim::Acceptance::per_position(found);
+}
+
+/// The lower of the limits that the drafter and its acceptance state.
+void limit_drafts(std::optional<int> stated, sim::DraftAcceptance& acceptance) {
+    if (stated) {
+        acceptance.most_draft_tokens =
+            acceptance.most_draft_tokens > 0 ? std::min(*stated, acceptance.most_draft_tokens) : *stated;
+    }
+}
+
+std::optional<int> read_limit(json::Reader& at) {
+    return at.has(drafter_keys::max_draft_tokens) ? std::optional(read_or<int>(at, drafter_keys::max_draft_tokens, 1))
+                                                  : std::nullopt;
 }
 
 void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use,
@@ -73,12 +109,19 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
         const std::string kind = read(root, drafter_keys::kind);
         choice.drafter = read_drafter_kind(root, kind, descriptions, choice.label);
         choice.label = read_or(root, drafter_keys::name, drafter.name);
+        const bool hits_are_stated = root.has(drafter_keys::hit_rate);
+        const std::optional<int> limit = read_limit(root);
         root.finish();
         document.throw_if_problems();
         AcceptanceChoice acceptance = at.has(drafter_keys::acceptance)
                                           ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic)
                                           : published_acceptance(drafter, traffic, descriptions);
+        if (auto* lookup = std::get_if<sim::NgramDrafter>(&choice.drafter);
+            lookup != nullptr && !hits_are_stated && !at.has(drafter_keys::acceptance)) {
+            count_misses(*lookup, acceptance.acceptance.chain);
+        }
         choice.acceptance = acceptance.acceptance;
+        limit_drafts(limit, choice.acceptance);
         choice.acceptance_text = std::move(acceptance.text);
         choice.acceptance_source = std::move(acceptance.source);
     } catch (const text::InputError& failure) {
@@ -135,6 +178,7 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
     AcceptanceChoice acceptance = of_parts ? acceptance_of_parts(at, descriptions, choice.drafter, use)
                                            : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic);
     choice.acceptance = acceptance.acceptance;
+    limit_drafts(read_limit(at), choice.acceptance);
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);
     if (has_kind) {

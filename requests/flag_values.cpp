@@ -188,9 +188,8 @@ bool looks_like_acceptance_file(const std::string& text) {
 }
 
 std::string drafter_choices() {
-    std::vector<std::string> kinds = drafter_kinds();
-    std::erase(kinds, "model");
-    return fmt::format("a published drafter (see models/drafters), a model, one of {}, or JSON", fmt::join(kinds, ", "));
+    return "the name of a published drafter (files of models/drafters), a kind such as eagle3 (treeline inputs drafter has all "
+           "of them), a model, or JSON";
 }
 
 FlagJson drafter_of_flag(const std::string& text) {

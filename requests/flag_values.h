@@ -29,7 +29,7 @@ FlagJson lengths_of_flag(const std::string& text);
 /// "packed,unrolled" as a list; "auto" stays text.
 FlagJson words_of_flag(const std::string& text);
 
-/// What a --drafter may be, for help texts: "a model, or one of sparse-self, ..., or JSON".
+/// What a --drafter may be, for help texts, and where the kinds are listed.
 std::string drafter_choices();
 /// "chat:0.6,code:0.4" as an object. Throws InputError.
 FlagJson shares_by_name(const std::string& text);

@@ -1,5 +1,7 @@
 #include "requests/point_reader.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -49,6 +51,21 @@ void read_drafting(json::Reader& root, Descriptions& descriptions, sweeps::Point
     }
 }
 
+/// Where nothing says how far to draft: the usual length, or as far as the drafter reaches if that is less.
+int usual_draft_tokens(const sweeps::DrafterChoice& choice) {
+    int most = point_keys::usual_draft_tokens;
+    if (choice.acceptance.most_draft_tokens > 0) {
+        most = std::min(most, choice.acceptance.most_draft_tokens);
+    }
+    if (const auto* heads = std::get_if<sim::MedusaDrafter>(&choice.drafter)) {
+        most = std::min(most, static_cast<int>(heads->heads));
+    }
+    if (const auto* block = std::get_if<sim::ParallelDrafter>(&choice.drafter)) {
+        most = std::min(most, static_cast<int>(block->block) - (block->kind == sim::ParallelKind::dflash ? 1 : 0));
+    }
+    return most;
+}
+
 }  // namespace
 
 sweeps::PointInput read_point(json::Document& document, Descriptions& descriptions) {
@@ -59,7 +76,7 @@ sweeps::PointInput read_point(json::Document& document, Descriptions& descriptio
     input.target = read_target(root.object_or_text(point_keys::target, "model"), descriptions);
     input.platform = read_platform(root.object_or_text(point_keys::platform, "device"), descriptions);
     read_drafting(root, descriptions, input);
-    input.speculations = read_speculation(root, descriptions, input.drafter ? point_keys::usual_draft_tokens : 0);
+    input.speculations = read_speculation(root, descriptions, input.drafter ? usual_draft_tokens(*input.drafter) : 0);
     if (!input.drafter && input.speculates()) {
         root.problem(root.has(point_keys::shape) ? point_keys::shape.key : point_keys::draft_tokens.key,
                      "is set, but there is no drafter");

@@ -109,6 +109,10 @@ std::vector<std::string> DraftAcceptance::problems() const {
 }
 
 std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree) {
+    if (acceptance.most_draft_tokens > 0 && tree.depth() > acceptance.most_draft_tokens) {
+        return "the drafter drafts at most " + std::to_string(acceptance.most_draft_tokens) + " tokens, not " +
+               std::to_string(tree.depth());
+    }
     if (acceptance.only_measured && tree.nodes() > 0 && find_measured(acceptance, tree) == nullptr) {
         return "acceptance was not measured with " + std::to_string(tree.nodes()) +
                " draft tokens, and its source says that other lengths say nothing about it";

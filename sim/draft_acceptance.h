@@ -28,6 +28,7 @@ struct DraftAcceptance {
     /// Shapes that were not measured cannot be priced: their source says that lengths do not carry over (block drafters, whose
     /// accept length is not monotone in the draft's).
     bool only_measured = false;
+    int most_draft_tokens = 0;     ///< how far the drafter or its checkpoint drafts at most; 0: no limit is stated
     double spread = usual_spread;  ///< half width of the 80 % interval of each position, relative
     std::string spread_text;       ///< why it is not the usual one, as people read it
 

@@ -52,7 +52,7 @@ Rows rows_of_category(const Rows& all, const std::string& category, const Traffi
         const Rows asked = kept(rows, [&](const MeasuredAcceptance& row) { return row.thinking == traffic.thinking; });
         if (asked.empty()) {
             result.remarks.push_back("no measurement of " + category + " says that thinking was " + traffic.thinking);
-            result.spread = std::max(result.spread, spread_of_other_sampling);
+            result.spread = std::max(result.spread, spread_of_other_thinking);
         } else {
             rows = asked;
         }

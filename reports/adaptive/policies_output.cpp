@@ -28,23 +28,33 @@ const sweeps::ServedByPolicy& best_of(const sweeps::PolicyBatchOutcome& batch) {
 }
 
 std::string batches_table(const sweeps::PoliciesAnswer& answer) {
-    text::TextTable table({{"Batch"},
-                           {"policy", text::Align::left},
-                           {"tokens/s"},
-                           {"against the best fixed length (95 %)"},
-                           {"drafted"},
-                           {"verified"},
-                           {"accepted"}});
-    for (const sweeps::PolicyBatchOutcome& batch : answer.batches) {
+    const bool measured = !answer.input.measured.empty();
+    std::vector<text::Column> columns = {{"Batch"},    {"policy", text::Align::left},
+                                         {"tokens/s"}, {"against the best fixed length (95 %)"},
+                                         {"drafted"},  {"verified"},
+                                         {"accepted"}};
+    if (measured) {
+        columns.insert(columns.begin() + 4, {"measured"});
+    }
+    text::TextTable table(columns);
+    for (std::size_t b = 0; b < answer.batches.size(); ++b) {
+        const sweeps::PolicyBatchOutcome& batch = answer.batches[b];
         for (std::size_t i = 0; i < batch.policies.size(); ++i) {
             const sweeps::ServedByPolicy& policy = batch.policies[i];
-            table.add({i == 0 ? std::to_string(batch.batch) : "", policy.name + (i == 0 ? " (the best fixed)" : ""),
-                       text::short_text(policy.tokens_per_second.mean),
-                       i == 0 ? ""
-                              : fmt::format("{} ({} to {})", gain_text(policy.gain.mean), gain_text(policy.gain.low()),
-                                            gain_text(policy.gain.high())),
-                       text::fixed_text(policy.drafted, 2), text::fixed_text(policy.verified, 2),
-                       text::fixed_text(policy.accepted, 2)});
+            std::vector<std::string> cells = {i == 0 ? std::to_string(batch.batch) : "",
+                                              policy.name + (i == 0 ? " (the best fixed)" : ""),
+                                              text::short_text(policy.tokens_per_second.mean),
+                                              i == 0 ? ""
+                                                     : fmt::format("{} ({} to {})", gain_text(policy.gain.mean),
+                                                                   gain_text(policy.gain.low()), gain_text(policy.gain.high())),
+                                              text::fixed_text(policy.drafted, 2),
+                                              text::fixed_text(policy.verified, 2),
+                                              text::fixed_text(policy.accepted, 2)};
+            if (measured) {
+                const std::optional<double> gain = answer.input.measured_gain(policy.name, b);
+                cells.insert(cells.begin() + 4, gain ? gain_text(*gain) : "");
+            }
+            table.add(cells);
         }
     }
     return table.text();
@@ -101,17 +111,21 @@ std::string sentence_of(const sweeps::PoliciesAnswer& answer) {
 std::string policies_table(const sweeps::PoliciesAnswer& answer) {
     const sweeps::PoliciesInput& input = answer.input;
     text::FactList facts;
-    facts.add("Round times", "by the simulator: " + input.priced);
+    facts.add("Round times",
+              input.priced.empty() ? "from the measured rates of fixed lengths" : "by the simulator: " + input.priced);
     facts.add("Acceptance", input.acceptance);
-    facts.add("Spread",
-              fmt::format("{} logits between drafts, which confidence shows; {} between requests",
-                          text::short_text(input.problem.draft_spread), text::short_text(input.problem.request_spread)));
+    facts.add("Spread", fmt::format("{} logits between drafts, which confidence shows{}; {} between requests",
+                                    text::short_text(input.problem.draft_spread),
+                                    input.problem.confidence_error > 0.0
+                                        ? fmt::format(" with an error of {}", text::short_text(input.problem.confidence_error))
+                                        : "",
+                                    text::short_text(input.problem.request_spread)));
     facts.add("Simulated", fmt::format("{} runs, seed {}", input.runs.repetitions, input.runs.seed));
     return (input.title.empty() ? "" : input.title + "\n\n") + text::wrapped(sentence_of(answer), 120) + "\n\n" + facts.text() +
-           "\n" + batches_table(answer) +
-           "\nTokens are drafted, verified and accepted in a round of a sequence. Confidence is taken as calibrated, so gains "
-           "of\n"
-           "policies that read it are upper bounds.\n" +
+           "\n" + batches_table(answer) + "\nTokens are drafted, verified and accepted in a round of a sequence." +
+           (input.problem.confidence_error > 0.0 ? "\n"
+                                                 : " Confidence is taken as calibrated, so gains of\n"
+                                                   "policies that read it are upper bounds.\n") +
            (input.source.empty() ? "" : "\n" + text::wrapped("Source: " + input.source, 120) + "\n");
 }
 
@@ -124,10 +138,12 @@ nlohmann::ordered_json policies_json(const sweeps::PoliciesAnswer& answer) {
     json["per_position"] = answer.input.problem.per_position;
     json["draft_spread"] = answer.input.problem.draft_spread;
     json["request_spread"] = answer.input.problem.request_spread;
+    json["confidence_error"] = answer.input.problem.confidence_error;
     json["repetitions"] = answer.input.runs.repetitions;
     json["seed"] = answer.input.runs.seed;
     json["batches"] = nlohmann::ordered_json::array();
-    for (const sweeps::PolicyBatchOutcome& batch : answer.batches) {
+    for (std::size_t b = 0; b < answer.batches.size(); ++b) {
+        const sweeps::PolicyBatchOutcome& batch = answer.batches[b];
         nlohmann::ordered_json rows = nlohmann::ordered_json::array();
         for (const sweeps::ServedByPolicy& policy : batch.policies) {
             rows.push_back({{"name", policy.name},
@@ -136,6 +152,9 @@ nlohmann::ordered_json policies_json(const sweeps::PoliciesAnswer& answer) {
                             {"drafted", policy.drafted},
                             {"verified", policy.verified},
                             {"accepted", policy.accepted}});
+            if (const std::optional<double> gain = answer.input.measured_gain(policy.name, b)) {
+                rows.back()["measured_gain_over_best_fixed"] = *gain;
+            }
         }
         json["batches"].push_back({{"batch", batch.batch}, {"best_fixed_draft_tokens", batch.best_fixed}, {"policies", rows}});
     }

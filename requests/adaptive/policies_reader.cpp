@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/adaptive/measured_rates.h"
 #include "requests/adaptive/shapes_reader.h"
 #include "requests/keys/adaptive_keys.h"
 #include "requests/setup_reader.h"
@@ -54,6 +55,22 @@ std::vector<sweeps::Policy> policies_of(const std::vector<double>& cut_offs, con
     return policies;
 }
 
+/// Priced: every chain up to `longest`.
+void read_priced(json::Document& document, json::Reader& root, Descriptions& descriptions, const std::vector<int>& batches,
+                 int longest, sweeps::PoliciesInput& input) {
+    sweeps::PolicyProblem& problem = input.problem;
+    const sweeps::ShapesPoint point = read_chains(document, root, descriptions, longest);
+    root.finish();
+    document.throw_if_problems();
+    for (int i = 1; i <= longest; ++i) {
+        problem.per_position.push_back(point.drafter.acceptance.chain.position(i));
+    }
+    problem.parallel = plan(point.drafter.drafter, point.target.model, point.target.precision).parallel;
+    set_times(point, batches, problem);
+    input.priced = text_of(point);
+    input.acceptance = point.drafter.acceptance_text;
+}
+
 }  // namespace
 
 sweeps::PoliciesInput read_policies(json::Document& document, Descriptions& descriptions) {
@@ -62,10 +79,24 @@ sweeps::PoliciesInput read_policies(json::Document& document, Descriptions& desc
     input.title = read(root, policies_keys::title);
     input.source = read(root, policies_keys::source);
     const std::vector<int> batches = read(root, policies_keys::batch);
-    const auto longest = read<int>(root, policies_keys::longest);
+    const bool measured = root.has(policies_keys::measured);
+    if (measured == root.has(policies_keys::design_point)) {
+        root.problem({}, measured ? "gives design_point and measured, but exactly one is needed"
+                                  : "needs \"design_point\", a set-up to price, or \"measured\" rates of fixed lengths");
+    }
+    document.throw_if_problems();
+    std::optional<MeasuredRates> rates;
+    if (measured) {
+        rates = read_measured_rates(document, root.object(policies_keys::measured), descriptions, batches, input);
+        if (root.has(policies_keys::longest)) {
+            root.problem(policies_keys::longest, "is that of the longest measured length");
+        }
+    }
+    const int longest = rates ? rates->longest : read<int>(root, policies_keys::longest);
     sweeps::PolicyProblem& problem = input.problem;
     problem.draft_spread = read(root, policies_keys::draft_spread);
     problem.request_spread = read(root, policies_keys::request_spread);
+    problem.confidence_error = read(root, policies_keys::confidence_error);
     problem.output_tokens = read<double>(root, policies_keys::output_tokens);
     const std::vector<double> cut_offs =
         root.has(policies_keys::cut_offs) ? read(root, policies_keys::cut_offs) : std::vector<double>{0.3, 0.5, 0.7};
@@ -78,19 +109,16 @@ sweeps::PoliciesInput read_policies(json::Document& document, Descriptions& desc
     }
     input.runs.rounds = read(root, policies_keys::rounds);
     input.runs.repetitions = read(root, policies_keys::repetitions);
-    const sweeps::ShapesPoint point = read_chains(document, root, descriptions, longest);
-    root.finish();
-    document.throw_if_problems();
-    for (int i = 1; i <= longest; ++i) {
-        problem.per_position.push_back(point.drafter.acceptance.chain.position(i));
+    input.policies = policies_of(cut_offs, candidates);
+    if (rates) {
+        compare_with_measured(*rates, root, input);
+        root.finish();
+    } else {
+        read_priced(document, root, descriptions, batches, longest, input);
     }
-    problem.parallel = plan(point.drafter.drafter, point.target.model, point.target.precision).parallel;
-    set_times(point, batches, problem);
+    document.throw_if_problems();
     document.add_problems(problems_of(problem));
     document.throw_if_problems();
-    input.priced = text_of(point);
-    input.acceptance = point.drafter.acceptance_text;
-    input.policies = policies_of(cut_offs, candidates);
     return input;
 }
 

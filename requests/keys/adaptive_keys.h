@@ -77,12 +77,16 @@ namespace treeline::requests::policies_keys {
 
 using namespace shared_keys;
 
-inline constexpr PartKey design_point{"design_point", "object", "a set-up to price, without `draft_tokens` and `shapes`"};
+inline constexpr PartKey design_point{"design_point", "object", "a set-up to price, without `draft_tokens` and `shapes`, or …"};
+inline constexpr PartKey measured{"measured", "object", "… what fixed draft lengths were measured to decode"};
 inline constexpr AxisKey batch{"batch", 1, 4096, "sequences decoded together; each is simulated"};
-inline constexpr CountKey longest{"longest", 1, 64, 7, "most draft tokens of a policy"};
+inline constexpr CountKey longest{
+    "longest", 1, 64, 7, "most draft tokens of a policy", "7; of `measured` the longest that was measured"};
 inline constexpr NumberKey draft_spread{
     "draft_spread", "logits", 0.0, 10.0, 1.5, "how much drafts differ in their chance of acceptance, which confidence shows"};
 inline constexpr NumberKey request_spread{"request_spread", "logits", 0.0, 10.0, 0.5, "how much requests differ"};
+inline constexpr NumberKey confidence_error{
+    "confidence_error", "logits", 0.0, 10.0, 0.0, "how far the confidence that policies see is from the chance of acceptance"};
 inline constexpr CountKey output_tokens{"output_tokens", 1, 1'000'000, 256, "mean tokens of an answer"};
 inline constexpr NumbersKey cut_offs{"cut_offs", 0.0, 1.0, "thresholds of the confidence cut-off", "0.3, 0.5 and 0.7"};
 inline constexpr AxisKey candidates{"candidates", 1, 64, "draft lengths among which SGLang's policies choose", "1, 3, 5 and 7"};
@@ -90,11 +94,42 @@ inline constexpr CountKey rounds{"rounds", 200, 1'000'000, 1000, "rounds of a si
 inline constexpr CountKey repetitions{"repetitions", 2, 10'000, 10, "simulated runs"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(title, source, design_point, batch, longest, draft_spread, request_spread, output_tokens, cut_offs,
-                   candidates, rounds, repetitions);
+    return rows_of(title, source, design_point, measured, batch, longest, draft_spread, request_spread, confidence_error,
+                   output_tokens, cut_offs, candidates, rounds, repetitions);
 }
 
 }  // namespace treeline::requests::policies_keys
+
+/// Measured rates in place of a set-up.
+namespace treeline::requests::measured_policies_keys {
+
+using namespace json;
+
+inline constexpr PartKey lengths{"lengths", "list of objects",
+                                 "each `draft_tokens` with its `tokens_per_second`; 0 is plain decoding and belongs to it"};
+inline constexpr PartKey acceptance{"acceptance", "object", "how many of the drafts are accepted"};
+inline constexpr SwitchKey parallel{"parallel", false, "one pass drafts all tokens"};
+inline constexpr NumbersKey draft_ms{
+    "draft_ms", 0.0, 1e7, "time of a draft pass at each batch",
+    "of `parallel` what the shortest two lengths, continued to none, take more than plain decoding; else 0, in verification"};
+inline constexpr PartKey policies{"policies", "list of objects", "what policies were measured to decode, to compare", "none"};
+
+inline std::vector<KeyRow> rows() { return rows_of(lengths, acceptance, parallel, draft_ms, policies); }
+
+}  // namespace treeline::requests::measured_policies_keys
+
+/// Elements of `lengths` and `policies` of measured rates.
+namespace treeline::requests::measured_rate_keys {
+
+using namespace json;
+
+inline constexpr CountKey draft_tokens{"draft_tokens", 0, 64, {}, "of an element of `lengths`"};
+inline constexpr TextKey policy{"policy", "name", {}, "of an element of `policies`, as results print it: `cut-off 0.3`"};
+inline constexpr NumbersKey tokens_per_second{"tokens_per_second", 1e-6, 1e9, "of all sequences, at each batch"};
+
+inline std::vector<KeyRow> rows() { return rows_of(draft_tokens, policy, tokens_per_second); }
+
+}  // namespace treeline::requests::measured_rate_keys
 
 /// A set-up with several shapes.
 namespace treeline::requests::design_point_keys {

@@ -55,6 +55,8 @@ const std::vector<json::KeyTable>& key_tables() {
         {"bandit.tasks", task_keys::rows()},
         {"bandit.sequence", sequence_keys::rows()},
         {"policies", policies_keys::rows()},
+        {"policies.measured", measured_policies_keys::rows()},
+        {"policies.rates", measured_rate_keys::rows()},
         {"design_point", design_point_keys::rows()},
         {"requests", requests_keys::rows()},
         {"requests.output_tokens", answer_keys::rows()},

@@ -226,6 +226,14 @@ inline constexpr CountKey block{"block",
                                 "of `dflash` and `dspark`: rows of their one pass, which bound the draft",
                                 "16; `dspark` 7",
                                 " (one of DFlash's is the last token)"};
+inline constexpr CountKey max_draft_tokens{
+    "max_draft_tokens",
+    1,
+    sim::most_draft_tokens,
+    {},
+    "most tokens that it may draft: what its checkpoint was trained for or its engine allows",
+    "the block of block drafters, the number of heads, `max_supported_k` of an acceptance "
+    "file; else none"};
 inline constexpr CountKey width{"width",
                                 1,
                                 1'000'000,
@@ -289,10 +297,10 @@ inline std::vector<KeyRow> rows() {
     std::vector<KeyRow> rows = rows_of(published, any_target);
     for (const std::vector<KeyRow>& more :
          {traffic_kind_keys::rows(),
-          rows_of(kind, name, acceptance, model, precision, draft_vocabulary, input_features, feed_forward, width,
-                  reads_target_cache, block, heads, layers_per_head, tied, lookup_us_per_sequence, hit_rate, mean_draft, layers,
-                  kept_layers, shares_cache, window, share, sink, feedback_memory, lookup, otherwise, drafts_anyway, middle,
-                  inner, inner_draft_tokens, inner_accept_length)}) {
+          rows_of(kind, name, acceptance, max_draft_tokens, model, precision, draft_vocabulary, input_features, feed_forward,
+                  width, reads_target_cache, block, heads, layers_per_head, tied, lookup_us_per_sequence, hit_rate, mean_draft,
+                  layers, kept_layers, shares_cache, window, share, sink, feedback_memory, lookup, otherwise, drafts_anyway,
+                  middle, inner, inner_draft_tokens, inner_accept_length)}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

@@ -65,6 +65,12 @@ std::vector<std::string> problems_of(const Drafter& drafter, const Model& target
             problems.push_back("a SPIRe drafter keeps between 1 and " + std::to_string(target.order.size()) + " layers of " +
                                target.name + ", not " + std::to_string(spire->layers));
         }
+    } else if (const auto* head = std::get_if<OneLayerDrafter>(&drafter)) {
+        if (head->draft_vocabulary > target.vocabulary_size) {
+            problems.push_back("a drafter's vocabulary of " + std::to_string(head->draft_vocabulary) +
+                               " tokens is part of the " + std::to_string(target.vocabulary_size) + " of " + target.name +
+                               " and cannot be larger");
+        }
     } else if (const auto* parallel = std::get_if<ParallelDrafter>(&drafter)) {
         if (parallel->layers < 1 || parallel->block < 2) {
             problems.emplace_back("a block drafter needs at least one layer and a block of two rows");

@@ -37,10 +37,23 @@ Round independent_drafts_round(const Models& models, int draft_tokens, int draft
 /// tokens), which by Jensen's inequality is at most 1 − (1 − E[A_i])^drafts, the bound of independent_chains_bound().
 RoundLaw independent_drafts_law(const Models& models, int draft_tokens, int drafts);
 
-/// A look-up: the drafter's best tokens as given, found in a share of the rounds. The target samples its own tokens and a draft
-/// counts while it agrees with them, so nothing is lost. Closed form: u_i = Σ_x u_{i−1}(x)·p(y*|x), u_0 = hit_rate·roots.
-Round lookup_round(const Models& models, int draft_tokens, double hit_rate);
-RoundLaw lookup_law(const Models& models, int draft_tokens, double hit_rate);
+/// A look-up: the drafter's best tokens as given, found in a share of the rounds, of `mean_draft` tokens on average where
+/// nothing limits them (0: always as many as allowed). The target samples its own tokens and a draft counts while it agrees
+/// with them, so nothing is lost. Closed form: u_1 = hit_rate·Σ_x roots(x)·p(y*|x), u_i = ρ·Σ_x u_{i−1}(x)·p(y*|x) with
+/// ρ = 1 − 1/mean_draft.
+Round lookup_round(const Models& models, int draft_tokens, double hit_rate, double mean_draft = 0.0);
+RoundLaw lookup_law(const Models& models, int draft_tokens, double hit_rate, double mean_draft = 0.0);
+
+/// A look-up where it finds something, the drafter otherwise: in each round one of both, whatever the tokens turn out to be.
+/// Closed form: the mean of lookup_law() with every round a hit and token_wise_law(), by the hit rate.
+Round lookup_first_round(const Models& models, int draft_tokens, double hit_rate);
+RoundLaw lookup_first_law(const Models& models, int draft_tokens, double hit_rate);
+
+/// All drafts at once (Medusa's heads, PARD, P-EAGLE, DFlash): draft i is sampled from q_i(·|root), which knows none of the
+/// drafts before it; here the drafter's own distribution i tokens ahead. Verified token-wise against q_i, which rejection
+/// sampling keeps lossless whatever q_i is. Closed form, root by root: u_i(y) = Σ_x u_{i−1}(x)·min(p(y|x), q_i(y|root)).
+Round parallel_round(const Models& models, int draft_tokens);
+RoundLaw parallel_law(const Models& models, int draft_tokens);
 
 /// Drafting stops before a token after which the drafter's best is less likely than `threshold`: a decision that the drafted
 /// token does not change, so rejection sampling stays lossless. Closed form as token_wise_law() on the tokens that go on.

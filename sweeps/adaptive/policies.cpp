@@ -50,6 +50,15 @@ Seconds PolicyTimes::rest_of(double verified_drafts) const {
     return index + 1 < rest.size() ? rest[index] + (rest[index + 1] - rest[index]) * (length - below) : rest[index];
 }
 
+std::optional<double> PoliciesInput::measured_gain(const std::string& policy, std::size_t batch) const {
+    for (const MeasuredPolicy& found : measured) {
+        if (found.name == policy && batch < found.gain.size()) {
+            return found.gain[batch];
+        }
+    }
+    return std::nullopt;
+}
+
 std::string Policy::name() const {
     char text[64];
     switch (kind) {
@@ -102,6 +111,9 @@ std::vector<std::string> problems_of(const PolicyProblem& problem) {
         if (times.rest.size() != problem.per_position.size() + 1 || times.draft.size() != times.rest.size()) {
             problems.push_back("the times of batch " + std::to_string(times.batch) + " must cover drafts of 0 to " +
                                std::to_string(problem.per_position.size()) + " tokens");
+        } else if (std::any_of(times.rest.begin(), times.rest.end(), [](Seconds rest) { return !(rest > Seconds(0.0)); })) {
+            problems.push_back("drafting takes all of a round's time at batch " + std::to_string(times.batch) +
+                               ", so nothing is left for its verification");
         }
     }
     return problems;

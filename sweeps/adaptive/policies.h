@@ -2,12 +2,13 @@
 //
 // Drafts differ: the chance that a draft is accepted, given that those before it were, is
 //     P = 1 / (1 + exp(−(m_i + u + e))),   u ~ N(0, request_spread²) for each request, e ~ N(0, draft_spread²) for each draft,
-// where the m_i are such that the mean acceptance by position is the stated one. A drafter's confidence is P itself, as if it
-// were calibrated: what a policy gains from confidence is then an upper bound. With spreads of 0 all drafts are alike and no
-// policy can beat the best fixed length.
+// where the m_i are such that the mean acceptance by position is the stated one. A drafter's confidence is P with a further
+// error of N(0, confidence_error²) in its logit; without one it is P itself, and what a policy gains from it is then an upper
+// bound. With spreads of 0 all drafts are alike and no policy can beat the best fixed length.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,11 @@ struct PolicyProblem {
     std::vector<double> per_position;  ///< a_i, as far as drafts go
     double draft_spread = 1.5;         ///< standard deviation of e, in logits
     double request_spread = 0.5;       ///< of u
+    double confidence_error = 0.0;     ///< of the confidence that policies see, in logits
     double output_tokens =
         256.0;  ///< of a request; it lasts a geometric number of rounds, then the next one comes with a u of its own
-    bool parallel = false;  ///< one pass drafts all tokens
+    bool parallel = false;                ///< one pass drafts all tokens
+    std::vector<int> fixed_lengths = {};  ///< draft tokens that policies are compared with; empty: 0 … longest
     std::vector<PolicyTimes> batches;
 };
 
@@ -90,20 +93,30 @@ struct PolicyBatchOutcome {
     std::vector<ServedByPolicy> policies;
 };
 
-/// The problem has no problems_of(). Fixed lengths 0 … longest are simulated, too, and the best of them is reported first.
+/// The problem has no problems_of(). Its fixed lengths are simulated, too, and the best of them is reported first.
 std::vector<PolicyBatchOutcome> simulate_policies(const PolicyProblem& problem, const std::vector<Policy>& policies,
                                                   const PolicyRuns& runs);
 
 /// m_1, m_2, …: see above. By quadrature over u and e.
 std::vector<double> position_logits(const PolicyProblem& problem);
 
+/// What a policy was measured to do, beside the fixed lengths that were.
+struct MeasuredPolicy {
+    std::string name;          ///< that of a simulated policy
+    std::vector<double> gain;  ///< by batch: its tokens/s over those of the best fixed length that was measured, − 1
+};
+
 struct PoliciesInput {
     std::string title, source;
-    std::string priced;  ///< the design point behind the times
+    std::string priced;  ///< the design point behind the times; empty where they were measured
     std::string acceptance;
     PolicyProblem problem;
     std::vector<Policy> policies;
+    std::vector<MeasuredPolicy> measured;
     PolicyRuns runs;
+
+    /// The measured gain of a policy at the batch of that index, where it was measured.
+    [[nodiscard]] std::optional<double> measured_gain(const std::string& policy, std::size_t batch) const;
 };
 
 struct PoliciesAnswer {

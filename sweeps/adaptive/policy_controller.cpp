@@ -39,7 +39,7 @@ int PolicyController::plan_by_confidence(std::vector<PolicyDraft>& batch) {
     int passes = 0;
     for (PolicyDraft& draft : batch) {
         while (draft.drafted < longest()) {
-            const double confidence = draft.chances[static_cast<std::size_t>(draft.drafted)];
+            const double confidence = draft.confidence[static_cast<std::size_t>(draft.drafted)];
             const bool goes_on = policy_.kind == PolicyKind::cut_off ? confidence >= policy_.threshold
                                                                      : acceptance_bound(confidence) >= threshold_;
             if (!goes_on) {
@@ -59,8 +59,8 @@ int PolicyController::plan_by_budget(std::vector<PolicyDraft>& batch) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
         batch[i].drafted = longest();
         double survival = 1.0;
-        for (const double chance : batch[i].chances) {
-            survival *= chance;
+        for (const double confidence : batch[i].confidence) {
+            survival *= confidence;
             reached.emplace_back(survival, i);
         }
     }

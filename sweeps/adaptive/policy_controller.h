@@ -13,8 +13,9 @@ namespace treeline::sweeps {
 
 /// One sequence of the batch in one round.
 struct PolicyDraft {
-    std::vector<double> chances;  ///< of each position, had it been reached
-    std::vector<double> luck;     ///< it is accepted if this is below its chance
+    std::vector<double> chances;     ///< of each position, had it been reached
+    std::vector<double> confidence;  ///< what the policy takes them for
+    std::vector<double> luck;        ///< it is accepted if this is below its chance
     int drafted = 0;
     int verified = 0;
     int accepted = 0;

@@ -39,8 +39,12 @@ Tally run(const Policy& policy, const PolicyProblem& problem, const PolicyTimes&
         for (std::size_t s = 0; s < batch.size(); ++s) {
             batch[s] = {};
             for (const double logit : logits) {
-                batch[s].chances.push_back(chance_of(logit + level[s] + problem.draft_spread * normal(random)));
+                const double own = logit + level[s] + problem.draft_spread * normal(random);
+                batch[s].chances.push_back(chance_of(own));
                 batch[s].luck.push_back(random.uniform());
+                batch[s].confidence.push_back(problem.confidence_error > 0.0
+                                                  ? chance_of(own + problem.confidence_error * normal(random))
+                                                  : batch[s].chances.back());
             }
         }
         const int passes = controller.plan(batch);
@@ -97,6 +101,11 @@ std::int64_t rounds_of(const PolicyRuns& runs, int batch) {
 std::vector<PolicyBatchOutcome> simulate_policies(const PolicyProblem& problem, const std::vector<Policy>& policies,
                                                   const PolicyRuns& runs) {
     const std::vector<double> logits = position_logits(problem);
+    std::vector<int> lengths = problem.fixed_lengths;
+    if (lengths.empty()) {
+        lengths.resize(problem.per_position.size() + 1);
+        std::iota(lengths.begin(), lengths.end(), 0);
+    }
     std::vector<PolicyBatchOutcome> outcomes;
     for (const PolicyTimes& times : problem.batches) {
         const std::int64_t rounds = rounds_of(runs, times.batch);
@@ -119,7 +128,7 @@ std::vector<PolicyBatchOutcome> simulate_policies(const PolicyProblem& problem, 
         PolicyBatchOutcome outcome;
         outcome.batch = times.batch;
         std::vector<Tally> best;
-        for (int length = 0; length <= static_cast<int>(problem.per_position.size()); ++length) {
+        for (const int length : lengths) {
             std::vector<Tally> fixed = tallies_of({PolicyKind::fixed, length});
             if (best.empty() || rate_of(fixed) > rate_of(best)) {
                 best = std::move(fixed);

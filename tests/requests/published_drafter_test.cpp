@@ -12,6 +12,8 @@
 #include "requests/published_acceptance.h"
 #include "requests/recommend/workload_reader.h"
 #include "requests/setup_reader.h"
+#include "sim/round.h"
+#include "sweeps/estimate.h"
 
 using namespace treeline;
 using namespace treeline::requests;
@@ -87,6 +89,9 @@ TEST_CASE("impossible keys of a published drafter are sentences") {
     CHECK(point_problem(R"("drafter": {"published": "eagle3-llama-3.1-8b", "block": 3})").find("block") != std::string::npos);
     CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"categories": {"chat": -1}})").find("chat") !=
           std::string::npos);
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"categories": {"caht": 1}})")
+              .find("no drafter was measured on the category \"caht\"; did you mean \"chat\"?") != std::string::npos);
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"categories": {"sermons": 1}})").empty());
     CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"temperature": -1})").find("temperature") !=
           std::string::npos);
     CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b", "traffic": {"thinking": "maybe"})").find("thinking") !=
@@ -164,12 +169,44 @@ TEST_CASE("acceptance falls with the context between the measured ones") {
     CHECK(rate(1e6) == Approx(0.79));
 }
 
+TEST_CASE("a drafter drafts no further than it, its file of acceptance or its input says") {
+    const auto rows = [](const std::string& drafter) {
+        const sweeps::PointInput input = point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", "draft_tokens": 3,
+                                                   "drafter": )" +
+                                               drafter + "}");
+        sim::RoundSetup setup = sweeps::setup_of(input, sim::Rollback::truncate);
+        setup.speculations = sim::chains_up_to(5);
+        return sim::compile_round(setup);
+    };
+    const sim::CompiledRound eagle = rows(R"({"kind": "eagle3", "max_draft_tokens": 4, "acceptance": {"geometric": 0.7}})");
+    CHECK(eagle.row(4).problem.empty());
+    CHECK(eagle.row(5).problem == "the drafter drafts at most 4 tokens, not 5");
+    CHECK(rows(R"({"published": "eagle3-llama-3.1-8b", "max_draft_tokens": 3})").row(4).problem ==
+          "the drafter drafts at most 3 tokens, not 4");
+    CHECK(point_problem(
+              R"("draft_tokens": 5, "drafter": {"kind": "eagle3", "max_draft_tokens": 4, "acceptance": {"geometric": 0.7}})")
+              .find("chain 5: the drafter drafts at most 4 tokens, not 5") != std::string::npos);
+}
+
+TEST_CASE("published look-ups verify nothing in rounds that find nothing, and keep their accept length") {
+    const sweeps::PointInput input = point(R"({"target": "qwen3-8b", "platform": "h100-sxm",
+                                               "drafter": {"published": "ngram-qwen3-8b", "categories": {"summarisation": 1}}})");
+    const auto& lookup = std::get<sim::NgramDrafter>(input.drafter->drafter);
+    // 1.59 tokens with three drafts: of 0.62·(1 + 0.75 + 0.75²) = 1.434 drafts where some are found, so in 0.411 of the rounds.
+    CHECK(lookup.hit_rate == Approx(0.59 / 1.43375).epsilon(0.002));
+    CHECK(1.0 + lookup.hit_rate * (input.drafter->acceptance.chain.accept_length(3) - 1.0) == Approx(1.59).epsilon(1e-6));
+    const sweeps::PointInput stated = point(R"({"target": "qwen3-8b", "platform": "h100-sxm",
+                                                "drafter": {"published": "ngram-qwen3-8b", "hit_rate": 1}})");
+    CHECK(std::get<sim::NgramDrafter>(stated.drafter->drafter).hit_rate == 1.0);
+}
+
 TEST_CASE("each new key of a drafter is judged in a sentence") {
     const auto problem = [](const std::string& keys) {
         return point_problem("\"drafter\": {" + keys + R"(, "acceptance": {"geometric": 0.5}})");
     };
     CHECK(problem(R"("kind": "suffix", "hit_rate": 1.5)").find("hit_rate") != std::string::npos);
     CHECK(problem(R"("kind": "suffix", "mean_draft": 0.5)").find("mean_draft") != std::string::npos);
+    CHECK(problem(R"("kind": "eagle3", "max_draft_tokens": 0)").find("max_draft_tokens") != std::string::npos);
     CHECK(problem(R"("kind": "early-exit")").find("layers") != std::string::npos);
     CHECK(problem(R"("kind": "early-exit", "layers": 64)").find("must rise from 0 to at most 31") != std::string::npos);
     CHECK(problem(R"("kind": "layer-skip")").find("kept_layers") != std::string::npos);

@@ -203,7 +203,7 @@ TEST_CASE("independent chains: 1 - (1 - a)^d is an upper bound, reached where no
     CHECK(independent_drafts_law(coin, 1, 3)({0.5, 0.5}).at_least[1] == Approx(7.0 / 8.0));
 }
 
-TEST_CASE("look-ups, cut-offs and cascades accept as their closed forms say") {
+TEST_CASE("look-ups, cut-offs, cascades and drafts made all at once accept as their closed forms say") {
     std::uint64_t seed = 31;
     for (const Case& each : cases()) {
         INFO("world " << each.world.seed);
@@ -211,6 +211,9 @@ TEST_CASE("look-ups, cut-offs and cascades accept as their closed forms say") {
         const NextToken inner = SyntheticWorld(each.world).with(4.0, 0.0).at(each.temperature).drafter;
         const Requests requests{each.world.vocabulary, rounds_each};
         const std::pair<Round, RoundLaw> methods[] = {{lookup_round(models, 4, 0.7), lookup_law(models, 4, 0.7)},
+                                                      {lookup_round(models, 6, 0.7, 2.5), lookup_law(models, 6, 0.7, 2.5)},
+                                                      {lookup_first_round(models, 4, 0.4), lookup_first_law(models, 4, 0.4)},
+                                                      {parallel_round(models, 4), parallel_law(models, 4)},
                                                       {cut_off_round(models, 4, 0.6), cut_off_law(models, 4, 0.6)},
                                                       {cascade_round(models, inner, 4, 2), cascade_law(models, 4)}};
         for (const auto& [round, law] : methods) {

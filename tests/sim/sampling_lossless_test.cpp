@@ -2,8 +2,11 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "numerics/random.h"
+#include "requests/setup_reader.h"
 #include "sim/sampling/chain.h"
 #include "sim/sampling/method.h"
 
@@ -161,6 +164,53 @@ TEST_CASE("look-ups, confidence cut-offs and cascades lose nothing") {
     CHECK(p_value(first_three_tokens(lookup_round(models, 3, 0.6), 201), exact) > 0.01);
     CHECK(p_value(first_three_tokens(cut_off_round(models, 4, 0.5), 202), exact) > 0.01);
     CHECK(p_value(first_three_tokens(cascade_round(models, inner, 4, 2), 203), exact) > 0.01);
+}
+
+TEST_CASE("every kind of drafter is verified in a way that loses nothing") {
+    const Models models = soft_models();
+    const std::vector<double> exact = exact_three_tokens(models.target);
+    const NextToken inner = SyntheticWorld({vocabulary, 1.5, 2.5, 0.0, 22}).at(1.0).drafter;
+    // Drafts sampled one after the other, whoever samples them; all at once; looked up; mixed; drafted in two levels.
+    const std::map<std::string, Round> rounds = {{"token by token", token_wise_round(models, 3)},
+                                                 {"all at once", parallel_round(models, 3)},
+                                                 {"looked up", lookup_round(models, 3, 0.6)},
+                                                 {"looked up, of varying length", lookup_round(models, 4, 0.6, 2.0)},
+                                                 {"looked up first", lookup_first_round(models, 3, 0.4)},
+                                                 {"in two levels", cascade_round(models, inner, 4, 2)}};
+    const std::map<std::string, std::string> drafted = {
+        {"model", "token by token"},
+        {"sparse-self", "token by token"},
+        {"early-exit", "token by token"},
+        {"layer-skip", "token by token"},
+        {"quantised-self", "token by token"},
+        {"spire", "token by token"},
+        {"one-layer", "token by token"},
+        {"eagle", "token by token"},
+        {"hass", "token by token"},
+        {"eagle3", "token by token"},
+        {"mtp", "token by token"},
+        {"dspark", "token by token"},  // its low-rank head sees the drafts before
+        {"hydra", "token by token"},
+        {"mlp-speculator", "token by token"},
+        {"medusa", "all at once"},
+        {"p-eagle", "all at once"},
+        {"pard", "all at once"},
+        {"dflash", "all at once"},
+        {"ngram", "looked up"},
+        {"token-recycling", "looked up"},
+        {"suffix", "looked up, of varying length"},
+        {"lookup-first", "looked up first"},
+        {"cascade", "in two levels"}};
+    std::map<std::string, double> p_values;
+    std::uint64_t seed = 210;
+    for (const auto& [name, round] : rounds) {
+        p_values[name] = p_value(first_three_tokens(round, seed++), exact);
+    }
+    for (const std::string& kind : requests::drafter_kinds()) {
+        INFO(kind);
+        REQUIRE(drafted.contains(kind));
+        CHECK(p_values.at(drafted.at(kind)) > 0.01);
+    }
 }
 
 TEST_CASE("dropping sampled drafts that are themselves unlikely is found out") {

@@ -68,6 +68,29 @@ TEST_CASE("confidence pays where verification costs tokens, and more so the more
     CHECK(outcome(problem_of(0.05, 0.0, 32, 2.0), {PolicyKind::budget}).gain.mean == Approx(0.0).margin(0.002));
 }
 
+TEST_CASE("confidence that errs gains less") {
+    const auto gain = [](double error) {
+        PolicyProblem problem = problem_of(0.05, 0.5, 32, 2.0);
+        problem.confidence_error = error;
+        return outcome(problem, {PolicyKind::budget}).gain.mean;
+    };
+    CHECK(gain(1.0) < gain(0.0) - 0.005);
+    CHECK(gain(3.0) < gain(1.0) - 0.005);
+    // It moves what policies choose, not what is accepted.
+    PolicyProblem problem = problem_of(0.05, 0.5, 32, 2.0);
+    problem.confidence_error = 3.0;
+    CHECK(outcome(problem, {PolicyKind::fixed, 3}).accepted == Approx(1.85).epsilon(0.02));
+}
+
+TEST_CASE("policies are compared with the lengths that the problem names") {
+    PolicyProblem problem = problem_of(0.05, 0.5, 32, 0.0);
+    const int best = simulate_policies(problem, {}, runs).front().best_fixed;
+    problem.fixed_lengths = {0, 4};
+    const int of_two = simulate_policies(problem, {}, runs).front().best_fixed;
+    CHECK(best != of_two);
+    CHECK((of_two == 0 || of_two == 4));
+}
+
 TEST_CASE("a cut-off at 0 drafts all, at 1 nothing, and in between fewer") {
     const PolicyProblem problem = problem_of(1.0, 0.2, 4, 1.5);
     CHECK(outcome(problem, {PolicyKind::cut_off, 0, 0.0}).drafted == Approx(4.0));
