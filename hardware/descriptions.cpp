@@ -151,6 +151,8 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_verified_token = seconds_or("host_per_verified_token", Seconds(0.0));
     stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
     stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
+    stack.host_per_verified_layer = seconds_or("host_per_verified_layer", Seconds(0.0));
+    stack.host_per_shared_layer = seconds_or("host_per_shared_layer", Seconds(0.0));
     stack.per_layer = seconds_or("per_layer", Seconds(0.0));
     stack.per_expert_layer = seconds_or("per_expert_layer", Seconds(0.0));
     stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));

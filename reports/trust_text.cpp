@@ -38,12 +38,17 @@ std::string other_mode_sentence(const sweeps::OtherMode& other) {
 std::string switch_off_sentence(const sweeps::SwitchOffRange& range) {
     const std::string end = fmt::format("batch {}, where the schedule ends", range.largest_batch);
     if (!range.earliest) {
-        return fmt::format("At both ends of the interval drafting pays up to {}.", end);
+        return fmt::format("With 8 chances in 10 drafting pays at each batch up to {}.", end);
     }
-    return range.latest ? fmt::format("Drafting stops paying between batch {} and {}, with the same confidence.",
-                                      *range.earliest, *range.latest)
-                        : fmt::format("Drafting may stop paying from batch {} on, or not up to {}, with the same confidence.",
-                                      *range.earliest, end);
+    const std::string pays = *range.earliest > 1
+                                 ? fmt::format("With 8 chances in 10 drafting pays up to batch {}", *range.earliest - 1)
+                                 : std::string("At no batch has drafting 8 chances in 10 to pay");
+    if (!range.latest) {
+        return fmt::format("{}; beyond, up to {}, it is too close to call.", pays, end);
+    }
+    return *range.latest == *range.earliest
+               ? fmt::format("{}, and loses from there on.", pays)
+               : fmt::format("{}, and loses from batch {} on; between, it is too close to call.", pays, *range.latest);
 }
 
 std::string choice_sentence(const sweeps::ChoiceWorlds& choice) {
@@ -57,6 +62,33 @@ std::string choice_sentence(const sweeps::ChoiceWorlds& choice) {
 
 }  // namespace
 
+std::string chances_sentence(const sweeps::GainChances& chances) {
+    const std::string source = "by what predictions missed on measured speed-ups";
+    switch (chances.verdict) {
+        case numerics::Verdict::pays:
+            return fmt::format("Speculation pays, with {:.1f} chances in 10, {}.", 10.0 * chances.pays, source);
+        case numerics::Verdict::loses:
+            return fmt::format("Speculation loses, with {:.1f} chances in 10, {}.", 10.0 * (1.0 - chances.pays), source);
+        case numerics::Verdict::open:
+            break;
+    }
+    return fmt::format("Whether speculation pays is too close to call: {:.1f} chances in 10 that it does, {}.",
+                       10.0 * chances.pays, source);
+}
+
+Json chances_json(const sweeps::GainChances& chances) {
+    const char* verdict = chances.verdict == numerics::Verdict::pays    ? "pays"
+                          : chances.verdict == numerics::Verdict::loses ? "loses"
+                                                                        : "open";
+    return {{"pays", chances.pays}, {"verdict", verdict}};
+}
+
+std::string rejected_text(const sweeps::RejectedDrafting& rejected) {
+    return fmt::format("The best that drafts, {}, is predicted at {} of plain decoding.{}", rejected.label,
+                       text::ratio_text(rejected.gain),
+                       rejected.chances ? " " + chances_sentence(*rejected.chances) : std::string());
+}
+
 ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::Trust* trust) {
     return trust != nullptr && trust->measured ? ShownInterval{trust->measured->low, trust->measured->high}
                                                : ShownInterval{ranges.low, ranges.high};
@@ -66,6 +98,9 @@ std::vector<std::string> trust_sentences(const sweeps::GainInterval& ranges, con
                                          sweeps::Objective objective) {
     std::vector<std::string> sentences = {interval_sentence(ranges, trust, objective)};
     if (trust != nullptr) {
+        if (trust->chances) {
+            sentences.push_back(chances_sentence(*trust->chances));
+        }
         if (trust->other_mode) {
             sentences.push_back(other_mode_sentence(*trust->other_mode));
         }
@@ -93,6 +128,7 @@ Json trust_json(const sweeps::Trust& trust) {
                             {"deployments", measured.deployments},
                             {"cases_of_engine", measured.of_engine}};
     }
+    json["chances"] = trust.chances ? chances_json(*trust.chances) : Json();
     json["other_mode"] = nullptr;
     if (trust.other_mode) {
         json["other_mode"] = {

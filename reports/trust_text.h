@@ -17,6 +17,13 @@ struct ShownInterval {
 };
 ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::Trust* trust);
 
+/// What the chances say of speculation: that it pays, that it loses, or neither; a sentence.
+std::string chances_sentence(const sweeps::GainChances& chances);
+/// {"pays": chance, "verdict": "pays" | "open" | "loses"}
+nlohmann::ordered_json chances_json(const sweeps::GainChances& chances);
+/// What plain decoding was preferred to, and how sure that is; a sentence or two.
+std::string rejected_text(const sweeps::RejectedDrafting& rejected);
+
 /// The interval and where it comes from, what the other cost mode says, where drafting stops paying, and how firm the choice
 /// is; a sentence or two each.
 std::vector<std::string> trust_sentences(const sweeps::GainInterval& ranges, const sweeps::Trust* trust,

@@ -10,6 +10,7 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/lengths_reader.h"
 #include "requests/load_reader.h"
+#include "requests/validate/measured_errors_reader.h"
 
 namespace treeline::requests {
 namespace {
@@ -99,6 +100,9 @@ sweeps::PointInput read_point(json::Document& document, Descriptions& descriptio
     }
     document.throw_if_problems();
     input.provenance = descriptions.provenance();
+    if (input.speculates()) {
+        input.errors = measured_errors_of(descriptions.catalogue());
+    }
     return input;
 }
 

@@ -320,19 +320,22 @@ std::vector<Speculation> chains_up_to(int longest) {
 
 namespace {
 
-/// Host time of a round between the pieces of a verification that is not captured as a whole.
-Seconds host_between_pieces(const RoundSetup& setup) {
-    if (setup.platform.device.latent_heads_per_read <= 0.0) {
-        return Seconds(0.0);
+/// What the layers of the target add to a round on the host: those of latent attention where their verification is captured in
+/// pieces, and all others.
+Seconds host_of_layers(const RoundSetup& setup) {
+    const Stack& stack = setup.platform.stack;
+    double in_pieces = 0.0;
+    if (setup.platform.device.latent_heads_per_read > 0.0) {
+        for (const std::size_t kind : setup.target.order) {
+            const std::vector<Block>& blocks = setup.target.kinds[kind].blocks;
+            in_pieces += static_cast<double>(std::count_if(blocks.begin(), blocks.end(), [](const Block& block) {
+                return std::holds_alternative<LatentAttention>(block.kind);
+            }));
+        }
     }
-    double layers = 0.0;
-    for (const std::size_t kind : setup.target.order) {
-        const std::vector<Block>& blocks = setup.target.kinds[kind].blocks;
-        layers += static_cast<double>(std::count_if(blocks.begin(), blocks.end(), [](const Block& block) {
-            return std::holds_alternative<LatentAttention>(block.kind);
-        }));
-    }
-    return setup.platform.stack.host_per_piecewise_layer * layers;
+    const double others = static_cast<double>(setup.target.order.size()) - in_pieces;
+    const Seconds shared = setup.platform.parallel.context > 1.0 ? stack.host_per_shared_layer : Seconds(0.0);
+    return (stack.host_per_piecewise_layer + shared) * in_pieces + stack.host_per_verified_layer * others;
 }
 
 }  // namespace
@@ -354,7 +357,7 @@ CompiledRound compile_round(const RoundSetup& setup) {
     }
     if (setup.platform.mode != CostMode::hoi) {
         const Stack& stack = setup.platform.stack;
-        round.host_per_round = (stack.host_per_round + host_between_pieces(setup)) * stack.time_factor;
+        round.host_per_round = (stack.host_per_round + host_of_layers(setup)) * stack.time_factor;
         round.host_per_sequence = drafter.host_per_round_and_sequence * stack.time_factor;
         round.host_per_tree = stack.host_per_tree * stack.time_factor;
         round.host_per_draft_token = stack.host_per_draft_token * stack.time_factor;

@@ -71,6 +71,8 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.host_per_tree, 10.0, "host_per_tree");
     require_overhead(stack.host_per_draft_token, 1.0, "host_per_draft_token");
     require_overhead(stack.host_per_piecewise_layer, 0.01, "host_per_piecewise_layer");
+    require_overhead(stack.host_per_verified_layer, 0.01, "host_per_verified_layer");
+    require_overhead(stack.host_per_shared_layer, 0.01, "host_per_shared_layer");
     require_overhead(stack.host_per_sampling, 10.0, "host_per_sampling");
     require_overhead(stack.kernel_startup, 0.01, "kernel_startup");
     require_overhead(stack.eager_launch, 0.01, "eager_launch");

@@ -126,6 +126,10 @@ PointEstimate estimate_point(PointInput input) {
         result.critical_context = sim::critical_context(critical, verified_tokens);
         result.critical_batch = sim::critical_batch(critical, verified_tokens, input.context);
     }
+    if (input.speculates()) {
+        result.chances = chances_of(setup_of(input, result.rollback),
+                                    {{result.point.batch, result.speculative.throughput_multiplier, 1.0}}, 1.0, input.errors);
+    }
     result.knows_energy = input.platform.device.knows_energy();
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
     result.input = std::move(input);

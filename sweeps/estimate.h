@@ -8,6 +8,7 @@
 #include "sim/critical.h"
 #include "sweeps/choices.h"
 #include "sweeps/load.h"
+#include "sweeps/measured_errors.h"
 #include "text/provenance.h"
 
 namespace treeline::sweeps {
@@ -29,6 +30,7 @@ struct PointInput {
     double output_tokens = 0.0;                 ///< of an answer in the steady state; 0: decoding alone
     std::optional<sim::TrainingCost> training;  ///< if requested: does training the drafter pay?
     std::vector<text::Provenance> provenance;
+    MeasuredErrors errors;  ///< empty: nothing is known of what predictions missed
 
     [[nodiscard]] bool speculates() const { return speculations.size() > 1; }
 };
@@ -66,6 +68,7 @@ struct PointEstimate {
     std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context; nothing on accelerators,
                                            ///< where sequences do not share a pass
     bool knows_energy = false, knows_price = false;
+    std::optional<GainChances> chances;  ///< that it pays, if it speculates and engines like this one were measured
 };
 
 /// Prices a point that read_point() accepted. Where the input leaves rollback or verification open: the choice with the highest

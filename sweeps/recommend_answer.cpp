@@ -10,6 +10,8 @@ Answer answer(RecommendInput input, unsigned threads) {
         result.interval = gain_interval(found->variants[best.variant].setup, best.speculation, input.workload.traffic,
                                         input.workload.objective);
         result.trust = trust_of(*found, input.workload, *result.interval, input.errors);
+    } else if (found) {
+        result.rejected = rejected_drafting(*found, input.workload, input.errors);
     }
     result.input = std::move(input);
     return result;

@@ -27,8 +27,9 @@ struct RecommendInput {
 struct Answer {
     RecommendInput input;
     RecommendationResult result;
-    std::optional<GainInterval> interval;  ///< of the recommended configuration, when it speculates
-    std::optional<Trust> trust;            ///< likewise
+    std::optional<GainInterval> interval;      ///< of the recommended configuration, when it speculates
+    std::optional<Trust> trust;                ///< likewise
+    std::optional<RejectedDrafting> rejected;  ///< the best that drafts, where plain decoding is recommended
 };
 
 Answer answer(RecommendInput input, unsigned threads);

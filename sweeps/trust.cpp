@@ -15,28 +15,17 @@ constexpr std::size_t most_rivals = 4;
 constexpr std::uint64_t world_seed = 7;
 constexpr double acceptance_spread = 0.1;  ///< as in gain_interval(): other prompts than those measured
 
-numerics::CaseTraits traits_of(const sim::RoundSetup& setup, double batch) {
-    return {{sim::engine_of_stack(setup.platform.stack.name), setup.platform.device.name, sim::kind_of_model(setup.target)},
-            numerics::level_of_batch(batch)};
-}
-
-std::size_t cases_of_engine(const std::vector<numerics::CaseResidual>& residuals, const std::string& engine) {
-    return static_cast<std::size_t>(
-        std::count_if(residuals.begin(), residuals.end(),
-                      [&](const numerics::CaseResidual& residual) { return residual.traits.alike.front() == engine; }));
-}
-
 /// Intervals by level, each computed once.
 class LevelIntervals {
 public:
-    LevelIntervals(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup)
-        : residuals_(residuals), setup_(setup) {}
+    LevelIntervals(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup, double nominal = 0.8)
+        : residuals_(residuals), setup_(setup), nominal_(nominal) {}
 
     const numerics::ResidualInterval& at(double batch) {
         const numerics::CaseTraits traits = traits_of(setup_, batch);
         const auto [found, is_new] = known_.try_emplace(traits.level);
         if (is_new) {
-            found->second = numerics::residual_interval(residuals_, traits);
+            found->second = numerics::residual_interval(residuals_, traits, nominal_);
         }
         return found->second;
     }
@@ -44,6 +33,7 @@ public:
 private:
     const std::vector<numerics::CaseResidual>& residuals_;
     const sim::RoundSetup& setup_;
+    double nominal_;
     std::map<int, numerics::ResidualInterval> known_;
 };
 
@@ -60,9 +50,8 @@ std::pair<double, double> over(const Traffic& traffic, LevelIntervals& intervals
 
 std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
                                           const MeasuredErrors::OfMode& errors) {
-    const std::string engine = sim::engine_of_stack(setup.platform.stack.name);
     MeasuredGain measured;
-    measured.of_engine = cases_of_engine(errors.speed_ups, engine);
+    measured.of_engine = cases_of_engine(errors.speed_ups, setup);
     if (measured.of_engine == 0 || setup.platform.accelerator) {
         return std::nullopt;
     }
@@ -95,7 +84,7 @@ SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim:
     const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<int> drafting = runnable(round);
     std::erase(drafting, 0);
-    LevelIntervals intervals(errors.speed_ups, setup);
+    LevelIntervals intervals(errors.speed_ups, setup, 2.0 * numerics::sure_chance - 1.0);  // each end is passed by the rest
     SwitchOffRange range;
     range.largest_batch = recommendation.schedule.largest_batch;
     for (int batch = range.largest_batch; batch >= 1 && !drafting.empty(); --batch) {
@@ -117,6 +106,18 @@ SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim:
         }
     }
     return range;
+}
+
+/// The gain of one speculation at each point of the traffic.
+std::vector<GainAt> gains_over(const sim::RoundSetup& setup, int speculation, const Traffic& settled,
+                               const Workload& workload) {
+    const sim::CompiledRound round = sim::compile_round(setup);
+    std::vector<GainAt> gains;
+    for (const TrafficPoint& point : settled.points) {
+        const Traffic alone = at_batch(settled, point.load);
+        gains.push_back({point.load, outcomes_of(round, {speculation}, alone, workload.objective).front().gain, point.share});
+    }
+    return gains;
 }
 
 /// One draw of everything that is uncertain.
@@ -224,11 +225,6 @@ ChoiceWorlds choice_in_worlds(const Recommendation& recommendation, const Worklo
 
 }  // namespace
 
-const MeasuredErrors::OfMode* MeasuredErrors::of(sim::CostMode mode) const {
-    const auto found = std::find_if(modes.begin(), modes.end(), [&](const OfMode& each) { return each.mode == mode; });
-    return found == modes.end() || found->speed_ups.empty() ? nullptr : &*found;
-}
-
 Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,
                const MeasuredErrors& errors) {
     const Candidate& best = recommendation.candidates.front();
@@ -245,12 +241,42 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
         trust.other_mode->inside = low <= trust.other_mode->gain && trust.other_mode->gain <= high;
     }
     if (trust.measured) {
+        trust.chances = chances_of(setup, gains_over(setup, best.speculation, recommendation.settled, workload),
+                                   workload.limits.minimum_gain, errors);
         trust.switch_off = switch_off_range(recommendation, setup, workload, *of_mode);
     }
     if (!setup.platform.accelerator) {
         trust.choice = choice_in_worlds(recommendation, workload, trust.measured ? of_mode : nullptr);
     }
     return trust;
+}
+
+std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const Workload& workload,
+                                                  const MeasuredErrors& errors) {
+    std::optional<RejectedDrafting> best;
+    Placed place;
+    for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
+        const Variant& variant = recommendation.variants[i];
+        if (variant.plain() || !problems_of(variant.setup).empty()) {
+            continue;
+        }
+        const sim::CompiledRound round = sim::compile_round(variant.setup);
+        std::vector<int> drafting = runnable(round);
+        std::erase(drafting, 0);
+        for (const Outcome& outcome : outcomes_of(round, drafting, workload.traffic, workload.objective)) {
+            const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
+            if ((!broken || *broken == Limit::gain) && (!best || outcome.gain > best->gain)) {
+                place = {i, outcome.speculation, outcome.objective};
+                best = RejectedDrafting{"", outcome.gain, {}};
+            }
+        }
+    }
+    if (best) {
+        const sim::RoundSetup& setup = recommendation.variants[place.variant].setup;
+        best->label = name_of_placed(recommendation, place);
+        best->chances = chances_of(setup, gains_over(setup, place.speculation, recommendation.settled, workload), 1.0, errors);
+    }
+    return best;
 }
 
 }  // namespace treeline::sweeps

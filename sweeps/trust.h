@@ -5,25 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "numerics/residual_interval.h"
+#include "sweeps/measured_errors.h"
 #include "sweeps/recommend.h"
 #include "sweeps/uncertainty.h"
 
 namespace treeline::sweeps {
-
-/// What predictions missed where engines were measured, for each cost mode that they were made in.
-struct MeasuredErrors {
-    struct OfMode {
-        sim::CostMode mode = sim::CostMode::roofline;
-        std::vector<numerics::CaseResidual> speed_ups;  ///< with the accept length given
-        std::vector<numerics::CaseResidual> times;      ///< per token, without speculation
-    };
-    std::vector<OfMode> modes;
-    std::string source;
-
-    /// Null if nothing was predicted in that mode.
-    [[nodiscard]] const OfMode* of(sim::CostMode mode) const;
-};
 
 /// An interval for the gain from measured errors, the acceptance as stated.
 struct MeasuredGain {
@@ -41,7 +27,8 @@ struct OtherMode {
     bool inside = true;  ///< the interval
 };
 
-/// Batches between which drafting stops paying for good, as the measured interval has it.
+/// Batches between which drafting stops paying for good: below `earliest` it pays, and from `latest` on it loses, with the
+/// chance of a verdict (numerics::sure_chance).
 struct SwitchOffRange {
     std::optional<int> earliest, latest;  ///< nothing: not up to `largest_batch`
     int largest_batch = 1;                ///< where the schedule ends
@@ -58,6 +45,7 @@ struct ChoiceWorlds {
 
 struct Trust {
     std::optional<MeasuredGain> measured;  ///< nothing where no engine like the recommended one was measured
+    std::optional<GainChances> chances;    ///< with `measured`: that the gain is at least the workload's minimum
     std::optional<OtherMode> other_mode;
     std::optional<SwitchOffRange> switch_off;  ///< with `measured`
     std::optional<ChoiceWorlds> choice;
@@ -66,5 +54,16 @@ struct Trust {
 /// Of a recommendation that speculates, for the workload that it was made for.
 Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,
                const MeasuredErrors& errors);
+
+/// The best configuration that drafts, where plain decoding is recommended.
+struct RejectedDrafting {
+    std::string label;  ///< drafter and shape
+    double gain = 1.0;  ///< in the objective, as predicted
+    std::optional<GainChances> chances;
+};
+
+/// Nothing if no configuration that drafts meets the limits.
+std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const Workload& workload,
+                                                  const MeasuredErrors& errors);
 
 }  // namespace treeline::sweeps

@@ -46,7 +46,8 @@ Json serving_json(const sweeps::TrafficAnswer& answer) {
         const auto of = [&](auto value) { return column(points, &sweeps::ServedPoint::served, value); };
         Json utilisation = Json::array();
         for (std::size_t i = 0; i < points.size(); ++i) {
-            utilisation.push_back(answer.input.arrivals_per_second[i] / points[i].most_requests_per_second);
+            utilisation.push_back(answer.input.closed_loop ? Json()
+                                                           : Json(answer.input.loads[i] / points[i].most_requests_per_second));
         }
         policies.push_back(
             {{"policy", answer.policies[p].name},
@@ -156,23 +157,24 @@ nlohmann::ordered_json traffic_json(const sweeps::TrafficAnswer& answer) {
                           {"seed", input.size.seed}};
     json["settings"] = settings_json(answer);
     json["schedule"] = schedule_json(answer);
-    json["arrivals_per_second"] = input.arrivals_per_second;
+    json[input.closed_loop ? "concurrency" : "arrivals_per_second"] = input.loads;
     json["continuous_batching"] = serving_json(answer);
     json["periodic_clearing"] = clearing_json(answer);
     return json;
 }
 
 std::string traffic_csv(const sweeps::TrafficAnswer& answer) {
-    std::string csv =
-        text::csv_line({"arrivals_per_second", "policy", "utilisation", "tokens_per_second", "mean_batch", "ttft_ms_mean",
-                        "ttft_ms_p50", "ttft_ms_p90", "ttft_ms_p99", "tpot_ms_mean", "tpot_ms_p50", "tpot_ms_p90",
-                        "tpot_ms_p99", "e2e_ms_mean", "e2e_ms_p50", "e2e_ms_p90", "e2e_ms_p99"});
-    for (std::size_t i = 0; i < answer.input.arrivals_per_second.size(); ++i) {
-        const double arrivals = answer.input.arrivals_per_second[i];
+    std::string csv = text::csv_line({answer.input.closed_loop ? "concurrency" : "arrivals_per_second", "policy", "utilisation",
+                                      "tokens_per_second", "mean_batch", "ttft_ms_mean", "ttft_ms_p50", "ttft_ms_p90",
+                                      "ttft_ms_p99", "tpot_ms_mean", "tpot_ms_p50", "tpot_ms_p90", "tpot_ms_p99", "e2e_ms_mean",
+                                      "e2e_ms_p50", "e2e_ms_p90", "e2e_ms_p99"});
+    for (std::size_t i = 0; i < answer.input.loads.size(); ++i) {
+        const double load = answer.input.loads[i];
         for (std::size_t p = 0; p < answer.policies.size(); ++p) {
             const sweeps::ServedPoint& point = answer.served[p][i];
-            std::vector<std::string> fields = {text::exact_text(arrivals), answer.policies[p].name,
-                                               text::exact_text(arrivals / point.most_requests_per_second)};
+            std::vector<std::string> fields = {
+                text::exact_text(load), answer.policies[p].name,
+                answer.input.closed_loop ? "" : text::exact_text(load / point.most_requests_per_second)};
             if (point.served) {
                 fields.push_back(text::exact_text(point.served->tokens_per_second.mean));
                 fields.push_back(text::exact_text(point.served->mean_batch.mean));

@@ -41,7 +41,7 @@ std::string percentiles(const sweeps::LatencySummary& latency) {
 }
 
 std::string serving_table(const sweeps::TrafficAnswer& answer) {
-    text::TextTable table({{"Requests/s"},
+    text::TextTable table({{load_heading(answer.input)},
                            {"setting", text::Align::left},
                            {"load"},
                            {"batch"},
@@ -52,14 +52,15 @@ std::string serving_table(const sweeps::TrafficAnswer& answer) {
                            {"P99"},
                            {"E2E mean (95 %)"},
                            {"P50 / P90 / P99"}});
-    for (std::size_t i = 0; i < answer.input.arrivals_per_second.size(); ++i) {
+    for (std::size_t i = 0; i < answer.input.loads.size(); ++i) {
         if (i > 0) {
             table.add_rule();
         }
         for (std::size_t p = 0; p < answer.policies.size(); ++p) {
             const sweeps::ServedPoint& point = answer.served[p][i];
-            const double arrivals = answer.input.arrivals_per_second[i];
-            const std::string load = text::fixed_text(arrivals / point.most_requests_per_second, 2);
+            const double arrivals = answer.input.loads[i];
+            const std::string load =
+                answer.input.closed_loop ? "" : text::fixed_text(arrivals / point.most_requests_per_second, 2);
             const std::string rate = p == 0 ? text::short_text(arrivals) : "";
             if (!point.served) {
                 table.add({rate, answer.policies[p].name, load, "", "", "unstable"});
@@ -97,7 +98,7 @@ std::string clearing_table(const sweeps::TrafficAnswer& answer) {
         }
         for (std::size_t p = 0; p < answer.policies.size(); ++p) {
             const sweeps::ClearedPoint& point = answer.cleared[p][i];
-            std::vector<std::string> row = {p == 0 ? text::short_text(answer.input.arrivals_per_second[i]) : "",
+            std::vector<std::string> row = {p == 0 ? text::short_text(answer.input.loads[i]) : "",
                                             answer.policies[p].name,
                                             text::fixed_text(point.load.utilisation, 2),
                                             text::short_text(closed.mean_batch),

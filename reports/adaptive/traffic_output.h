@@ -11,6 +11,15 @@
 
 namespace treeline::reports {
 
+/// What loads are, as a heading: "Requests/s", or "Requests in flight".
+inline const char* load_heading(const sweeps::TrafficInput& input) {
+    return input.closed_loop ? "Requests in flight" : "Requests/s";
+}
+/// The same as an ending: "12 requests in flight".
+inline const char* load_unit(const sweeps::TrafficInput& input) {
+    return input.closed_loop ? "requests in flight" : "requests/s";
+}
+
 /// The answer: the highest arrival rate that the schedule sustains, against plain decoding and the best single setting; and a
 /// sentence for every policy that cannot keep up.
 std::string sentence_of(const sweeps::TrafficAnswer& answer);

@@ -24,17 +24,18 @@ Figure latency_figure(const sweeps::TrafficAnswer& answer, const std::string& id
     Figure figure;
     figure.id = id;
     figure.title = title;
-    figure.reading = "Lines end where full batches no longer keep up with the arrivals.";
-    figure.x = {"arrivals", "Requests/s"};
+    figure.reading = answer.input.closed_loop ? "Requests beyond the capacity wait."
+                                              : "Lines end where full batches no longer keep up with the arrivals.";
+    figure.x = {"arrivals", load_heading(answer.input)};
     figure.y = {"milliseconds", unit_title, true};
     figure.series = "setting";
     figure.choices = {{"statistic", "Statistic"}};
-    figure.columns = {{"arrivals", "Requests/s", ""}, {"setting", "Setting", ""}, {"milliseconds", title, "ms"}};
+    figure.columns = {{"arrivals", load_heading(answer.input), ""}, {"setting", "Setting", ""}, {"milliseconds", title, "ms"}};
     for (const Statistic& statistic : statistics) {
         for (std::size_t p = 0; p < answer.policies.size(); ++p) {
-            for (std::size_t i = 0; i < answer.input.arrivals_per_second.size(); ++i) {
+            for (std::size_t i = 0; i < answer.input.loads.size(); ++i) {
                 if (const auto& served = answer.served[p][i].served) {
-                    figure.rows.push_back({{"arrivals", answer.input.arrivals_per_second[i]},
+                    figure.rows.push_back({{"arrivals", answer.input.loads[i]},
                                            {"setting", answer.policies[p].name},
                                            {"statistic", statistic.name},
                                            {"milliseconds", 1e3 * statistic.of(*served.*latency)}});
@@ -90,7 +91,7 @@ Figure size_figure(const sweeps::TrafficAnswer& answer) {
         const sweeps::ClearingSimulation* simulated = simulated_at(answer, i);
         const std::vector<double>& closed = answer.forecasts[i].batch_size;
         for (std::size_t j = 0; j < closed.size(); ++j) {
-            figure.rows.push_back({{"arrivals", text::short_text(answer.input.arrivals_per_second[i])},
+            figure.rows.push_back({{"arrivals", text::short_text(answer.input.loads[i])},
                                    {"size", j},
                                    {"probability", 100.0 * closed[j]},
                                    {"simulated", simulated != nullptr ? Json(100.0 * simulated->batch_size[j].mean) : Json()}});
@@ -115,7 +116,7 @@ Figure cleared_latency_figure(const sweeps::TrafficAnswer& answer) {
     for (std::size_t p = 0; p < answer.policies.size(); ++p) {
         for (std::size_t i = 0; i < answer.forecasts.size(); ++i) {
             const sweeps::ClearedPoint& point = answer.cleared[p][i];
-            figure.rows.push_back({{"arrivals", answer.input.arrivals_per_second[i]},
+            figure.rows.push_back({{"arrivals", answer.input.loads[i]},
                                    {"setting", answer.policies[p].name},
                                    {"free_server", 1e3 * point.load.latency_of_free_server.value()},
                                    {"simulated", point.simulated ? Json(1e3 * point.simulated->latency.mean.mean) : Json()}});
@@ -129,7 +130,10 @@ std::string overloads_text(const sweeps::TrafficAnswer& answer) {
     for (const std::string& sentence : overload_sentences(answer)) {
         text += (text.empty() ? "" : " ") + sentence;
     }
-    return text.empty() ? "Every setting keeps up with every arrival rate." : text;
+    return text.empty() ? answer.input.closed_loop
+                              ? "In a closed loop each client waits for its answer, so every setting keeps up."
+                              : "Every setting keeps up with every arrival rate."
+                        : text;
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ std::string time_text(const sweeps::TrafficAnswer& answer, std::size_t policy, s
 }  // namespace
 
 std::string sentence_of(const sweeps::TrafficAnswer& answer) {
-    const std::vector<double>& rates = answer.input.arrivals_per_second;
+    const std::vector<double>& rates = answer.input.loads;
     const std::vector<sweeps::ServedPoint>& scheduled = answer.served[answer.schedule()];
     const auto last =
         std::find_if(scheduled.rbegin(), scheduled.rend(), [](const sweeps::ServedPoint& p) { return p.served.has_value(); });
@@ -36,8 +36,8 @@ std::string sentence_of(const sweeps::TrafficAnswer& answer) {
                            text::short_text(rates.front()), text::short_text(scheduled.front().most_requests_per_second));
     }
     const auto rate = static_cast<std::size_t>(scheduled.rend() - last) - 1;
-    std::string text = fmt::format("At {} requests/s the schedule completes a request in {} on average",
-                                   text::short_text(rates[rate]), time_text(answer, answer.schedule(), rate));
+    std::string text = fmt::format("At {} {} the schedule completes a request in {} on average", text::short_text(rates[rate]),
+                                   load_unit(answer.input), time_text(answer, answer.schedule(), rate));
     text += answer.served[answer.plain()][rate].served
                 ? fmt::format(", plain decoding in {}", time_text(answer, answer.plain(), rate))
                 : std::string("; plain decoding cannot keep up");
@@ -50,7 +50,7 @@ std::string sentence_of(const sweeps::TrafficAnswer& answer) {
 
 std::vector<std::string> overload_sentences(const sweeps::TrafficAnswer& answer) {
     std::vector<std::string> sentences;
-    const std::vector<double>& rates = answer.input.arrivals_per_second;
+    const std::vector<double>& rates = answer.input.loads;
     for (std::size_t p = 0; p < answer.policies.size(); ++p) {
         for (std::size_t i = 0; i < rates.size(); ++i) {
             if (!answer.served[p][i].served) {

@@ -6,6 +6,7 @@
 #include "reports/estimate/estimate_output.h"
 #include "reports/provenance_output.h"
 #include "reports/shape_text.h"
+#include "reports/trust_text.h"
 #include "text/precision_text.h"
 
 namespace treeline::reports {
@@ -136,6 +137,7 @@ Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
             {"configuration", configuration_json(estimate)},
             {"fits", round.fits},
             {"speedup", round.throughput_multiplier},
+            {"chances", estimate.chances ? chances_json(*estimate.chances) : Json()},
             {"iteration_time_multiplier", round.iteration_multiplier},
             {"accept_length", round.accept_length},
             {"break_even_accept_length", round.iteration_multiplier},

@@ -7,6 +7,7 @@
 #include "reports/estimate/estimate_output.h"
 #include "reports/provenance_output.h"
 #include "reports/shape_text.h"
+#include "reports/trust_text.h"
 #include "text/number_text.h"
 #include "text/precision_text.h"
 #include "text/steady_text.h"
@@ -246,6 +247,9 @@ std::string estimate_table(const sweeps::PointEstimate& estimate) {
     std::string text = text::wrapped(sentence_of(estimate), page_width) + "\n\n";
     text += configuration(estimate) + "\n";
     text += gains(estimate) + "\n";
+    if (estimate.chances) {
+        text += text::wrapped(chances_sentence(*estimate.chances), page_width) + "\n\n";
+    }
     if (speculates) {
         text += round_facts(estimate) + "\n" + rollbacks(estimate);
     }

@@ -176,6 +176,11 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input, const 
                                             {"remark", flags.remark}});
         }
         json["uncertainty"] = answer.interval ? interval_json(*answer.interval, answer.trust) : Json();
+        json["rejected_drafting"] =
+            answer.rejected ? Json{{"label", answer.rejected->label},
+                                   {"gain", answer.rejected->gain},
+                                   {"chances", answer.rejected->chances ? chances_json(*answer.rejected->chances) : Json()}}
+                            : Json();
     }
     json["excluded"] = Json::array();
     for (const sweeps::Exclusion& exclusion : answer.result.excluded) {

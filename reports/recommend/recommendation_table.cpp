@@ -231,7 +231,7 @@ std::string engine_table(const sweeps::Answer& answer, const std::vector<engines
 
 std::string uncertainty(const sweeps::Answer& answer) {
     if (!answer.interval) {
-        return "";
+        return answer.rejected ? text::wrapped(rejected_text(*answer.rejected), page_width) + "\n\n" : "";
     }
     std::string text;
     for (const std::string& sentence :

@@ -168,7 +168,7 @@ FigureSection traffic_study(const sweeps::Answer& answer) {
     const sweeps::BatchServer server{input.settings, sweeps::best_by_batch(input.settings, input.capacity)};
     const double most = sweeps::most_requests_per_second(server, input.requests);
     for (const double load : {0.1, 0.3, 0.5, 0.7, 0.85, 0.95}) {
-        input.arrivals_per_second.push_back(load * most);
+        input.loads.push_back(load * most);
     }
     const int capacity = input.capacity;
     FigureSection section = traffic_section(sweeps::study_traffic(std::move(input)));

@@ -101,6 +101,12 @@ Json serving_row_json(const validation::ServingStudy& study, const validation::E
             {"predicted", row.error.predicted},
             {"error", row.error.relative()},
             {"fits_in_memory", row.fits},
+            {"plain_ms", 1e3 * row.times.plain},
+            {"draft_ms", 1e3 * row.times.draft},
+            {"verify_ms", 1e3 * row.times.verify},
+            {"rollback_ms", 1e3 * row.times.rollback},
+            {"host_ms", 1e3 * row.times.host},
+            {"prompts_ms", 1e3 * row.times.prompts},
             {"left_out", ""}};
 }
 
@@ -168,9 +174,10 @@ Json serving_json(const validation::ServingStudy& study) {
 
 std::string serving_csv(const std::vector<validation::ServingStudy>& studies) {
     const std::vector<std::string> keys = {
-        "file",     "row",       "id",    "series",         "mode",     "table",   "model",        "device",
-        "stack",    "devices",   "cut",   "batch",          "context",  "drafter", "draft_tokens", "accept_length",
-        "measured", "predicted", "error", "fits_in_memory", "left_out", "detail"};
+        "file",         "row",           "id",          "series",    "mode",       "table",          "model",
+        "device",       "stack",         "devices",     "cut",       "batch",      "context",        "drafter",
+        "draft_tokens", "accept_length", "measured",    "predicted", "error",      "fits_in_memory", "plain_ms",
+        "draft_ms",     "verify_ms",     "rollback_ms", "host_ms",   "prompts_ms", "left_out",       "detail"};
     Json all = Json::array();
     for (const validation::ServingStudy& study : studies) {
         for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {

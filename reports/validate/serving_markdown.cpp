@@ -63,12 +63,20 @@ std::string worst_sentence(const validation::ErrorTable& table) {
 }
 
 std::string verdicts_sentence(const validation::Verdicts& verdicts) {
+    const std::size_t paying = verdicts.cells() - verdicts.losing();
+    const auto share = [](std::size_t part, std::size_t of) {
+        return of == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(of);
+    };
     return fmt::format(
-        "  By the errors on other devices, speculation pays in {} cells with 8 chances in 10 ({} of them lose), loses in {} "
-        "({} do),\n"
-        "  and {} are left open ({} lose).\n",
-        verdicts.pays.cells, verdicts.pays.losing, verdicts.loses.cells, verdicts.loses.losing, verdicts.unsure.cells,
-        verdicts.unsure.losing);
+        "  Said as recommendations say it, by the errors on other devices with 8 chances in 10: of {} losing cells {} ({}) "
+        "are\n"
+        "  said to lose, {} are called too close and {} are said to pay; of {} others {} ({}) are said to lose, {} are too "
+        "close\n"
+        "  and {} are said to pay.\n",
+        verdicts.losing(), verdicts.found(), text::percent_text(share(verdicts.found(), verdicts.losing())),
+        verdicts.unsure.losing, verdicts.pays.losing, paying, verdicts.false_alarms(),
+        text::percent_text(share(verdicts.false_alarms(), paying)), verdicts.unsure.cells - verdicts.unsure.losing,
+        verdicts.pays.cells - verdicts.pays.losing);
 }
 
 std::string table_lines(const validation::ErrorTable& table, const std::string& mode) {
@@ -152,7 +160,7 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
         "\n## Measured serving rows\n\n"
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
         "others\n"
-        "measured; {} of {} usable pairs can be priced. Eight numbers are fitted to some of the speed-ups, those of the stacks "
+        "measured; {} of {} usable pairs can be priced. Eleven numbers are fitted to some of the speed-ups, those of the stacks "
         "to\n"
         "most dense runs; their descriptions say which. The last column is the share of rows in an interval of nominal 80 %\n"
         "whose width comes from other models, devices or engines (one vote a deployment) and the ratio of its ends.\n\n"

@@ -94,8 +94,10 @@ std::string verdicts_line(const validation::Verdicts& verdicts) {
     const auto text = [](const char* said, const validation::Verdicts::Count& count) {
         return fmt::format("{} {} cells, of which {} lose", said, count.cells, count.losing);
     };
-    return "By the errors on other devices, 8 in 10 sure that it " + text("pays in", verdicts.pays) + ", " +
-           text("loses in", verdicts.loses) + "; " + text("unsure in", verdicts.unsure) + "\n";
+    return "Verdicts as recommendations print them, by the errors on other devices: it " + text("pays in", verdicts.pays) +
+           ", " + text("loses in", verdicts.loses) + "; " + text("too close to call in", verdicts.unsure) + "\n" +
+           fmt::format("  of the losing cells {} of {} are said to lose; false alarms: {} of {}\n", verdicts.found(),
+                       verdicts.losing(), verdicts.false_alarms(), verdicts.cells() - verdicts.losing());
 }
 
 std::string left_out_text(const std::string& heading, const std::vector<validation::ReasonCount>& reasons) {

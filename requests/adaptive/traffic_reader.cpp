@@ -1,6 +1,7 @@
 #include "requests/adaptive/traffic_reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -15,8 +16,7 @@ namespace treeline::requests {
 namespace {
 
 /// A number, or a list of increasing ones.
-std::vector<double> read_arrivals(json::Reader& root) {
-    constexpr json::NumbersKey key = requests_keys::arrivals_per_second;
+std::vector<double> read_increasing(json::Reader& root, json::NumbersKey key) {
     if (root.has(key) && root.raw().at(std::string(key)).is_number()) {
         return {root.number(key, key.low, key.high)};
     }
@@ -42,6 +42,21 @@ void read_lengths(json::Reader& root, sweeps::Requests& requests) {
         requests.output_tokens = read<double>(root, key);
     }
     requests.prefill = Seconds(1e-3 * read(root, requests_keys::prefill_ms));
+}
+
+/// Arrival rates, or numbers of requests in flight.
+void read_loads(json::Reader& root, sweeps::TrafficInput& input) {
+    input.closed_loop = root.has(requests_keys::concurrency);
+    if (input.closed_loop && root.has(requests_keys::arrivals_per_second)) {
+        root.problem({}, "gives arrivals_per_second and concurrency, but exactly one is needed");
+    }
+    input.loads = read_increasing(root, input.closed_loop ? requests_keys::concurrency : requests_keys::arrivals_per_second);
+    if (input.closed_loop && std::any_of(input.loads.begin(), input.loads.end(), [](double c) { return c != std::floor(c); })) {
+        root.problem(requests_keys::concurrency, "must hold whole numbers");
+    }
+    if (input.closed_loop && root.has(requests_keys::clearing)) {
+        root.problem(requests_keys::clearing, "collects arriving requests; it needs arrivals_per_second, not concurrency");
+    }
 }
 
 std::optional<sweeps::ClearingWindow> read_clearing(json::Reader& root) {
@@ -164,7 +179,7 @@ void check_effort(json::Reader& root, const sweeps::TrafficInput& input) {
     const double tokens = requests * input.requests.output_tokens;
     if (tokens > most_simulated_tokens) {
         root.problem(requests_keys::simulation,
-                     fmt::format("asks for {} tokens at each arrival rate and setting; at most {} can be simulated",
+                     fmt::format("asks for {} tokens at each load and setting; at most {} can be simulated",
                                  text::short_text(tokens), text::short_text(most_simulated_tokens)));
     }
 }
@@ -190,7 +205,7 @@ sweeps::TrafficInput read_traffic(json::Document& document, Descriptions& descri
     json::Reader root = document.root();
     input.title = read(root, requests_keys::title);
     input.source = read(root, requests_keys::source);
-    input.arrivals_per_second = read_arrivals(root);
+    read_loads(root, input);
     input.capacity = read<int>(root, requests_keys::capacity);
     read_lengths(root, input.requests);
     input.clearing = read_clearing(root);

@@ -153,6 +153,8 @@ inline constexpr double most_milliseconds = 1e7;
 
 inline constexpr NumbersKey arrivals_per_second{"arrivals_per_second", 1e-6, 1e6,
                                                 "requests; one number, or an increasing list"};
+inline constexpr NumbersKey concurrency{"concurrency", 1, most_capacity,
+                                        "instead: whole numbers of requests that clients keep in flight, likewise"};
 inline constexpr CountKey capacity{"capacity", 1, most_capacity, {}, "sequences decoded at once"};
 inline constexpr CountKey output_tokens{"output_tokens",       1,  most_output_tokens, {},
                                         "length of an answer", {}, ", or an object"};
@@ -165,8 +167,8 @@ inline constexpr PartKey batch{"batch", "list", "batches of those times"};
 inline constexpr PartKey design_point{"design_point", "object", "… a set-up to price; plain decoding is a setting in any case"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(title, source, arrivals_per_second, capacity, output_tokens, prefill_ms, clearing, simulation, settings,
-                   batch, design_point);
+    return rows_of(title, source, arrivals_per_second, concurrency, capacity, output_tokens, prefill_ms, clearing, simulation,
+                   settings, batch, design_point);
 }
 
 }  // namespace treeline::requests::requests_keys

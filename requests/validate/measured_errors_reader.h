@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "requests/catalogue.h"
-#include "sweeps/trust.h"
+#include "sweeps/measured_errors.h"
 
 namespace treeline::requests {
 

@@ -7,13 +7,14 @@
 namespace treeline::sweeps {
 namespace {
 
-ServedPoint serve(const TrafficInput& input, const TrafficPolicy& policy, double arrivals) {
+ServedPoint serve(const TrafficInput& input, const TrafficPolicy& policy, double load) {
     Requests requests = input.requests;
-    requests.per_second = arrivals;
+    requests.per_second = input.closed_loop ? 0.0 : load;
+    requests.clients = input.closed_loop ? static_cast<int>(load) : 0;
     const BatchServer server{input.settings, policy.schedule};
     ServedPoint point;
     point.most_requests_per_second = most_requests_per_second(server, requests);
-    if (arrivals < point.most_requests_per_second) {
+    if (requests.per_second < point.most_requests_per_second) {
         point.served = simulate_serving(server, requests, input.size, 0.95);
     }
     return point;
@@ -46,7 +47,7 @@ ClearedPoint clear(const TrafficInput& input, const ClearingQueue& queue, const 
 void study_clearing(TrafficAnswer& answer) {
     const TrafficInput& input = answer.input;
     std::vector<ClearingQueue> queues;
-    for (const double arrivals : input.arrivals_per_second) {
+    for (const double arrivals : input.loads) {
         queues.push_back({arrivals, input.capacity, input.clearing->wait, input.clearing->opens});
         answer.forecasts.push_back(forecast(queues.back()));
     }
@@ -75,8 +76,8 @@ TrafficAnswer study_traffic(TrafficInput input) {
     answer.policies.push_back({"schedule", best_by_batch(answer.input.settings, answer.input.capacity)});
     for (const TrafficPolicy& policy : answer.policies) {
         answer.served.emplace_back();
-        for (const double arrivals : answer.input.arrivals_per_second) {
-            answer.served.back().push_back(serve(answer.input, policy, arrivals));
+        for (const double load : answer.input.loads) {
+            answer.served.back().push_back(serve(answer.input, policy, load));
         }
     }
     if (answer.input.clearing) {

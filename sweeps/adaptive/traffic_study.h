@@ -22,7 +22,8 @@ struct TrafficInput {
     std::string priced;                        ///< the design point behind the round times; empty where the file gives them
     std::vector<SpeculationSetting> settings;  ///< one of them is plain decoding
     int capacity = 1;
-    std::vector<double> arrivals_per_second;
+    std::vector<double> loads;  ///< requests that arrive a second or, in a closed loop, that clients keep in flight
+    bool closed_loop = false;
     Requests requests;  ///< per_second aside
     std::optional<ClearingWindow> clearing;
     SimulationSize size;
@@ -34,7 +35,7 @@ struct TrafficPolicy {
     SettingByBatch schedule;
 };
 
-/// Continuous batching of one policy at one arrival rate.
+/// Continuous batching of one policy at one load.
 struct ServedPoint {
     double most_requests_per_second = 0.0;
     std::optional<ServedTraffic> served;  ///< nothing where the queue would grow without end
@@ -49,9 +50,9 @@ struct ClearedPoint {
 struct TrafficAnswer {
     TrafficInput input;
     std::vector<TrafficPolicy> policies;             ///< settings in their order, then the schedule
-    std::vector<std::vector<ServedPoint>> served;    ///< by policy, then arrival rate
-    std::vector<ClearingForecast> forecasts;         ///< by arrival rate; empty without a clearing window
-    std::vector<std::vector<ClearedPoint>> cleared;  ///< by policy, then arrival rate; empty likewise
+    std::vector<std::vector<ServedPoint>> served;    ///< by policy, then load
+    std::vector<ClearingForecast> forecasts;         ///< by load; empty without a clearing window
+    std::vector<std::vector<ClearedPoint>> cleared;  ///< by policy, then load; empty likewise
 
     [[nodiscard]] std::size_t schedule() const { return policies.size() - 1; }
     [[nodiscard]] std::size_t plain() const;

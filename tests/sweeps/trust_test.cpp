@@ -70,6 +70,40 @@ TEST_CASE("wide errors put the switch-off batch into a range, and no errors leav
     CHECK_FALSE(unsure.trust->switch_off->latest);
 }
 
+TEST_CASE("eight chances in ten decide whether speculation pays", "[trust]") {
+    const MeasuredErrors errors = errors_of(0.2);  // ten ratios, 0.8 to 1.2 in even steps
+    const RecommendInput input = example();
+    const sim::RoundSetup& setup = input.workload.variants.front().setup;
+    const auto at = [&](double gain) { return *chances_of(setup, {{1.0, gain, 1.0}}, 1.0, errors); };
+    CHECK(at(1.3).pays == Approx(1.0));  // 0.8 of 1.3 still gains
+    CHECK(at(1.3).verdict == numerics::Verdict::pays);
+    CHECK(at(1.0).pays == Approx(0.5));
+    CHECK(at(1.0).verdict == numerics::Verdict::open);
+    CHECK(at(0.84).pays == Approx(0.1));  // of the ratios only 1.2 lifts it above 1
+    CHECK(at(0.84).verdict == numerics::Verdict::loses);
+    // Half of the traffic gains for sure, and half of it loses for sure.
+    const GainChances mixed = *chances_of(setup, {{1.0, 2.0, 0.5}, {64.0, 0.5, 0.5}}, 1.0, errors);
+    CHECK(mixed.pays == Approx(0.5));
+    CHECK(mixed.verdict == numerics::Verdict::open);
+    CHECK_FALSE(chances_of(setup, {{1.0, 2.0, 1.0}}, 1.0, {}));
+}
+
+TEST_CASE("where plain decoding is recommended, the best that drafts is named with its chances", "[trust]") {
+    RecommendInput input = example();
+    input.errors = errors_of(0.1);
+    for (Variant& variant : input.workload.variants) {
+        variant.setup.acceptance = sim::DraftAcceptance(sim::Acceptance::geometric(0.02));
+    }
+    const Answer result = answer(std::move(input), 1);
+    REQUIRE(result.result.recommendation);
+    REQUIRE_FALSE(result.result.recommendation->speculate);
+    REQUIRE(result.rejected);
+    CHECK(result.rejected->gain < 1.0);
+    REQUIRE(result.rejected->chances);
+    CHECK(result.rejected->chances->verdict == numerics::Verdict::loses);
+    CHECK_FALSE(result.rejected->label.empty());
+}
+
 TEST_CASE("the choice is less sure where errors are large", "[trust]") {
     const ChoiceWorlds sure = *with_errors(errors_of(0.0)).trust->choice;
     const ChoiceWorlds unsure = *with_errors(errors_of(0.6)).trust->choice;

@@ -105,7 +105,9 @@ TEST_CASE("devices and engines are found by what people call them") {
     CHECK(device_of("Trainium") == "no description of the device");
     CHECK(std::get<std::string>(stack_named(parts(), "vllm or sglang (not stated)", "")) == "vllm");
     CHECK(std::get<std::string>(stack_named(parts(), "trtllm", "")) == "tensorrt-llm");
-    CHECK(std::get<Unmapped>(stack_named(parts(), "vllm-ascend", "")).reason == "no stack of the engine");
+    CHECK(std::get<std::string>(stack_named(parts(), "vllm-ascend", "")) == "cuda-graph");
+    CHECK(std::get<std::string>(stack_named(parts(), "not stated", "")) == "cuda-graph");
+    CHECK(std::get<Unmapped>(stack_named(parts(), "an engine of their own", "")).reason == "no stack of the engine");
 }
 
 TEST_CASE("a version of an engine picks the newest stack that is not newer") {
@@ -297,6 +299,24 @@ TEST_CASE("a run faster than its checkpoint can be read was in another format") 
     CHECK(fast.left_out.front().reason == "faster than its checkpoint can be read: the format is not stated");
     CHECK(speculative_points_in(row + "6.5").points.size() == 1);
     CHECK(speculative_points_in(row + R"(2.5, "target_precision": "fp8")").points.size() == 1);
+}
+
+TEST_CASE("of replicas one is priced, with its share of the requests") {
+    const MeasuredPoints read = speculative_points_in(
+        R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 32, "n_gpus": 8, "dp": 2)");
+    REQUIRE(read.points.size() == 1);
+    CHECK(read.points[0].batch == 16.0);
+    CHECK(read.points[0].cut.tensor == 4.0);
+}
+
+TEST_CASE("of a conversation that is cached only the last turn is read") {
+    const std::string row = R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 1, "input_len": "32K-48K context")";
+    const MeasuredPoints turns = speculative_points_in(row + R"(, "dataset": "32K prefix + 10 rounds of 2k in / 1k out")");
+    REQUIRE(turns.points.size() == 1);
+    CHECK(turns.points[0].prompt_tokens == 2048.0);
+    CHECK(turns.points[0].context == 40.0 * 1024.0 + 0.5 * 1024.0);
+    const MeasuredPoints other = speculative_points_in(row);
+    CHECK(other.points.at(0).prompt_tokens == 40.0 * 1024.0);
 }
 
 TEST_CASE("decode context parallelism is a field, or a remark in the notes") {

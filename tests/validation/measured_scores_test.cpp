@@ -62,7 +62,7 @@ TEST_CASE("a false alarm is a predicted loss that did not happen") {
 }
 
 TEST_CASE("verdicts count what is said and what was measured") {
-    const std::vector<double> chances = {0.1, 0.2, 0.5, 0.79, 0.8, 1.0}, measured = {1.5, 0.9, 1.1, 0.9, 0.8, 1.2};
+    const std::vector<double> chances = {0.1, 0.19, 0.5, 0.79, 0.8, 1.0}, measured = {1.5, 0.9, 1.1, 0.9, 0.8, 1.2};
     const Verdicts verdicts = verdicts_of(chances, measured);
     CHECK(verdicts.pays.cells == 2);
     CHECK(verdicts.pays.losing == 1);
@@ -70,6 +70,10 @@ TEST_CASE("verdicts count what is said and what was measured") {
     CHECK(verdicts.unsure.losing == 1);
     CHECK(verdicts.loses.cells == 2);
     CHECK(verdicts.loses.losing == 1);
+    CHECK(verdicts.losing() == 3);
+    CHECK(verdicts.cells() == 6);
+    CHECK(verdicts.found() == 1);
+    CHECK(verdicts.false_alarms() == 1);
 }
 
 TEST_CASE("step costs come from other families") {

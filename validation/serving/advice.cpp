@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "numerics/quantile.h"
+#include "numerics/verdict.h"
 
 namespace treeline::validation {
 namespace {
@@ -92,12 +93,12 @@ void count_choices(std::span<const AdvisedRow> rows, Advice& advice) {
 }  // namespace
 
 Verdicts verdicts_of(std::span<const double> chances, std::span<const double> measured) {
-    constexpr double unlikely = 0.2, likely = 0.8;
     Verdicts verdicts;
     for (std::size_t i = 0; i < chances.size(); ++i) {
-        Verdicts::Count& count = chances[i] <= unlikely ? verdicts.pays
-                                 : chances[i] >= likely ? verdicts.loses
-                                                        : verdicts.unsure;
+        const numerics::Verdict verdict = numerics::verdict_of(chances[i]);
+        Verdicts::Count& count = verdict == numerics::Verdict::pays    ? verdicts.pays
+                                 : verdict == numerics::Verdict::loses ? verdicts.loses
+                                                                       : verdicts.unsure;
         ++count.cells;
         count.losing += measured[i] < 1.0 ? 1 : 0;
     }

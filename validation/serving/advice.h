@@ -33,13 +33,18 @@ struct Advice {
     double p90_regret = 0.0;
 };
 
-/// Cells by what is said of them where the chance of a loss, from errors on other devices, is at most 20 %, at least 80 %, or
-/// in between; and how many of each were measured below 1.
+/// Cells by what is said of them (numerics::verdict_of), and how many of each were measured below 1.
 struct Verdicts {
     struct Count {
         std::size_t cells = 0, losing = 0;
     };
     Count pays, unsure, loses;
+
+    [[nodiscard]] std::size_t losing() const { return pays.losing + unsure.losing + loses.losing; }
+    [[nodiscard]] std::size_t cells() const { return pays.cells + unsure.cells + loses.cells; }
+    /// Said to lose: of the cells that do, and of those that do not.
+    [[nodiscard]] std::size_t found() const { return loses.losing; }
+    [[nodiscard]] std::size_t false_alarms() const { return loses.cells - loses.losing; }
 };
 
 /// `chances` of a loss, and what was measured.

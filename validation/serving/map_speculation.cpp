@@ -70,11 +70,15 @@ Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& ki
         drafter.kind = kind == "eagle" ? sim::OneLayerKind::eagle : sim::OneLayerKind::mtp;
         return sim::Drafter{drafter};
     }
-    if (kind == "ngram") {
-        return sim::Drafter{sim::NgramDrafter{}};
+    if (kind == "ngram" || kind == "recycling") {
+        sim::NgramDrafter lookup;
+        lookup.kind = kind == "ngram" ? sim::LookupKind::ngram : sim::LookupKind::recycling;
+        return sim::Drafter{lookup};
     }
-    if (kind == "medusa") {
-        return sim::Drafter{sim::MedusaDrafter{drafts, 1}};
+    if (kind == "medusa" || kind == "hydra") {
+        sim::MedusaDrafter heads{drafts, 1};
+        heads.kind = kind == "medusa" ? sim::HeadsKind::medusa : sim::HeadsKind::hydra;
+        return sim::Drafter{heads};
     }
     if (kind == "model" || kind == "pard") {
         const Mapped<std::string> model = model_named(parts, row.drafter_model);
@@ -92,7 +96,10 @@ void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoin
     const DatasetEntry& dataset = dataset_for(names, row.dataset);
     const bool thinks = normalised(row.model).find("thinking") != std::string::npos;
     const double answer = row.output_tokens.value_or(thinks ? names.reasoning_output_tokens : dataset.output_tokens);
-    point.prompt_tokens = row.prompt_tokens.value_or(row.context.value_or(dataset.prompt_tokens));
+    // Of a context that the data set's turns build up, only the last turn is read anew.
+    const bool cached_turns = row.context && dataset.cached_turns;
+    point.prompt_tokens =
+        row.prompt_tokens.value_or(cached_turns ? dataset.prompt_tokens : row.context.value_or(dataset.prompt_tokens));
     point.output_tokens = dataset.decoding_only ? 0.0 : answer;
     point.context = (row.context ? *row.context : point.prompt_tokens) + 0.5 * answer;
 }
@@ -162,7 +169,7 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
             continue;
         }
         set_lengths(row, parts.names, point);
-        point.batch = *row.batch;
+        point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
         if (reads_faster_than_memory(row, parts, point)) {
             result.left_out.push_back({i, "faster than its checkpoint can be read: the format is not stated", row.format, {}});
             continue;

@@ -234,16 +234,14 @@ Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& sta
     if (is_zero(stated.tensor) || is_zero(stated.attention_data) || is_zero(stated.expert_tensor) || is_zero(stated.expert)) {
         return Unmapped{"parallelism is not stated", "a zero"};
     }
-    if (above_one(stated.data)) {
-        return Unmapped{"replicas", fmt::format("dp {}", *stated.data)};
-    }
     if (splits_layers && above_one(stated.devices)) {
-        return Unmapped{"layers split over devices", fmt::format("{} devices", *stated.devices)};
+        return DeviceCut{1.0, {1.0, 1.0, *stated.devices}};
     }
     if (!stated.tensor && !stated.devices) {
         return DeviceCut{fewest_ranks(parts, model, precision, device), {}};
     }
-    const double tensor = stated.tensor.value_or(stated.devices.value_or(1.0));
+    const double replicas = std::max(1.0, stated.data.value_or(1.0));  // each serves its share; one of them is priced
+    const double tensor = stated.tensor.value_or(stated.devices.value_or(1.0) / replicas);
     const double data = stated.attention_data.value_or(1.0), experts = stated.expert.value_or(1.0);
     const StatedCut cut = read_as_documented({tensor, data, stated.expert_tensor.value_or(tensor * data / experts), experts});
     if (cut.tensor * cut.data != cut.expert_tensor * cut.experts) {

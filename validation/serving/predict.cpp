@@ -17,6 +17,12 @@ double SpeculativePoint::speed_up(double accept_length) {
     setup_.acceptance = acceptance_for(point_, accept_length);
     const sim::CompiledRound round = sim::compile_round(setup_);
     const sim::RoundEstimate with = sim::evaluate(round, {1, point_.batch, point_.context});
+    times_ = {with.throughput_multiplier * with.time_per_token.value(),
+              with.draft.value(),
+              with.verify.value(),
+              with.rollback.value(),
+              with.host.value(),
+              with.prompts.value()};
     if (point_.quantity != MeasuredQuantity::throughput_gain) {
         return with.throughput_multiplier;
     }

@@ -8,6 +8,12 @@ namespace treeline::validation {
 /// Time per output token without speculation, in seconds: RoundEstimate::time_per_token.
 double predicted_time_per_token(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode);
 
+/// Where the time of a round goes, as predicted: seconds of a whole batch, prompts of other requests included.
+struct RoundTimes {
+    double plain = 0.0;  ///< a step without speculation
+    double draft = 0.0, verify = 0.0, rollback = 0.0, host = 0.0, prompts = 0.0;
+};
+
 /// A speculative point, compiled for one accept length after the other.
 class SpeculativePoint {
 public:
@@ -18,6 +24,8 @@ public:
     /// The accept length at which the point is predicted to be this much faster, between 1 and the most that its draft can
     /// yield.
     [[nodiscard]] double accept_length_for(double speed_up);
+    /// The parts of the round that speed_up() was last asked for.
+    [[nodiscard]] const RoundTimes& times() const { return times_; }
     /// Whether the round is predicted to fit into memory.
     [[nodiscard]] bool fits();
 
@@ -25,6 +33,7 @@ private:
     MeasuredPoint point_;
     sim::RoundSetup setup_;
     double longest_ = 1.0;
+    RoundTimes times_;
 };
 
 }  // namespace treeline::validation

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -79,16 +80,18 @@ FitRows as_predicted(const ErrorTable& table) {
     };
 }
 
+numerics::CaseTraits traits_of(const MeasuredPoint& point, const ServingParts& parts) {
+    const auto group = [&](Grouping grouping) { return group_of(point, parts, grouping); };
+    return {{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)}, numerics::level_of_batch(point.batch)};
+}
+
 std::vector<numerics::CaseResidual> residuals_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points,
                                                  const ServingParts& parts) {
     std::vector<numerics::CaseResidual> residuals;
     for (const ScoredPoint& row : table.rows) {
         const MeasuredPoint& point = points[row.point];
-        const auto group = [&](Grouping grouping) { return group_of(point, parts, grouping); };
         residuals.push_back(
-            {{{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)}, numerics::level_of_batch(point.batch)},
-             group(Grouping::deployment),
-             row.error.measured / row.error.predicted});
+            {traits_of(point, parts), group_of(point, parts, Grouping::deployment), row.error.measured / row.error.predicted});
     }
     return residuals;
 }
@@ -147,21 +150,23 @@ std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const std::vect
     return result;
 }
 
-/// What the errors on other devices say of speed-ups: gain, loss or neither.
-Verdicts verdicts_by_device(const LeftOutRows& rows, const std::vector<MeasuredPoint>& points, const ServingParts& parts,
-                            const FitRows& fit) {
-    std::vector<std::string> families, deployments;
-    std::vector<numerics::CaseTraits> traits;
-    for (std::size_t i = 0; i < rows.points.size(); ++i) {
-        families.push_back(group_of(points[rows.points[i]], parts, Grouping::device));
-        deployments.push_back(rows.residuals[i].deployment);
-        traits.push_back(rows.residuals[i].traits);
+/// What a recommendation would have said of each row of a table, had no row of its device been known.
+Verdicts verdicts_by_device(const ServingStudy& study, const ErrorTable& table) {
+    const std::vector<MeasuredPoint>& points = study.speculation.points;
+    std::map<std::string, std::vector<numerics::CaseResidual>> of_others;
+    std::vector<double> chances, measured;
+    for (const ScoredPoint& row : table.rows) {
+        const MeasuredPoint& point = points[row.point];
+        auto& [device, others] = *of_others.try_emplace(point.device).first;
+        if (others.empty()) {
+            std::copy_if(study.speed_up_residuals.begin(), study.speed_up_residuals.end(), std::back_inserter(others),
+                         [&, of = device](const numerics::CaseResidual& residual) { return residual.traits.alike[1] != of; });
+        }
+        const numerics::CaseTraits traits = traits_of(point, study.input.parts);
+        chances.push_back(others.empty() ? 0.5 : numerics::residual_share_below(others, traits, 1.0 / row.error.predicted));
+        measured.push_back(row.error.measured);
     }
-    std::vector<double> chances;
-    for (const HeldOutRow& row : leave_families_out({families, deployments, traits}, rows.measured, fit)) {
-        chances.push_back(row.below_one);
-    }
-    return verdicts_of(chances, rows.measured);
+    return verdicts_of(chances, measured);
 }
 
 LeftOutRows rows_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points, const ServingParts& parts) {
@@ -202,9 +207,6 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
     table.by_series = summary_by_series(table.rows, series);
     table.groups = groups_of(table, points, parts, groupings);
     table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
-    if (table.advice) {
-        table.verdicts = verdicts_by_device(rows_of(table, points, parts), points, parts, fit);
-    }
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
     table.by_smallest_batch = summary_of_naive(table.rows, &ScoredPoint::by_smallest_batch);
 }
@@ -324,6 +326,11 @@ ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
     }
     score_speculation(study);
     make_intervals(study);
+    for (std::optional<ErrorTable>* table : {&study.given_length, &study.fitted_length}) {
+        if (*table) {
+            (*table)->verdicts = verdicts_by_device(study, **table);
+        }
+    }
     study.serving_left_out = reasons_of(study.serving, parts, study.input.mode);
     study.speculation_left_out = reasons_of(study.speculation, parts, study.input.mode);
     return study;

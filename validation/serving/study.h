@@ -13,6 +13,7 @@
 #include "validation/serving/families.h"
 #include "validation/serving/held_out.h"
 #include "validation/serving/points.h"
+#include "validation/serving/predict.h"
 
 namespace treeline::validation {
 
@@ -54,6 +55,7 @@ struct ScoredPoint {
     RowError error;         ///< seconds per token, or speed-up
     bool fits = true;       ///< into memory, as predicted
     double accept_length = 1.0;
+    RoundTimes times = {};                                             ///< of a speculative row
     std::optional<double> by_cost_table = {}, by_smallest_batch = {};  ///< what the two naive tables say
 };
 
@@ -70,7 +72,7 @@ struct ErrorTable {
     std::vector<FamilyCoverage> coverage;
     std::optional<ErrorSummary> by_cost_table, by_smallest_batch;  ///< of the naive tables, on the same rows
     std::optional<Advice> advice, advice_by_cost_table;
-    std::optional<Verdicts> verdicts;  ///< by errors on other devices
+    std::optional<Verdicts> verdicts;  ///< as recommendations print them, by the errors on other devices
 };
 
 /// Rows that were left out for one reason, and the errors of those that could be priced all the same.

@@ -77,6 +77,7 @@ private:
         SpeculativePoint speculative(point, study_.input.parts, study_.input.mode);
         ScoredPoint row{i, {point.measured, speculative.speed_up(accept_length)}};
         row.accept_length = accept_length;
+        row.times = speculative.times();
         row.fits = speculative.fits();
         to.table.rows.push_back(row);
         to.series.push_back(sweep_of(row_of(point), point));

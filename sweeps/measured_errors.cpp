@@ -1,0 +1,39 @@
+#include "sweeps/measured_errors.h"
+
+#include <algorithm>
+
+#include "sim/traits.h"
+
+namespace treeline::sweeps {
+
+const MeasuredErrors::OfMode* MeasuredErrors::of(sim::CostMode mode) const {
+    const auto found = std::find_if(modes.begin(), modes.end(), [&](const OfMode& each) { return each.mode == mode; });
+    return found == modes.end() || found->speed_ups.empty() ? nullptr : &*found;
+}
+
+numerics::CaseTraits traits_of(const sim::RoundSetup& setup, double batch) {
+    return {{sim::engine_of_stack(setup.platform.stack.name), setup.platform.device.name, sim::kind_of_model(setup.target)},
+            numerics::level_of_batch(batch)};
+}
+
+std::size_t cases_of_engine(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup) {
+    const std::string engine = sim::engine_of_stack(setup.platform.stack.name);
+    return static_cast<std::size_t>(
+        std::count_if(residuals.begin(), residuals.end(),
+                      [&](const numerics::CaseResidual& residual) { return residual.traits.alike.front() == engine; }));
+}
+
+std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
+                                      const MeasuredErrors& errors) {
+    const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
+    if (of_mode == nullptr || setup.platform.accelerator || cases_of_engine(of_mode->speed_ups, setup) == 0) {
+        return std::nullopt;
+    }
+    double loses = 0.0;
+    for (const GainAt& at : gains) {
+        loses += at.share * numerics::residual_share_below(of_mode->speed_ups, traits_of(setup, at.batch), least / at.gain);
+    }
+    return GainChances{1.0 - loses, numerics::verdict_of(loses)};
+}
+
+}  // namespace treeline::sweeps

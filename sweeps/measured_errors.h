@@ -1,0 +1,50 @@
+// What predictions missed where engines were measured, and what that says of a prediction here: the chance that it pays.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "numerics/residual_interval.h"
+#include "numerics/verdict.h"
+#include "sim/round.h"
+
+namespace treeline::sweeps {
+
+/// What predictions missed where engines were measured, for each cost mode that they were made in.
+struct MeasuredErrors {
+    struct OfMode {
+        sim::CostMode mode = sim::CostMode::roofline;
+        std::vector<numerics::CaseResidual> speed_ups;  ///< with the accept length given
+        std::vector<numerics::CaseResidual> times;      ///< per token, without speculation
+    };
+    std::vector<OfMode> modes;
+    std::string source;
+
+    /// Null if nothing was predicted in that mode.
+    [[nodiscard]] const OfMode* of(sim::CostMode mode) const;
+};
+
+/// What a setup has in common with measured cases, at a batch.
+numerics::CaseTraits traits_of(const sim::RoundSetup& setup, double batch);
+
+/// Cases on the engine of the setup's stack.
+std::size_t cases_of_engine(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup);
+
+/// Whether speculation pays, by what predictions of other speed-ups missed.
+struct GainChances {
+    double pays = 0.5;  ///< the chance that the gain is at least what is asked of it
+    numerics::Verdict verdict = numerics::Verdict::open;
+};
+
+/// A predicted gain at a batch, with its share of the traffic.
+struct GainAt {
+    double batch = 1.0, gain = 1.0, share = 1.0;
+};
+
+/// The mean chance, over the traffic, that gains are at least `least`. Nothing on an accelerator, or where no engine like the
+/// setup's was measured in its cost mode.
+std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
+                                      const MeasuredErrors& errors);
+
+}  // namespace treeline::sweeps
