@@ -108,7 +108,7 @@ void rebase_under(FlagJson& node, const std::string& key, const std::filesystem:
 }  // namespace
 
 FlagJson value_of_flag(const std::string& text) {
-    FlagJson value = FlagJson::parse(text, nullptr, false);
+    FlagJson value = FlagJson::parse(text.starts_with('.') ? "0" + text : text, nullptr, false);  // people write .5
     if (value.is_number() || value.is_object()) {
         return value;
     }
