@@ -7,6 +7,7 @@
 #include "sim/accelerator_round.h"
 #include "sim/prompt_work.h"
 #include "sim/round_rows.h"
+#include "sim/traits.h"
 
 namespace treeline::sim {
 namespace {
@@ -333,7 +334,9 @@ Seconds host_of_layers(const RoundSetup& setup) {
             }));
         }
     }
-    const double others = static_cast<double>(setup.target.order.size()) - in_pieces;
+    // Measured of mixtures and hybrids alone; of dense models nothing says that their layers cost more to verify.
+    const bool dense = kind_of_model(setup.target) == "dense";
+    const double others = dense ? 0.0 : static_cast<double>(setup.target.order.size()) - in_pieces;
     const Seconds shared = setup.platform.parallel.context > 1.0 ? stack.host_per_shared_layer : Seconds(0.0);
     return (stack.host_per_piecewise_layer + shared) * in_pieces + stack.host_per_verified_layer * others;
 }

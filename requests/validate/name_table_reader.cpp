@@ -118,7 +118,6 @@ void read_datasets(json::Reader& root, validation::NameTable& table) {
         entry.prompt_tokens = at.number("prompt_tokens", 0.0, longest_text);
         entry.output_tokens = at.number("output_tokens", 1.0, longest_text);
         entry.decoding_only = at.flag_or("decoding_only", false);
-        entry.cached_turns = at.flag_or("cached_turns", false);
         static_cast<void>(at.text("kind"));
         table.datasets.push_back(std::move(entry));
         finish_entry(at);

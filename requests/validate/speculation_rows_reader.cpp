@@ -68,11 +68,6 @@ constexpr double largest = 1e9;
 
 /// A number, or a text that holds one or a range of them: 8192, "34K-64K context" (its middle). "<=2048" is a limit, not a
 /// length, and says nothing.
-bool says_context(json::Reader& at, const char* key) {
-    return at.has(key) && at.raw().at(key).is_string() &&
-           at.raw().at(key).get<std::string>().find("context") != std::string::npos;
-}
-
 std::optional<double> length_of(json::Reader& at, const char* key) {
     if (!at.has(key)) {
         return std::nullopt;
@@ -165,13 +160,9 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
     row.ranks.expert = number_or_none(at, "ep", 1.0);
     row.ranks.pipeline = number_or_none(at, "pp", 1.0);
     row.ranks.context = context_ranks_of(at);
-    // "34K-64K context" is what requests have cached, of which the data set says how much is read anew.
-    const bool of_context = says_context(at, "input_len");
-    (of_context ? row.context : row.prompt_tokens) = length_of(at, "input_len");
+    row.prompt_tokens = length_of(at, "input_len");
     row.output_tokens = length_of(at, "output_len");
-    if (const std::optional<double> context = length_of(at, "context_len")) {
-        row.context = context;
-    }
+    row.context = length_of(at, "context_len");
     row.batch = number_or_none(at, "batch_or_concurrency", 1.0);
     row.batch_kind = at.text_or("concurrency_kind", "");
     row.metric = at.text("metric");

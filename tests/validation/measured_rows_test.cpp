@@ -309,16 +309,6 @@ TEST_CASE("of replicas one is priced, with its share of the requests") {
     CHECK(read.points[0].cut.tensor == 4.0);
 }
 
-TEST_CASE("of a conversation that is cached only the last turn is read") {
-    const std::string row = R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 1, "input_len": "32K-48K context")";
-    const MeasuredPoints turns = speculative_points_in(row + R"(, "dataset": "32K prefix + 10 rounds of 2k in / 1k out")");
-    REQUIRE(turns.points.size() == 1);
-    CHECK(turns.points[0].prompt_tokens == 2048.0);
-    CHECK(turns.points[0].context == 40.0 * 1024.0 + 0.5 * 1024.0);
-    const MeasuredPoints other = speculative_points_in(row);
-    CHECK(other.points.at(0).prompt_tokens == 40.0 * 1024.0);
-}
-
 TEST_CASE("decode context parallelism is a field, or a remark in the notes") {
     const std::string row = R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 1, "tp": 8)";
     const auto ranks = [&](const std::string& more) {

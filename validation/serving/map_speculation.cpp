@@ -96,10 +96,7 @@ void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoin
     const DatasetEntry& dataset = dataset_for(names, row.dataset);
     const bool thinks = normalised(row.model).find("thinking") != std::string::npos;
     const double answer = row.output_tokens.value_or(thinks ? names.reasoning_output_tokens : dataset.output_tokens);
-    // Of a context that the data set's turns build up, only the last turn is read anew.
-    const bool cached_turns = row.context && dataset.cached_turns;
-    point.prompt_tokens =
-        row.prompt_tokens.value_or(cached_turns ? dataset.prompt_tokens : row.context.value_or(dataset.prompt_tokens));
+    point.prompt_tokens = row.prompt_tokens.value_or(row.context.value_or(dataset.prompt_tokens));
     point.output_tokens = dataset.decoding_only ? 0.0 : answer;
     point.context = (row.context ? *row.context : point.prompt_tokens) + 0.5 * answer;
 }

@@ -44,7 +44,6 @@ struct DatasetEntry {
     std::vector<std::string> patterns;
     double prompt_tokens = 0.0, output_tokens = 0.0;
     bool decoding_only = false;  ///< prompts are read before what is measured
-    bool cached_turns = false;   ///< prompts are turns of a conversation, of which all before the last are cached
 };
 
 /// Runs that their own publisher or collector says to leave out.
