@@ -38,11 +38,11 @@ std::string other_mode_sentence(const sweeps::OtherMode& other) {
 std::string switch_off_sentence(const sweeps::SwitchOffRange& range) {
     const std::string end = fmt::format("batch {}, where the schedule ends", range.largest_batch);
     if (!range.earliest) {
-        return fmt::format("With 8 chances in 10 drafting pays at each batch up to {}.", end);
+        return fmt::format("With 80 % confidence drafting pays at each batch up to {}.", end);
     }
     const std::string pays = *range.earliest > 1
-                                 ? fmt::format("With 8 chances in 10 drafting pays up to batch {}", *range.earliest - 1)
-                                 : std::string("At no batch has drafting 8 chances in 10 to pay");
+                                 ? fmt::format("With 80 % confidence drafting pays up to batch {}", *range.earliest - 1)
+                                 : std::string("At no batch does drafting pay with 80 % confidence");
     if (!range.latest) {
         return fmt::format("{}; beyond, up to {}, it is too close to call.", pays, end);
     }
@@ -66,14 +66,14 @@ std::string chances_sentence(const sweeps::GainChances& chances) {
     const std::string source = "by what predictions missed on measured speed-ups";
     switch (chances.verdict) {
         case numerics::Verdict::pays:
-            return fmt::format("Speculation pays, with {:.1f} chances in 10, {}.", 10.0 * chances.pays, source);
+            return fmt::format("Speculation pays, with {:.0f} % confidence, {}.", 100.0 * chances.pays, source);
         case numerics::Verdict::loses:
-            return fmt::format("Speculation loses, with {:.1f} chances in 10, {}.", 10.0 * (1.0 - chances.pays), source);
+            return fmt::format("Speculation loses, with {:.0f} % confidence, {}.", 100.0 * (1.0 - chances.pays), source);
         case numerics::Verdict::open:
             break;
     }
-    return fmt::format("Whether speculation pays is too close to call: {:.1f} chances in 10 that it does, {}.",
-                       10.0 * chances.pays, source);
+    return fmt::format("Whether speculation pays is too close to call: it does with a probability of {:.0f} %, {}.",
+                       100.0 * chances.pays, source);
 }
 
 Json chances_json(const sweeps::GainChances& chances) {

@@ -68,7 +68,7 @@ std::string verdicts_sentence(const validation::Verdicts& verdicts) {
         return of == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(of);
     };
     return fmt::format(
-        "  Said as recommendations say it, by the errors on other devices with 8 chances in 10: of {} losing cells {} ({}) "
+        "  Said as recommendations say it, with 80 % confidence by the errors on other devices: of {} losing cells {} ({}) "
         "are\n"
         "  said to lose, {} are called too close and {} are said to pay; of {} others {} ({}) are said to lose, {} are too "
         "close\n"
@@ -160,7 +160,8 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
         "\n## Measured serving rows\n\n"
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
         "others\n"
-        "measured; {} of {} usable pairs can be priced. Eleven numbers are fitted to some of the speed-ups, those of the stacks "
+        "measured; {} of {} usable pairs can be priced. Eleven numbers are fitted to some of the speed-ups, those of the "
+        "stacks "
         "to\n"
         "most dense runs; their descriptions say which. The last column is the share of rows in an interval of nominal 80 %\n"
         "whose width comes from other models, devices or engines (one vote a deployment) and the ratio of its ends.\n\n"
