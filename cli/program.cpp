@@ -23,7 +23,7 @@ const std::vector<Command>& commands() {
         {"report", "write the answer of recommend as one HTML page with interactive plots", add_report, "Answers"},
         {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate, "Answers"},
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep, "Answers"},
-        {"results", "list, compare and export what sweeps have kept in a store", add_results, "Answers"},
+        {"results", "list, compare and export what sweeps and recommendations have kept", add_results, "Answers"},
         {"lint", "check a speculative configuration before giving it to an engine", add_lint, "Answers"},
         {"import", "read what a deployment was measured to do, from any engine", add_import, "Measurements"},
         {"diagnose", "say why a deployment is as fast as it is", add_diagnose, "Measurements"},

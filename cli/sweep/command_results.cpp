@@ -1,4 +1,4 @@
-// treeline results: what sweeps have kept in a store.
+// treeline results: what sweeps and recommendations have kept.
 #include <memory>
 
 #include <CLI/CLI.hpp>

@@ -18,17 +18,17 @@ export function choiceOf(rows) {
   return { chosen: chosen.draftTokens, best: best.draftTokens, regret: chosen.measured / best.measured - 1 };
 }
 
-/** Every goal that is missed, as a sentence. `rows` are those that nothing was fitted to; `choices` what choiceOf() says of each load. */
-export function shortfalls(rows, choices) {
+/** Every goal that is missed, as a sentence. `rows` are those that nothing was fitted to; `choices` what choiceOf() says of each load; goals are multiplied by `allowance`. */
+export function shortfalls(rows, choices, allowance = 1) {
   const errors = rows.map((row) => Math.abs(errorOf(row)));
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
   const sentences = [];
   for (const [name, share, most] of [['median', 0.5, 0.06], ['p90', 0.9, 0.15]]) {
     const error = quantile(errors, share);
-    if (!(error <= most)) sentences.push(`the ${name} error is ${percent(error)}, above ${percent(most)}`);
+    if (!(error <= allowance * most)) sentences.push(`the ${name} error is ${percent(error)}, above ${percent(allowance * most)}`);
   }
   for (const { load, chosen, best, regret } of choices) {
-    if (!(regret <= 0.03)) sentences.push(`${load}: ${chosen} drafts are predicted best, ${best} are by ${percent(regret)}, more than ${percent(0.03)}`);
+    if (!(regret <= allowance * 0.03)) sentences.push(`${load}: ${chosen} drafts are predicted best, ${best} are by ${percent(regret)}, more than ${percent(allowance * 0.03)}`);
   }
   return sentences;
 }

@@ -12,4 +12,5 @@ assert.deepEqual(missed([0.05, -0.05, 0.02, 0.01]), []);
 assert.match(missed([0.07, -0.07, 0.07, 0.07]).join(), /^the median error is 7.0 %, above 6.0 %$/);
 assert.match(missed([0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.4]).join(), /^made up: 6 drafts are predicted best, 7 are by 33.3 %/);
 assert.match(missed([0, 0, 0.3, 0.3, 0, 0, 0, 0]).join(), /^the p90 error is 30.0 %, above 15.0 %$/);
+assert.deepEqual(shortfalls(rows([0.07, -0.07, 0.07, 0.07]), [], 2), []);
 assert.match(missed([NaN, NaN]).join(), /median error is NaN/);
