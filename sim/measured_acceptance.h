@@ -46,9 +46,9 @@ struct AcceptanceOfTraffic {
 
 /// Half widths of 80 % intervals of what a drafter accepts beyond the bonus token. Measured on the catalogue: each category of
 /// each drafter that has several, predicted from its other ones (unit/requests/published_acceptance): 80 % within 0.33 with
-/// neighbours (median 0.15), 0.45 with the plain mean (0.28). Other temperatures: from 0 to 1 the mean of four drafters falls by
-/// 4 to 9 % (model cards of nebius' EAGLE-3 heads). Thinking, on from off and off from on: 80 % within 0.27 (median 0.12) of six
-/// (validation/drafter_methods).
+/// neighbours (median 0.15), 0.45 with the plain mean (0.28). Other temperatures: from 0 to 1 the mean of four drafters falls
+/// by 4 to 9 % (model cards of nebius' EAGLE-3 heads). Thinking, on from off and off from on: 80 % within 0.27 (median 0.12) of
+/// six (validation/drafter_methods).
 inline constexpr double spread_of_measured = 0.1, spread_of_other_sampling = 0.15, spread_of_other_thinking = 0.27,
                         spread_of_neighbours = 0.33, spread_of_mean = 0.45;
 

@@ -321,22 +321,30 @@ std::vector<Speculation> chains_up_to(int longest) {
 
 namespace {
 
+/// Whether the block mixes the tokens of a sequence: attention or a recurrence.
+bool mixes_tokens(const Block& block) {
+    return !std::holds_alternative<Mlp>(block.kind) && !std::holds_alternative<MixtureOfExperts>(block.kind) &&
+           !std::holds_alternative<Projection>(block.kind);
+}
+
 /// What the layers of the target add to a round on the host: those of latent attention where their verification is captured in
-/// pieces, and all others.
+/// pieces, and all others. A layer is a block that mixes tokens with the feed-forward blocks after it, if any: models that
+/// count each block as a layer (Nemotron-H) have half as many.
 Seconds host_of_layers(const RoundSetup& setup) {
     const Stack& stack = setup.platform.stack;
-    double in_pieces = 0.0;
-    if (setup.platform.device.latent_heads_per_read > 0.0) {
-        for (const std::size_t kind : setup.target.order) {
-            const std::vector<Block>& blocks = setup.target.kinds[kind].blocks;
-            in_pieces += static_cast<double>(std::count_if(blocks.begin(), blocks.end(), [](const Block& block) {
-                return std::holds_alternative<LatentAttention>(block.kind);
-            }));
+    const bool pieces = setup.platform.device.latent_heads_per_read > 0.0;
+    double in_pieces = 0.0, others = 0.0;
+    for (const std::size_t kind : setup.target.order) {
+        for (const Block& block : setup.target.kinds[kind].blocks) {
+            const bool in_piece = pieces && std::holds_alternative<LatentAttention>(block.kind);
+            in_pieces += in_piece ? 1.0 : 0.0;
+            others += !in_piece && mixes_tokens(block) ? 1.0 : 0.0;
         }
     }
-    // Measured of mixtures and hybrids alone; of dense models nothing says that their layers cost more to verify.
-    const bool dense = kind_of_model(setup.target) == "dense";
-    const double others = dense ? 0.0 : static_cast<double>(setup.target.order.size()) - in_pieces;
+    // Measured of mixtures of experts; of dense models and hybrids nothing says that their layers cost more to verify.
+    if (kind_of_model(setup.target) != "mixture") {
+        others = 0.0;
+    }
     const Seconds shared = setup.platform.parallel.context > 1.0 ? stack.host_per_shared_layer : Seconds(0.0);
     return (stack.host_per_piecewise_layer + shared) * in_pieces + stack.host_per_verified_layer * others;
 }

@@ -74,7 +74,8 @@ struct Stack {
     /// For each layer of latent attention in a round, where kernels take one token at a time (Device::latent_heads_per_read):
     /// such a verification is not captured as a whole, but in pieces between which the host launches attention.
     Seconds host_per_piecewise_layer;
-    /// For each layer of a round: what verifying several tokens of a sequence adds beside kernels, over a plain step.
+    /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
+    /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;
     /// What a layer of host_per_piecewise_layer adds where ranks share the cached tokens: queries gathered and outputs merged
     /// between the pieces.

@@ -14,7 +14,11 @@ inline constexpr PartKey drafter{"drafter", "text or object", "who drafts: a pub
 inline constexpr PartKey traffic{"traffic", "object",
                                  "which requests acceptance is asked for: `categories`, `temperature`, `thinking`",
                                  "all that were measured, alike"};
-inline constexpr CountKey draft_tokens{"draft_tokens",    0, sim::most_draft_tokens, {}, "draft tokens of a round, in a chain",
+inline constexpr CountKey draft_tokens{"draft_tokens",
+                                       0,
+                                       sim::most_draft_tokens,
+                                       {},
+                                       "draft tokens of a round, in a chain",
                                        "5 with a drafter, or as far as it reaches"};
 inline constexpr PartKey shape{"shape", "text or object", "a tree, instead of `draft_tokens`", "none"};
 inline constexpr PartKey verification{"verification", "name, list, `auto`", "how drafts are verified",

@@ -208,6 +208,8 @@ void read_fragments(Known& known) {
               R"({"traffic": {"concurrency": [{}]}, "prompt_tokens": [{}], "output_tokens": {}, "platforms": [{}]})",
               as_workload);
     read_text(known, "treeline recommend", R"({"traffic": {"arrival_rate": [{}]}})", as_workload);
+    read_text(known, "treeline recommend",
+              R"({"target": "llama-3.1-8b", "platforms": [{"device": "h100-sxm", "stack": "vllm", "gpus": {}}]})", as_workload);
     for (const char* load : {"concurrency", "arrival_rate"}) {
         read_text(known, "treeline sweep", R"({"axes": {")" + std::string(load) + R"(": [4]}})", as_sweep);
     }

@@ -90,7 +90,7 @@ TEST_CASE("eight chances in ten decide whether speculation pays", "[trust]") {
 
 TEST_CASE("where plain decoding is recommended, the best that drafts is named with its chances", "[trust]") {
     RecommendInput input = example();
-    input.errors = errors_of(0.1);
+    input.errors = errors_of(0.01);
     for (Variant& variant : input.workload.variants) {
         variant.setup.acceptance = sim::DraftAcceptance(sim::Acceptance::geometric(0.02));
     }

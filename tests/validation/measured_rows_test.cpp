@@ -302,8 +302,8 @@ TEST_CASE("a run faster than its checkpoint can be read was in another format") 
 }
 
 TEST_CASE("of replicas one is priced, with its share of the requests") {
-    const MeasuredPoints read = speculative_points_in(
-        R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 32, "n_gpus": 8, "dp": 2)");
+    const MeasuredPoints read =
+        speculative_points_in(R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 32, "n_gpus": 8, "dp": 2)");
     REQUIRE(read.points.size() == 1);
     CHECK(read.points[0].batch == 16.0);
     CHECK(read.points[0].cut.tensor == 4.0);
