@@ -261,7 +261,7 @@ TEST_CASE("every key that an input file may have is documented") {
     REQUIRE(sections.size() > 40);
     REQUIRE(all_known().size() > 60);
     for (const auto& [place, keys] : all_known()) {
-        const auto& [command, object] = place;
+        const std::string &command = place.first, &object = place.second;
         for (const std::string& key : keys) {
             INFO(command << ", object \"" << object << "\": key \"" << key << "\" is read, but not in docs/inputs.md");
             CHECK(std::any_of(sections.begin(), sections.end(), [&](const Section& section) {
