@@ -1,6 +1,7 @@
 #include "hardware/catalogue.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "hardware/calibration.h"
 #include "hardware/catalogue_files.h"
@@ -28,16 +29,22 @@ json::Described<T> load(const fs::path& file, Read read) {
     return {std::move(value), document.provenance()};
 }
 
-/// Gives `device` the laws of the measured device that its description names, for every class of kernels that it has none for.
-void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
-    const fs::path of_relative = catalogue_file(catalogue, device_folders, "device", device.laws_of);
+/// The measured device that `key` of the description `file` names.
+sim::Device load_measured_device(const fs::path& catalogue, const fs::path& file, const char* key, const std::string& name) {
+    const fs::path of_relative = catalogue_file(catalogue, device_folders, "device", name);
     sim::Device relative = load<sim::Device>(of_relative, read_device).value;
     if (relative.calibration_file.empty()) {
-        throw text::InputError({file.string() + ": laws_of: names " + relative.name +
+        throw text::InputError({file.string() + ": " + key + ": names " + relative.name +
                                 ", whose kernels were not measured: its description has no \"calibration\""});
     }
     relative.calibration = load_calibration(catalogue, of_relative, relative.calibration_file, relative.name);
-    sim::Calibration transferred = sim::transferred_laws(relative, device);
+    return relative;
+}
+
+/// Gives `device` the laws of the measured device that its description names, for every class of kernels that it has none for.
+void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
+    sim::Calibration transferred =
+        sim::transferred_laws(load_measured_device(catalogue, file, "laws_of", device.laws_of), device);
     if (!device.calibration) {
         device.calibration = std::move(transferred);
         return;
@@ -50,6 +57,21 @@ void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::
         }
     }
     device.calibration->source += "; other kernels " + transferred.source;
+}
+
+/// Gives `device` the all-reduces of the measured device that its fastest link names. They are of use beside other laws only.
+void add_all_reduces_of_link(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
+    const sim::Interconnect& link = device.interconnects.front();
+    const sim::Device measured = load_measured_device(catalogue, file, "interconnects: all_reduces_of", link.all_reduces_of);
+    if (measured.interconnects.empty() || measured.interconnects.front().name != link.name) {
+        throw text::InputError({file.string() + ": interconnects: all_reduces_of: the fastest link of " + measured.name +
+                                " is not called " + link.name});
+    }
+    std::vector<sim::CalibratedKernel>& own = device.calibration->kernels;
+    const auto reduces = [](const sim::CalibratedKernel& kernel) { return kernel.kernel == sim::KernelClass::all_reduce; };
+    own.erase(std::remove_if(own.begin(), own.end(), reduces), own.end());
+    std::copy_if(measured.calibration->kernels.begin(), measured.calibration->kernels.end(), std::back_inserter(own), reduces);
+    device.calibration->source += "; all-reduces over " + link.name + " as on " + measured.name;
 }
 
 }  // namespace
@@ -67,6 +89,9 @@ json::Described<sim::Device> load_device(const fs::path& catalogue, const std::s
     }
     if (!device.laws_of.empty()) {
         add_laws_of_relative(catalogue, file, device);
+    }
+    if (device.calibration && !device.interconnects.empty() && !device.interconnects.front().all_reduces_of.empty()) {
+        add_all_reduces_of_link(catalogue, file, device);
     }
     return described;
 }

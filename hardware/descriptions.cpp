@@ -27,6 +27,7 @@ sim::Interconnect read_interconnect(Reader& reader) {
     if (reader.has("domain")) {
         link.domain = reader.ratio("domain", 2.0, 1e6);
     }
+    link.all_reduces_of = reader.text_or("all_reduces_of", "");
     reader.finish();
     return link;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/tables/measured_formats.h"
+#include "text/input_error.h"
 #include "text/input_file.h"
 
 namespace treeline::calibrate {

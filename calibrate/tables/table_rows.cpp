@@ -10,6 +10,7 @@
 
 #include "calibrate/routing.h"
 #include "json/wording.h"
+#include "text/parse_number.h"
 
 namespace treeline::calibrate {
 namespace {

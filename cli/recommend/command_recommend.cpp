@@ -10,6 +10,7 @@
 #include "reports/recommend/export_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "store/stored_recommendation.h"
+#include "text/wording.h"
 
 namespace treeline::cli {
 namespace {
