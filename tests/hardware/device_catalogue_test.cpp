@@ -320,12 +320,43 @@ TEST_CASE("a device that nobody measured takes the laws of the relative that its
     // PCIe cards differ by what lies between them, and kernels for latents by the architecture.
     const sim::Device l40s = load_device(catalogue, "l40s").value, rtx_3090 = load_device(catalogue, "rtx-3090").value;
     REQUIRE(l40s.calibration->law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16, "vllm") != nullptr);
-    CHECK(rtx_3090.calibration->law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16, "vllm") == nullptr);
+    CHECK(sim::transferred_laws(l40s, rtx_3090).law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16, "vllm") == nullptr);
     REQUIRE(l40s.calibration->law(sim::KernelClass::latent_attention, sim::NumberFormat::bf16) != nullptr);
     CHECK(rtx_3090.calibration->law(sim::KernelClass::latent_attention, sim::NumberFormat::bf16) == nullptr);
     // 71 TFLOP/s and 936 GB/s are 76 FLOP/byte, 0.18 of L40S's 419: its tiles of 128 rows are halved twice.
     CHECK(l40s.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16)->row_tile == 128.0);
     CHECK(rtx_3090.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16)->row_tile == 32.0);
+}
+
+TEST_CASE("a link takes the all-reduces of the measured device that its description names", "[hardware]") {
+    const sim::Device l40s = load_device(catalogue, "l40s").value, a30 = load_device(catalogue, "a30").value;
+    for (const char* const family : {"nccl", "vllm"}) {
+        const sim::KernelLaw* measured = l40s.calibration->law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16, family);
+        const sim::KernelLaw* named = a30.calibration->law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16, family);
+        REQUIRE(measured != nullptr);
+        REQUIRE(named != nullptr);
+        CHECK(named->collective.ring_share == measured->collective.ring_share);
+        CHECK(named->collective.ring_scale_4 == measured->collective.ring_scale_4);
+        CHECK(named->collective.ring_scale_8 == measured->collective.ring_scale_4);
+    }
+    // Linear layers stay those of the relative.
+    const sim::Device a100 = load_device(catalogue, "a100-sxm-80").value;
+    CHECK(a30.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16)->startup ==
+          a100.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16)->startup);
+    CHECK_THAT(a30.calibration->source, Catch::EndsWith("all-reduces over pcie as on l40s"));
+}
+
+TEST_CASE("a link that names no measured all-reduces of its kind is refused", "[hardware]") {
+    const std::string key = R"("all_reduces_of": "l40s")";
+    const auto naming = [&](const std::string& device) {
+        std::string text = text_of(catalogue / "gpu" / "a30.json");
+        REQUIRE(text.find(key) != std::string::npos);
+        text.replace(text.find(key), key.size(), R"("all_reduces_of": ")" + device + '"');
+        const DescriptionFile copy(text);
+        return error_of(copy.path.string());
+    };
+    CHECK_THAT(naming("rtx-4090"), Catch::Contains("all_reduces_of: names rtx-4090, whose kernels were not measured"));
+    CHECK_THAT(naming("h100-sxm"), Catch::Contains("all_reduces_of: the fastest link of h100-sxm is not called pcie"));
 }
 
 TEST_CASE("a relative without measured kernels is refused", "[hardware]") {

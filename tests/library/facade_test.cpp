@@ -124,7 +124,7 @@ TEST_CASE("a sweep without columns keeps none") {
 }
 
 TEST_CASE("the catalogue is the environment's, else the first folder that holds one, else the source folder") {
-    const std::filesystem::path source = source_folder();
+    const std::filesystem::path& source = source_folder();
     ::unsetenv("TREELINE_DATA");
     CHECK(requests::catalogue_among({"nowhere", source / "."}).models == source / "." / "models");
     CHECK(requests::catalogue_among({"nowhere"}).models == source / "models");
