@@ -169,7 +169,7 @@ TEST_CASE("three steps move every number a little, towards a deployment that dif
     CHECK(same.numbers.empty());
 }
 
-TEST_CASE("with noise of 2 % the fit is nearer the truth than the stack to begin with, and its intervals hold") {
+TEST_CASE("with noise of 2 % the fit is nearer the truth than the stack to begin with, and its intervals hold", "[slow]") {
     sim::Stack truth = vllm();
     truth.host_per_pass = Seconds(500e-6);
     truth.host_per_sequence = Seconds(40e-6);

@@ -51,7 +51,7 @@ TEST_CASE("the logits of positions reproduce the stated acceptance without sprea
     CHECK(1.0 / (1.0 + std::exp(-logits[1])) == Approx(0.75));  // 0.6 / 0.8
 }
 
-TEST_CASE("where all drafts are alike no policy beats the best fixed length") {
+TEST_CASE("where all drafts are alike no policy beats the best fixed length", "[slow]") {
     const PolicyProblem problem = problem_of(1.0, 0.2, 16, 0.0);
     for (const PolicyKind kind : {PolicyKind::cut_off, PolicyKind::ada_edl, PolicyKind::ema_steps, PolicyKind::throughput,
                                   PolicyKind::budget, PolicyKind::bandit}) {
@@ -60,7 +60,7 @@ TEST_CASE("where all drafts are alike no policy beats the best fixed length") {
     }
 }
 
-TEST_CASE("confidence pays where verification costs tokens, and more so the more drafts differ") {
+TEST_CASE("confidence pays where verification costs tokens, and more so the more drafts differ", "[slow]") {
     const auto gain = [](double spread) { return outcome(problem_of(0.05, 0.5, 32, spread), {PolicyKind::budget}).gain; };
     CHECK(gain(2.0).low() > 0.02);
     CHECK(gain(3.0).mean > gain(1.0).mean);
@@ -68,7 +68,7 @@ TEST_CASE("confidence pays where verification costs tokens, and more so the more
     CHECK(outcome(problem_of(0.05, 0.0, 32, 2.0), {PolicyKind::budget}).gain.mean == Approx(0.0).margin(0.002));
 }
 
-TEST_CASE("confidence that errs gains less") {
+TEST_CASE("confidence that errs gains less", "[slow]") {
     const auto gain = [](double error) {
         PolicyProblem problem = problem_of(0.05, 0.5, 32, 2.0);
         problem.confidence_error = error;
