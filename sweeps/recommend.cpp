@@ -127,7 +127,7 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
             return formatted("reaches a TTFT of %.0f ms; %.0f ms are allowed", first_token_of(prepared, outcome).value() * 1e3,
                              limits.time_to_first_token->value() * 1e3);
         case Limit::gain:
-            return formatted("reaches only %.2fx of plain decoding; the minimum is %.2fx", outcome.gain, limits.minimum_gain);
+            return formatted("reaches only %.3fx of plain decoding; the minimum is %.3gx", outcome.gain, limits.minimum_gain);
         case Limit::load:
             return "cannot serve the load: " + outcome.problem;
     }

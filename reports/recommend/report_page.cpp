@@ -7,6 +7,7 @@
 #include "reports/recommend/report_accelerators.h"
 #include "reports/recommend/report_studies.h"
 #include "reports/report_data.h"
+#include "reports/trust_text.h"
 
 namespace treeline::reports {
 namespace {
@@ -60,9 +61,13 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
     for (FigureSection& study : study_sections(answer)) {
         sections.push_back(std::move(study));
     }
-    return report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                        acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines,
-                        answer.trust ? &*answer.trust : nullptr});
+    Json data = report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
+                             acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines,
+                             answer.trust ? &*answer.trust : nullptr});
+    if (answer.rejected) {
+        data["uncertainty"]["sentence"] = rejected_text(*answer.rejected);
+    }
+    return data;
 }
 
 }  // namespace treeline::reports

@@ -37,9 +37,12 @@ struct Shown {
     Json page;  ///< the data of the report
 };
 
-Shown shown(const std::string& file) {
+Shown shown(const std::string& file, double least_gain = 0.0) {
     requests::WorkloadSource source =
         requests::read_workload(file, {}, {source_folder() / "models", source_folder() / "hardware"});
+    if (least_gain > 0.0) {
+        source.input.workload.limits.minimum_gain = least_gain;
+    }
     sweeps::Answer answer = treeline::sweeps::answer(std::move(source.input), 0);
     REQUIRE(answer.result.recommendation);
     Json json = recommendation_json(answer, source.raw, engines::newest_engines());
@@ -137,4 +140,18 @@ TEST_CASE("headline, tables, schedule and page of every example agree") {
             check_schedule(s);
         }
     }
+}
+
+TEST_CASE("where plain decoding is recommended, table, JSON and page say how near drafting came") {
+    const Shown s = shown((source_folder() / "examples" / "llama-3.1-8b-h100.json").string(), 20.0);
+    REQUIRE_FALSE(s.json["speculate"].get<bool>());
+    const Json& rejected = s.json["rejected_drafting"];
+    REQUIRE(rejected.is_object());
+    CHECK(rejected["gain"].get<double>() > 1.0);
+    CHECK(rejected["gain"].get<double>() < 20.0);
+    const std::string sentence = s.page["uncertainty"]["sentence"];
+    CHECK(contains(sentence, rejected["label"]));
+    CHECK(contains(sentence, text::ratio_text(rejected["gain"].get<double>())));
+    const std::string table = recommendation_table(s.answer, engines::newest_engines());
+    CHECK(contains(table, sentence.substr(0, 40)));
 }
