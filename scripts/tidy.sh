@@ -66,11 +66,12 @@ with_source() {
     done | awk '!seen[$0]++'
 }
 
-# What the tidy preset compiles and clang can read: not programs of other builds, nor what uses GCC's built-in vectors.
+# What the tidy preset compiles and clang can read: not programs of other builds, nor what uses GCC's built-in vectors or includes
+# what Verilator generates.
 readable() {
     local file
     while read -r file; do
-        if grep -qF "\"file\": \"$PWD/$file\"" build-tidy/compile_commands.json && ! grep -q '#include "kernels/cpu/vectors.h"' "$file"; then
+        if grep -qF "\"file\": \"$PWD/$file\"" build-tidy/compile_commands.json && ! grep -qE '#include ("kernels/cpu/vectors.h"|[<"]verilated|"V[a-z_]+\.h")' "$file"; then
             echo "$file"
         fi
     done

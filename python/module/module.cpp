@@ -30,6 +30,7 @@ void add_errors(py::module_& module) {
                                             "Bad input: the message holds one sentence a line, `problems` a list of them.",
                                             PyExc_ValueError, nullptr);
     module.attr("InputError") = py::reinterpret_borrow<py::object>(input_error);
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 wants it by value.
     py::register_exception_translator([](std::exception_ptr thrown) {
         try {
             if (thrown) {
@@ -50,7 +51,7 @@ PYBIND11_MODULE(_treeline, module) {
     module.attr("version") = TREELINE_VERSION;
     module.attr("data_beside") = TREELINE_DATA_BESIDE;
     python::add_errors(module);
-    py::class_<requests::Catalogue>(module, "Catalogue");
+    py::class_<requests::Catalogue>(module, "Catalogue");  // NOLINT(bugprone-unused-raii): the module keeps it
     module.def("catalogue_in", [](const std::filesystem::path& folder) { return requests::catalogue_in(folder, "catalogue"); });
     module.def("catalogue_among", &requests::catalogue_among);
     module.def("models_json", &models_json);

@@ -72,7 +72,7 @@ std::vector<std::vector<std::string>> labels_of(const Owners& owners) {
 
 void add_sweep(py::module_& module) {
     py::class_<sweeps::SweepOptions>(module, "SweepOptions").def(py::init(&options_of));
-    py::class_<sweeps::SweepInput>(module, "SweepInput");
+    py::class_<sweeps::SweepInput>(module, "SweepInput");  // NOLINT(bugprone-unused-raii): the module keeps it
     module.def("sweep_input_file", &sweep_input_file, WithoutGil());
     module.def("sweep_input_json", &sweep_input_json, WithoutGil());
     module.def("sweep", &run);

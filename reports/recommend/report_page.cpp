@@ -64,8 +64,8 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
     Json data = report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
                              acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines,
                              answer.trust ? &*answer.trust : nullptr});
-    if (answer.rejected) {
-        data["uncertainty"]["sentence"] = rejected_text(*answer.rejected);
+    if (!answer.result.recommendation->speculate) {  // plain decoding gains 1 whatever moves
+        data["uncertainty"] = answer.rejected ? Json{{"sentence", rejected_text(*answer.rejected)}} : Json();
     }
     return data;
 }
