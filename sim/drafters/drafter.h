@@ -86,10 +86,19 @@ struct ParallelDrafter {
     Count block = 16;                         ///< rows of a pass, a hard limit to the draft
     Count input_features = 5;                 ///< hidden states of the model width that are fused for each accepted token
     Count feed_forward = 0;                   ///< hidden width of the dense feed-forward network; 0 = see dense_width_beside()
-    std::optional<Precision> precision = {};  ///< nothing = head_precision()
+    std::optional<Precision> precision = {};  ///< nothing = head_precision(), or the target's with its layers
+    bool layers_of_target = false;  ///< layers of the kind and formats of the target's last one, instead of dense ones
 
     /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default).
     static ParallelDrafter published_dspark() { return {ParallelKind::dspark, 5, 7}; }
+    /// The head inside DeepSeek-V4's checkpoints: three layers of the target's kind, experts and formats included, which see a
+    /// window alone; features of three layers (dspark_target_layer_ids of its configs; `configure_deepseek_v4_dspark_args` of
+    /// xLLM).
+    static ParallelDrafter dspark_of_deepseek_v4() {
+        ParallelDrafter drafter{ParallelKind::dspark, 3, 7, 3};
+        drafter.layers_of_target = true;
+        return drafter;
+    }
 };
 
 /// Width of a dense feed-forward network beside the target: that of its dense layers, or three model widths where it has none.

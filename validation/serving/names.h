@@ -46,6 +46,17 @@ struct DatasetEntry {
     bool decoding_only = false;  ///< prompts are read before what is measured
 };
 
+/// Conditions that runs do not state in their table, but elsewhere: in the text around it, or as defaults of the engine,
+/// harness or drafter at that version. Patterns of a row's texts; an empty list fits any.
+struct ConditionEntry {
+    std::vector<std::string> series, engines, engine_versions, models, drafters, drafter_models;
+    // What holds; empty: says nothing of it.
+    std::string device, engine_version;
+    std::optional<double> draft_tokens;
+    std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
+    std::optional<double> output_tokens;
+};
+
 /// Runs that their own publisher or collector says to leave out.
 struct ExclusionEntry {
     std::string engine, engine_version, model, device, format;  ///< patterns; empty: any
@@ -63,7 +74,9 @@ struct NameTable {
     std::vector<DatasetEntry> datasets;         ///< the last one stands for all others
     double reasoning_output_tokens = 0.0;       ///< of a model that thinks first
     std::vector<ExclusionEntry> exclusions;
-    std::vector<std::string> documented;  ///< patterns of sources that publish every condition of their runs
+    std::vector<ConditionEntry> conditions;     ///< the first that fits and says something fills in what a row leaves open
+    std::vector<std::string> narrower_formats;  ///< words to try, widest first, where a run was faster than its checkpoint
+    std::vector<std::string> documented;        ///< patterns of sources that publish every condition of their runs
 };
 
 /// Lower case; anything but letters, digits, '.', '+' and '#' becomes one '-'; none at either end.

@@ -54,7 +54,8 @@ struct MeasuredPoint {
     MeasuredQuantity quantity = MeasuredQuantity::time_per_token;
     double measured = 0.0;
     std::optional<double> accept_length;
-    bool documented = false;  ///< its source publishes every condition
+    bool documented = false;           ///< its source publishes every condition
+    std::vector<std::string> assumed;  ///< what was filled in: "draft length", "device", "format"
 };
 
 /// A row that is left out, and why. Reasons are few, so that they can be counted; `detail` is this row's.
@@ -87,6 +88,9 @@ sim::DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_le
 double draft_depth(const MeasuredPoint& point);
 /// Its draft tokens; the root of a tree is none.
 double draft_tokens_of(const MeasuredPoint& point);
+
+/// The row with what it leaves open filled in from NameTable::conditions; what was filled in is added to `assumed`.
+SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector<std::string>& assumed);
 
 // The parts of the mapping, which both kinds of rows share. Each returns what it found, or why not.
 
