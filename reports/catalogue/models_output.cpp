@@ -88,7 +88,7 @@ ModelFacts facts_of(const sim::Model& model) {
     facts.active = facts.parameters - static_cast<double>(sim::body_parameters(model) - sim::active_body_parameters(model));
     facts.weights = sim::stored_weights(model, model.precision, 1.0);
     for (const sim::CacheTerm& cache : sim::caches_of(model, model.precision, 1.0)) {
-        facts.cache_per_token += cache.per_token;
+        facts.cache_per_token += cache.per_token * cache.reach.scale;
     }
     facts.state = sim::recurrent_memory(model, model.precision, 1.0).state;
     return facts;

@@ -24,6 +24,7 @@ validation::NameEntry read_entry(json::Reader& at) {
     static_cast<void>(at.has("match"));
     entry.name = at.text_or("name", "");
     entry.reason = at.text_or("reason", "");
+    entry.adaptive = at.flag_or("adaptive", false);
     if (entry.name.empty() == entry.reason.empty()) {
         at.problem({}, "needs either a name or the reason why there is none");
     }
@@ -152,6 +153,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             };
             entry.device = set->text_or("device", "");
             entry.engine_version = set->text_or("version", "");
+            entry.drafter_model = set->text_or("drafter_model", "");
             entry.draft_tokens = number("draft_tokens", most_drafts);
             entry.tree_steps = number("tree_steps", most_drafts);
             entry.tree_top_k = number("tree_top_k", most_drafts);
@@ -160,7 +162,8 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             set->finish();
         } else {
             at.problem("set",
-                       "must say what holds: device, version, draft_tokens, tree_steps, tree_top_k, tree_size, output_tokens");
+                       "must say what holds: device, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
+                       "output_tokens");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

@@ -47,6 +47,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (lacks_version && row.engine_version.empty()) {
             row.engine_version = entry.engine_version;
         }
+        if (row.drafter_model.empty()) {
+            row.drafter_model = entry.drafter_model;
+        }
         if (!row.output_tokens) {
             row.output_tokens = entry.output_tokens;
         }

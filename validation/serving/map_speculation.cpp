@@ -1,4 +1,5 @@
 // Runs with and without speculation.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -141,10 +142,14 @@ bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& par
                         : row.metric == "tok_s_per_user"                                  ? 1.0 / value
                         : row.metric.starts_with("tpot") || row.metric.starts_with("itl") ? 1e-3 * value
                                                                                           : 0.0;
-    constexpr double without_embedding = 0.9;  // rows of the embedding are looked up, not read
-    const Bytes weights =
-        sim::stored_weights(parts.models.at(point.model), point.precision, point.cut.tensor, point.cut.parallel);
-    return step > 0.0 && step < (weights * without_embedding / parts.devices.at(point.device).bandwidth).value();
+    // Rows of the embedding are looked up, not read, unless it is the LM head as well; a tenth is what errors of both figures
+    // may come to.
+    const sim::Model& model = parts.models.at(point.model);
+    const Bytes weights = sim::stored_weights(model, point.precision, point.cut.tensor, point.cut.parallel);
+    const Bytes embedding = point.precision.embeddings.per_element() *
+                            (static_cast<double>(model.vocabulary_size * model.width) / point.cut.tensor);
+    const Bytes read = std::min(weights * 0.9, model.tied_embeddings ? weights : weights - embedding);
+    return step > 0.0 && step < (read / parts.devices.at(point.device).bandwidth).value();
 }
 
 /// Where a row states no format and its plain decoding was faster than the published checkpoint can be read, the widest of the
@@ -178,6 +183,10 @@ std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts&
     }
     point.speculation = std::move(std::get<sim::Speculation>(speculation));
     point.drafter_kind = kind->name;
+    point.adaptive = kind->adaptive && sim::is_chain(*point.speculation);
+    if (point.adaptive) {
+        point.assumed.emplace_back("verified tokens");
+    }
     Mapped<sim::Drafter> drafter =
         drafter_of(row, kind->name, parts.models.at(point.model), static_cast<int>(row.draft_tokens.value_or(4.0)),
                    static_cast<int>(draft_depth(point)), parts);
@@ -218,7 +227,7 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
         point.measured = *row.speed_up;
         point.quantity = quantity_of(row.metric);
         point.documented = fits_any(parts.names.documented, normalised(row.source));
-        if (row.accept_length && *row.accept_length <= draft_depth(point) + 1.0) {
+        if (row.accept_length && !point.adaptive && *row.accept_length <= draft_depth(point) + 1.0) {
             point.accept_length = row.accept_length;
         }
         add_point(std::move(point), parts, result);

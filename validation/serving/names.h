@@ -14,8 +14,9 @@ namespace treeline::validation {
 /// Names that mean the same. Patterns are normalised() texts in which * stands for any characters.
 struct NameEntry {
     std::vector<std::string> patterns;
-    std::string name;    ///< in the catalogue, or the word of a kind; empty: cannot be priced
-    std::string reason;  ///< why it cannot
+    std::string name;       ///< in the catalogue, or the word of a kind; empty: cannot be priced
+    std::string reason;     ///< why it cannot
+    bool adaptive = false;  ///< of a drafter: a policy verifies fewer tokens where that pays
 };
 
 /// The version of runs that state none, or name a build.
@@ -55,6 +56,7 @@ struct ConditionEntry {
     std::optional<double> draft_tokens;
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
     std::optional<double> output_tokens;
+    std::string drafter_model;
 };
 
 /// Runs that their own publisher or collector says to leave out.

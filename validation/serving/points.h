@@ -51,6 +51,9 @@ struct MeasuredPoint {
     double prompt_tokens = 0.0;
     double output_tokens = 0.0;                   ///< 0: decoding alone
     std::optional<sim::Speculation> speculation;  ///< nothing: plain decoding
+    /// A policy verifies fewer of the drafted tokens where that pays: priced as the best fixed number of them. The accept
+    /// length that such a row prints is that of the cut drafts, so it is not used.
+    bool adaptive = false;
     MeasuredQuantity quantity = MeasuredQuantity::time_per_token;
     double measured = 0.0;
     std::optional<double> accept_length;
