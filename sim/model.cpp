@@ -202,6 +202,13 @@ bool has_recurrent_state(const Model& model) {
     });
 }
 
+bool compresses_cache(const Model& model) {
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
+                           [](const Block& block) { return std::holds_alternative<CompressedAttention>(block.kind); });
+    });
+}
+
 std::vector<std::string> problems_of(const Model& model) {
     std::vector<std::string> problems;
     Findings found("", problems);

@@ -207,6 +207,9 @@ Count occurrences(const Model& model, std::size_t kind);
 /// True when some block keeps a recurrent state (and so cannot forget rejected tokens for free).
 bool has_recurrent_state(const Model& model);
 
+/// True when some layer attends over compressed entries (DeepSeek-V4).
+bool compresses_cache(const Model& model);
+
 /// Every violated constraint as a sentence; empty when the model can be priced.
 std::vector<std::string> problems_of(const Model& model);
 

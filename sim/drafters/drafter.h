@@ -79,26 +79,21 @@ enum class ParallelKind {
 /// A few dense layers that fill in a whole block of draft tokens in one pass, over keys and values made from the target's
 /// hidden states, under the target's embedding and LM head (DFlash, DSpark). Published ones have 5 layers, blocks of 8 or 16
 /// rows and features of 5 or 6 of the target's layers (docs of vLLM's speculators, 2026). DSpark's low-rank head is not priced:
-/// it reads some thousand rows of its tables.
+/// it reads some thousand rows of its tables. Beside a target that attends over compressed entries (DeepSeek-V4) DSpark's
+/// layers are of the target's kind, experts and formats included, but see a window alone.
 struct ParallelDrafter {
     ParallelKind kind = ParallelKind::dflash;
     Count layers = 5;
     Count block = 16;                         ///< rows of a pass, a hard limit to the draft
     Count input_features = 5;                 ///< hidden states of the model width that are fused for each accepted token
     Count feed_forward = 0;                   ///< hidden width of the dense feed-forward network; 0 = see dense_width_beside()
-    std::optional<Precision> precision = {};  ///< nothing = head_precision(), or the target's with its layers
-    bool layers_of_target = false;  ///< layers of the kind and formats of the target's last one, instead of dense ones
+    std::optional<Precision> precision = {};  ///< nothing = head_precision()
 
     /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default).
     static ParallelDrafter published_dspark() { return {ParallelKind::dspark, 5, 7}; }
-    /// The head inside DeepSeek-V4's checkpoints: three layers of the target's kind, experts and formats included, which see a
-    /// window alone; features of three layers (dspark_target_layer_ids of its configs; `configure_deepseek_v4_dspark_args` of
-    /// xLLM).
-    static ParallelDrafter dspark_of_deepseek_v4() {
-        ParallelDrafter drafter{ParallelKind::dspark, 3, 7, 3};
-        drafter.layers_of_target = true;
-        return drafter;
-    }
+    /// The head inside DeepSeek-V4's checkpoints: three layers, features of three layers (dspark_target_layer_ids of its
+    /// configs; `configure_deepseek_v4_dspark_args` of xLLM).
+    static ParallelDrafter dspark_of_deepseek_v4() { return {ParallelKind::dspark, 3, 7, 3}; }
 };
 
 /// Width of a dense feed-forward network beside the target: that of its dense layers, or three model widths where it has none.

@@ -25,11 +25,16 @@ Attention attention_like(const Model& target) {
     return attention;
 }
 
+/// Whether the drafter's layers are of the target's kind.
+bool has_layers_of(const Model& target, const ParallelDrafter& drafter) {
+    return drafter.kind == ParallelKind::dspark && compresses_cache(target);
+}
+
 /// A layer of the drafter: dense, or of the kind of the target's last layer.
 LayerKind draft_layer(const ParallelDrafter& drafter, const Model& target, const Attention& attention) {
     LayerKind layer;
     layer.name = "draft layer";
-    if (!drafter.layers_of_target) {
+    if (!has_layers_of(target, drafter)) {
         layer.blocks = {{attention}, {Mlp{drafter.feed_forward > 0 ? drafter.feed_forward : dense_width_beside(target)}}};
         return layer;
     }
@@ -98,7 +103,7 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     result.model = std::move(model);
     result.context_model = std::move(context);
     result.precision =
-        drafter.precision.value_or(drafter.layers_of_target ? target_precision : head_precision(target_precision));
+        drafter.precision.value_or(has_layers_of(target, drafter) ? target_precision : head_precision(target_precision));
     result.shares_embedding = true;
     result.shares_head = true;
     result.parallel = true;

@@ -53,6 +53,10 @@ Operation attention_over_entries(const LayerContext& context, const CompressedAt
     scores.math = attention_format(context.precision);
     scores.reads_context = true;
     scores.reach = reach_of(attention);
+    if (attention.compression > 0) {
+        scores.keeps = scores.reach;
+        scores.keeps->window = unlimited;  // all entries are kept, whatever the indexer picks
+    }
     scores.kernel = context.pass == PassKind::prefill ? KernelClass::latent_prompt : KernelClass::latent_attention;
     scores.cache_heads = 1.0;
     scores.rows_per_token = local_heads;

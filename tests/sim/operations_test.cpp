@@ -207,6 +207,10 @@ TEST_CASE("compressed attention reads a window and one entry for several tokens,
     CHECK(entries_read(scores(128, unlimited, 0), 12'800.0) == 100.0);
     CHECK(entries_read(scores(4, 512.0, 64), 1000.0) == 250.0);
     CHECK(entries_read(scores(4, 512.0, 64), 100'000.0) == 512.0);
+    // All entries stay cached: of 100,000 tokens 25,000 and the window, in each of the layers.
+    const std::vector<CacheTerm> caches = caches_of(target, uniform_precision(NumberFormat::bf16), 1.0);
+    REQUIRE(caches.size() == 2);
+    CHECK(cached_bytes(caches.back(), 100'000.0).value() == 1024.0 * 25'128 * static_cast<double>(target.order.size()));
     // Index keys are 128 bytes of fp8, one for four tokens, all of them read; 64 heads score each.
     const Operation index = find(scores(4, 512.0, 64), "index scores");
     CHECK(index.bytes.per_context.value() == 32.0);

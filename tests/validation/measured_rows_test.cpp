@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include "requests/validate/measured_rows_reader.h"
+#include "requests/validate/name_table_reader.h"
 #include "requests/validate/serving_parts.h"
 #include "sim/round.h"
 #include "source_folder.h"
@@ -369,7 +372,7 @@ TEST_CASE("a draft length that a row leaves open is its engine's or drafter's de
         point(R"("engine": "sglang", "gpu": "H200", "n_gpus": 2, "drafter_type": "dspark", "series": "s",
                  "target_model": "DeepSeek-V4-Flash")");
     CHECK(dspark.speculation->label == "chain 5");
-    CHECK(std::get<sim::ParallelDrafter>(dspark.drafter).layers_of_target);
+    CHECK(std::get<sim::ParallelDrafter>(dspark.drafter).layers == 3);
 }
 
 TEST_CASE("what a source says beside its table holds for its rows alone") {
@@ -439,6 +442,27 @@ TEST_CASE("decode context parallelism is a field, or a remark in the notes") {
     CHECK(ranks(R"(, "notes": "")") == 1.0);
     CHECK(ranks(R"(, "notes": "decode-context-parallel 8, custom all-reduce off")") == 8.0);
     CHECK(ranks(R"(, "dcp": 4)") == 4.0);
+}
+
+TEST_CASE("conditions that say nothing or state no source are answered with a sentence each") {
+    std::ifstream file(testing::source_folder() / "validation" / "serving" / "names.json");
+    nlohmann::ordered_json table = nlohmann::ordered_json::parse(file);
+    const auto problem = [&](const nlohmann::ordered_json& condition) -> std::string {
+        table["conditions"] = {condition};
+        try {
+            requests::read_name_table(written("names.json", table.dump()));
+        } catch (const text::InputError& error) {
+            return error.problems().size() == 1 ? error.problems().front() : "several problems";
+        }
+        return "";
+    };
+    CHECK(problem({{"engine", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"source", "s"}, {"kind", "assumed"}}).empty());
+    CHECK_THAT(problem({{"engine", {"vllm*"}}, {"source", "s"}, {"kind", "assumed"}}),
+               Catch::Contains("conditions[0].set: must say what holds: device, version"));
+    CHECK_THAT(problem({{"engine", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"kind", "assumed"}}),
+               Catch::Contains("conditions[0].source"));
+    CHECK_THAT(problem({{"motor", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"source", "s"}, {"kind", "assumed"}}),
+               Catch::Contains("motor"));
 }
 
 TEST_CASE("bad files are answered with sentences that name file and row") {

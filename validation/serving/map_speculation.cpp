@@ -54,22 +54,12 @@ Mapped<sim::Speculation> speculation_of(const SpeculationRow& row) {
     return sim::Speculation{sim::ChainShape{static_cast<int>(k)}, sim::Verification::unrolled, fmt::format("chain {}", k)};
 }
 
-/// Whether the target's layers attend over compressed entries, as DeepSeek-V4's do; its DSpark heads come with it.
-bool compresses(const sim::Model& model) {
-    for (const sim::LayerKind& kind : model.kinds) {
-        for (const sim::Block& block : kind.blocks) {
-            if (std::holds_alternative<sim::CompressedAttention>(block.kind)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
+/// DeepSeek-V4's DSpark heads come with it.
 sim::ParallelDrafter block_drafter(const std::string& kind, int drafts, const sim::Model& target) {
     sim::ParallelDrafter drafter;
     if (kind == "dspark") {
-        drafter = compresses(target) ? sim::ParallelDrafter::dspark_of_deepseek_v4() : sim::ParallelDrafter::published_dspark();
+        drafter = sim::compresses_cache(target) ? sim::ParallelDrafter::dspark_of_deepseek_v4()
+                                                : sim::ParallelDrafter::published_dspark();
     }
     drafter.block = std::max(drafter.block, static_cast<sim::Count>(drafts) + 1);
     return drafter;
