@@ -49,6 +49,9 @@ struct BlockProblem {
         }
         return fits ? "" : "latent attention needs ranks and a rope_dim that are multiples of 4, and a kv_lora_rank up to 1024";
     }
+    std::string operator()(const sim::CompressedAttention& /*block*/) const {
+        return "attention over compressed entries has no kernel";
+    }
     std::string operator()(const sim::Mamba1& block) const {
         const bool fits = block.state >= 4 && block.state <= 32 && (block.state & (block.state - 1)) == 0 &&
                           fits_convolution(block.conv_width);

@@ -13,6 +13,7 @@ bool has_latent_or_windowed_attention(const sim::Model& model) {
         for (const sim::Block& block : kind.blocks) {
             const auto* attention = std::get_if<sim::Attention>(&block.kind);
             if (std::holds_alternative<sim::LatentAttention>(block.kind) ||
+                std::holds_alternative<sim::CompressedAttention>(block.kind) ||
                 (attention != nullptr && attention->reach.window != sim::unlimited)) {
                 return true;
             }

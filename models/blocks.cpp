@@ -71,6 +71,22 @@ sim::LatentAttention read_latent_attention(json::Reader& at) {
     return attention;
 }
 
+sim::CompressedAttention read_compressed_attention(json::Reader& at) {
+    sim::CompressedAttention attention;
+    attention.heads = size(at, "heads");
+    attention.head_dim = size(at, "head_dim");
+    attention.q_lora_rank = size(at, "q_lora_rank");
+    attention.output_groups = size(at, "output_groups");
+    attention.output_rank = size(at, "output_rank");
+    attention.window = size(at, "window");
+    attention.compression = size_or_none(at, "compression");
+    attention.series = size_or(at, "series", 1);
+    attention.index_heads = size_or_none(at, "index_heads");
+    attention.index_head_dim = size_or_none(at, "index_head_dim");
+    attention.top_k = at.number_or("top_k", sim::unlimited, 1.0, most_tokens);
+    return attention;
+}
+
 sim::Mamba1 read_mamba1(json::Reader& at) {
     sim::Mamba1 mamba;
     mamba.inner = size(at, "inner");
@@ -149,7 +165,7 @@ struct KindReader {
     sim::BlockKind (*read)(json::Reader&);
 };
 
-constexpr std::array<KindReader, 8> kind_readers = {{
+constexpr std::array<KindReader, 9> kind_readers = {{
     {"attention", as_kind<read_attention>},
     {"latent_attention", as_kind<read_latent_attention>},
     {"mamba1", as_kind<read_mamba1>},
@@ -158,6 +174,7 @@ constexpr std::array<KindReader, 8> kind_readers = {{
     {"mlp", as_kind<read_mlp>},
     {"mixture_of_experts", as_kind<read_mixture>},
     {"projection", as_kind<read_projection>},
+    {"compressed_attention", as_kind<read_compressed_attention>},
 }};
 
 }  // namespace

@@ -95,6 +95,27 @@ void check(const LatentAttention& attention, Findings& found) {
     check(attention.indexer, found);
 }
 
+void check(const CompressedAttention& attention, Findings& found) {
+    found.positive("heads", attention.heads, largest_heads);
+    found.positive("head_dim", attention.head_dim, largest_width);
+    found.positive("q_lora_rank", attention.q_lora_rank, largest_width);
+    found.positive("output_groups", attention.output_groups, largest_heads);
+    found.positive("output_rank", attention.output_rank, largest_width);
+    found.multiple("heads", attention.heads, "output_groups", attention.output_groups);
+    found.positive("window", attention.window, largest_width);
+    found.not_negative("compression", attention.compression, largest_width);
+    found.positive("series", attention.series, 2);
+    if ((attention.index_heads > 0) != (attention.index_head_dim > 0)) {
+        found.add("index_heads and index_head_dim must both be 0 (no indexer) or both be above 0");
+    }
+    if (attention.index_heads > 0 && attention.compression == 0) {
+        found.add("an indexer needs entries to choose from: compression must be above 0");
+    }
+    if (!(attention.top_k >= 1.0)) {
+        found.add("top_k must be at least 1 entry");
+    }
+}
+
 void check(const Mamba1& mamba, Findings& found) {
     found.positive("inner", mamba.inner, largest_width);
     found.positive("state", mamba.state, largest_width);
@@ -178,6 +199,13 @@ bool has_recurrent_state(const Model& model) {
     return std::any_of(model.order.begin(), model.order.end(), [&](std::size_t index) {
         const std::vector<Block>& blocks = model.kinds.at(index).blocks;
         return std::any_of(blocks.begin(), blocks.end(), recurrent);
+    });
+}
+
+bool compresses_cache(const Model& model) {
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
+        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
+                           [](const Block& block) { return std::holds_alternative<CompressedAttention>(block.kind); });
     });
 }
 

@@ -66,6 +66,32 @@ struct LatentAttention {
     std::optional<SparseIndexer> indexer;
 };
 
+/// Shared-key attention over a window and compressed entries (`DeepseekV4Attention` of Hugging Face's
+/// transformers): one vector of head_dim serves all heads as key and as value. A query sees the last `window` tokens and one
+/// entry for each `compression` tokens before; with an indexer, its `top_k` best entries. Queries come from a latent, outputs
+/// go through one in groups of heads.
+struct CompressedAttention {
+    Count heads = 0;
+    Count head_dim = 0;
+    Count q_lora_rank = 0;
+    Count output_groups = 0;
+    Count output_rank = 0;  ///< of each group
+    Count window = 0;
+    Count compression = 0;     ///< tokens of an entry; 0 = the window alone
+    Count series = 1;          ///< that an entry is pooled from: 2 where it overlaps the one before
+    Count index_heads = 0;     ///< 0 = all entries are read
+    Count index_head_dim = 0;  ///< width of an index key; there is one an entry
+    double top_k = unlimited;  ///< entries that a query reads at most
+};
+
+/// The same attention without compressed entries.
+inline CompressedAttention window_alone(CompressedAttention attention) {
+    attention.compression = attention.index_heads = attention.index_head_dim = 0;
+    attention.series = 1;
+    attention.top_k = unlimited;
+    return attention;
+}
+
 /// Selective state space of Mamba (1): one state vector of `state` elements per channel.
 struct Mamba1 {
     Count inner = 0;
@@ -142,7 +168,8 @@ struct Projection {
     bool bias = false;
 };
 
-using BlockKind = std::variant<Attention, LatentAttention, Mamba1, Mamba2, GatedDelta, Mlp, MixtureOfExperts, Projection>;
+using BlockKind = std::variant<Attention, LatentAttention, Mamba1, Mamba2, GatedDelta, Mlp, MixtureOfExperts, Projection,
+                               CompressedAttention>;
 
 /// A block with the normalisations of the residual stream around it.
 struct Block {
@@ -179,6 +206,9 @@ Count occurrences(const Model& model, std::size_t kind);
 
 /// True when some block keeps a recurrent state (and so cannot forget rejected tokens for free).
 bool has_recurrent_state(const Model& model);
+
+/// True when some layer attends over compressed entries (DeepSeek-V4).
+bool compresses_cache(const Model& model);
 
 /// Every violated constraint as a sentence; empty when the model can be priced.
 std::vector<std::string> problems_of(const Model& model);

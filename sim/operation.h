@@ -106,7 +106,8 @@ struct Operation : OperationCost {
     double active_elements = 0.0;  ///< those of weight_elements that one token uses (fewer only in a mixture of experts)
     Bytes stored;                  ///< bytes of one copy of its parameters on each device
     bool reads_context = false;    ///< per_visible or per_context is set
-    bool sequential = false;       ///< a scan token by token, in which each step waits for the one before
+    std::optional<ContextReach> keeps = {};  ///< of the context, what stays cached, where that is more than `reach` reads
+    bool sequential = false;                 ///< a scan token by token, in which each step waits for the one before
     NumberFormat math = NumberFormat::fp32;  ///< of its FLOPs: selects the device's peak; vector units compute in fp32
     // What measured laws may depend on besides bytes and FLOPs, all for one rank.
     std::optional<KernelClass> kernel = {};  ///< class whose measured law prices it, if not the one of its kind

@@ -128,7 +128,7 @@ std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision,
     const PassOptions options{PassKind::decode, StateWrites::final_state, ranks, Verification::unrolled, parallel};
     for (const Operation& operation : layer_operations(model, precision, options)) {
         if (operation.reads_context) {
-            caches.push_back({operation.bytes.per_context * operation.count, operation.reach});
+            caches.push_back({operation.bytes.per_context * operation.count, operation.keeps.value_or(operation.reach)});
         }
     }
     return caches;

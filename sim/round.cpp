@@ -14,6 +14,7 @@ namespace {
 
 double heads_of(const Attention& attention) { return static_cast<double>(attention.query_heads); }
 double heads_of(const LatentAttention& attention) { return static_cast<double>(attention.heads); }
+double heads_of(const CompressedAttention& attention) { return static_cast<double>(attention.heads); }
 double heads_of(const Mamba2& mamba) { return static_cast<double>(mamba.heads); }
 double heads_of(const GatedDelta& delta) { return static_cast<double>(delta.value_heads); }
 
@@ -336,7 +337,8 @@ Seconds host_of_layers(const RoundSetup& setup) {
     double in_pieces = 0.0, others = 0.0;
     for (const std::size_t kind : setup.target.order) {
         for (const Block& block : setup.target.kinds[kind].blocks) {
-            const bool in_piece = pieces && std::holds_alternative<LatentAttention>(block.kind);
+            const bool in_piece = pieces && (std::holds_alternative<LatentAttention>(block.kind) ||
+                                             std::holds_alternative<CompressedAttention>(block.kind));
             in_pieces += in_piece ? 1.0 : 0.0;
             others += !in_piece && mixes_tokens(block) ? 1.0 : 0.0;
         }

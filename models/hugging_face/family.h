@@ -81,6 +81,7 @@ void import_minimax_m3(Reader& config, sim::Model& model);
 void import_step3(Reader& config, sim::Model& model);
 
 void import_deepseek(Reader& config, sim::Model& model);
+void import_deepseek_v4(Reader& config, sim::Model& model);
 void import_minicpm3(Reader& config, sim::Model& model);
 void import_longcat(Reader& config, sim::Model& model);
 void import_kimi_linear(Reader& config, sim::Model& model);

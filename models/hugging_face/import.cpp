@@ -25,7 +25,7 @@ struct Family {
     bool tied = false;  ///< embeddings, where tie_word_embeddings is absent
 };
 
-constexpr std::array<Family, 40> families = {{
+constexpr std::array<Family, 41> families = {{
     {"Bamba", hugging_face::import_bamba},
     {"ChatGLM", hugging_face::import_chat_glm},
     {"Dbrx", hugging_face::import_dbrx},
@@ -33,6 +33,7 @@ constexpr std::array<Family, 40> families = {{
     {"DeepseekV2", hugging_face::import_deepseek},
     {"DeepseekV3", hugging_face::import_deepseek},
     {"DeepseekV32", hugging_face::import_deepseek},
+    {"DeepseekV4", hugging_face::import_deepseek_v4},
     {"Falcon", hugging_face::import_falcon, true},
     {"FalconH1", hugging_face::import_falcon_h1},
     {"FalconMamba", hugging_face::import_mamba, true},

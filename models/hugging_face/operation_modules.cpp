@@ -25,6 +25,18 @@ const Modules& block_modules(const sim::LatentAttention&) {
     return modules;
 }
 
+const Modules& block_modules(const sim::CompressedAttention&) {
+    static const Modules modules = {{"latent down-projections", {"attn.wq_a", "self_attn.q_a_proj"}},
+                                    {"query up-projection", {"attn.wq_b", "self_attn.q_b_proj"}},
+                                    {"compression", {}},
+                                    {"index compression", {}},
+                                    {"index queries", {"attn.indexer.wq_b", "self_attn.compressor.indexer.q_b_proj"}},
+                                    {"index weights", {}},
+                                    {"output down-projection", {"attn.wo_a", "self_attn.o_a_proj"}},
+                                    {"output projection", {"attn.wo_b", "self_attn.o_b_proj"}}};
+    return modules;
+}
+
 const Modules& block_modules(const sim::Mamba1&) {
     static const Modules modules = {{"in projection", {"mixer.in_proj", "mamba.in_proj"}},
                                     {"dt, B and C projection", {"mixer.x_proj", "mamba.x_proj"}},

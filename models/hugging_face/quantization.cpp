@@ -66,6 +66,10 @@ void import_precision(Reader& root, Reader& text, Reader* quantization_file, sim
     } else if (!model.order.empty()) {
         hugging_face::apply_quantization(hugging_face::read_quantization(*stated, base, model), base, model);
     }
+    // DeepSeek-V4: MXFP4 experts beside what quantization_config describes.
+    if (text.text_or("expert_dtype", "") == "fp4") {
+        model.precision.experts = sim::Storage{sim::NumberFormat::fp4, 32.0, 8.0};
+    }
 }
 
 }  // namespace treeline::models

@@ -23,10 +23,7 @@ constexpr std::string_view lightning = "has layers of lightning (linear) attenti
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: import the target, and name the drafter's kind under \"drafter\"";
 
-constexpr std::array<Refusal, 85> refusals = {{
-    {"deepseekv4",
-     "caches compressed keys at a different ratio in each layer (compress_ratios), projects its output in groups and has "
-     "several residual streams (hc_mult); no block of a description can express that yet"},
+constexpr std::array<Refusal, 84> refusals = {{
     {"gemma3n", "has per-layer embeddings, several residual streams and shared KV caches, which cannot be priced yet"},
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},

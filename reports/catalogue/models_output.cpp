@@ -25,8 +25,9 @@ struct ModelFacts {
 };
 
 const char* kind_name(const sim::BlockKind& kind) {
-    constexpr std::array<const char*, 8> names = {"attention", "latent attention", "Mamba-1", "Mamba-2", "delta rule", "MLP",
-                                                  "MoE",       "projection"};
+    constexpr std::array<const char*, 9> names = {"attention", "latent attention", "Mamba-1",
+                                                  "Mamba-2",   "delta rule",       "MLP",
+                                                  "MoE",       "projection",       "compressed attention"};
     static_assert(std::variant_size_v<sim::BlockKind> == names.size());
     return names[kind.index()];
 }
@@ -66,6 +67,9 @@ std::string heads_of(const sim::Model& model) {
             if (const auto* latent = std::get_if<sim::LatentAttention>(&block.kind)) {
                 return fmt::format("{} latent", latent->heads);
             }
+            if (const auto* compressed = std::get_if<sim::CompressedAttention>(&block.kind)) {
+                return fmt::format("{} latent", compressed->heads);
+            }
             if (const auto* mamba = std::get_if<sim::Mamba2>(&block.kind)) {
                 recurrent = std::to_string(mamba->heads);
             } else if (const auto* delta = std::get_if<sim::GatedDelta>(&block.kind)) {
@@ -84,7 +88,7 @@ ModelFacts facts_of(const sim::Model& model) {
     facts.active = facts.parameters - static_cast<double>(sim::body_parameters(model) - sim::active_body_parameters(model));
     facts.weights = sim::stored_weights(model, model.precision, 1.0);
     for (const sim::CacheTerm& cache : sim::caches_of(model, model.precision, 1.0)) {
-        facts.cache_per_token += cache.per_token;
+        facts.cache_per_token += cache.per_token * cache.reach.scale;
     }
     facts.state = sim::recurrent_memory(model, model.precision, 1.0).state;
     return facts;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -100,6 +101,7 @@ Json serving_row_json(const validation::ServingStudy& study, const validation::E
             {"measured", row.error.measured},
             {"predicted", row.error.predicted},
             {"error", row.error.relative()},
+            {"filled_in", fmt::format("{}", fmt::join(point.assumed, ", "))},
             {"fits_in_memory", row.fits},
             {"plain_ms", 1e3 * row.times.plain},
             {"draft_ms", 1e3 * row.times.draft},
@@ -174,10 +176,10 @@ Json serving_json(const validation::ServingStudy& study) {
 
 std::string serving_csv(const std::vector<validation::ServingStudy>& studies) {
     const std::vector<std::string> keys = {
-        "file",         "row",           "id",          "series",    "mode",       "table",          "model",
-        "device",       "stack",         "devices",     "cut",       "batch",      "context",        "drafter",
-        "draft_tokens", "accept_length", "measured",    "predicted", "error",      "fits_in_memory", "plain_ms",
-        "draft_ms",     "verify_ms",     "rollback_ms", "host_ms",   "prompts_ms", "left_out",       "detail"};
+        "file",        "row",       "id",         "series",    "mode",           "table",    "model",        "device",
+        "stack",       "devices",   "cut",        "batch",     "context",        "drafter",  "draft_tokens", "accept_length",
+        "measured",    "predicted", "error",      "filled_in", "fits_in_memory", "plain_ms", "draft_ms",     "verify_ms",
+        "rollback_ms", "host_ms",   "prompts_ms", "left_out",  "detail"};
     Json all = Json::array();
     for (const validation::ServingStudy& study : studies) {
         for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {

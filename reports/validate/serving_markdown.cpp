@@ -37,7 +37,8 @@ std::string kinds_of(const validation::ErrorTable& table, const std::string& mod
 std::string other_groups_of(const validation::ErrorTable& table, const std::string& mode) {
     std::string text;
     for (const validation::GroupScore& score : table.groups) {
-        if (score.grouping == validation::Grouping::sources || score.grouping == validation::Grouping::load) {
+        if (score.grouping == validation::Grouping::sources || score.grouping == validation::Grouping::load ||
+            score.grouping == validation::Grouping::conditions) {
             const std::string prefix = score.grouping == validation::Grouping::load ? "batch " : "";
             text += markdown_line("… " + prefix + score.group, mode, score.errors, "");
         }

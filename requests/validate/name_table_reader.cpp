@@ -24,6 +24,7 @@ validation::NameEntry read_entry(json::Reader& at) {
     static_cast<void>(at.has("match"));
     entry.name = at.text_or("name", "");
     entry.reason = at.text_or("reason", "");
+    entry.adaptive = at.flag_or("adaptive", false);
     if (entry.name.empty() == entry.reason.empty()) {
         at.problem({}, "needs either a name or the reason why there is none");
     }
@@ -132,6 +133,45 @@ void read_exclusions(json::Reader& root, validation::NameTable& table) {
     }
 }
 
+std::vector<std::string> texts_or_none(json::Reader& at, std::string_view key) {
+    return at.has(key) ? at.texts(key) : std::vector<std::string>{};
+}
+
+void read_conditions(json::Reader& root, validation::NameTable& table) {
+    constexpr double most_drafts = 256.0;
+    for (json::Reader& at : root.objects("conditions")) {
+        validation::ConditionEntry entry;
+        entry.series = texts_or_none(at, "series");
+        entry.engines = texts_or_none(at, "engine");
+        entry.engine_versions = texts_or_none(at, "version");
+        entry.models = texts_or_none(at, "model");
+        entry.drafters = texts_or_none(at, "drafter");
+        entry.drafter_models = texts_or_none(at, "drafter_model");
+        if (std::optional<json::Reader> set = at.optional_object("set")) {
+            const auto number = [&](const char* key, double high) {
+                return set->has(key) ? std::optional(set->number(key, 1.0, high)) : std::nullopt;
+            };
+            entry.device = set->text_or("device", "");
+            entry.engine_version = set->text_or("version", "");
+            entry.drafter_model = set->text_or("drafter_model", "");
+            entry.draft_tokens = number("draft_tokens", most_drafts);
+            entry.tree_steps = number("tree_steps", most_drafts);
+            entry.tree_top_k = number("tree_top_k", most_drafts);
+            entry.tree_size = number("tree_size", most_drafts);
+            entry.output_tokens = number("output_tokens", longest_text);
+            set->finish();
+        } else {
+            at.problem("set",
+                       "must say what holds: device, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
+                       "output_tokens");
+        }
+        static_cast<void>(at.text("kind"));
+        static_cast<void>(at.text("source"));
+        at.finish();
+        table.conditions.push_back(std::move(entry));
+    }
+}
+
 }  // namespace
 
 validation::NameTable read_name_table(const std::filesystem::path& path) {
@@ -156,6 +196,10 @@ validation::NameTable read_name_table(const std::filesystem::path& path) {
     read_datasets(root, table);
     table.reasoning_output_tokens = root.ratio("reasoning_output_tokens", 1.0, longest_text);
     read_exclusions(root, table);
+    read_conditions(root, table);
+    json::Reader narrower = root.object("narrower_formats");
+    table.narrower_formats = narrower.texts("words");
+    finish_entry(narrower);
     root.finish();
     document.throw_if_problems();
     return table;

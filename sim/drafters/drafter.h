@@ -79,7 +79,8 @@ enum class ParallelKind {
 /// A few dense layers that fill in a whole block of draft tokens in one pass, over keys and values made from the target's
 /// hidden states, under the target's embedding and LM head (DFlash, DSpark). Published ones have 5 layers, blocks of 8 or 16
 /// rows and features of 5 or 6 of the target's layers (docs of vLLM's speculators, 2026). DSpark's low-rank head is not priced:
-/// it reads some thousand rows of its tables.
+/// it reads some thousand rows of its tables. Beside a target that attends over compressed entries (DeepSeek-V4) DSpark's
+/// layers are of the target's kind, experts and formats included, but see a window alone.
 struct ParallelDrafter {
     ParallelKind kind = ParallelKind::dflash;
     Count layers = 5;
@@ -90,6 +91,9 @@ struct ParallelDrafter {
 
     /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default).
     static ParallelDrafter published_dspark() { return {ParallelKind::dspark, 5, 7}; }
+    /// The head inside DeepSeek-V4's checkpoints: three layers, features of three layers (dspark_target_layer_ids of its
+    /// configs; `configure_deepseek_v4_dspark_args` of xLLM).
+    static ParallelDrafter dspark_of_deepseek_v4() { return {ParallelKind::dspark, 3, 7, 3}; }
 };
 
 /// Width of a dense feed-forward network beside the target: that of its dense layers, or three model widths where it has none.

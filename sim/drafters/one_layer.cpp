@@ -5,11 +5,21 @@ namespace {
 
 bool attends(const LayerKind& kind) {
     for (const Block& block : kind.blocks) {
-        if (std::holds_alternative<Attention>(block.kind) || std::holds_alternative<LatentAttention>(block.kind)) {
+        if (std::holds_alternative<Attention>(block.kind) || std::holds_alternative<LatentAttention>(block.kind) ||
+            std::holds_alternative<CompressedAttention>(block.kind)) {
             return true;
         }
     }
     return false;
+}
+
+/// The same layer without long memory: the modules of DeepSeek-V4 see a window alone (the last of its compress_ratios is 0).
+void drop_compression(LayerKind& layer) {
+    for (Block& block : layer.blocks) {
+        if (auto* attention = std::get_if<CompressedAttention>(&block.kind)) {
+            *attention = window_alone(*attention);
+        }
+    }
 }
 
 /// The kind of the target's last layer that attends (heads published for hybrids use attention, too); without one, of its last
@@ -33,6 +43,7 @@ DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Prec
     LayerKind layer = layer_to_copy(target);
     layer.name = "draft layer";
     layer.distinct_copies = 0;
+    drop_compression(layer);
     const bool own_checkpoint = drafter.kind == OneLayerKind::eagle || drafter.kind == OneLayerKind::eagle3;
     for (Block& block : layer.blocks) {
         const bool replaced = std::holds_alternative<MixtureOfExperts>(block.kind) && own_checkpoint;

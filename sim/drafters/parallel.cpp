@@ -25,6 +25,41 @@ Attention attention_like(const Model& target) {
     return attention;
 }
 
+/// Whether the drafter's layers are of the target's kind.
+bool has_layers_of(const Model& target, const ParallelDrafter& drafter) {
+    return drafter.kind == ParallelKind::dspark && compresses_cache(target);
+}
+
+/// A layer of the drafter: dense, or of the kind of the target's last layer.
+LayerKind draft_layer(const ParallelDrafter& drafter, const Model& target, const Attention& attention) {
+    LayerKind layer;
+    layer.name = "draft layer";
+    if (!has_layers_of(target, drafter)) {
+        layer.blocks = {{attention}, {Mlp{drafter.feed_forward > 0 ? drafter.feed_forward : dense_width_beside(target)}}};
+        return layer;
+    }
+    layer.blocks = target.kinds[target.order.back()].blocks;
+    for (Block& block : layer.blocks) {
+        if (auto* compressed = std::get_if<CompressedAttention>(&block.kind)) {
+            *compressed = window_alone(*compressed);
+        }
+    }
+    return layer;
+}
+
+/// Elements of keys and values that a layer caches of a token.
+Count cached_elements(const LayerKind& layer, const Attention& otherwise) {
+    for (const Block& block : layer.blocks) {
+        if (const auto* compressed = std::get_if<CompressedAttention>(&block.kind)) {
+            return compressed->head_dim;
+        }
+        if (const auto* latent = std::get_if<LatentAttention>(&block.kind)) {
+            return latent->kv_lora_rank + latent->rope_dim;
+        }
+    }
+    return 2 * otherwise.kv_heads * otherwise.head_dim;
+}
+
 }  // namespace
 
 Count dense_width_beside(const Model& target) {
@@ -46,9 +81,7 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     const Attention attention = attention_like(target);
     Model model = target;
     model.name = target.name + " parallel drafter";
-    LayerKind layer;
-    layer.name = "draft layer";
-    layer.blocks = {{attention}, {Mlp{drafter.feed_forward > 0 ? drafter.feed_forward : dense_width_beside(target)}}};
+    const LayerKind layer = draft_layer(drafter, target, attention);
     model.kinds = {layer};
     model.order.assign(static_cast<std::size_t>(drafter.layers), 0);
 
@@ -60,7 +93,7 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     fusion.name = "feature fusion";
     fusion.blocks = {{Projection{drafter.input_features * target.width, target.width}, 0, 0}};
     keys_and_values.name = "keys and values";
-    keys_and_values.blocks = {{Projection{target.width, 2 * attention.kv_heads * attention.head_dim}, 0, 0}};
+    keys_and_values.blocks = {{Projection{target.width, cached_elements(layer, attention)}, 0, 0}};
     context.kinds = {fusion, keys_and_values};
     context.order.assign(static_cast<std::size_t>(drafter.layers) + 1, 1);
     context.order.front() = 0;
@@ -69,7 +102,8 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     result.kind = "parallel";
     result.model = std::move(model);
     result.context_model = std::move(context);
-    result.precision = drafter.precision.value_or(head_precision(target_precision));
+    result.precision =
+        drafter.precision.value_or(has_layers_of(target, drafter) ? target_precision : head_precision(target_precision));
     result.shares_embedding = true;
     result.shares_head = true;
     result.parallel = true;

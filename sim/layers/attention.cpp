@@ -1,13 +1,10 @@
 // Multi-head, grouped-query, windowed and sparse attention.
 #include <cmath>
 
-#include "sim/layers/layers.h"
+#include "sim/layers/attention_parts.h"
 
 namespace treeline::sim {
-namespace {
 
-/// Scores the whole context with a few small heads, to pick the tokens that the attention proper reads. Keys take one byte per
-/// element (DeepSeek-V3.2 stores its index keys in fp8).
 Operation index_scores(const LayerContext& context, const SparseIndexer& indexer) {
     const double heads = static_cast<double>(indexer.heads);
     const double dim = static_cast<double>(indexer.head_dim);
@@ -22,15 +19,42 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
     return operation;
 }
 
-/// The small kernels around the products and the scores of an indexer. DeepSeek-V3.2's reference implementation has fourteen:
-/// rotary embedding, concatenation, Hadamard transform and quantisation of queries and of keys, the norm of keys, two writes
-/// to their cache, two scalings of the heads' weights, and the choice of the best scores.
 Operation index_preparation(const LayerContext& context, const SparseIndexer& indexer) {
     const double elements = static_cast<double>(indexer.heads + 1) * static_cast<double>(indexer.head_dim);
     Operation operation = element_wise(context, "index preparation", elements, 8.0, 20.0);
     operation.launches = 14.0;
     return operation;
 }
+
+void add_tree_mask(const LayerContext& context, Operation& scores) {
+    if (context.verification == Verification::packed && context.pass != PassKind::prefill) {
+        scores.flops.per_token_pair = scores.flops.per_visible * 0.5;
+        scores.bytes.per_token_pair = Bytes(0.125);
+    }
+}
+
+void append_context_exchange(const LayerContext& context, const char* name, double elements,
+                             std::vector<Operation>& operations) {
+    const double ranks = context.parallel.context;
+    if (ranks <= 1.0 || context.pass == PassKind::prefill) {
+        return;
+    }
+    Operation operation = start_operation(context, name, OperationKind::collective);
+    operation.kernel = KernelClass::all_gather;
+    operation.ranks = ranks;
+    operation.bytes.per_token = context.precision.activations.per_element() * ((ranks - 1.0) * elements);
+    operations.push_back(operation);
+}
+
+void share_context(const LayerContext& context, Bytes cached, double elements, Operation& scores) {
+    const double ranks = context.pass == PassKind::prefill ? 1.0 : context.parallel.context;
+    scores.bytes.per_context = cached / context.parallel.context;
+    scores.bytes.per_token = cached / ranks + context.precision.activations.per_element() * (elements * ranks);
+    scores.rows_per_token *= ranks;
+    scores.outputs *= ranks;
+}
+
+namespace {
 
 /// A sparse attention reads at most top_k cached tokens. Tokens of one verification are neighbours and pick nearly the same
 /// ones, so the union over a pass counts as one pick.
@@ -57,38 +81,6 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     operations.push_back(projection);
     operations.push_back(index_preparation(context, indexer));
     operations.push_back(index_scores(context, indexer));
-}
-
-/// Tree attention: a dense block of new tokens with a mask of one bit per pair. A chain computes only half of that block.
-void add_tree_mask(const LayerContext& context, Operation& scores) {
-    if (context.verification == Verification::packed && context.pass != PassKind::prefill) {
-        scores.flops.per_token_pair = scores.flops.per_visible * 0.5;
-        scores.bytes.per_token_pair = Bytes(0.125);
-    }
-}
-
-/// Cached tokens dealt out over `c` ranks: each computes all heads of those ranks over its share. Queries are gathered before,
-/// and outputs are merged after, which leaves each rank its own heads; `elements` are those of one rank's heads for a token.
-void append_context_exchange(const LayerContext& context, const char* name, double elements,
-                             std::vector<Operation>& operations) {
-    const double ranks = context.parallel.context;
-    if (ranks <= 1.0 || context.pass == PassKind::prefill) {
-        return;
-    }
-    Operation operation = start_operation(context, name, OperationKind::collective);
-    operation.kernel = KernelClass::all_gather;
-    operation.ranks = ranks;
-    operation.bytes.per_token = context.precision.activations.per_element() * ((ranks - 1.0) * elements);
-    operations.push_back(operation);
-}
-
-/// Gives an attention over `cached` bytes a token, with `elements` of queries and outputs a token, its share of the context.
-void share_context(const LayerContext& context, Bytes cached, double elements, Operation& scores) {
-    const double ranks = context.pass == PassKind::prefill ? 1.0 : context.parallel.context;
-    scores.bytes.per_context = cached / context.parallel.context;
-    scores.bytes.per_token = cached / ranks + context.precision.activations.per_element() * (elements * ranks);
-    scores.rows_per_token *= ranks;
-    scores.outputs *= ranks;
 }
 
 }  // namespace

@@ -90,6 +90,7 @@ inline constexpr Storage quantised_rows{NumberFormat::fp8, 128.0, 32.0};
 
 void append(const Attention& attention, const LayerContext& context, std::vector<Operation>& operations);
 void append(const LatentAttention& attention, const LayerContext& context, std::vector<Operation>& operations);
+void append(const CompressedAttention& attention, const LayerContext& context, std::vector<Operation>& operations);
 void append(const Mamba1& mamba, const LayerContext& context, std::vector<Operation>& operations);
 void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operation>& operations);
 void append(const GatedDelta& delta, const LayerContext& context, std::vector<Operation>& operations);

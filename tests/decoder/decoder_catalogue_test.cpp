@@ -70,6 +70,7 @@ struct Shrunk {
         return block;
     }
     sim::BlockKind operator()(sim::Projection block) const { return block; }
+    sim::BlockKind operator()(sim::CompressedAttention block) const { return block; }
 };
 
 /// The first layer of every kind in the order of the model, then its first layers again, four in all.

@@ -109,6 +109,55 @@ TEST_CASE("of the classes that engines know, 95 in 100 are imported or refused w
     }
 }
 
+TEST_CASE("DeepSeek-V4: each layer has the reach that its compression says, and experts in fp4") {
+    const Json small = {{"architectures", {"DeepseekV4ForCausalLM"}},
+                        {"model_type", "deepseek_v4"},
+                        {"hidden_size", 256},
+                        {"num_hidden_layers", 4},
+                        {"num_attention_heads", 8},
+                        {"head_dim", 64},
+                        {"q_lora_rank", 32},
+                        {"o_groups", 2},
+                        {"o_lora_rank", 16},
+                        {"sliding_window", 128},
+                        {"compress_ratios", {0, 4, 128, 4, 0}},  // the last one is the prediction module's
+                        {"index_n_heads", 4},
+                        {"index_head_dim", 32},
+                        {"index_topk", 512},
+                        {"n_routed_experts", 16},
+                        {"num_experts_per_tok", 2},
+                        {"n_shared_experts", 1},
+                        {"moe_intermediate_size", 96},
+                        {"num_hash_layers", 1},
+                        {"hc_mult", 4},
+                        {"vocab_size", 1000},
+                        {"topk_method", "noaux_tc"},
+                        {"expert_dtype", "fp4"},
+                        {"torch_dtype", "bfloat16"}};
+    const sim::Model model = import(small);
+    REQUIRE(model.order.size() == 4);
+    const auto attention = [&](std::size_t layer) {
+        return std::get<sim::CompressedAttention>(model.kinds[model.order[layer]].blocks[1].kind);
+    };
+    CHECK(attention(0).compression == 0);
+    CHECK(attention(1).compression == 4);
+    CHECK(attention(1).top_k == 512.0);
+    CHECK(attention(1).index_heads == 4);
+    CHECK(attention(2).compression == 128);
+    CHECK(attention(2).index_heads == 0);
+    CHECK(model.precision.experts.per_element().value() == 0.53125);  // 4 bits and 8 for 32 elements
+    // By hand, as DeepseekV4Attention and DeepseekV4SparseMoeBlock of transformers hold them.
+    const sim::Count core = 256 * (32 + 64) + 32 + 64 + 8 + 32 * 512 + 512 * 16 + 2 * 16 * 256;
+    const sim::Count sparse = 2 * 256 * 128 + 4 * 128 + 64;                       // keys with values, gates, biases, a norm
+    const sim::Count index = 2 * 256 * 64 + 4 * 64 + 32 + 32 * 4 * 32 + 256 * 4;  // the same for index keys; queries, weights
+    const sim::Count heavy = 2 * 256 * 64 + 128 * 64 + 64;
+    const sim::Count experts = 17 * 3 * 256 * 96 + 16 * 256;
+    const sim::Count streams = 2 * (4 * 256 * 24 + 24), norms = 2 * 256;
+    const sim::Count layers = 4 * (core + experts + streams + norms) + 2 * (sparse + index) + heavy + 3 * 16;
+    CHECK(parameter_count(model) == layers + 2 * 1000 * 256 + 256);
+    CHECK_THAT(failure(with(small, {{"compress_ratios", {0, 4}}})), Catch::Contains("one ratio for each of the 4 layers"));
+}
+
 TEST_CASE("windows follow the family's rule, or the config's list") {
     const Json gemma = {{"architectures", {"Gemma3ForCausalLM"}},
                         {"hidden_size", 1152},

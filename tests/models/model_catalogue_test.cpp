@@ -74,6 +74,29 @@ TEST_CASE("models known by rounded totals count what is published of them") {
     CHECK(std::round(static_cast<double>(parameter_count(load("gpt-oss-20b"))) / 1e7) == 2091.0);
     CHECK(std::round(static_cast<double>(parameter_count(load("gpt-oss-120b"))) / 1e7) == 11683.0);
     CHECK(parameter_count(load("deepseek-r1")) == parameter_count(load("deepseek-v3")));
+    // Model cards: 1.6T with 49B active, 284B with 13B active, 120B with 12B active, and names of the others.
+    const auto billions = [](const char* name) { return static_cast<double>(parameter_count(load(name))) / 1e9; };
+    const auto active = [](const char* name) {
+        const sim::Model model = load(name);
+        return static_cast<double>(parameter_count(model) - sim::body_parameters(model) + sim::active_body_parameters(model)) /
+               1e9;
+    };
+    CHECK(billions("deepseek-v4-pro") == Approx(1600.0).epsilon(0.02));
+    CHECK(active("deepseek-v4-pro") == Approx(49.0).epsilon(0.03));
+    CHECK(billions("deepseek-v4-flash") == Approx(284.0).epsilon(0.002));
+    CHECK(active("deepseek-v4-flash") == Approx(13.0).epsilon(0.07));
+    CHECK(billions("nemotron-3-super-120b-a12b") == Approx(120.0).epsilon(0.01));
+    CHECK(active("nemotron-3-super-120b-a12b") == Approx(12.0).epsilon(0.08));
+    CHECK(billions("llama-4-maverick") == Approx(400.0).epsilon(0.01));
+    CHECK(active("llama-4-maverick") == Approx(17.0).epsilon(0.02));
+    CHECK(billions("kimi-k3") == Approx(2800.0).epsilon(0.01));
+    CHECK(billions("qwen3.5-9b") == Approx(9.0).epsilon(0.01));
+    CHECK(billions("qwen3.5-4b") == Approx(4.2).epsilon(0.01));
+    // Tensors of the checkpoint's one file, 23.92 GB of 16 bits, hold vision and audio parts as well.
+    CHECK(billions("gemma-4-12b") == Approx(11.9).epsilon(0.015));
+    CHECK(std::round(10.0 * billions("gemma-4-31b")) == 307.0);
+    CHECK(std::round(100.0 * billions("minicpm3-4b")) == 407.0);
+    CHECK(std::round(1000.0 * billions("vicuna-68m")) == 68.0);
 }
 
 TEST_CASE("SPIRe counts Llama-3 bodies without embeddings") {

@@ -178,3 +178,45 @@ TEST_CASE("a group's scale adds its share to every weight") {
     // MXFP4: one 8-bit scale for 32 weights: 4.25 bits.
     CHECK((Storage{NumberFormat::fp4, 32.0, 8.0}).per_element().value() == 4.25 / 8.0);
 }
+
+TEST_CASE("compressed attention reads a window and one entry for several tokens, or the best of them") {
+    Model target = model("qwen3-8b");  // 4,096 wide; its attention is replaced
+    CompressedAttention attention;
+    attention.heads = 64;
+    attention.head_dim = 512;
+    attention.q_lora_rank = 1024;
+    attention.output_groups = 8;
+    attention.output_rank = 1024;
+    attention.window = 128;
+    const auto scores = [&](Count compression, double top_k, Count index_heads) {
+        attention.compression = compression;
+        attention.top_k = top_k;
+        attention.index_heads = index_heads;
+        attention.index_head_dim = index_heads > 0 ? 128 : 0;
+        target.kinds.front().blocks.front().kind = attention;
+        REQUIRE(problems_of(target).empty());
+        return operations_of(target, uniform_precision(NumberFormat::bf16), {});
+    };
+    // One vector of 512 for all heads, as key and as value: 4·heads·512 FLOPs a visible token, 1,024 bytes a read one.
+    const auto entries_read = [&](const std::vector<Operation>& operations, double context) {
+        const Operation found = find(operations, "latent attention");
+        CHECK(found.flops.per_visible.value() == 4.0 * 64 * 512);
+        return (bytes(found, {1.0, 1.0, context, 1.0}) - bytes(found, {1.0, 1.0, 0.0, 1.0})) / 1024.0;
+    };
+    CHECK(entries_read(scores(0, unlimited, 0), 1000.0) == 128.0);
+    CHECK(entries_read(scores(128, unlimited, 0), 12'800.0) == 100.0);
+    CHECK(entries_read(scores(4, 512.0, 64), 1000.0) == 250.0);
+    CHECK(entries_read(scores(4, 512.0, 64), 100'000.0) == 512.0);
+    // All entries stay cached: of 100,000 tokens 25,000 and the window, in each of the layers.
+    const std::vector<CacheTerm> caches = caches_of(target, uniform_precision(NumberFormat::bf16), 1.0);
+    REQUIRE(caches.size() == 2);
+    CHECK(cached_bytes(caches.back(), 100'000.0).value() == 1024.0 * 25'128 * static_cast<double>(target.order.size()));
+    // Index keys are 128 bytes of fp8, one for four tokens, all of them read; 64 heads score each.
+    const Operation index = find(scores(4, 512.0, 64), "index scores");
+    CHECK(index.bytes.per_context.value() == 32.0);
+    CHECK(index.flops.per_visible.value() == 2.0 * 64 * 128 / 4);
+    // Groups of heads project their 32,768 / 8 outputs to 1,024 each.
+    const Operation down = find(scores(0, unlimited, 0), "output down-projection");
+    CHECK(down.weight_elements == 64.0 * 512 * 1024);
+    CHECK(down.flops.per_token.value() == 2.0 * 64 * 512 * 1024);
+}

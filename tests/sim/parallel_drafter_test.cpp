@@ -91,3 +91,27 @@ TEST_CASE("EAGLE heads beside a quantised mixture are dense and in 16 bits; MTP 
     CHECK(has_experts(mtp));
     CHECK(mtp.precision.weights.format == NumberFormat::fp8);
 }
+
+TEST_CASE("DeepSeek-V4's DSpark head is three layers of the target that see a window alone") {
+    const Model target = model("deepseek-v4-flash");
+    const DrafterPlan drafter = plan(ParallelDrafter::dspark_of_deepseek_v4(), target, target.precision);
+    REQUIRE(drafter.model);
+    CHECK(drafter.model->order.size() == 3);
+    for (const Block& block : drafter.model->kinds.front().blocks) {
+        if (const auto* attention = std::get_if<CompressedAttention>(&block.kind)) {
+            CHECK(attention->compression == 0);
+            CHECK(attention->index_heads == 0);
+        }
+    }
+    // 257 experts of 3·4096·2048 in fp4 with a scale of 8 bits for 32 elements, in each of three layers: 10.3 GB; attention,
+    // streams, router and the fusion of three features add 0.5.
+    CHECK(added_weights(drafter, 1.0).value() == Approx(3.0 * 257 * 3 * 4096 * 2048 * 0.53125).epsilon(0.08));
+    // Modules for multi-token prediction likewise.
+    const OneLayerDrafter mtp{};
+    const DrafterPlan module = plan(mtp, target, target.precision);
+    for (const Block& block : module.model->kinds.front().blocks) {
+        if (const auto* attention = std::get_if<CompressedAttention>(&block.kind)) {
+            CHECK(attention->compression == 0);
+        }
+    }
+}

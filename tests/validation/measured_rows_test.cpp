@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include "requests/validate/measured_rows_reader.h"
+#include "requests/validate/name_table_reader.h"
 #include "requests/validate/serving_parts.h"
 #include "sim/round.h"
 #include "source_folder.h"
@@ -83,7 +86,12 @@ TEST_CASE("models are found by what people call them") {
     CHECK(model_of("Qwen3.8-27B + LoRA") == "qwen3.5-27b");
     CHECK(model_of("nvidia/NVIDIA-Nemotron-3.5-Lightning-30B-A3B-NVFP4 (hybrid Mamba-2 MoE)") == "nemotron-3-nano-30b-a3b");
     CHECK(model_of("not kept") == "the target model is not stated");
-    CHECK(model_of("DeepSeek-V4-Pro-0813") == "an architecture that is not modelled");
+    CHECK(model_of("DeepSeek-V4-Pro-0813") == "deepseek-v4-pro");
+    CHECK(model_of("nvidia/DeepSeek-V4-Flash-NVFP4") == "deepseek-v4-flash");
+    CHECK(model_of("DeepSeek-V4.1 (MXFP4)") == "an architecture that is not modelled");
+    CHECK(model_of("meta-llama/Llama-4-Maverick-17B-128E-Instruct") == "llama-4-maverick");
+    CHECK(model_of("NVIDIA-Nemotron-3-Super-120B-A12B-BF16") == "nemotron-3-super-120b-a12b");
+    CHECK(model_of("google/gemma-4-12B-it") == "gemma-4-12b");
     CHECK(model_of("Unheard-Of-7B") == "no description of the target model");
     CHECK(model_of("deepseek-ai/DeepSeek-R1-Distill-Llama-8B") == "llama-3.1-8b");
     CHECK(model_of("mistralai/Mixtral-8x7B-Instruct-v0.1") == "mixtral-8x7b");
@@ -102,6 +110,11 @@ TEST_CASE("devices and engines are found by what people call them") {
     CHECK(device_of("RTX 3090 24GB (Q4_K_M, 131K, 250W)") == "rtx-3090");
     CHECK(device_of("GB10 (4)") == "dgx-spark");
     CHECK(device_of("see thread") == "the device is not stated");
+    CHECK(device_of("Apple M5 Max 128GB") == "m5-max");
+    CHECK(device_of("NVIDIA GeForce RTX 3080 10GB") == "rtx-3080");
+    CHECK(device_of("2x RTX 5060 Ti 16GB") == "rtx-5060-ti-16");
+    CHECK(device_of("Ascend Atlas 800T A2") == "ascend-910b");
+    CHECK(device_of("RTX 5080 16GB + RTX 3090 24GB (TP)") == "different cards in one machine");
     CHECK(device_of("Trainium") == "no description of the device");
     CHECK(std::get<std::string>(stack_named(parts(), "vllm or sglang (not stated)", "")) == "vllm");
     CHECK(std::get<std::string>(stack_named(parts(), "trtllm", "")) == "tensorrt-llm");
@@ -294,11 +307,120 @@ TEST_CASE("a run faster than its checkpoint can be read was in another format") 
     // 16.1 GB of bf16 weights, 90 % of them without the embedding, take 4.3 ms at the 3.35 TB/s of an H100.
     const std::string row =
         R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 1, "value_with": 1, "value_without": )";
-    const MeasuredPoints fast = speculative_points_in(row + "2.5");
-    REQUIRE(fast.left_out.size() == 1);
-    CHECK(fast.left_out.front().reason == "faster than its checkpoint can be read: the format is not stated");
-    CHECK(speculative_points_in(row + "6.5").points.size() == 1);
+    const MeasuredPoints wrong = speculative_points_in(row + R"(2.5, "target_precision": "bf16")");
+    REQUIRE(wrong.left_out.size() == 1);
+    CHECK(wrong.left_out.front().reason == "faster than its checkpoint can be read: the format is not stated");
+    // Without a word of the format the widest one is assumed that can be read so fast: 8.0 GB in 2.5 ms, 4.5 GB in 1.5.
+    const auto assumed = [&](const std::string& without) {
+        const MeasuredPoints read = speculative_points_in(row + without);
+        REQUIRE(read.points.size() == 1);
+        CHECK(read.points[0].assumed == std::vector<std::string>{"format"});
+        return read.points[0].precision.weights.format;
+    };
+    CHECK(assumed("2.5") == sim::NumberFormat::fp8);
+    CHECK(assumed("1.5") == sim::NumberFormat::int4);
+    CHECK(speculative_points_in(row + "0.5").left_out.size() == 1);
+    CHECK(speculative_points_in(row + "6.5").points.front().assumed.empty());
     CHECK(speculative_points_in(row + R"(2.5, "target_precision": "fp8")").points.size() == 1);
+}
+
+namespace {
+
+/// One row, every field but the metric's stated here.
+MeasuredPoints row_of(const std::string& fields) {
+    std::vector<std::string> notes;
+    const std::string text =
+        R"([{"id": "a", "is_pair": true, "metric": "tpot_ms", "speedup": 1.5, "batch_or_concurrency": 4,)" +
+        std::string(R"("concurrency_kind": "concurrency", )") + fields + "}]";
+    return points_of(requests::read_speculation_rows(written("row.json", text), notes), parts());
+}
+
+const std::vector<std::string> draft_length = {"draft length"};
+
+}  // namespace
+
+TEST_CASE("a draft length that a row leaves open is its engine's or drafter's default, and the point says so") {
+    const auto point = [](const std::string& fields) {
+        const MeasuredPoints read = row_of(fields);
+        INFO((read.left_out.empty() ? "" : read.left_out[0].reason + ": " + read.left_out[0].detail));
+        REQUIRE(read.points.size() == 1);
+        return read.points.front();
+    };
+    const std::string sglang =
+        R"("engine": "sglang", "gpu": "H100", "drafter_type": "EAGLE3", "series": "s", "target_model": )";
+    // SGLang's choices: 5 steps, top-k 4 and 8 tokens for Llama; 3 steps and a chain for most others.
+    const MeasuredPoint llama = point(sglang + R"("Llama-3.1-8B")");
+    CHECK(llama.speculation->label == "sglang 5,4,8");
+    CHECK(llama.assumed == draft_length);
+    CHECK(point(sglang + R"("Qwen3-8B")").speculation->label == "chain 3");
+    const MeasuredPoint stated = point(sglang + R"("Qwen3-8B", "draft_tokens": 5)");
+    CHECK(stated.speculation->label == "chain 5");
+    CHECK(stated.assumed.empty());
+    CHECK(
+        point(R"("engine": "llama.cpp", "gpu": "RTX 4090", "drafter_type": "MTP", "series": "s", "target_model": "Qwen3.5-27B",
+                   "target_precision": "Q4_K_M")")
+            .speculation->label == "chain 3");
+    const MeasuredPoint medusa = point(R"("engine": "hf transformers (Spec-Bench harness)", "gpu"
+                                       : "A100 80GB", "drafter_type"
+                                       : "Medusa", "series"
+                                       : "s", "target_model"
+                                       : "Vicuna-7B-v1.3") ");
+        CHECK(draft_tokens_of(medusa) == 63.0);
+    CHECK(std::get<sim::MedusaDrafter>(medusa.drafter).heads == 4);
+    // DSpark of DeepSeek-V4-Flash drafts blocks of five with layers of its own kind.
+    const MeasuredPoint dspark =
+        point(R"("engine": "sglang", "gpu": "H200", "n_gpus": 2, "drafter_type": "dspark", "series": "s",
+                 "target_model": "DeepSeek-V4-Flash")");
+    CHECK(dspark.speculation->label == "chain 5");
+    CHECK(std::get<sim::ParallelDrafter>(dspark.drafter).layers == 3);
+}
+
+TEST_CASE("what a source says beside its table holds for its rows alone") {
+    const std::string fields = R"("engine": "vllm", "gpu": "not stated", "drafter_type": "eagle3", "target_model": "Qwen3-32B",
+                                  "series": )";
+    const MeasuredPoints known = row_of(fields + R"("angelslim-eagle3/Qwen3-32B")");
+    REQUIRE(known.points.size() == 1);
+    CHECK(known.points[0].device == "h20");
+    CHECK(known.points[0].stack == "vllm-0.10");
+    CHECK(known.points[0].speculation->label == "chain 2");
+    CHECK(known.points[0].output_tokens == 1024.0);
+    CHECK(known.points[0].assumed == std::vector<std::string>{"draft length", "device"});
+    const MeasuredPoints other = row_of(fields + R"("somebody/Qwen3-32B")");
+    REQUIRE(other.left_out.size() == 1);
+    CHECK(other.left_out[0].reason == "the device is not stated");
+    // A device that a row states is kept.
+    const MeasuredPoints stated = row_of(
+        R"("engine": "vllm", "gpu": "H100", "drafter_type": "eagle3", "target_model": "Qwen3-32B", "series": "angelslim-eagle3/x")");
+    REQUIRE(stated.points.size() == 1);
+    CHECK(stated.points[0].device == "h100-sxm");
+}
+
+TEST_CASE("a policy that cuts drafts is priced as the best fixed number of them") {
+    const std::string fields = R"("engine": "vllm", "gpu": "H100", "series": "s", "target_model": "Qwen3-8B", "draft_tokens": 7,
+                                  "accept_length": 2.5, "drafter_type": )";
+    const MeasuredPoints cut = row_of(fields + R"("dspark adaptive verification (max 7)") ");
+        const MeasuredPoints whole = row_of(fields + R"("dspark")");
+    REQUIRE(cut.points.size() == 1);
+    REQUIRE(whole.points.size() == 1);
+    CHECK(cut.points[0].adaptive);
+    CHECK(cut.points[0].assumed == std::vector<std::string>{"verified tokens"});
+    CHECK_FALSE(cut.points[0].accept_length);  // of the cut drafts
+    MeasuredPoint busy = cut.points[0], fixed = whole.points[0];
+    busy.batch = fixed.batch = 256.0;
+    const double chosen = SpeculativePoint(busy, parts(), sim::CostMode::roofline).speed_up(2.5);
+    CHECK(chosen > SpeculativePoint(fixed, parts(), sim::CostMode::roofline).speed_up(2.5));
+    double best = 0.0;
+    for (int k = 1; k <= 7; ++k) {
+        MeasuredPoint shorter = fixed;
+        shorter.speculation = sim::Speculation{sim::ChainShape{k}, sim::Verification::unrolled, "k"};
+        const sim::DraftAcceptance acceptance = acceptance_for(fixed, 2.5);
+        double length = 1.0;
+        for (int i = 1; i <= k; ++i) {
+            length += acceptance.chain.position(i);
+        }
+        best = std::max(best, SpeculativePoint(shorter, parts(), sim::CostMode::roofline).speed_up(length));
+    }
+    CHECK(chosen == Approx(best).epsilon(1e-6));
 }
 
 TEST_CASE("of replicas one is priced, with its share of the requests") {
@@ -320,6 +442,27 @@ TEST_CASE("decode context parallelism is a field, or a remark in the notes") {
     CHECK(ranks(R"(, "notes": "")") == 1.0);
     CHECK(ranks(R"(, "notes": "decode-context-parallel 8, custom all-reduce off")") == 8.0);
     CHECK(ranks(R"(, "dcp": 4)") == 4.0);
+}
+
+TEST_CASE("conditions that say nothing or state no source are answered with a sentence each") {
+    std::ifstream file(testing::source_folder() / "validation" / "serving" / "names.json");
+    nlohmann::ordered_json table = nlohmann::ordered_json::parse(file);
+    const auto problem = [&](const nlohmann::ordered_json& condition) -> std::string {
+        table["conditions"] = {condition};
+        try {
+            requests::read_name_table(written("names.json", table.dump()));
+        } catch (const text::InputError& error) {
+            return error.problems().size() == 1 ? error.problems().front() : "several problems";
+        }
+        return "";
+    };
+    CHECK(problem({{"engine", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"source", "s"}, {"kind", "assumed"}}).empty());
+    CHECK_THAT(problem({{"engine", {"vllm*"}}, {"source", "s"}, {"kind", "assumed"}}),
+               Catch::Contains("conditions[0].set: must say what holds: device, version"));
+    CHECK_THAT(problem({{"engine", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"kind", "assumed"}}),
+               Catch::Contains("conditions[0].source"));
+    CHECK_THAT(problem({{"motor", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"source", "s"}, {"kind", "assumed"}}),
+               Catch::Contains("motor"));
 }
 
 TEST_CASE("bad files are answered with sentences that name file and row") {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/traits.h"
 
@@ -79,6 +80,8 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
             return point.batch > 32.0 ? "33 and more" : "1 to 32";
         case Grouping::sources:
             return point.documented ? "every condition published" : "others";
+        case Grouping::conditions:
+            return point.assumed.empty() ? "as stated" : fmt::format("filled in: {}", fmt::join(point.assumed, ", "));
         case Grouping::context:
             return class_of(point.context, std::array{2047.0, 16383.0, 65535.0});
     }

@@ -24,6 +24,7 @@ enum class Grouping {
     context,
     load,
     sources,
+    conditions,
     deployment
 };
 constexpr auto names_in(Grouping) {
@@ -42,6 +43,7 @@ constexpr auto names_in(Grouping) {
                                  {context, "context"},
                                  {load, "load"},
                                  {sources, "sources"},
+                                 {conditions, "conditions"},
                                  {deployment, "deployment"}});
 }
 

@@ -1,4 +1,5 @@
 // Runs with and without speculation.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -53,7 +54,20 @@ Mapped<sim::Speculation> speculation_of(const SpeculationRow& row) {
     return sim::Speculation{sim::ChainShape{static_cast<int>(k)}, sim::Verification::unrolled, fmt::format("chain {}", k)};
 }
 
-Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, int drafts, const ServingParts& parts) {
+/// DeepSeek-V4's DSpark heads come with it.
+sim::ParallelDrafter block_drafter(const std::string& kind, int drafts, const sim::Model& target) {
+    sim::ParallelDrafter drafter;
+    if (kind == "dspark") {
+        drafter = sim::compresses_cache(target) ? sim::ParallelDrafter::dspark_of_deepseek_v4()
+                                                : sim::ParallelDrafter::published_dspark();
+    }
+    drafter.block = std::max(drafter.block, static_cast<sim::Count>(drafts) + 1);
+    return drafter;
+}
+
+/// `drafts`: of the row, 4 where it states none; `depth`: levels of its draft.
+Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& kind, const sim::Model& target, int drafts,
+                                int depth, const ServingParts& parts) {
     if (kind == "eagle3") {
         return sim::Drafter{sim::OneLayerDrafter::published_eagle3()};
     }
@@ -61,22 +75,22 @@ Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& ki
         return sim::Drafter{sim::OneLayerDrafter::published_p_eagle()};
     }
     if (kind == "dflash" || kind == "dspark") {
-        sim::ParallelDrafter drafter = kind == "dflash" ? sim::ParallelDrafter{} : sim::ParallelDrafter::published_dspark();
-        drafter.block = std::max(drafter.block, static_cast<sim::Count>(drafts) + 1);
-        return sim::Drafter{drafter};
+        return sim::Drafter{block_drafter(kind, drafts, target)};
     }
     if (kind == "eagle" || kind == "mtp") {
         sim::OneLayerDrafter drafter;
         drafter.kind = kind == "eagle" ? sim::OneLayerKind::eagle : sim::OneLayerKind::mtp;
         return sim::Drafter{drafter};
     }
-    if (kind == "ngram" || kind == "recycling") {
+    if (kind == "ngram" || kind == "recycling" || kind == "suffix") {
         sim::NgramDrafter lookup;
-        lookup.kind = kind == "ngram" ? sim::LookupKind::ngram : sim::LookupKind::recycling;
+        lookup.kind = kind == "ngram"    ? sim::LookupKind::ngram
+                      : kind == "suffix" ? sim::LookupKind::suffix
+                                         : sim::LookupKind::recycling;
         return sim::Drafter{lookup};
     }
     if (kind == "medusa" || kind == "hydra") {
-        sim::MedusaDrafter heads{drafts, 1};
+        sim::MedusaDrafter heads{depth, 1};
         heads.kind = kind == "medusa" ? sim::HeadsKind::medusa : sim::HeadsKind::hydra;
         return sim::Drafter{heads};
     }
@@ -118,10 +132,34 @@ bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& par
                         : row.metric == "tok_s_per_user"                                  ? 1.0 / value
                         : row.metric.starts_with("tpot") || row.metric.starts_with("itl") ? 1e-3 * value
                                                                                           : 0.0;
-    constexpr double without_embedding = 0.9;  // rows of the embedding are looked up, not read
-    const Bytes weights =
-        sim::stored_weights(parts.models.at(point.model), point.precision, point.cut.tensor, point.cut.parallel);
-    return step > 0.0 && step < (weights * without_embedding / parts.devices.at(point.device).bandwidth).value();
+    // Rows of the embedding are looked up, not read, unless it is the LM head as well; a tenth is what errors of both figures
+    // may come to.
+    const sim::Model& model = parts.models.at(point.model);
+    const Bytes weights = sim::stored_weights(model, point.precision, point.cut.tensor, point.cut.parallel);
+    const Bytes embedding = point.precision.embeddings.per_element() *
+                            (static_cast<double>(model.vocabulary_size * model.width) / point.cut.tensor);
+    const Bytes read = std::min(weights * 0.9, model.tied_embeddings ? weights : weights - embedding);
+    return step > 0.0 && step < (read / parts.devices.at(point.device).bandwidth).value();
+}
+
+/// Where a row states no format and its plain decoding was faster than the published checkpoint can be read, the widest of the
+/// usual formats that can be read so fast. False where there is none.
+bool assume_narrower_format(const SpeculationRow& row, const StatedPlace& place, const ServingParts& parts,
+                            MeasuredPoint& point) {
+    if (format_in(parts.names, place.format) != nullptr) {
+        return false;
+    }
+    for (const std::string& word : parts.names.narrower_formats) {
+        StatedPlace narrower = place;
+        narrower.format += " " + word;
+        MeasuredPoint tried = point;
+        if (!set_place(narrower, parts, tried) && !reads_faster_than_memory(row, parts, tried)) {
+            point = std::move(tried);
+            point.assumed.emplace_back("format");
+            return true;
+        }
+    }
+    return false;
 }
 
 std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts& parts, MeasuredPoint& point) {
@@ -135,7 +173,13 @@ std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts&
     }
     point.speculation = std::move(std::get<sim::Speculation>(speculation));
     point.drafter_kind = kind->name;
-    Mapped<sim::Drafter> drafter = drafter_of(row, kind->name, static_cast<int>(row.draft_tokens.value_or(4.0)), parts);
+    point.adaptive = kind->adaptive && sim::is_chain(*point.speculation);
+    if (point.adaptive) {
+        point.assumed.emplace_back("verified tokens");
+    }
+    Mapped<sim::Drafter> drafter =
+        drafter_of(row, kind->name, parts.models.at(point.model), static_cast<int>(row.draft_tokens.value_or(4.0)),
+                   static_cast<int>(draft_depth(point)), parts);
     if (const auto* unmapped = std::get_if<Unmapped>(&drafter)) {
         return *unmapped;
     }
@@ -148,18 +192,17 @@ std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts&
 MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingParts& parts) {
     MeasuredPoints result;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const SpeculationRow& row = rows[i];
         MeasuredPoint point;
         point.row = i;
+        const SpeculationRow row = completed(rows[i], parts.names, point.assumed);
         std::optional<Unmapped> unmapped;
         if (Unmapped rule = rule_against(row); !rule.reason.empty()) {
             unmapped = rule;
         }
         // Quantisation is often part of the model's or the device's text: "Qwen3.8-27B (FP8)", "RTX 3090 24GB (Q4_K_M, 128K)".
         const std::string format = row.format + " " + row.model + " " + row.device;
-        unmapped = unmapped
-                       ? unmapped
-                       : set_place({row.model, row.device, row.engine, row.engine_version, format, row.ranks}, parts, point);
+        const StatedPlace place{row.model, row.device, row.engine, row.engine_version, format, row.ranks};
+        unmapped = unmapped ? unmapped : set_place(place, parts, point);
         unmapped = unmapped ? unmapped : set_draft(row, parts, point);
         if (unmapped) {
             result.left_out.push_back({i, unmapped->reason, unmapped->detail, {}});
@@ -167,14 +210,14 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
         }
         set_lengths(row, parts.names, point);
         point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
-        if (reads_faster_than_memory(row, parts, point)) {
+        if (reads_faster_than_memory(row, parts, point) && !assume_narrower_format(row, place, parts, point)) {
             result.left_out.push_back({i, "faster than its checkpoint can be read: the format is not stated", row.format, {}});
             continue;
         }
         point.measured = *row.speed_up;
         point.quantity = quantity_of(row.metric);
         point.documented = fits_any(parts.names.documented, normalised(row.source));
-        if (row.accept_length && *row.accept_length <= draft_depth(point) + 1.0) {
+        if (row.accept_length && !point.adaptive && *row.accept_length <= draft_depth(point) + 1.0) {
             point.accept_length = row.accept_length;
         }
         add_point(std::move(point), parts, result);

@@ -14,8 +14,9 @@ namespace treeline::validation {
 /// Names that mean the same. Patterns are normalised() texts in which * stands for any characters.
 struct NameEntry {
     std::vector<std::string> patterns;
-    std::string name;    ///< in the catalogue, or the word of a kind; empty: cannot be priced
-    std::string reason;  ///< why it cannot
+    std::string name;       ///< in the catalogue, or the word of a kind; empty: cannot be priced
+    std::string reason;     ///< why it cannot
+    bool adaptive = false;  ///< of a drafter: a policy verifies fewer tokens where that pays
 };
 
 /// The version of runs that state none, or name a build.
@@ -46,6 +47,18 @@ struct DatasetEntry {
     bool decoding_only = false;  ///< prompts are read before what is measured
 };
 
+/// Conditions that runs do not state in their table, but elsewhere: in the text around it, or as defaults of the engine,
+/// harness or drafter at that version. Patterns of a row's texts; an empty list fits any.
+struct ConditionEntry {
+    std::vector<std::string> series, engines, engine_versions, models, drafters, drafter_models;
+    // What holds; empty: says nothing of it.
+    std::string device, engine_version;
+    std::optional<double> draft_tokens;
+    std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
+    std::optional<double> output_tokens;
+    std::string drafter_model;
+};
+
 /// Runs that their own publisher or collector says to leave out.
 struct ExclusionEntry {
     std::string engine, engine_version, model, device, format;  ///< patterns; empty: any
@@ -63,7 +76,9 @@ struct NameTable {
     std::vector<DatasetEntry> datasets;         ///< the last one stands for all others
     double reasoning_output_tokens = 0.0;       ///< of a model that thinks first
     std::vector<ExclusionEntry> exclusions;
-    std::vector<std::string> documented;  ///< patterns of sources that publish every condition of their runs
+    std::vector<ConditionEntry> conditions;     ///< the first that fits and says something fills in what a row leaves open
+    std::vector<std::string> narrower_formats;  ///< words to try, widest first, where a run was faster than its checkpoint
+    std::vector<std::string> documented;        ///< patterns of sources that publish every condition of their runs
 };
 
 /// Lower case; anything but letters, digits, '.', '+' and '#' becomes one '-'; none at either end.

@@ -51,10 +51,14 @@ struct MeasuredPoint {
     double prompt_tokens = 0.0;
     double output_tokens = 0.0;                   ///< 0: decoding alone
     std::optional<sim::Speculation> speculation;  ///< nothing: plain decoding
+    /// A policy verifies fewer of the drafted tokens where that pays: priced as the best fixed number of them. The accept
+    /// length that such a row prints is that of the cut drafts, so it is not used.
+    bool adaptive = false;
     MeasuredQuantity quantity = MeasuredQuantity::time_per_token;
     double measured = 0.0;
     std::optional<double> accept_length;
-    bool documented = false;  ///< its source publishes every condition
+    bool documented = false;           ///< its source publishes every condition
+    std::vector<std::string> assumed;  ///< what was filled in: "draft length", "device", "format"
 };
 
 /// A row that is left out, and why. Reasons are few, so that they can be counted; `detail` is this row's.
@@ -87,6 +91,9 @@ sim::DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_le
 double draft_depth(const MeasuredPoint& point);
 /// Its draft tokens; the root of a tree is none.
 double draft_tokens_of(const MeasuredPoint& point);
+
+/// The row with what it leaves open filled in from NameTable::conditions; what was filled in is added to `assumed`.
+SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector<std::string>& assumed);
 
 // The parts of the mapping, which both kinds of rows share. Each returns what it found, or why not.
 

@@ -15,6 +15,24 @@ SpeculativePoint::SpeculativePoint(const MeasuredPoint& point, const ServingPart
 
 double SpeculativePoint::speed_up(double accept_length) {
     setup_.acceptance = acceptance_for(point_, accept_length);
+    if (!point_.adaptive) {
+        return speed_up_of(*point_.speculation);
+    }
+    double best = 0.0;
+    RoundTimes times;
+    for (int verified = 1; verified <= static_cast<int>(draft_depth(point_)); ++verified) {
+        const double gain = speed_up_of({sim::ChainShape{verified}, sim::Verification::unrolled, ""});
+        if (gain > best) {
+            best = gain;
+            times = times_;
+        }
+    }
+    times_ = times;
+    return best;
+}
+
+double SpeculativePoint::speed_up_of(const sim::Speculation& draft) {
+    setup_.speculations.back() = draft;
     const sim::CompiledRound round = sim::compile_round(setup_);
     const sim::RoundEstimate with = sim::evaluate(round, {1, point_.batch, point_.context});
     times_ = {with.throughput_multiplier * with.time_per_token.value(),

@@ -30,6 +30,9 @@ public:
     [[nodiscard]] bool fits();
 
 private:
+    /// speed_up() with setup_'s acceptance and this draft.
+    double speed_up_of(const sim::Speculation& draft);
+
     MeasuredPoint point_;
     sim::RoundSetup setup_;
     double longest_ = 1.0;

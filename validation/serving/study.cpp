@@ -271,8 +271,8 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
 
 void score_speculation(ServingStudy& study) {
     using enum Grouping;
-    const std::vector<Grouping> groupings = {engine, device, kind,  model, drafter, draft_length,
-                                             ranks,  cut,    batch, load,  context, sources};
+    const std::vector<Grouping> groupings = {engine, device, kind, model,   drafter, draft_length, ranks,
+                                             cut,    batch,  load, context, sources, conditions};
     for (SpeculativeTable& made : speculative_tables(study)) {
         ErrorTable& table = made.table;
         if (!table.rows.empty()) {

@@ -1,0 +1,30 @@
+// What the kinds of attention share.
+#pragma once
+
+#include <vector>
+
+#include "sim/layers/layers.h"
+
+namespace treeline::sim {
+
+/// Scores the whole context with a few small heads, to pick the tokens that the attention proper reads. Keys take one byte per
+/// element (DeepSeek-V3.2 stores its index keys in fp8).
+Operation index_scores(const LayerContext& context, const SparseIndexer& indexer);
+
+/// The small kernels around the products and the scores of an indexer. DeepSeek-V3.2's reference implementation has fourteen:
+/// rotary embedding, concatenation, Hadamard transform and quantisation of queries and of keys, the norm of keys, two writes
+/// to their cache, two scalings of the heads' weights, and the choice of the best scores.
+Operation index_preparation(const LayerContext& context, const SparseIndexer& indexer);
+
+/// Tree attention: a dense block of new tokens with a mask of one bit per pair. A chain computes only half of that block.
+void add_tree_mask(const LayerContext& context, Operation& scores);
+
+/// Cached tokens dealt out over `c` ranks: each computes all heads of those ranks over its share. Queries are gathered before,
+/// and outputs are merged after, which leaves each rank its own heads; `elements` are those of one rank's heads for a token.
+void append_context_exchange(const LayerContext& context, const char* name, double elements,
+                             std::vector<Operation>& operations);
+
+/// Gives an attention over `cached` bytes a token, with `elements` of queries and outputs a token, its share of the context.
+void share_context(const LayerContext& context, Bytes cached, double elements, Operation& scores);
+
+}  // namespace treeline::sim

@@ -1,0 +1,60 @@
+// What a row leaves open and its source, engine or drafter fixes.
+#include "validation/serving/points.h"
+
+namespace treeline::validation {
+namespace {
+
+bool fits_or_any(const std::vector<std::string>& patterns, const std::string& text) {
+    return patterns.empty() || fits_any(patterns, normalised(text));
+}
+
+bool holds_of(const ConditionEntry& entry, const SpeculationRow& row, const NameTable& names) {
+    return fits_or_any(entry.series, row.series) && fits_or_any(entry.engines, row.engine) &&
+           fits_or_any(entry.engine_versions, row.engine_version) && fits_or_any(entry.drafters, row.drafter) &&
+           fits_or_any(entry.drafter_models, row.drafter_model) &&
+           (entry.models.empty() || fits_any(entry.models, model_stem(row.model, names)));
+}
+
+/// "", "not stated", "see thread".
+bool says_nothing(const std::string& text) {
+    const std::string words = normalised(text);
+    return words.empty() || words.starts_with("not-") || words.starts_with("see-");
+}
+
+}  // namespace
+
+SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector<std::string>& assumed) {
+    bool lacks_draft = !row.draft_tokens && !row.tree_size;
+    bool lacks_device = says_nothing(row.device);
+    const bool lacks_version = row.engine_version.empty();
+    for (const ConditionEntry& entry : names.conditions) {
+        if (!holds_of(entry, row, names)) {
+            continue;
+        }
+        if (lacks_draft && (entry.draft_tokens || entry.tree_size)) {
+            row.draft_tokens = entry.draft_tokens;
+            row.tree_steps = entry.tree_steps;
+            row.tree_top_k = entry.tree_top_k;
+            row.tree_size = entry.tree_size;
+            assumed.emplace_back("draft length");
+            lacks_draft = false;
+        }
+        if (lacks_device && !entry.device.empty()) {
+            row.device = entry.device;
+            assumed.emplace_back("device");
+            lacks_device = false;
+        }
+        if (lacks_version && row.engine_version.empty()) {
+            row.engine_version = entry.engine_version;
+        }
+        if (row.drafter_model.empty()) {
+            row.drafter_model = entry.drafter_model;
+        }
+        if (!row.output_tokens) {
+            row.output_tokens = entry.output_tokens;
+        }
+    }
+    return row;
+}
+
+}  // namespace treeline::validation
