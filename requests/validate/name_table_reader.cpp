@@ -124,12 +124,35 @@ void read_datasets(json::Reader& root, validation::NameTable& table) {
     }
 }
 
+validation::RunPattern read_runs(json::Reader& at) {
+    return {at.text_or("engine", ""), at.text_or("engine_version", ""), at.text_or("model", ""),
+            at.text_or("device", ""), at.text_or("format", ""),         at.text_or("cut", "")};
+}
+
 void read_exclusions(json::Reader& root, validation::NameTable& table) {
     for (json::Reader& at : root.objects("exclusions")) {
-        table.exclusions.push_back({at.text_or("engine", ""), at.text_or("engine_version", ""), at.text_or("model", ""),
-                                    at.text_or("device", ""), at.text_or("format", ""), at.text("reason")});
+        table.exclusions.push_back({read_runs(at), at.text("reason")});
         finish_entry(at);
     }
+}
+
+void read_conditions(json::Reader& root, validation::NameTable& table) {
+    json::Reader conditions = root.object("conditions");
+    for (json::Reader& at : conditions.objects("entries")) {
+        validation::ConditionEntry entry{read_runs(at), {}, {}, {}};
+        if (at.has("speculation")) {
+            entry.speculation = at.choice<validation::HiddenSpeculation>("speculation");
+        }
+        if (at.has("kv_cache")) {
+            entry.kv_cache = at.choice<sim::NumberFormat>("kv_cache");
+        }
+        if (at.has("state")) {
+            entry.state = at.choice<sim::NumberFormat>("state");
+        }
+        table.conditions.push_back(std::move(entry));
+        finish_entry(at);
+    }
+    finish_entry(conditions);
 }
 
 }  // namespace
@@ -156,6 +179,7 @@ validation::NameTable read_name_table(const std::filesystem::path& path) {
     read_datasets(root, table);
     table.reasoning_output_tokens = root.ratio("reasoning_output_tokens", 1.0, longest_text);
     read_exclusions(root, table);
+    read_conditions(root, table);
     root.finish();
     document.throw_if_problems();
     return table;

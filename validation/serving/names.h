@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/precision.h"
 
 namespace treeline::validation {
@@ -46,10 +47,30 @@ struct DatasetEntry {
     bool decoding_only = false;  ///< prompts are read before what is measured
 };
 
+/// Which runs an entry is about: patterns of their normalised() texts; empty: any.
+struct RunPattern {
+    std::string engine, engine_version, model, device, format;
+    std::string cut;  ///< of sim::text_of(): "tensor-4-experts-4"
+};
+
 /// Runs that their own publisher or collector says to leave out.
 struct ExclusionEntry {
-    std::string engine, engine_version, model, device, format;  ///< patterns; empty: any
+    RunPattern runs;
     std::string reason;
+};
+
+/// Whether a benchmark ran a deployment with speculation although its rows say nothing of it.
+enum class HiddenSpeculation { never, sometimes, always };
+constexpr auto names_in(HiddenSpeculation) {
+    using enum HiddenSpeculation;
+    return enum_names<HiddenSpeculation>({{never, "never"}, {sometimes, "sometimes"}, {always, "always"}});
+}
+
+/// What a benchmark's published configuration says of its runs, and their rows do not.
+struct ConditionEntry {
+    RunPattern runs;
+    std::optional<HiddenSpeculation> speculation;
+    std::optional<sim::NumberFormat> kv_cache, state;
 };
 
 struct NameTable {
@@ -63,7 +84,8 @@ struct NameTable {
     std::vector<DatasetEntry> datasets;         ///< the last one stands for all others
     double reasoning_output_tokens = 0.0;       ///< of a model that thinks first
     std::vector<ExclusionEntry> exclusions;
-    std::vector<std::string> documented;  ///< patterns of sources that publish every condition of their runs
+    std::vector<ConditionEntry> conditions;  ///< each that fits a run applies; the last one that states something wins
+    std::vector<std::string> documented;     ///< patterns of sources that publish every condition of their runs
 };
 
 /// Lower case; anything but letters, digits, '.', '+' and '#' becomes one '-'; none at either end.
