@@ -156,14 +156,35 @@ const KernelLaw* law_of_attention(const Operation& operation, const Precision& p
     return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped, format);
 }
 
-/// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured. Those in int4 with 16-bit
-/// activations run as Marlin kernels, in vLLM and in SGLang. Engines serve fp4 experts a quarter to a half faster than the
-/// kernels of the tables (tests/validation/serving_tpot.cpp): those keep the law of linear layers, which comes nearer.
+/// The law of Marlin's kernels, which unpack 4-bit weights and multiply in 16 bits: in the stored format, or else in int4.
+const KernelLaw* law_of_weight_only_experts(NumberFormat stored, const Calibration& calibration) {
+    const KernelLaw* found = nullptr;
+    for (const CalibratedKernel& known : calibration.kernels) {
+        const bool marlin = known.kernel == KernelClass::experts && known.family == marlin_family;
+        if (marlin && (known.format == stored || (found == nullptr && known.format == NumberFormat::int4))) {
+            found = &known.law;
+        }
+    }
+    return found;
+}
+
+/// Whether experts are stored in 4 bits and multiplied in 16: int4, and fp4 on devices without units for it.
+bool are_weight_only(NumberFormat stored, const Platform& platform) {
+    return stored == NumberFormat::int4 ||
+           (stored == NumberFormat::fp4 && platform.device.computed_in(NumberFormat::fp4) != NumberFormat::fp4);
+}
+
+/// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured. Those that are multiplied
+/// in 16 bits from 4 run as Marlin kernels, in vLLM and in SGLang. Kernels for fp4 units were not measured, but for those of
+/// the tables, which engines outrun by a quarter to a half on B200 (tests/validation/serving_tpot.cpp): such experts keep the
+/// law of linear layers, which comes nearer.
 const KernelLaw* law_of_experts(const Operation& operation, const Precision& precision, const Platform& platform) {
     const NumberFormat stored = weight_format(precision, operation.name, precision.experts).storage.format;
     const Calibration& calibration = *platform.device.calibration;
-    const std::string_view family = stored == NumberFormat::int4 ? marlin_family : triton_family;
-    const KernelLaw* law = stored == NumberFormat::fp4 ? nullptr : calibration.law(KernelClass::experts, stored, family);
+    const KernelLaw* law = are_weight_only(stored, platform) ? law_of_weight_only_experts(stored, calibration) : nullptr;
+    if (law == nullptr && stored != NumberFormat::fp4) {
+        law = calibration.law(KernelClass::experts, stored, triton_family);
+    }
     return law != nullptr ? law : calibration.law(KernelClass::gemm, platform.device.computed_in(operation.math));
 }
 

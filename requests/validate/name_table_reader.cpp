@@ -125,10 +125,14 @@ void read_datasets(json::Reader& root, validation::NameTable& table) {
     }
 }
 
+validation::RunPattern read_runs(json::Reader& at) {
+    return {at.text_or("engine", ""), at.text_or("engine_version", ""), at.text_or("model", ""),
+            at.text_or("device", ""), at.text_or("format", ""),         at.text_or("cut", "")};
+}
+
 void read_exclusions(json::Reader& root, validation::NameTable& table) {
     for (json::Reader& at : root.objects("exclusions")) {
-        table.exclusions.push_back({at.text_or("engine", ""), at.text_or("engine_version", ""), at.text_or("model", ""),
-                                    at.text_or("device", ""), at.text_or("format", ""), at.text("reason")});
+        table.exclusions.push_back({read_runs(at), at.text("reason")});
         finish_entry(at);
     }
 }
@@ -172,6 +176,25 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
     }
 }
 
+void read_benchmark(json::Reader& root, validation::NameTable& table) {
+    json::Reader benchmark = root.object("benchmark");
+    for (json::Reader& at : benchmark.objects("entries")) {
+        validation::BenchmarkEntry entry{read_runs(at), {}, {}, {}};
+        if (at.has("speculation")) {
+            entry.speculation = at.choice<validation::HiddenSpeculation>("speculation");
+        }
+        if (at.has("kv_cache")) {
+            entry.kv_cache = at.choice<sim::NumberFormat>("kv_cache");
+        }
+        if (at.has("state")) {
+            entry.state = at.choice<sim::NumberFormat>("state");
+        }
+        table.benchmark.push_back(std::move(entry));
+        finish_entry(at);
+    }
+    finish_entry(benchmark);
+}
+
 }  // namespace
 
 validation::NameTable read_name_table(const std::filesystem::path& path) {
@@ -197,6 +220,7 @@ validation::NameTable read_name_table(const std::filesystem::path& path) {
     table.reasoning_output_tokens = root.ratio("reasoning_output_tokens", 1.0, longest_text);
     read_exclusions(root, table);
     read_conditions(root, table);
+    read_benchmark(root, table);
     json::Reader narrower = root.object("narrower_formats");
     table.narrower_formats = narrower.texts("words");
     finish_entry(narrower);

@@ -1,15 +1,18 @@
 // How far are the committed calibrations from the kernels that they were fitted to, shape by shape held out?
 //
-//     treeline_kernel_times [WORD...]              committed laws, and devices left out
+//     treeline_kernel_times [WORD...]              committed laws, and what each gives on the other devices
+//     treeline_kernel_times transfer               what laws give on the other devices alone (seconds)
+//     treeline_kernel_times --document             the tables of docs/cost-model.md, section 2.3, to put between its marks
 //     treeline_kernel_times --from DIR DEVICE      tables from outside by the laws that the catalogue has for that device
 //
 // Reads ../shared/data/kernels (GPU kernel tables of NVIDIA aiconfigurator). Fits again without intervals, so the figures are
 // those that `treeline calibrate` prints, and checks that the committed parameters are the fitted ones. Words on the command
 // line select laws whose title holds them ("h100 experts"). Goals stand in goal_of(); laws that miss theirs are held to what
-// they reach. Exits with 77 without the data and with 1 when a law is worse than that.
+// they reach. Exits with 77 without the data, and with 1 when a law is worse than that or the document is stale.
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -18,25 +21,23 @@
 
 #include "calibrate/kernel_fit.h"
 #include "calibrate/tables/kernel_tables.h"
+#include "kernel_transfers.h"
 #include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
-#include "sim/law_transfer.h"
+#include "text/input_file.h"
 
 using namespace treeline;
 using namespace treeline::testing;
 
 namespace {
 
-constexpr double no_goal = 1e9;
-
 /// As transfer_error says: medians and 90th percentiles of what carries over well, and of prompts.
 constexpr std::array stated_transfer = {0.16, 0.395, 0.235, 0.785};
 
 std::string goal_text(double goal) { return goal < no_goal ? fmt::format("{:.1f} %", 100.0 * goal) : "none"; }
 
-struct Goal {
-    double median = no_goal, p90 = no_goal;
+struct Goal : ErrorGoal {
     /// Where the goal is missed after several forms of the law: no worse than this.
     double stated_median = 0.0, stated_p90 = 0.0;
 };
@@ -52,6 +53,7 @@ constexpr Missed missed_goals[] = {
     {"a100-sxm-80 latent-prompt, bf16", 0.055, 0.275},
     {"a100-sxm-80 prompt-attention (128), bf16", 0.060, 0.300},
     {"a100-sxm-80 all-reduce (nccl), bf16", 0.040, 0.125},
+    {"a100-sxm-80 gemm, bf16", 0.050, 0.130},
     {"h100-sxm expert-dispatch (low-latency), bf16", 0.030, 0.113},
     {"h100-sxm expert-dispatch (normal), bf16", 0.045, 0.125},
     {"h100-sxm expert-combine (normal), bf16", 0.060, 0.155},
@@ -67,6 +69,8 @@ constexpr Missed missed_goals[] = {
     {"h100-sxm prompt-attention (128), bf16", 0.065, 0.180},
     {"h100-sxm prompt-attention (64), fp8", 0.075, 0.245},
     {"h100-sxm all-reduce (nccl), bf16", 0.040, 0.105},
+    {"h100-sxm gemm, fp8", 0.052, 0.115},
+    {"l40s gemm, fp8", 0.057, 0.135},
     {"l40s latent-attention, bf16", 0.135, 0.580},
     {"l40s latent-prompt, bf16", 0.065, 0.325},
     {"l40s prompt-attention (128), fp8", 0.095, 0.285},
@@ -91,28 +95,27 @@ Goal with_what_is_reached(Goal goal, const sim::Device& device, const calibrate:
 Goal goal_of(const sim::Device& device, const calibrate::KernelTable& table) {
     switch (table.kernel) {
         case sim::KernelClass::all_reduce:
-            return device.name == "l40s" ? Goal{0.08, 0.30} : Goal{0.035, 0.12};
+            return device.name == "l40s" ? Goal{{0.08, 0.30}} : Goal{{0.035, 0.12}};
         case sim::KernelClass::experts:
-            return sim::bits_of(table.format) < 8.0 ? Goal{0.09, 0.28} : Goal{0.04, 0.13};
+            return sim::bits_of(table.format) < 8.0 ? Goal{{0.09, 0.28}} : Goal{{0.04, 0.13}};
         case sim::KernelClass::latent_attention:
-            return {0.07, 0.22};
+            return {{0.07, 0.22}};
         case sim::KernelClass::latent_prompt:
-            return {0.05, 0.19};
+            return {{0.05, 0.19}};
         case sim::KernelClass::prompt_attention:
-            return {0.06, 0.20};
+            return {{0.06, 0.20}};
         case sim::KernelClass::prompt_window:
-            return {0.09, 0.30};
+            return {{0.09, 0.30}};
         case sim::KernelClass::gemm:
-            return device.name == "a100-sxm-80" ? Goal{0.055, 0.16}
-                                                : Goal{0.045, 0.13, table.format == sim::NumberFormat::fp8 ? 0.055 : 0.0, 0.13};
+            return {{0.045, table.format == sim::NumberFormat::fp8 ? 0.13 : 0.12}};
         case sim::KernelClass::attention:
         case sim::KernelClass::attention_ungrouped:
-            return {0.06, no_goal};
+            return {{0.06, no_goal}};
         case sim::KernelClass::scan:
-            return {0.03, no_goal};
+            return {{0.03, no_goal}};
         case sim::KernelClass::expert_dispatch:
         case sim::KernelClass::expert_combine:
-            return {0.035, 0.11};
+            return {{0.035, 0.11}};
         case sim::KernelClass::all_gather:
         case sim::KernelClass::stage_hop:
         case sim::KernelClass::scan_unwritten:
@@ -196,126 +199,89 @@ bool same(const sim::KernelLaw& a, const sim::KernelLaw& b) {
     return true;
 }
 
-bool check(const sim::Device& device, const calibrate::KernelTable& table) {
+/// What the law gives on each other device that has such a table.
+void print_carried(const CarriedLaws& carried, const std::string& device, const std::string& title, std::FILE* to) {
+    const auto of_title = carried.find(title);
+    if (of_title == carried.end()) {
+        return;
+    }
+    for (const auto& [pair, law] : of_title->second) {
+        if (pair.first == device) {
+            const calibrate::KernelErrors errors = calibrate::errors_of(law.residuals);
+            const ErrorGoal goal = goal_of_carried(pair.first, pair.second);
+            fmt::print(to,
+                       "       left out, by the law of {:<12} median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+5.1f} %  goals {} "
+                       "and {}{}\n",
+                       pair.second + ":", 100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias,
+                       goal_text(goal.median), goal_text(goal.p90),
+                       !law.carries             ? "  (not carried over: the law of another format or the data sheet stands in)"
+                       : goal.is_met_by(errors) ? ""
+                                                : "  MISSED");
+        }
+    }
+}
+
+/// Prints what a law reaches; false if it is worse than stated, or not the committed one.
+bool check(const sim::Device& device, const calibrate::KernelTable& table, HeldOutLaws& held_out, std::FILE* to) {
     calibrate::KernelFitOptions options;
     options.bootstraps = 0;
     const sim::Rates sheet = calibrate::data_sheet_of(device, table.kernel, table.format);
     const auto fit = calibrate::calibrate(table, sheet, options);
     const sim::KernelLaw* committed = device.calibration->law(table.kernel, table.format, table.family);
     if (!fit) {
-        fmt::print("MISSED {}: no law fits {}\n", device.name, calibrate::title_of(table));
+        fmt::print(to, "MISSED {}: no law fits {}\n", device.name, calibrate::title_of(table));
         return false;
     }
     const calibrate::KernelErrors errors = errors_in_goal_domain(table, fit->held_out_residuals);
     const Goal goal = with_what_is_reached(goal_of(device, table), device, table);
-    const bool met = errors.median <= goal.median && errors.p90 <= goal.p90;
+    const bool met = goal.is_met_by(errors);
+    const bool has_goal = goal.median < no_goal || goal.p90 < no_goal;
+    held_out[calibrate::title_of(table)][device.name] = {errors, goal};
     const bool is_committed = committed != nullptr && same(fit->law, *committed);
-    fmt::print("{} {:<12} {:<36} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goals {} and {}{}\n",
-               met ? "met   " : "MISSED", device.name, calibrate::title_of(table), fit->sites, 100.0 * errors.median,
-               100.0 * errors.p90, 100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
+    fmt::print(to, "{} {:<12} {:<36} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goals {} and {}{}\n",
+               !has_goal ? "      "
+               : met     ? "met   "
+                         : "MISSED",
+               device.name, calibrate::title_of(table), fit->sites, 100.0 * errors.median, 100.0 * errors.p90,
+               100.0 * errors.bias, goal_text(goal.median), goal_text(goal.p90),
                is_committed ? "" : "  (the committed law differs from this fit)");
     if (table.kernel == sim::KernelClass::experts || table.kernel == sim::KernelClass::latent_attention) {
         const calibrate::KernelErrors all = errors_with_cached(table, *fit, sheet);
-        fmt::print("       with the {} rows that ran from the cache: median {:.1f} %, p90 {:.1f} %\n", table.from_cache.size(),
-                   100.0 * all.median, 100.0 * all.p90);
+        fmt::print(to, "       with the {} rows that ran from the cache: median {:.1f} %, p90 {:.1f} %\n",
+                   table.from_cache.size(), 100.0 * all.median, 100.0 * all.p90);
     }
     if (table.kernel == sim::KernelClass::gemm) {
         const calibrate::KernelErrors neighbours = errors_of_neighbours(table);
-        fmt::print("       without a law, from the two nearest shapes at the same rows: median {:.1f} %, p90 {:.1f} %\n",
+        fmt::print(to, "       without a law, from the two nearest shapes at the same rows: median {:.1f} %, p90 {:.1f} %\n",
                    100.0 * neighbours.median, 100.0 * neighbours.p90);
     }
     return (met || (errors.median <= goal.stated_median && errors.p90 <= goal.stated_p90)) && is_committed;
 }
 
-/// Errors of laws carried over from one device to another, by class and format; a device stands for one that nobody measured.
-struct Carried {
-    std::vector<double> residuals;
-    std::map<std::string, std::vector<double>> by_title;
-};
-
-Carried carried_over(const sim::Device& from, const sim::Device& to, const std::vector<calibrate::KernelTable>& tables) {
-    sim::Device unmeasured = to;
-    unmeasured.calibration = sim::transferred_laws(from, to);
-    Carried carried;
-    for (const calibrate::KernelTable& table : tables) {
-        const sim::KernelLaw* law = unmeasured.calibration->law(table.kernel, table.format, table.family);
-        const bool same_family =
-            std::any_of(unmeasured.calibration->kernels.begin(), unmeasured.calibration->kernels.end(),
-                        [&](const sim::CalibratedKernel& known) {
-                            return known.kernel == table.kernel && known.format == table.format && known.family == table.family;
-                        });
-        if (law == nullptr || !same_family) {
-            continue;
-        }
-        const sim::Rates sheet = calibrate::data_sheet_of(to, table.kernel, table.format);
-        for (const calibrate::KernelSample& sample : table.samples) {
-            const double residual = std::log(predicted(*law, sheet, sample) / sample.time);
-            carried.residuals.push_back(residual);
-            carried.by_title[calibrate::title_of(table)].push_back(residual);
+/// Sums up what carried laws miss. False if that is more than derived calibrations state.
+bool print_groups(const CarriedLaws& carried, std::FILE* to) {
+    for (const bool of_relatives : {true, false}) {
+        fmt::print(to, "laws carried over to a device without tables, {}\n",
+                   of_relatives ? "relatives (A100, L40S)" : "other architecture (H100 and those)");
+        for (const auto& [group, residuals] : grouped(carried, of_relatives)) {
+            const calibrate::KernelErrors errors = calibrate::errors_of(residuals);
+            fmt::print(to, "  {:<48} {:>6} rows  median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+6.1f} %\n", group,
+                       residuals.size(), 100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias);
         }
     }
-    return carried;
-}
-
-void print_carried(const std::string& name, const std::vector<double>& residuals) {
-    const calibrate::KernelErrors errors = calibrate::errors_of(residuals);
-    fmt::print("  {:<44} {:>6} rows  median {:>5.1f} %  p90 {:>6.1f} %  bias {:>+6.1f} %\n", name, residuals.size(),
-               100.0 * errors.median, 100.0 * errors.p90, 100.0 * errors.bias);
-}
-
-/// What carried laws are summed up by; empty for what is not.
-std::string group_of(const std::string& title) {
-    const auto begins = [&](const char* word) { return title.starts_with(word); };
-    return begins("gemm") || begins("attention") || begins("experts") || begins("scan")
-               ? "linear layers, decode attention, experts, scans"
-           : begins("prompt-")    ? "prompts"
-           : begins("latent-")    ? "latent attention"
-           : begins("all-reduce") ? "all-reduces"
-                                  : "";
-}
-
-/// Each device as if it had no tables, from each other. A100 and L40S have the same kind of multiprocessor, H100 another one.
-/// False if errors are above those that derived calibrations state.
-bool print_transfers(const std::string& folder, bool in_detail) {
-    std::map<std::string, sim::Device> devices;
-    std::map<std::string, std::vector<calibrate::KernelTable>> tables;
-    for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
-        devices[name] = device(name);
-        tables[name] = calibrate::read_kernel_tables({folder}, devices[name]);
-    }
-    std::map<std::string, std::vector<double>> relatives, others;
-    for (const auto& [to, of] : devices) {
-        for (const auto& [from, other] : devices) {
-            if (from == to) {
-                continue;
-            }
-            const Carried carried = carried_over(other, of, tables[to]);
-            if (in_detail) {
-                fmt::print("laws of {} on {}\n", from, to);
-            }
-            for (const auto& [title, residuals] : carried.by_title) {
-                if (in_detail) {
-                    print_carried(title, residuals);
-                }
-                const std::string group = group_of(title);
-                if (!group.empty()) {
-                    std::vector<double>& all = from != "h100-sxm" && to != "h100-sxm" ? relatives[group] : others[group];
-                    all.insert(all.end(), residuals.begin(), residuals.end());
-                }
-            }
-        }
-    }
-    for (const auto& [name, groups] :
-         {std::pair{"relatives (A100, L40S)", &relatives}, {"other architecture (H100 and those)", &others}}) {
-        fmt::print("laws carried over to a device without tables, {}\n", name);
-        for (const auto& [group, residuals] : *groups) {
-            print_carried(group, residuals);
-        }
-    }
-    const calibrate::KernelErrors main = calibrate::errors_of(others["linear layers, decode attention, experts, scans"]),
-                                  prompts = calibrate::errors_of(others["prompts"]);
+    const auto others = grouped(carried, false);
+    const calibrate::KernelErrors main = calibrate::errors_of(others.at("linear layers, decode attention, experts, scans")),
+                                  prompts = calibrate::errors_of(others.at("prompts"));
     return main.median <= stated_transfer[0] && main.p90 <= stated_transfer[1] && prompts.median <= stated_transfer[2] &&
            prompts.p90 <= stated_transfer[3];
+}
+
+bool document_is_fresh(const std::string& block) {
+    const bool fresh = text::read_file(source_folder() / "docs" / "cost-model.md").find(block) != std::string::npos;
+    if (!fresh) {
+        fmt::print("docs/cost-model.md is stale: put the output of `treeline_kernel_times --document` between its marks\n");
+    }
+    return fresh;
 }
 
 /// Whether a title ("h100-sxm experts (triton), bf16") holds every word of the command line.
@@ -369,26 +335,44 @@ int main(int count, char** words) {
     if (!folder) {
         return skipped_exit_code;
     }
-    if (count == 2 && std::string(words[1]) == "transfer") {
-        return print_transfers(folder->string(), true) ? 0 : 1;
+    const bool document = count == 2 && std::string_view(words[1]) == "--document";
+    std::FILE* const to = document ? stderr : stdout;
+    std::vector<MeasuredDevice> devices;
+    for (const auto& [name, title] : {std::pair{"h100-sxm", "H100"}, {"a100-sxm-80", "A100"}, {"l40s", "L40S"}}) {
+        const sim::Device measured = device(name);
+        devices.push_back({name, title, measured, calibrate::read_kernel_tables({folder->string()}, measured)});
     }
+    const CarriedLaws carried = carried_laws(devices);
+    if (count == 2 && std::string_view(words[1]) == "transfer") {
+        for (const auto& [title, of_pairs] : carried) {
+            fmt::print("{}\n", title);
+            for (const MeasuredDevice& of : devices) {
+                fmt::print("  {}\n", of.name);
+                print_carried(carried, of.name, title, to);
+            }
+        }
+        return print_groups(carried, to) ? 0 : 1;
+    }
+    const std::vector<std::string> wanted(words + (document ? 2 : 1), words + count);
     bool all = true;
-    std::vector<sim::Device> devices;
-    std::vector<std::vector<calibrate::KernelTable>> tables;
-    for (const char* name : {"a100-sxm-80", "h100-sxm", "l40s"}) {
-        devices.push_back(device(name));
-        tables.push_back(calibrate::read_kernel_tables({folder->string()}, devices.back()));
-        std::erase_if(tables.back(), [&](const calibrate::KernelTable& table) {
-            return !is_wanted(fmt::format("{} {}", name, calibrate::title_of(table)), {words + 1, words + count});
-        });
-    }
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-        for (const calibrate::KernelTable& table : tables[i]) {
-            all &= check(devices[i], table);
+    HeldOutLaws held_out;
+    for (const MeasuredDevice& of : devices) {
+        for (const calibrate::KernelTable& table : of.tables) {
+            const std::string title = calibrate::title_of(table);
+            if (is_wanted(fmt::format("{} {}", of.name, title), wanted)) {
+                all &= check(of.device, table, held_out, to);
+                print_carried(carried, of.name, title, to);
+            }
         }
     }
-    if (count == 1) {
-        all &= print_transfers(folder->string(), false);
+    if (wanted.empty()) {
+        all &= print_groups(carried, to);
+        const std::string block = laws_document(devices, held_out, carried);
+        if (document) {
+            fmt::print("{}", block);
+            return 0;
+        }
+        all &= document_is_fresh(block);
     }
     return all ? 0 : 1;
 }

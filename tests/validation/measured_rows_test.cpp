@@ -201,7 +201,7 @@ TEST_CASE("mixtures with a faster twin are left out with all of their deployment
     };
     // At 4 users 1.3 times as fast as the other version; at 64 no faster.
     const MeasuredPoints read =
-        points_in(header + row("1.0", 4, 13.0) + row("1.0", 64, 30.0) + row("2.0", 4, 10.0) + row("2.0", 64, 30.0));
+        points_in(header + row("1.0", 4, 13.0) + row("1.0", 64, 30.0) + row("2.0", 4, 10.0) + row("2.0", 64, 30.5));
     REQUIRE(read.points.size() == 2);
     CHECK(read.points[0].row == 0);
     CHECK(read.points[1].row == 1);
@@ -227,6 +227,53 @@ TEST_CASE("a model of the same layers is a twin, and what is suspected on one de
         points_in(header + row("DeepSeek-V3", "b200_sxm", 14.0) + row("DeepSeek-R1", "b200_sxm", 14.0));
     REQUIRE(listed_twice.left_out.size() == 1);
     CHECK(listed_twice.left_out[0].reason == "duplicate");
+}
+
+TEST_CASE("what a benchmark's configuration says of its runs holds where their rows say nothing") {
+    const std::string header =
+        "id,backend,backend_version,model,system,precision,moe_precision,isl,osl,batch_size,tp,attention_dp,moe_tp,moe_ep,"
+        "ttft_ms,tpot_ms\n";
+    const auto row = [](const std::string& engine, const char* model, const char* format, double tpot, const char* tp = "8") {
+        return fmt::format("r,{},{},b200_sxm,{},{},1024,1024,4,{},1,{},1,50,{}\n", engine, model, format, format, tp, tp, tpot);
+    };
+    const auto reason = [&](const std::string& rows) {
+        const MeasuredPoints read = points_in(header + rows);
+        return read.left_out.empty() ? "" : read.left_out[0].reason;
+    };
+    // nvidia-master.yaml of InferenceX: 1.2.0rc6.post3 stands in entries with MTP alone, rc6.post2 in those without, and
+    // 1.1.0rc2.post2 in both.
+    const char* deepseek = "deepseek-ai/DeepSeek-R1";
+    CHECK(reason(row("trtllm,1.2.0rc6.post3", deepseek, "fp8", 7.0)) ==
+          "with multi-token prediction, says the benchmark's configuration");
+    CHECK(reason(row("trtllm,1.1.0rc2.post2", deepseek, "fp8", 7.0)) ==
+          "with or without multi-token prediction: the benchmark ran both");
+    CHECK(reason(row("trtllm,1.2.0rc6.post2", deepseek, "fp8", 7.0)).empty());
+    const char* qwen = "Qwen/Qwen3.5-397B-A17B";
+    CHECK(reason(row("sglang,0.5.9", qwen, "fp8", 7.0)).empty());
+    CHECK(reason(row("sglang,0.5.9", qwen, "fp8", 7.0, "4")) ==
+          "with multi-token prediction, says the benchmark's configuration");
+    // A deployment that never speculated stays, however much faster a twin is; others do not.
+    const std::string twins = row("vllm,0.19.0", "MiniMaxAI/MiniMax-M2.5", "fp8", 12.0, "4") +
+                              row("vllm,0.17.0", "MiniMaxAI/MiniMax-M2.5", "fp8", 8.0, "4");
+    CHECK(points_in(header + twins).points.size() == 2);
+    // --kv-cache-dtype fp8_e4m3 --mamba-ssm-dtype bfloat16 in the script of the fp8 checkpoint, neither in that of bf16.
+    const MeasuredPoints quantised = points_in(header + row("sglang,0.5.9", qwen, "fp8", 7.0));
+    CHECK(quantised.points.at(0).precision.kv_cache.format == sim::NumberFormat::fp8);
+    CHECK(quantised.points.at(0).precision.state.format == sim::NumberFormat::bf16);
+    const MeasuredPoints published = points_in(header + row("sglang,nightly-dev", qwen, "bf16", 8.0));
+    CHECK(published.points.at(0).precision.kv_cache.format == sim::NumberFormat::bf16);
+    CHECK(published.points.at(0).precision.state.format == sim::NumberFormat::fp32);
+}
+
+TEST_CASE("a run that is listed rounded, or under a shorter name of its build, is one run") {
+    const std::string header =
+        "id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,attention_dp,moe_tp,moe_ep,ttft_ms,tpot_ms\n";
+    const std::string rest = ",Qwen/Qwen3.5-397B-A17B,b200_sxm,bf16,1024,1024,4,8,1,8,1,";
+    const MeasuredPoints read = points_in(header + "a,sglang,nightly-dev-20260216-d3bae71e" + rest + "231.8479,8.06521\n" +
+                                          "b,sglang,nightly-dev" + rest + "231.85,8.07\n");
+    CHECK(read.points.size() == 1);
+    REQUIRE(read.left_out.size() == 1);
+    CHECK(read.left_out[0].reason == "duplicate");
 }
 
 TEST_CASE("serving runs that state no version have that of their table") {
@@ -265,6 +312,7 @@ TEST_CASE("ranks of rows become cuts, read as their README says") {
     // The same with the square of the groups: a 64th of all requests a row.
     CHECK(cut("1,1,64,8,8") == "attention data 8, experts 8; 512 requests");
     CHECK(cut("4,1,4,1,16") == "tensor 4, experts 4; 32 requests");
+    CHECK(cut("2,1,2,1,4") == "tensor 2, experts 2; 16 requests");
     CHECK(cut("64,1,1,8,8") == "tensor 8, experts 8; 8 requests");
     CHECK(cut("4,2,1,4,1") == "tensor 4, pipeline 2; 8 requests");
     CHECK(reason("8,1,,8,1") == "parallelism is not stated");

@@ -3,10 +3,10 @@
 //
 // Reads ../shared/data/serving/silicon_tpot_moe.csv as `treeline validate --serving` does, with its rules on what is left out.
 // What treeline_engine_fit fitted to dense models stays. Free are
-// - per_expert_layer: one number for TensorRT-LLM up to 1.1, whose experts ran as more kernels, and one for all other engines;
+// - per_expert_layer of each engine; of TensorRT-LLM up to 1.1, whose experts ran as more kernels, apart;
 // - host_per_pass and host_per_sequence of versions of which there are hardly any dense runs (vLLM 0.14, TensorRT-LLM 1.2);
-//   mixtures of about the same depth cannot tell host_per_pass from per_layer, which stays that of the version before;
-// - expert_speed, one number.
+//   mixtures of about the same depth cannot tell host_per_pass from per_layer, which stays that of the version before.
+// Experts themselves are priced by the laws of measured kernels as they are.
 // They are fitted in calibrated mode, which is the default for these stacks (stack_numbers.h).
 //
 // Prints the numbers with 90 % intervals, and errors of families (engine, device, model, format and cut), models and devices
@@ -34,45 +34,35 @@ namespace {
 
 constexpr Goals goals = {0.10, 0.25, 0.03};
 
-bool has_many_kernels(const std::string& stack) { return stack == "tensorrt-llm-1.0" || stack == "tensorrt-llm-1.1"; }
+/// Whose expert layers a stack has.
+std::string engine_of(const std::string& stack) {
+    const bool has_many_kernels = stack == "tensorrt-llm-1.0" || stack == "tensorrt-llm-1.1";
+    return has_many_kernels ? "tensorrt-llm-1.0, 1.1" : stack.substr(0, stack.rfind('-'));
+}
 
-Number expert_layer(const std::string& whose, bool of_many_kernels) {
-    Number number{whose,
+Number expert_layer(const std::string& engine) {
+    Number number{engine,
                   "per_expert_layer",
                   25e-6,
                   0.0,
                   200e-6,
                   1e-6,
                   25e-6,
-                  [of_many_kernels](const sim::RoundSetup& setup) {
-                      return has_many_kernels(setup.platform.stack.name) == of_many_kernels;
-                  },
+                  [engine](const sim::RoundSetup& setup) { return engine_of(setup.platform.stack.name) == engine; },
                   [](sim::Stack& stack, double value) { stack.per_expert_layer = Seconds(value); }};
     number.is_time = true;
     return number;
 }
 
-Number expert_speed() {
-    Number number{"",
-                  "calibrated expert_speed",
-                  1.0,
-                  0.5,
-                  2.0,
-                  0.02,
-                  0.2,
-                  [](const sim::RoundSetup&) { return true; },
-                  [](sim::Stack& stack, double value) { stack.calibrated.value().expert_speed = 1.0 / value; }};
-    number.is_speed = true;
-    return number;
-}
-
 std::vector<Number> free_numbers() {
-    std::vector<Number> numbers = {expert_layer("all others", false), expert_layer("tensorrt-llm-1.0, 1.1", true)};
+    std::vector<Number> numbers;
+    for (const char* engine : {"vllm", "sglang", "tensorrt-llm", "tensorrt-llm-1.0, 1.1"}) {
+        numbers.push_back(expert_layer(engine));
+    }
     for (const char* stack : {"vllm-0.14", "tensorrt-llm-1.2"}) {
         numbers.push_back(host_number(stack, "host_per_pass", &sim::Stack::host_per_pass, 300e-6, 3e-3, 300e-6));
         numbers.push_back(host_number(stack, "host_per_sequence", &sim::Stack::host_per_sequence, 10e-6, 100e-6, 8e-6));
     }
-    numbers.push_back(expert_speed());
     return numbers;
 }
 

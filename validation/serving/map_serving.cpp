@@ -28,6 +28,29 @@ std::string version_of_run(const ServingRun& row, const NameTable& table) {
     return row.engine_version;
 }
 
+/// Whether an entry of the table is about this run.
+bool is_about(const RunPattern& runs, const ServingRun& row, const DeviceCut& cut) {
+    const auto holds = [](const std::string& pattern, const std::string& text) {
+        return pattern.empty() || fits(pattern, normalised(text));
+    };
+    return holds(runs.engine, row.engine) && holds(runs.engine_version, row.engine_version) && holds(runs.device, row.device) &&
+           holds(runs.model, row.model) && holds(runs.format, row.format) &&
+           holds(runs.cut, sim::text_of(cut.tensor, cut.parallel));
+}
+
+/// What the configuration of the benchmark says of this run.
+BenchmarkEntry stated_by_benchmark(const ServingRun& row, const DeviceCut& cut, const NameTable& table) {
+    BenchmarkEntry all;
+    for (const BenchmarkEntry& entry : table.benchmark) {
+        if (is_about(entry.runs, row, cut)) {
+            all.speculation = entry.speculation ? entry.speculation : all.speculation;
+            all.kv_cache = entry.kv_cache ? entry.kv_cache : all.kv_cache;
+            all.state = entry.state ? entry.state : all.state;
+        }
+    }
+    return all;
+}
+
 Mapped<MeasuredPoint> mapped(const ServingRun& row, const ServingParts& parts) {
     MeasuredPoint point;
     point.prompt_tokens = row.prompt_tokens;
@@ -43,17 +66,19 @@ Mapped<MeasuredPoint> mapped(const ServingRun& row, const ServingParts& parts) {
     // A row states the requests of one group, of as many groups as it says, even where that is not how many there were
     // (read_as_documented() in points.cpp).
     point.batch *= std::max(1.0, row.ranks.attention_data.value_or(1.0));
+    const BenchmarkEntry stated = stated_by_benchmark(row, point.cut, parts.names);
+    if (stated.kv_cache) {
+        point.precision.kv_cache = sim::Storage{*stated.kv_cache};
+    }
+    if (stated.state) {
+        point.precision.state = sim::Storage{*stated.state};
+    }
     return point;
 }
 
-const ExclusionEntry* exclusion_of(const ServingRun& row, const NameTable& table) {
-    const auto holds = [](const std::string& pattern, const std::string& text) {
-        return pattern.empty() || fits(pattern, normalised(text));
-    };
-    const auto found = std::find_if(table.exclusions.begin(), table.exclusions.end(), [&](const ExclusionEntry& entry) {
-        return holds(entry.engine, row.engine) && holds(entry.engine_version, row.engine_version) &&
-               holds(entry.device, row.device) && holds(entry.model, row.model) && holds(entry.format, row.format);
-    });
+const ExclusionEntry* exclusion_of(const ServingRun& row, const MeasuredPoint& point, const NameTable& table) {
+    const auto found = std::find_if(table.exclusions.begin(), table.exclusions.end(),
+                                    [&](const ExclusionEntry& entry) { return is_about(entry.runs, row, point.cut); });
     return found == table.exclusions.end() ? nullptr : &*found;
 }
 
@@ -85,18 +110,26 @@ std::string conditions_of(const ServingRun& row, const MeasuredPoint& point, con
 }
 
 /// Mixtures whose deployment somewhere is more than `twin_ratio` faster than another one under the same conditions: such twins
-/// differ most at few users, as multi-token prediction would have it. What is suspected on one device is on all others.
+/// differ most at few users, as multi-token prediction would have it. What is suspected on one device is on all others. Runs
+/// of which the benchmark says whether they speculated are neither suspects nor evidence.
 std::vector<std::string> suspected_deployments(std::span<const ServingRun> rows, const std::vector<MeasuredPoint>& points,
                                                const ServingParts& parts) {
+    const auto is_known = [&](const MeasuredPoint& point) {
+        return stated_by_benchmark(rows[point.row], point.cut, parts.names).speculation.has_value();
+    };
     std::map<std::string, double> slowest;
     for (const MeasuredPoint& point : points) {
+        if (is_known(point)) {
+            continue;
+        }
         double& time = slowest[conditions_of(rows[point.row], point, parts)];
         time = std::max(time, point.measured);
     }
     std::vector<std::string> suspected;
     for (const MeasuredPoint& point : points) {
         const ServingRun& row = rows[point.row];
-        if (!row.expert_format.empty() && slowest[conditions_of(row, point, parts)] > twin_ratio * point.measured) {
+        if (!is_known(point) && !row.expert_format.empty() &&
+            slowest[conditions_of(row, point, parts)] > twin_ratio * point.measured) {
             suspected.push_back(deployment_of(row, point));
         }
     }
@@ -104,17 +137,25 @@ std::vector<std::string> suspected_deployments(std::span<const ServingRun> rows,
     return suspected;
 }
 
-/// All of a measurement: rows that agree in it are one run, listed twice.
+/// All of a measurement: rows that agree in it are one run, listed twice. Some lists round to two decimals, and some shorten
+/// the name of a nightly build.
 std::string measurement_of(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts) {
-    return fmt::format("{}|{}|{}|{}|{}", conditions_of(row, point, parts), row.engine_version, row.expert_format, row.tpot_ms,
+    return fmt::format("{}|{}|{:.2f}|{:.2f}", conditions_of(row, point, parts), row.expert_format, row.tpot_ms,
                        row.ttft_ms.value_or(0.0));
 }
 
 /// The rule that leaves out a row which could be priced; empty if none does.
 Unmapped rule_against(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts,
                       const std::vector<std::string>& suspected) {
-    if (const ExclusionEntry* exclusion = exclusion_of(row, parts.names)) {
+    if (const ExclusionEntry* exclusion = exclusion_of(row, point, parts.names)) {
         return {exclusion->reason, fmt::format("{} {}", row.engine, row.engine_version)};
+    }
+    const auto speculation = stated_by_benchmark(row, point.cut, parts.names).speculation;
+    if (speculation == HiddenSpeculation::always) {
+        return {"with multi-token prediction, says the benchmark's configuration", deployment_of(row, point)};
+    }
+    if (speculation == HiddenSpeculation::sometimes) {
+        return {"with or without multi-token prediction: the benchmark ran both", deployment_of(row, point)};
     }
     if (row.ttft_ms.value_or(0.0) > longest_ttft_ms) {
         return {"requests queued (time to first token above 2 s)", fmt::format("{:.0f} ms", *row.ttft_ms)};
@@ -123,7 +164,7 @@ Unmapped rule_against(const ServingRun& row, const MeasuredPoint& point, const S
     if (const double share = least_utilisation(row, point, parts); share > most) {
         return {"prompts were not all computed (a prefix cache)", fmt::format("{:.2f} of the peak", share)};
     }
-    if (std::binary_search(suspected.begin(), suspected.end(), deployment_of(row, point))) {
+    if (!speculation && std::binary_search(suspected.begin(), suspected.end(), deployment_of(row, point))) {
         return {"possibly with multi-token prediction (a deployment with a faster twin)", deployment_of(row, point)};
     }
     return {};

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/enum_names.h"
 #include "sim/precision.h"
 
 namespace treeline::validation {
@@ -59,10 +60,30 @@ struct ConditionEntry {
     std::string drafter_model;
 };
 
+/// Which runs an entry is about: patterns of their normalised() texts; empty: any.
+struct RunPattern {
+    std::string engine, engine_version, model, device, format;
+    std::string cut;  ///< of sim::text_of(): "tensor-4-experts-4"
+};
+
 /// Runs that their own publisher or collector says to leave out.
 struct ExclusionEntry {
-    std::string engine, engine_version, model, device, format;  ///< patterns; empty: any
+    RunPattern runs;
     std::string reason;
+};
+
+/// Whether a benchmark ran a deployment with speculation although its rows say nothing of it.
+enum class HiddenSpeculation { never, sometimes, always };
+constexpr auto names_in(HiddenSpeculation) {
+    using enum HiddenSpeculation;
+    return enum_names<HiddenSpeculation>({{never, "never"}, {sometimes, "sometimes"}, {always, "always"}});
+}
+
+/// What a benchmark's published configuration says of its runs, and their rows do not.
+struct BenchmarkEntry {
+    RunPattern runs;
+    std::optional<HiddenSpeculation> speculation;
+    std::optional<sim::NumberFormat> kv_cache, state;
 };
 
 struct NameTable {
@@ -78,6 +99,7 @@ struct NameTable {
     std::vector<ExclusionEntry> exclusions;
     std::vector<ConditionEntry> conditions;     ///< the first that fits and says something fills in what a row leaves open
     std::vector<std::string> narrower_formats;  ///< words to try, widest first, where a run was faster than its checkpoint
+    std::vector<BenchmarkEntry> benchmark;      ///< each that fits a run applies; the last one that states something wins
     std::vector<std::string> documented;        ///< patterns of sources that publish every condition of their runs
 };
 

@@ -196,7 +196,8 @@ sim::Precision precision_on(const EngineEntry& engine, const ServingParts& parts
 
 /// Degrees as a file states them, read as data/serving's README says: tp (or attention_dp) n² with moe_tp n and moe_ep n ran on
 /// n devices with the experts dealt out over them (upstream multiplied the two), and so did tp n with attention_dp n and moe_ep
-/// n². Their times are those of tp n with moe_ep n under the same load: no groups.
+/// n². Their times are those of tp n with moe_ep n under the same load, to the last digit of rows that are listed both ways:
+/// no groups.
 struct StatedCut {
     double tensor = 1.0, data = 1.0, expert_tensor = 1.0, experts = 1.0;
 };
@@ -209,7 +210,7 @@ StatedCut read_as_documented(StatedCut cut) {
     if (squared && cut.data == cut.experts * cut.experts && cut.tensor == 1.0) {
         return {1.0, cut.experts, 1.0, cut.experts};
     }
-    if (cut.tensor == cut.data && cut.tensor > 2.0 && cut.experts == cut.tensor * cut.tensor) {
+    if (cut.tensor == cut.data && cut.tensor > 1.0 && cut.experts == cut.tensor * cut.tensor) {
         return {cut.tensor, 1.0, 1.0, cut.tensor};
     }
     return cut;
