@@ -38,7 +38,7 @@ std::string other_groups_of(const validation::ErrorTable& table, const std::stri
     std::string text;
     for (const validation::GroupScore& score : table.groups) {
         if (score.grouping == validation::Grouping::sources || score.grouping == validation::Grouping::load ||
-            score.grouping == validation::Grouping::conditions) {
+            score.grouping == validation::Grouping::conditions || score.grouping == validation::Grouping::stacks) {
             const std::string prefix = score.grouping == validation::Grouping::load ? "batch " : "";
             text += markdown_line("… " + prefix + score.group, mode, score.errors, "");
         }

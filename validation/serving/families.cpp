@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +11,9 @@
 
 namespace treeline::validation {
 namespace {
+
+/// What the table of names gives to engines that have no stack of their own: captured graphs in general.
+constexpr std::string_view general_stack = "cuda-graph";
 
 /// "5 to 16" of the class that holds `value`; classes end at `ends`, the last one has no end.
 template <std::size_t count>
@@ -82,6 +86,8 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
             return point.documented ? "every condition published" : "others";
         case Grouping::conditions:
             return point.assumed.empty() ? "as stated" : fmt::format("filled in: {}", fmt::join(point.assumed, ", "));
+        case Grouping::stacks:
+            return point.stack == general_stack ? "engine without a stack of its own" : "engine with a stack";
         case Grouping::context:
             return class_of(point.context, std::array{2047.0, 16383.0, 65535.0});
     }

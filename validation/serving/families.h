@@ -25,6 +25,7 @@ enum class Grouping {
     load,
     sources,
     conditions,
+    stacks,
     deployment
 };
 constexpr auto names_in(Grouping) {
@@ -44,6 +45,7 @@ constexpr auto names_in(Grouping) {
                                  {load, "load"},
                                  {sources, "sources"},
                                  {conditions, "conditions"},
+                                 {stacks, "stack"},
                                  {deployment, "deployment"}});
 }
 

@@ -272,7 +272,7 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
 void score_speculation(ServingStudy& study) {
     using enum Grouping;
     const std::vector<Grouping> groupings = {engine, device, kind, model,   drafter, draft_length, ranks,
-                                             cut,    batch,  load, context, sources, conditions};
+                                             cut,    batch,  load, context, sources, conditions,   stacks};
     for (SpeculativeTable& made : speculative_tables(study)) {
         ErrorTable& table = made.table;
         if (!table.rows.empty()) {
