@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/kernel_fit.h"
+#include "calibrate/tables/row_agreement.h"
 #include "calibrate/tables/table_rows.h"
 #include "json/reader.h"
 
@@ -98,7 +99,7 @@ void add(const TableKind& kind, ConvertedRow converted, const sim::Device& devic
 }
 
 void add_row(const TableKind& kind, const MeasuredRow& measured, const sim::Device& device, const std::string& file,
-             std::vector<KernelTable>& tables, std::vector<std::string>& problems) {
+             RowAgreement& agreement, std::vector<KernelTable>& tables, std::vector<std::string>& problems) {
     TableRow row(measured, problems);
     ConvertedRow converted = kind.convert(row);
     converted.sample.spread = row.number_or("spread", 0.0, 0.0);
@@ -111,6 +112,7 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const sim::Devi
         converted.stationary = std::max(converted.stationary, Bytes(0.5 * row.number("rotation_bytes", 0.0)));
     }
     if (row.good()) {
+        agreement.check(measured, converted, problems);
         add(kind, std::move(converted), device, file, tables);
     }
 }
@@ -153,6 +155,7 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
     constexpr std::size_t most_problems = 5;
     std::vector<std::string> problems;
     std::vector<KernelTable> tables;
+    RowAgreement agreement;
     for (const MeasuredFile& file : files) {
         if (std::string problem = device_problem(file, device); !problem.empty()) {
             problems.push_back(std::move(problem));
@@ -165,7 +168,7 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
                     "{}: is not a gemm, attention, experts, collective, recurrent or convolution row by its columns",
                     measured.place));
             } else if (kind->convert != nullptr) {
-                add_row(*kind, measured, device, file.path, tables, problems);
+                add_row(*kind, measured, device, file.path, agreement, tables, problems);
             }
             if (problems.size() >= most_problems) {
                 throw text::InputError(std::move(problems));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/estimate/estimate_output.h"
+#include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
 #include "reports/shape_text.h"
 #include "reports/trust_text.h"
@@ -30,10 +31,12 @@ double milliseconds(Seconds time) { return 1e3 * time.value(); }
 double gigabytes(Bytes bytes) { return 1e-9 * bytes.value(); }
 
 Json rates_json(const sweeps::PointEstimate& estimate, const sim::RoundEstimate& round, Seconds first_token) {
+    const bool pool = has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens);
     return {{"tpot_ms", milliseconds(round.time_per_token)},
             {"ttft_ms", milliseconds(first_token)},
             {"itl_ms", milliseconds(round.round)},
             {"prefill_share", 1.0 - round.decode_share},
+            {"prefill_devices", pool ? Json(prefill_pool(round.decode_share) * estimate.input.platform.devices()) : Json()},
             {"tokens_per_s_user", round.tokens_per_second_user},
             {"tokens_per_s_device", round.tokens_per_second_device},
             {"energy_j_per_token", estimate.knows_energy ? Json(round.energy_per_token.value()) : Json()},

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/estimate/estimate_output.h"
+#include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
 #include "reports/shape_text.h"
 #include "reports/trust_text.h"
@@ -101,6 +102,10 @@ std::string gains(const sweeps::PointEstimate& estimate) {
         add("Time between steps (ITL)", text_of(without.round), text_of(with.round), with.round / without.round);
         add("Device time on prompts", text::percent_text(1.0 - without.decode_share),
             text::percent_text(1.0 - with.decode_share), 0.0);
+    }
+    if (has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {
+        add("Prefill devices for each that decodes", text::short_text(prefill_pool(without.decode_share)),
+            text::short_text(prefill_pool(with.decode_share)), 0.0);
     }
     add("Tokens/s/user", text::short_text(without.tokens_per_second_user), text::short_text(with.tokens_per_second_user),
         with.throughput_multiplier);
@@ -231,6 +236,15 @@ std::string operations(const sim::ExplainedPass& pass) {
     return heading + table.text("  ");
 }
 
+/// What the pool that reads prompts must be, if there is one.
+std::string pool_note(const sweeps::PointEstimate& estimate) {
+    if (!has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {
+        return {};
+    }
+    const double share = (estimate.input.speculates() ? estimate.speculative : estimate.plain).decode_share;
+    return text::wrapped(prefill_pool_sentence(share, estimate.input.platform.devices()), page_width) + "\n\n";
+}
+
 std::string notes(const sweeps::PointEstimate& estimate) {
     std::string text =
         "Inputs: " + provenance_summary(estimate.input.provenance) + "; --format json lists each with its source.\n";
@@ -246,7 +260,7 @@ std::string estimate_table(const sweeps::PointEstimate& estimate) {
     const bool speculates = estimate.input.speculates();
     std::string text = text::wrapped(sentence_of(estimate), page_width) + "\n\n";
     text += configuration(estimate) + "\n";
-    text += gains(estimate) + "\n";
+    text += gains(estimate) + "\n" + pool_note(estimate);
     if (estimate.chances) {
         text += text::wrapped(chances_sentence(*estimate.chances), page_width) + "\n\n";
     }

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/json_rows.h"
+#include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
@@ -23,7 +24,9 @@ Json tokens_per_joule(Joules per_token) { return per_token > Joules(0.0) ? Json(
 Json candidate_json(const sweeps::Recommendation& found, const sweeps::Candidate& c) {
     const sweeps::Variant& variant = found.variants[c.variant];
     const sweeps::VariantLabels& labels = variant.labels;
-    const sim::Device& device = variant.setup.platform.device;
+    const sim::Platform& platform = variant.setup.platform;
+    const sim::Device& device = platform.device;
+    const bool pool = has_prefill_pool(platform.stack, variant.setup.output_tokens);
     return {{"target", labels.target},
             {"precision", labels.precision},
             {"device", labels.device},
@@ -45,6 +48,7 @@ Json candidate_json(const sweeps::Recommendation& found, const sweeps::Candidate
             {"ttft_ms", 1e3 * c.time_to_first_token.value()},
             {"itl_ms", 1e3 * c.time_per_round.value()},
             {"prefill_share", 1.0 - c.decode_share_device},
+            {"prefill_devices", pool ? Json(prefill_pool(c.decode_share_device) * platform.devices()) : Json()},
             {"in_service", c.in_service},
             {"queued", c.queued},
             {"tokens_per_s_user", c.tokens_per_second_user},

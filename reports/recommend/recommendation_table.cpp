@@ -8,6 +8,7 @@
 #include "reports/device_figures.h"
 #include "reports/objective_text.h"
 #include "reports/policy_figures.h"
+#include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
@@ -44,6 +45,21 @@ std::string configuration(const sweeps::Answer& answer) {
     return facts.text() + "\n";
 }
 
+bool has_pool(const sweeps::Answer& answer) {
+    const sim::RoundSetup& setup = sweeps::recommended_variant(answer).setup;
+    return has_prefill_pool(setup.platform.stack, setup.output_tokens);
+}
+
+/// What the pool that reads prompts must be in the mean over the traffic, if there is one.
+std::string pool(const sweeps::Answer& answer) {
+    if (!has_pool(answer)) {
+        return {};
+    }
+    const double share = answer.result.recommendation->candidates.front().decode_share_device;
+    const double devices = sweeps::recommended_variant(answer).setup.platform.devices();
+    return text::wrapped(prefill_pool_sentence(share, devices), page_width) + "\n\n";
+}
+
 std::string averages(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
@@ -64,6 +80,10 @@ std::string averages(const sweeps::Answer& answer) {
         add("Time between steps (ITL)", [](const sweeps::Candidate& c) { return text_of(c.time_per_round); });
         add("Device time on prompts",
             [](const sweeps::Candidate& c) { return text::percent_text(1.0 - c.decode_share_device); });
+    }
+    if (has_pool(answer)) {
+        add("Prefill devices for each that decodes",
+            [](const sweeps::Candidate& c) { return text::short_text(prefill_pool(c.decode_share_device)); });
     }
     if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch) {
         add("Requests in service", [](const sweeps::Candidate& c) { return text::fixed_text(c.in_service, 1); });
@@ -253,7 +273,7 @@ std::string recommendation_table(const sweeps::Answer& answer, const std::vector
     text += text::wrapped(sentence_of(answer), page_width) + "\n\n";
     if (answer.result.recommendation) {
         const sweeps::Recommendation& found = *answer.result.recommendation;
-        text += configuration(answer) + averages(answer);
+        text += configuration(answer) + averages(answer) + pool(answer);
         if (found.speculate) {
             text += schedule(answer);
         }

@@ -157,6 +157,25 @@ TEST_CASE("collectives: all-reduces by library, the faster of two times of one s
                 "ranks must be a number of at least 2"));
 }
 
+TEST_CASE("rows that contradict each other are refused with file and row") {
+    const std::string gemm = "dtype,m,n,k,latency_us\nbf16,1,8192,8192,60\n";
+    CHECK(tables_of(gemm + "bf16,1,8192,8192,80\n", "h100_gemm.csv").size() == 1);  // within 1.5: noise
+    CHECK(
+        holds(refusal(gemm + "bf16,2,8192,8192,61\nbf16,1,8192,8192,300\n", "h100_gemm.csv"),
+              "h100_gemm.csv: line 4: takes 300 us, where h100_gemm.csv: line 2 says 60 us of the same kernel and shape: leave "
+              "one of them out"));
+    // Two frameworks for one law may differ as kernels do, by up to 3.
+    const std::string header =
+        "framework,kernel,phase,fused_conv,batch,tokens,heads,head_k_dim,head_v_dim,state_dtype,state_bytes_per_seq,latency_"
+        "us\n";
+    const std::string shape = ",decode,0,512,1,24,128,128,fp32,1572864,";
+    CHECK(tables_of(header + "sglang,a" + shape + "700\nvllm,b" + shape + "1400\n", "h100_recurrent_verify.csv").size() == 1);
+    CHECK(holds(
+        refusal(header + "sglang,a" + shape + "700\nvllm,b" + shape + "2800\n", "h100_recurrent_verify.csv"),
+        "line 3: takes 2800 us, where h100_recurrent_verify.csv: line 2 says 700 us of the same shape, and both rows of "
+        "sglang and vllm are for one law (scan, fp32)"));
+}
+
 TEST_CASE("latent attention and prompts are told from decode attention by their columns") {
     const std::vector<KernelTable> latent = tables_of(
         "phase,heads,batch,query_tokens,context,kv_dtype,kernel,latency_us\n"
