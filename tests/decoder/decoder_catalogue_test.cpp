@@ -131,6 +131,13 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
     CHECK(refused == std::map<std::string, std::string>{
                          {"deepseek-v3.2", "deepseek-v3.2: attention with a sparse indexer has no kernel"},
                          {"glm-5", "glm-5: attention with a sparse indexer has no kernel"},
+                         {"deepseek-v4-flash", "deepseek-v4-flash: a projection parallel to the other blocks has no kernel"},
+                         {"deepseek-v4-pro", "deepseek-v4-pro: a projection parallel to the other blocks has no kernel"},
+                         {"gemma-4-12b", "gemma-4-12b: attention needs a head_dim that is a multiple of 8 up to 256"},
+                         {"gemma-4-31b", "gemma-4-31b: attention needs a head_dim that is a multiple of 8 up to 256"},
+                         {"glm-5.3-flash", "glm-5.3-flash: a projection parallel to the other blocks has no kernel"},
+                         {"kimi-k3", "kimi-k3: the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"},
+                         {"minimax-m3", "minimax-m3: attention with a sparse indexer has no kernel"},
                          {"gpt-oss-120b", "gpt-oss-120b: attention with learned sinks has no kernel"},
                          {"gpt-oss-20b", "gpt-oss-20b: attention with learned sinks has no kernel"},
                          {"zamba2-7b", "zamba2-7b: attention whose input width differs from the model's has no kernel"},

@@ -408,12 +408,10 @@ TEST_CASE("a draft length that a row leaves open is its engine's or drafter's de
         point(R"("engine": "llama.cpp", "gpu": "RTX 4090", "drafter_type": "MTP", "series": "s", "target_model": "Qwen3.5-27B",
                    "target_precision": "Q4_K_M")")
             .speculation->label == "chain 3");
-    const MeasuredPoint medusa = point(R"("engine": "hf transformers (Spec-Bench harness)", "gpu"
-                                       : "A100 80GB", "drafter_type"
-                                       : "Medusa", "series"
-                                       : "s", "target_model"
-                                       : "Vicuna-7B-v1.3") ");
-        CHECK(draft_tokens_of(medusa) == 63.0);
+    const MeasuredPoint medusa = point(
+        R"x("engine": "hf transformers (Spec-Bench harness)", "gpu": "A100 80GB", "drafter_type": "Medusa", "series": "s",
+            "target_model": "Vicuna-7B-v1.3")x");
+    CHECK(draft_tokens_of(medusa) == 63.0);
     CHECK(std::get<sim::MedusaDrafter>(medusa.drafter).heads == 4);
     // DSpark of DeepSeek-V4-Flash drafts blocks of five with layers of its own kind.
     const MeasuredPoint dspark =
@@ -446,8 +444,8 @@ TEST_CASE("what a source says beside its table holds for its rows alone") {
 TEST_CASE("a policy that cuts drafts is priced as the best fixed number of them") {
     const std::string fields = R"("engine": "vllm", "gpu": "H100", "series": "s", "target_model": "Qwen3-8B", "draft_tokens": 7,
                                   "accept_length": 2.5, "drafter_type": )";
-    const MeasuredPoints cut = row_of(fields + R"("dspark adaptive verification (max 7)") ");
-        const MeasuredPoints whole = row_of(fields + R"("dspark")");
+    const MeasuredPoints cut = row_of(fields + "\"dspark adaptive verification (max 7)\"");
+    const MeasuredPoints whole = row_of(fields + R"("dspark")");
     REQUIRE(cut.points.size() == 1);
     REQUIRE(whole.points.size() == 1);
     CHECK(cut.points[0].adaptive);
