@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace treeline::sim {
@@ -229,6 +230,23 @@ PricedKernel price(const Operation& operation, const Precision& precision, const
     return {stack_rates(operation, platform), false};
 }
 
+/// The name under which a stack lists the launches of an operation: its own without the layer's. Norms with a bias are
+/// LayerNorms, which frameworks do not compose; scans that leave no state, and attention over a packed tree, run other code.
+std::string_view launch_name(const Operation& operation) {
+    if (operation.kernel == KernelClass::norm && operation.weight_elements > operation.outputs) {
+        return "layer norm";
+    }
+    if (operation.kernel == KernelClass::scan_unwritten) {
+        return "unwritten state scan";
+    }
+    if (operation.kind == OperationKind::attention && operation.bytes.per_token_pair == Bytes(0.125)) {
+        return "tree attention";
+    }
+    const std::string_view name = operation.name;
+    const std::size_t colon = name.rfind(": ");
+    return colon == std::string_view::npos ? name : name.substr(colon + 2);
+}
+
 Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {
     if (timed.operation.kind == OperationKind::collective) {
         return Bound::network;
@@ -298,7 +316,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     double gaps = 0.0;
     for (Operation& operation : operations) {
         const PricedKernel priced = price(operation, precision, platform);
-        const double launches = operation.launches * platform.stack.launches_per_operation(by_laws(platform));
+        const double launches = operation.launches * platform.stack.launches_of(launch_name(operation), by_laws(platform));
         // A measured kernel's time includes its own launch gap, but not those of other kernels that the stack launches beside
         // it.
         const double own_gaps = priced.measured ? std::max(0.0, launches - operation.launches) : launches;
@@ -345,6 +363,9 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
     options.pass.ranks = platform.ranks;
     options.pass.parallel = platform.parallel;
     options.pass.latent_heads_per_read = platform.device.latent_heads_per_read;
+    options.pass.score_traffic = platform.stack.score_traffic;
+    options.pass.concatenates_caches = platform.stack.concatenates_caches;
+    options.pass.expands_caches = platform.stack.expands_caches;
     std::vector<Operation> operations = operations_of(model, precision, options.pass);
     append_hops(model, precision, platform, operations);
     if (options.sampling == Sampling::none) {  // no logits are wanted: the pass ends with the last layer

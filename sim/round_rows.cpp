@@ -190,6 +190,8 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     // Independent sequences branch at the root alone: rows of a batch, without masks and paths.
     const bool sequences = std::holds_alternative<SequencesShape>(speculation.shape);
     row.branched = tree.nodes() > tree.depth() && !sequences ? 1.0 : 0.0;
+    const bool merged = sequences && speculation.verification == Verification::packed && tree.nodes() > 0.0;
+    row.grown = merged || (row.branched > 0.0 && depends_on_acceptance(speculation.shape)) ? 1.0 : 0.0;
     row.problem = row_problem(inputs, speculation, tree);
     if (!row.problem.empty()) {
         return;
