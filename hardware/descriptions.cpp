@@ -163,6 +163,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_sequence = seconds_or("host_per_sequence", Seconds(0.0));
     stack.host_per_verified_token = seconds_or("host_per_verified_token", Seconds(0.0));
     stack.host_per_tree_token = seconds_or("host_per_tree_token", Seconds(0.0));
+    stack.host_per_grown_token = seconds_or("host_per_grown_token", Seconds(0.0));
     stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
     if (reader.has("host_per_head_pass")) {
         stack.host_per_head_pass = reader.seconds("host_per_head_pass", Zero::allowed);
@@ -198,6 +199,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.launch_factors = read_launch_factors(reader.object("launch_factors"));
     }
     stack.replay_traffic = reader.has("replay_traffic") ? reader.ratio("replay_traffic", 0.01, 100.0) : 0.0;
+    stack.replays_rejected = reader.flag_or("replays_rejected", false);
     stack.concatenates_caches = reader.flag_or("concatenates_caches", false);
     stack.expands_caches = reader.flag_or("expands_caches", false);
     stack.scales_with_host = reader.flag_or("scales_with_host", false);

@@ -182,7 +182,8 @@ struct RoundConstants {
     Seconds host_per_round;
     Seconds host_per_sequence;     ///< of the drafter (look-ups), per round and sequence
     Seconds host_per_tree;         ///< of a branched draft, per round
-    Seconds host_per_tree_token;   ///< of a tree that each round grows anew, of a sequence
+    Seconds host_per_tree_token;   ///< of a branched draft, of a sequence
+    Seconds host_per_grown_token;  ///< of a tree that each round grows anew, of a sequence
     Seconds host_per_draft_token;  ///< of a sequence
     Seconds step_per_sequence;     ///< of every step (plain or verification), beside its kernels
     Seconds step_per_token;        ///< the same for each token of a step
@@ -376,7 +377,8 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     estimate.draft = totals.of(Phase::draft) + row.turn.draft * batch;
     estimate.verify = totals.of(Phase::verify) + row.turn.verify * batch + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
-    const Seconds per_token = round.host_per_draft_token + round.host_per_tree_token * row.grown;
+    const Seconds per_token =
+        round.host_per_draft_token + round.host_per_tree_token * row.branched + round.host_per_grown_token * row.grown;
     const Seconds per_sequence = round.host_per_sequence + per_token * (row.draft_tokens + 1.0);
     estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch +
                           step_host(round, batch, row.logits));

@@ -75,11 +75,12 @@ struct Stack {
     /// What each token of a step adds outside of kernels: one token per sequence in plain decoding, draft and bonus in
     /// verification.
     Seconds host_per_verified_token;
-    Seconds host_per_round;     ///< what a speculation round adds: tree building, verification bookkeeping, state updates
-    Seconds host_per_rollback;  ///< launch and bookkeeping of a rollback policy's own pass (replay)
-    Seconds host_per_tree;      ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
-    /// What each token, root included, adds where the tree is another one in each round: beams, frontiers, sequences merged.
-    Seconds host_per_tree_token;
+    Seconds host_per_round;       ///< what a speculation round adds: tree building, verification bookkeeping, state updates
+    Seconds host_per_rollback;    ///< launch and bookkeeping of a rollback policy's own pass (replay)
+    Seconds host_per_tree;        ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
+    Seconds host_per_tree_token;  ///< what each token of a branched draft, root included, adds to host_per_tree
+    /// What each token adds to that where the tree is another one in each round: beams, frontiers, sequences that are merged.
+    Seconds host_per_grown_token;
     Seconds host_per_draft_token;  ///< host work on each token of a draft, root included, one sequence after the other
     /// host_per_draft_pass of a drafter that is one layer on the target's (EAGLE), which no model's forward function wraps;
     /// nothing: host_per_draft_pass.
@@ -127,6 +128,8 @@ struct Stack {
     /// Times that a replayed state is read or written beside replay and verification: research code replays it elsewhere,
     /// copies it to the live rows, and writes the states that verification leaves.
     double replay_traffic = 0.0;
+    /// Replay runs over all verified tokens with the rejected ones masked, since captured graphs have one shape.
+    bool replays_rejected = false;
     /// Bytes that move for each attention score of a prompt, where kernels write all scores (score_bytes): product, scaling,
     /// mask, softmax and casts, each a kernel.
     Bytes score_traffic;
