@@ -163,6 +163,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_sequence = seconds_or("host_per_sequence", Seconds(0.0));
     stack.host_per_verified_token = seconds_or("host_per_verified_token", Seconds(0.0));
     stack.host_per_tree_token = seconds_or("host_per_tree_token", Seconds(0.0));
+    stack.host_per_unrolled_token = seconds_or("host_per_unrolled_token", Seconds(0.0));
     stack.host_per_grown_token = seconds_or("host_per_grown_token", Seconds(0.0));
     stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
     if (reader.has("host_per_head_pass")) {

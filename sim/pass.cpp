@@ -230,21 +230,29 @@ PricedKernel price(const Operation& operation, const Precision& precision, const
     return {stack_rates(operation, platform), false};
 }
 
-/// The name under which a stack lists the launches of an operation: its own without the layer's. Norms with a bias are
-/// LayerNorms, which frameworks do not compose; scans that leave no state, and attention over a packed tree, run other code.
-std::string_view launch_name(const Operation& operation) {
+/// A name of its own for an operation that frameworks run as other code than what it is called: norms with a bias are
+/// LayerNorms, which they do not compose; scans that leave no state, and attention over a packed tree. Empty for all others.
+std::string_view special_launch_name(const Operation& operation) {
     if (operation.kernel == KernelClass::norm && operation.weight_elements > operation.outputs) {
         return "layer norm";
     }
     if (operation.kernel == KernelClass::scan_unwritten) {
         return "unwritten state scan";
     }
-    if (operation.kind == OperationKind::attention && operation.bytes.per_token_pair == Bytes(0.125)) {
-        return "tree attention";
-    }
+    const bool tree = operation.kind == OperationKind::attention && operation.bytes.per_token_pair == Bytes(0.125);
+    return tree ? "tree attention" : "";
+}
+
+/// Kernels of one run as the stack launches them: by the special name if the stack lists it, else by the operation's own,
+/// without the layer's.
+double launches_of(const Operation& operation, const Stack& stack, bool in_calibrated_mode) {
+    const std::string_view special = special_launch_name(operation);
+    const bool listed = std::any_of(stack.launch_factors.begin(), stack.launch_factors.end(),
+                                    [&](const OperationLaunches& entry) { return entry.operation == special; });
     const std::string_view name = operation.name;
     const std::size_t colon = name.rfind(": ");
-    return colon == std::string_view::npos ? name : name.substr(colon + 2);
+    const std::string_view own = colon == std::string_view::npos ? name : name.substr(colon + 2);
+    return operation.launches * stack.launches_of(listed ? special : own, in_calibrated_mode);
 }
 
 Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {
@@ -316,7 +324,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     double gaps = 0.0;
     for (Operation& operation : operations) {
         const PricedKernel priced = price(operation, precision, platform);
-        const double launches = operation.launches * platform.stack.launches_of(launch_name(operation), by_laws(platform));
+        const double launches = launches_of(operation, platform.stack, by_laws(platform));
         // A measured kernel's time includes its own launch gap, but not those of other kernels that the stack launches beside
         // it.
         const double own_gaps = priced.measured ? std::max(0.0, launches - operation.launches) : launches;

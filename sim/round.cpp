@@ -383,6 +383,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         round.host_per_tree = stack.host_per_tree * stack.time_factor;
         round.host_per_tree_token = stack.host_per_tree_token * stack.time_factor;
         round.host_per_grown_token = stack.host_per_grown_token * stack.time_factor;
+        round.host_per_unrolled_token = stack.host_per_unrolled_token * stack.time_factor;
         round.host_per_draft_token = stack.host_per_draft_token * stack.time_factor;
         round.step_per_sequence = stack.host_per_sequence * stack.time_factor;
         round.step_per_token = stack.host_per_verified_token * stack.time_factor;

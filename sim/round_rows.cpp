@@ -202,6 +202,8 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     }
     row.accepted = with_hit_rate(accepted_tokens(inputs.setup.acceptance, speculation.shape, tree), inputs.drafter.hit_rate);
     const VerifyShape shape = with_mean_draft(inputs.drafter, tree, verify_shape(speculation.verification, tree));
+    const bool in_rows = row.branched > 0.0 && speculation.verification != Verification::packed;
+    row.unrolled_tokens = in_rows ? shape.sequences * shape.tokens : 0.0;
     add_drafting(inputs, speculation, tree, row, steps);
     add_verification(inputs, speculation, shape, row, steps);
     add_rollback(inputs, speculation, shape, tree, row, steps);

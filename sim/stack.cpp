@@ -20,7 +20,8 @@ Stack Stack::on_host(double speed) const {
         for (Seconds Stack::*time :
              {&Stack::host_launch, &Stack::eager_launch, &Stack::host_per_pass, &Stack::host_per_draft_pass,
               &Stack::host_per_round, &Stack::host_per_rollback, &Stack::host_per_tree, &Stack::host_per_tree_token,
-              &Stack::host_per_grown_token, &Stack::host_per_draft_token, &Stack::host_per_sampling}) {
+              &Stack::host_per_grown_token, &Stack::host_per_unrolled_token, &Stack::host_per_draft_token,
+              &Stack::host_per_sampling}) {
             stack.*time = stack.*time / speed;
         }
         if (stack.host_per_head_pass) {
@@ -98,6 +99,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.host_per_tree, 10.0, "host_per_tree");
     require_overhead(stack.host_per_tree_token, 1.0, "host_per_tree_token");
     require_overhead(stack.host_per_grown_token, 1.0, "host_per_grown_token");
+    require_overhead(stack.host_per_unrolled_token, 1.0, "host_per_unrolled_token");
     require_overhead(stack.host_per_draft_token, 1.0, "host_per_draft_token");
     require_overhead(stack.host_per_head_pass.value_or(Seconds(0.0)), 10.0, "host_per_head_pass");
     require(std::isfinite(stack.calls_per_draft_layer) && stack.calls_per_draft_layer >= 0.0 &&

@@ -81,6 +81,8 @@ struct Stack {
     Seconds host_per_tree_token;  ///< what each token of a branched draft, root included, adds to host_per_tree
     /// What each token adds to that where the tree is another one in each round: beams, frontiers, sequences that are merged.
     Seconds host_per_grown_token;
+    /// What each token of a branched draft adds that is verified in rows, one for each leaf: its logits go back into the tree.
+    Seconds host_per_unrolled_token;
     Seconds host_per_draft_token;  ///< host work on each token of a draft, root included, one sequence after the other
     /// host_per_draft_pass of a drafter that is one layer on the target's (EAGLE), which no model's forward function wraps;
     /// nothing: host_per_draft_pass.

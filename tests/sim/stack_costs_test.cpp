@@ -289,9 +289,11 @@ TEST_CASE("layer norms, scans that leave no state and tree attention are listed 
     neox.target = model("pythia-6.9b");
     neox.precision = neox.target.precision;
     neox.platform.stack.node_cost = Seconds(1.0 * microsecond);
-    const auto norms = [](Stack& stack) { stack.launch_factors = {{"norm", 9.0}}; };
+    const auto norms = [](Stack& stack) { stack.launch_factors = {{"norm", 9.0}, {"layer norm", 1.0}}; };
+    const auto any_norms = [](Stack& stack) { stack.launch_factors = {{"norm", 9.0}}; };
     const auto layer_norms = [](Stack& stack) { stack.launch_factors = {{"layer norm", 2.0}}; };
     CHECK(added_microseconds(neox, 1.0, norms) == Approx(0.0).margin(1e-6));
+    CHECK(added_microseconds(neox, 1.0, any_norms) > 32.0 * 2.0 * 8.0 - 1.0);             // which they are unless listed
     CHECK(added_microseconds(neox, 1.0, layer_norms) == Approx(32.0 * 2.0).margin(1.1));  // two a layer, and the last one
 
     RoundSetup replayed = mamba_setup(Rollback::replay, chain(4));
@@ -333,6 +335,10 @@ TEST_CASE("trees cost host time for each token, more where each round grows anot
     RoundSetup beams = fixed;
     beams.speculations[1] = {BeamShape{2, 3}, Verification::packed, "beams"};
     CHECK(added_microseconds(beams, 1.0, grown) > 5.0 * 20.0);
+    const auto unrolled = [](Stack& stack) { stack.host_per_unrolled_token = Seconds(4.0 * microsecond); };
+    CHECK(added_microseconds(fixed, 1.0, unrolled) == Approx(0.0).margin(1e-6));
+    fixed.speculations[1].verification = Verification::unrolled;  // two branches of two nodes each, and the root in both rows
+    CHECK(added_microseconds(fixed, 2.0, unrolled) == Approx(2.0 * 2.0 * 3.0 * 4.0));
     RoundSetup sequences = mamba_setup(Rollback::replay, {SequencesShape{2, 4}, Verification::unrolled, "2x4"});
     CHECK(added_microseconds(sequences, 1.0, grown) == Approx(0.0).margin(1e-6));  // greedy: compared as rows
     sequences.decoding = Decoding::sampling;
