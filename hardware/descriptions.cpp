@@ -64,6 +64,16 @@ sim::LinearSpeeds read_linear_speeds(Reader reader) {
     return speeds;
 }
 
+/// {"norm": factor, ...}: launches for each kernel of an operation, by its name.
+std::vector<sim::OperationLaunches> read_launch_factors(Reader reader) {
+    std::vector<sim::OperationLaunches> factors;
+    for (const std::string& name : reader.keys()) {
+        factors.push_back({name, reader.ratio(name, 0.01, 1000.0)});
+    }
+    reader.finish();
+    return factors;
+}
+
 sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
     sim::CalibratedNumbers numbers;
     numbers.kernel_startup = reader.seconds("kernel_startup", json::Zero::allowed);
@@ -91,6 +101,9 @@ sim::Device read_device(Reader& reader, std::string name) {
 
     if (reader.has("cache")) {
         device.cache = reader.bytes("cache");
+    }
+    if (reader.has("host_speed")) {
+        device.host_speed = reader.ratio("host_speed", 0.05, 20.0);
     }
     if (reader.has("multiprocessors")) {
         device.multiprocessors = reader.ratio("multiprocessors", 1.0, 1e6);
@@ -150,7 +163,16 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_tree = seconds_or("host_per_tree", Seconds(0.0));
     stack.host_per_sequence = seconds_or("host_per_sequence", Seconds(0.0));
     stack.host_per_verified_token = seconds_or("host_per_verified_token", Seconds(0.0));
+    stack.host_per_tree_token = seconds_or("host_per_tree_token", Seconds(0.0));
+    stack.host_per_unrolled_token = seconds_or("host_per_unrolled_token", Seconds(0.0));
+    stack.host_per_grown_token = seconds_or("host_per_grown_token", Seconds(0.0));
     stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
+    if (reader.has("host_per_head_pass")) {
+        stack.host_per_head_pass = reader.seconds("host_per_head_pass", Zero::allowed);
+    }
+    if (reader.has("calls_per_draft_layer")) {
+        stack.calls_per_draft_layer = reader.ratio("calls_per_draft_layer", 0.01, 1000.0);
+    }
     stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
     stack.host_per_verified_layer = seconds_or("host_per_verified_layer", Seconds(0.0));
     stack.host_per_shared_layer = seconds_or("host_per_shared_layer", Seconds(0.0));
@@ -175,6 +197,14 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     };
     stack.graph_launch_factor = factor_or("graph_launch_factor", stack.launch_factor);
     stack.calls_per_copy = factor_or("calls_per_copy", stack.calls_per_copy);
+    if (reader.has("launch_factors")) {
+        stack.launch_factors = read_launch_factors(reader.object("launch_factors"));
+    }
+    stack.replay_traffic = reader.has("replay_traffic") ? reader.ratio("replay_traffic", 0.01, 100.0) : 0.0;
+    stack.replays_rejected = reader.flag_or("replays_rejected", false);
+    stack.concatenates_caches = reader.flag_or("concatenates_caches", false);
+    stack.expands_caches = reader.flag_or("expands_caches", false);
+    stack.scales_with_host = reader.flag_or("scales_with_host", false);
     stack.fused_quantisation = reader.flag_or("fused_quantisation", false);
     if (reader.has("linear_speed")) {
         stack.linear_speed = read_linear_speeds(reader.object("linear_speed"));
@@ -195,6 +225,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.prefill_tokens = std::numeric_limits<double>::infinity();
     }
     stack.score_bytes = reader.has("score_bytes") ? reader.bytes("score_bytes", Zero::allowed) : Bytes(0.0);
+    stack.score_traffic = reader.has("score_traffic") ? reader.bytes("score_traffic", Zero::allowed) : Bytes(0.0);
     stack.logits_of_prompt = reader.flag_or("logits_of_prompt", false);
     stack.state_copy =
         reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? sim::StateCopy::eager : sim::StateCopy::in_graph;

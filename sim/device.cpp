@@ -111,6 +111,8 @@ void check_compute(const Device& device, Constraints& constraints) {
 }
 
 void check_power_and_price(const Device& device, Constraints& constraints) {
+    constraints.require(std::isfinite(device.host_speed) && device.host_speed >= 0.05 && device.host_speed <= 20.0,
+                        "host_speed must lie between 0.05 and 20");
     constraints.require_known_or_zero(device.idle_power, "idle_power");
     constraints.require_known_or_zero(device.board_power, "board_power");
     constraints.require_known_or_zero(device.energy_per_byte, "energy_per_byte");

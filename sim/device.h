@@ -31,8 +31,10 @@ struct Device {
     std::string title;  ///< as people write it ("NVIDIA H100 SXM 80GB")
     DeviceKind kind = DeviceKind::gpu;
     Bytes memory;
-    BytesPerSecond bandwidth;      ///< peak of the main memory
-    Bytes cache;                   ///< last level; 0 = unknown
+    BytesPerSecond bandwidth;  ///< peak of the main memory
+    Bytes cache;               ///< last level; 0 = unknown
+    /// Single-thread speed of the host that such devices come with, over a fast desktop's (Stack::scales_with_host).
+    double host_speed = 1.0;
     double multiprocessors = 0.0;  ///< streaming multiprocessors, compute units or cores; 0 = unknown
     /// Query heads of one token for which attention over a latent cache reads it, where kernels take one token at a time; 0
     /// where they read it once for all heads and new tokens.

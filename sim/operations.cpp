@@ -26,6 +26,9 @@ LayerContext context_of(const Model& model, std::size_t kind, const Precision& p
     context.writes = options.writes;
     context.verification = options.verification;
     context.latent_heads_per_read = options.latent_heads_per_read;
+    context.score_traffic = options.score_traffic;
+    context.concatenates_caches = options.concatenates_caches;
+    context.expands_caches = options.expands_caches;
     context.occurrences = static_cast<double>(occurrences(model, kind));
     const Count distinct = model.kinds[kind].distinct_copies;
     context.copies = distinct > 0 ? static_cast<double>(distinct) : context.occurrences;

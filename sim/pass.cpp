@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace treeline::sim {
@@ -250,6 +251,31 @@ PricedKernel price(const Operation& operation, const Precision& precision, const
     return {stack_rates(operation, platform), false};
 }
 
+/// A name of its own for an operation that frameworks run as other code than what it is called: norms with a bias are
+/// LayerNorms, which they do not compose; scans that leave no state, and attention over a packed tree. Empty for all others.
+std::string_view special_launch_name(const Operation& operation) {
+    if (operation.kernel == KernelClass::norm && operation.weight_elements > operation.outputs) {
+        return "layer norm";
+    }
+    if (operation.kernel == KernelClass::scan_unwritten) {
+        return "unwritten state scan";
+    }
+    const bool tree = operation.kind == OperationKind::attention && operation.bytes.per_token_pair == Bytes(0.125);
+    return tree ? "tree attention" : "";
+}
+
+/// Kernels of one run as the stack launches them: by the special name if the stack lists it, else by the operation's own,
+/// without the layer's.
+double launches_of(const Operation& operation, const Stack& stack, bool in_calibrated_mode) {
+    const std::string_view special = special_launch_name(operation);
+    const bool listed = std::any_of(stack.launch_factors.begin(), stack.launch_factors.end(),
+                                    [&](const OperationLaunches& entry) { return entry.operation == special; });
+    const std::string_view name = operation.name;
+    const std::size_t colon = name.rfind(": ");
+    const std::string_view own = colon == std::string_view::npos ? name : name.substr(colon + 2);
+    return operation.launches * stack.launches_of(listed ? special : own, in_calibrated_mode);
+}
+
 Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {
     if (timed.operation.kind == OperationKind::collective) {
         return Bound::network;
@@ -319,7 +345,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     double gaps = 0.0;
     for (Operation& operation : operations) {
         const PricedKernel priced = price(operation, precision, platform);
-        const double launches = operation.launches * platform.stack.launches_per_operation(by_laws(platform));
+        const double launches = launches_of(operation, platform.stack, by_laws(platform));
         // A measured kernel's time includes its own launch gap, but not those of other kernels that the stack launches beside
         // it.
         const double own_gaps = priced.measured ? std::max(0.0, launches - operation.launches) : launches;
@@ -366,6 +392,9 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
     options.pass.ranks = platform.ranks;
     options.pass.parallel = platform.parallel;
     options.pass.latent_heads_per_read = platform.device.latent_heads_per_read;
+    options.pass.score_traffic = platform.stack.score_traffic;
+    options.pass.concatenates_caches = platform.stack.concatenates_caches;
+    options.pass.expands_caches = platform.stack.expands_caches;
     std::vector<Operation> operations = operations_of(model, precision, options.pass);
     append_hops(model, precision, platform, operations);
     if (options.sampling == Sampling::none) {  // no logits are wanted: the pass ends with the last layer

@@ -144,9 +144,12 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
         return;
     }
     // Heads without a cache run within the target's pass, so the host does nothing for them.
-    const Seconds host = drafter.has_cache ? setup.platform.stack.host_per_draft_pass + host_of_sampling(setup) : Seconds(0.0);
+    const Stack& stack = setup.platform.stack;
+    const bool head = std::holds_alternative<OneLayerDrafter>(setup.drafter);
+    const Seconds of_pass = head ? stack.host_per_head_pass.value_or(stack.host_per_draft_pass) : stack.host_per_draft_pass;
+    const Seconds host = drafter.has_cache ? of_pass + host_of_sampling(setup) : Seconds(0.0);
     const Platform draft_platform = platform_of_drafter(setup.platform);
-    const Platform platform = with_stack(draft_platform, setup.platform.stack.drafting());
+    const Platform platform = with_stack(draft_platform, stack.drafting());
     CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
     round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     options.pass.verification = Verification::packed;
@@ -351,12 +354,18 @@ Seconds host_of_layers(const RoundSetup& setup) {
     return (stack.host_per_piecewise_layer + shared) * in_pieces + stack.host_per_verified_layer * others;
 }
 
-}  // namespace
-
-CompiledRound compile_round(const RoundSetup& setup) {
-    if (setup.platform.accelerator) {
-        return compile_turns(setup);
+double recurrent_layers(const DrafterPlan& drafter) {
+    double layers = 0.0;
+    if (drafter.model) {
+        const Precision& precision = drafter.precision;
+        for (const Operation& operation : state_copy_operations(*drafter.model, precision, 1.0)) {
+            layers += operation.count;
+        }
     }
+    return layers;
+}
+
+CompiledRound compile_on_host(const RoundSetup& setup) {
     const DrafterPlan drafter = plan(setup.drafter, setup.target, setup.precision);
     const RollbackPlan rollback = plan_rollback(setup.rollback, setup.target, setup.precision, setup.platform);
 
@@ -370,9 +379,13 @@ CompiledRound compile_round(const RoundSetup& setup) {
     }
     if (setup.platform.mode != CostMode::hoi) {
         const Stack& stack = setup.platform.stack;
-        round.host_per_round = (stack.host_per_round + host_of_layers(setup)) * stack.time_factor;
+        const Seconds drafter_states = stack.eager_launch * (stack.calls_per_draft_layer * recurrent_layers(drafter));
+        round.host_per_round = (stack.host_per_round + host_of_layers(setup) + drafter_states) * stack.time_factor;
         round.host_per_sequence = drafter.host_per_round_and_sequence * stack.time_factor;
         round.host_per_tree = stack.host_per_tree * stack.time_factor;
+        round.host_per_tree_token = stack.host_per_tree_token * stack.time_factor;
+        round.host_per_grown_token = stack.host_per_grown_token * stack.time_factor;
+        round.host_per_unrolled_token = stack.host_per_unrolled_token * stack.time_factor;
         round.host_per_draft_token = stack.host_per_draft_token * stack.time_factor;
         round.step_per_sequence = stack.host_per_sequence * stack.time_factor;
         round.step_per_token = stack.host_per_verified_token * stack.time_factor;
@@ -392,6 +405,21 @@ CompiledRound compile_round(const RoundSetup& setup) {
     round.energy_per_flop = device.energy_per_flop;
     round.price = device.price * round.ranks;
     return round;
+}
+
+}  // namespace
+
+CompiledRound compile_round(const RoundSetup& setup) {
+    if (setup.platform.accelerator) {
+        return compile_turns(setup);
+    }
+    const double speed = setup.platform.device.host_speed;
+    if (!setup.platform.stack.scales_with_host || speed == 1.0) {
+        return compile_on_host(setup);
+    }
+    RoundSetup on_host = setup;
+    on_host.platform.stack = setup.platform.stack.on_host(speed);
+    return compile_on_host(on_host);
 }
 
 RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {

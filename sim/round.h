@@ -129,6 +129,8 @@ struct RowConstants {
     double activations = 1.0;         ///< tokens of the verification pass
     double new_tokens = 1.0;          ///< tokens that the key-value caches grow by before truncation
     double branched = 0.0;            ///< 1 for a draft with branches
+    double grown = 0.0;               ///< 1 for a tree whose shape differs from round to round
+    double unrolled_tokens = 0.0;     ///< tokens of a branched draft that is verified in rows
     double graphs = 1.0;              ///< captured graphs: one for each shape of a pass
     SequenceTurn turn;
 };
@@ -179,15 +181,18 @@ struct PromptWork {
 /// The plain numbers of a CompiledRound, which loops over points copy.
 struct RoundConstants {
     Seconds host_per_round;
-    Seconds host_per_sequence;     ///< of the drafter (look-ups), per round and sequence
-    Seconds host_per_tree;         ///< of a branched draft, per round
-    Seconds host_per_draft_token;  ///< of a sequence
-    Seconds step_per_sequence;     ///< of every step (plain or verification), beside its kernels
-    Seconds step_per_token;        ///< the same for each token of a step
-    PromptWork prompts;            ///< zero for decoding alone
-    double prompt_wait = 1.0;      ///< share of the other requests' prompts that a request waits for after its first token
-    double prefill_pool = 0.0;     ///< 1: devices of a pool of their own read the prompts
-    double output_tokens = 0.0;    ///< of an answer in the steady state; 0: decoding alone
+    Seconds host_per_sequence;        ///< of the drafter (look-ups), per round and sequence
+    Seconds host_per_tree;            ///< of a branched draft, per round
+    Seconds host_per_tree_token;      ///< of a branched draft, of a sequence
+    Seconds host_per_grown_token;     ///< of a tree that each round grows anew, of a sequence
+    Seconds host_per_unrolled_token;  ///< of a tree that is verified in rows
+    Seconds host_per_draft_token;     ///< of a sequence
+    Seconds step_per_sequence;        ///< of every step (plain or verification), beside its kernels
+    Seconds step_per_token;           ///< the same for each token of a step
+    PromptWork prompts;               ///< zero for decoding alone
+    double prompt_wait = 1.0;         ///< share of the other requests' prompts that a request waits for after its first token
+    double prefill_pool = 0.0;        ///< 1: devices of a pool of their own read the prompts
+    double output_tokens = 0.0;       ///< of an answer in the steady state; 0: decoding alone
     Seconds target_transfer, draft_transfer;  ///< of a prompt's caches, from that pool
     double step_tokens = unlimited;           ///< the token budget of a step
     double prefix_hit = 0.0;                  ///< share of a prompt that need not be read
@@ -374,7 +379,10 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     estimate.draft = totals.of(Phase::draft) + row.turn.draft * batch;
     estimate.verify = totals.of(Phase::verify) + row.turn.verify * batch + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
-    const Seconds per_sequence = round.host_per_sequence + round.host_per_draft_token * (row.draft_tokens + 1.0);
+    const Seconds per_token =
+        round.host_per_draft_token + round.host_per_tree_token * row.branched + round.host_per_grown_token * row.grown;
+    const Seconds per_sequence =
+        round.host_per_sequence + per_token * (row.draft_tokens + 1.0) + round.host_per_unrolled_token * row.unrolled_tokens;
     estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch +
                           step_host(round, batch, row.logits));
     if constexpr (has_stages) {

@@ -160,7 +160,9 @@ void add_rollback(const RowInputs& inputs, const Speculation& speculation, const
     row.graphs += plan.advance.operations.empty() ? 0.0 : 1.0;
     row.target_states = rows + plan.extra_states + plan.states_per_verified_token * verified;
     row.cached_activations = plan.caches_activations ? verified : 0.0;
-    steps_of(steps, PassId::advance).push_back({Phase::rollback, 1.0, row.accept_length(), 0.0, 0.0, 1.0});
+    const bool all_tokens = inputs.setup.rollback == Rollback::replay && inputs.setup.platform.stack.replays_rejected;
+    const double advanced = all_tokens ? shape.tokens : row.accept_length();
+    steps_of(steps, PassId::advance).push_back({Phase::rollback, 1.0, advanced, 0.0, 0.0, 1.0});
     if (inputs.setup.rollback == Rollback::ring) {
         const RingUse ring = ring_use(row.accepted, ring_capacity);
         steps_of(steps, PassId::ring_replay).push_back({Phase::rollback, shape.sequences, ring.mean_tokens, 0.0, 0.0, 1.0});
@@ -190,12 +192,18 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     // Independent sequences branch at the root alone: rows of a batch, without masks and paths.
     const bool sequences = std::holds_alternative<SequencesShape>(speculation.shape);
     row.branched = tree.nodes() > tree.depth() && !sequences ? 1.0 : 0.0;
+    // Sampled sequences are merged into a tree to be accepted; greedy ones are compared as rows.
+    const bool merged = sequences && tree.nodes() > tree.depth() &&
+                        (speculation.verification == Verification::packed || inputs.setup.decoding == Decoding::sampling);
+    row.grown = merged || (row.branched > 0.0 && depends_on_acceptance(speculation.shape)) ? 1.0 : 0.0;
     row.problem = row_problem(inputs, speculation, tree);
     if (!row.problem.empty()) {
         return;
     }
     row.accepted = with_hit_rate(accepted_tokens(inputs.setup.acceptance, speculation.shape, tree), inputs.drafter.hit_rate);
     const VerifyShape shape = with_mean_draft(inputs.drafter, tree, verify_shape(speculation.verification, tree));
+    const bool in_rows = row.branched > 0.0 && speculation.verification != Verification::packed;
+    row.unrolled_tokens = in_rows ? shape.sequences * shape.tokens : 0.0;
     add_drafting(inputs, speculation, tree, row, steps);
     add_verification(inputs, speculation, shape, row, steps);
     add_rollback(inputs, speculation, shape, tree, row, steps);

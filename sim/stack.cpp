@@ -5,12 +5,39 @@
 
 namespace treeline::sim {
 
+double Stack::launches_of(std::string_view operation, bool in_calibrated_mode) const {
+    for (const OperationLaunches& entry : launch_factors) {
+        if (entry.operation == operation) {
+            return entry.factor;
+        }
+    }
+    return launches_per_operation(in_calibrated_mode);
+}
+
+Stack Stack::on_host(double speed) const {
+    Stack stack = *this;
+    if (scales_with_host && speed != 1.0) {
+        for (Seconds Stack::*time :
+             {&Stack::host_launch, &Stack::eager_launch, &Stack::host_per_pass, &Stack::host_per_draft_pass,
+              &Stack::host_per_round, &Stack::host_per_rollback, &Stack::host_per_tree, &Stack::host_per_tree_token,
+              &Stack::host_per_grown_token, &Stack::host_per_unrolled_token, &Stack::host_per_draft_token,
+              &Stack::host_per_sampling}) {
+            stack.*time = stack.*time / speed;
+        }
+        if (stack.host_per_head_pass) {
+            stack.host_per_head_pass = *stack.host_per_head_pass / speed;
+        }
+    }
+    return stack;
+}
+
 Stack Stack::drafting() const {
     Stack stack = *this;
     if (draft_graphs) {
         stack.host_launch = Seconds(0.0);  // a captured graph costs the host nothing per kernel
         stack.node_cost = graph_node_cost;
         stack.launch_factor = graph_launch_factor;
+        stack.launch_factors.clear();
         stack.calibrated.reset();
     }
     return stack;
@@ -22,6 +49,7 @@ Stack Stack::copying() const {
         // Launched from the host one by one, whatever the stack does for whole passes.
         stack.host_launch = eager_launch;
         stack.launch_factor = calls_per_copy;
+        stack.launch_factors.clear();
         stack.calibrated.reset();
     }
     return stack;
@@ -69,7 +97,14 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.host_per_round, 10.0, "host_per_round");
     require_overhead(stack.host_per_rollback, 10.0, "host_per_rollback");
     require_overhead(stack.host_per_tree, 10.0, "host_per_tree");
+    require_overhead(stack.host_per_tree_token, 1.0, "host_per_tree_token");
+    require_overhead(stack.host_per_grown_token, 1.0, "host_per_grown_token");
+    require_overhead(stack.host_per_unrolled_token, 1.0, "host_per_unrolled_token");
     require_overhead(stack.host_per_draft_token, 1.0, "host_per_draft_token");
+    require_overhead(stack.host_per_head_pass.value_or(Seconds(0.0)), 10.0, "host_per_head_pass");
+    require(std::isfinite(stack.calls_per_draft_layer) && stack.calls_per_draft_layer >= 0.0 &&
+                stack.calls_per_draft_layer <= 1000.0,
+            "calls_per_draft_layer must lie between 0 and 1000");
     require_overhead(stack.host_per_piecewise_layer, 0.01, "host_per_piecewise_layer");
     require_overhead(stack.host_per_verified_layer, 0.01, "host_per_verified_layer");
     require_overhead(stack.host_per_shared_layer, 0.01, "host_per_shared_layer");
@@ -96,6 +131,11 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_factor(stack.launch_factor, "launch_factor");
     require_factor(stack.graph_launch_factor, "graph_launch_factor");
     require_factor(stack.calls_per_copy, "calls_per_copy");
+    for (const OperationLaunches& entry : stack.launch_factors) {
+        require_factor(entry.factor, "launch_factors." + entry.operation);
+    }
+    require(std::isfinite(stack.replay_traffic) && stack.replay_traffic >= 0.0 && stack.replay_traffic <= 100.0,
+            "replay_traffic must lie between 0 and 100");
     require_share(stack.prompt_wait, "prompt_wait");
     for (const LinearSpeeds& speeds :
          {stack.linear_speed, stack.calibrated ? stack.calibrated->linear_speed : LinearSpeeds{}}) {
@@ -113,6 +153,8 @@ std::vector<std::string> problems_of(const Stack& stack) {
     }
     require(stack.prefill_tokens >= 1.0, "prefill_tokens must be at least 1");
     require(stack.score_bytes >= Bytes(0.0) && stack.score_bytes <= Bytes(64.0), "score_bytes must lie between 0 and 64 B");
+    require(stack.score_traffic >= Bytes(0.0) && stack.score_traffic <= Bytes(256.0),
+            "score_traffic must lie between 0 and 256 B");
     return problems;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/enum_names.h"
@@ -51,6 +52,13 @@ struct CalibratedNumbers {
     double expert_speed = 1.0;
 };
 
+/// Kernels that a framework launches for each kernel counted for one kind of operation ("norm": Transformers composes a norm
+/// and its residual addition of nine).
+struct OperationLaunches {
+    std::string operation;
+    double factor = 1.0;
+};
+
 /// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
 /// layers of experts·per_expert_layer, launches·host_launch) + host_per_pass.
 struct Stack {
@@ -67,10 +75,21 @@ struct Stack {
     /// What each token of a step adds outside of kernels: one token per sequence in plain decoding, draft and bonus in
     /// verification.
     Seconds host_per_verified_token;
-    Seconds host_per_round;        ///< what a speculation round adds: tree building, verification bookkeeping, state updates
-    Seconds host_per_rollback;     ///< launch and bookkeeping of a rollback policy's own pass (replay)
-    Seconds host_per_tree;         ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
+    Seconds host_per_round;       ///< what a speculation round adds: tree building, verification bookkeeping, state updates
+    Seconds host_per_rollback;    ///< launch and bookkeeping of a rollback policy's own pass (replay)
+    Seconds host_per_tree;        ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
+    Seconds host_per_tree_token;  ///< what each token of a branched draft, root included, adds to host_per_tree
+    /// What each token adds to that where the tree is another one in each round: beams, frontiers, sequences that are merged.
+    Seconds host_per_grown_token;
+    /// What each token of a branched draft adds that is verified in rows, one for each leaf: its logits go back into the tree.
+    Seconds host_per_unrolled_token;
     Seconds host_per_draft_token;  ///< host work on each token of a draft, root included, one sequence after the other
+    /// host_per_draft_pass of a drafter that is one layer on the target's (EAGLE), which no model's forward function wraps;
+    /// nothing: host_per_draft_pass.
+    std::optional<Seconds> host_per_head_pass;
+    /// Calls of the framework (eager_launch each) with which a round puts the accepted state of each recurrent layer of the
+    /// drafter where drafting starts from it; 0 where that is part of a graph.
+    double calls_per_draft_layer = 0.0;
     /// For each layer of latent attention in a round, where kernels take one token at a time (Device::latent_heads_per_read):
     /// such a verification is not captured as a whole, but in pieces between which the host launches attention.
     Seconds host_per_piecewise_layer;
@@ -106,6 +125,22 @@ struct Stack {
     Seconds scan_step;
     Bytes memory_per_graph;      ///< of one captured graph: its nodes, and the buffers that it keeps
     double launch_factor = 1.0;  ///< kernels launched per operation of the model (eager frameworks split operations)
+    /// What launch_factor is for operations of these names; it holds for all others.
+    std::vector<OperationLaunches> launch_factors;
+    /// Times that a replayed state is read or written beside replay and verification: research code replays it elsewhere,
+    /// copies it to the live rows, and writes the states that verification leaves.
+    double replay_traffic = 0.0;
+    /// Replay runs over all verified tokens with the rejected ones masked, since captured graphs have one shape.
+    bool replays_rejected = false;
+    /// Bytes that move for each attention score of a prompt, where kernels write all scores (score_bytes): product, scaling,
+    /// mask, softmax and casts, each a kernel.
+    Bytes score_traffic;
+    /// Attention composed of a framework's operations: the cache is copied to append to it, and keys and values of grouped
+    /// attention are written out for each query head before they are read.
+    bool concatenates_caches = false, expands_caches = false;
+    /// Host times are those of a fast desktop, in code that the host drives kernel by kernel: other hosts take them over their
+    /// speed (Device::host_speed). Stacks that were fitted or measured on servers hold as they are.
+    bool scales_with_host = false;
     StateCopy state_copy = StateCopy::in_graph;
     Seconds eager_launch;                         ///< host time of one kernel launch outside any graph, for eager state copies
     double calls_per_copy = 3.0;                  ///< framework calls for one such copy (views of both rows, and the copy)
@@ -145,6 +180,10 @@ struct Stack {
         return in_calibrated_mode && calibrated ? calibrated->expert_speed : expert_speed;
     }
 
+    /// Launches for each kernel of an operation of this name.
+    [[nodiscard]] double launches_of(std::string_view operation, bool in_calibrated_mode) const;
+    /// The same software on a host of this speed.
+    [[nodiscard]] Stack on_host(double speed) const;
     /// The same software when it replays the drafter's passes (draft_graphs), and when it copies states.
     [[nodiscard]] Stack drafting() const;
     [[nodiscard]] Stack copying() const;

@@ -54,6 +54,9 @@ void scale_software_time(sim::CompiledRound& round, double factor) {
     round.host_per_round *= factor;
     round.host_per_sequence *= factor;
     round.host_per_tree *= factor;
+    round.host_per_tree_token *= factor;
+    round.host_per_grown_token *= factor;
+    round.host_per_unrolled_token *= factor;
     round.host_per_draft_token *= factor;
     round.step_per_sequence *= factor;
     round.step_per_token *= factor;

@@ -51,6 +51,9 @@ const std::array known = {
     host_time<&sim::Stack::host_per_tree>("host_per_tree", 1e-8, 1.0),
     host_time<&sim::Stack::host_per_sampling>("host_per_sampling", 1e-8, 1.0),
     host_time<&sim::Stack::host_per_draft_token>("host_per_draft_token", 1e-8, 0.1),
+    host_time<&sim::Stack::host_per_tree_token>("host_per_tree_token", 1e-8, 0.1),
+    Known{"host_speed", "", 1.0, 0.05, 20.0, [](const sim::Platform& p) { return p.device.host_speed; },
+          [](double value, sim::Platform& p) { p.device.host_speed = value; }},
     Known{"reserved_memory", "GB", 1e9, 1e6, 40e9, [](const sim::Platform& p) { return p.device.reserved.value(); },
           [](double value, sim::Platform& p) { p.device.reserved = Bytes(value); }},
 };

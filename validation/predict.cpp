@@ -35,8 +35,11 @@ double speed(const sim::CompiledRound& round, const ExperimentPoint& point) {
     return point.generated_tokens / ((prompt + token * point.generated_tokens) / Seconds(1.0));
 }
 
-/// Of one layer, in the pass that verifies (or decodes).
-double scan_time(const sim::CompiledRound& round, const ExperimentPoint& point) {
+/// Of one layer, in the pass that verifies (or decodes): the scan alone, without the kernels that a framework launches beside
+/// it.
+double scan_time(const ExperimentPoint& point, sim::Platform platform) {
+    platform.stack.launch_factors.clear();
+    const sim::CompiledRound round = compiled_round(point, platform);
     const char* phase = point.speculation == 0 ? "plain" : "verify";
     for (const sim::ExplainedPass& pass : sim::explain(round, design_point(point))) {
         for (const sim::OperationEstimate& operation : pass.operations) {
@@ -104,7 +107,7 @@ double predicted(Observable observable, const ExperimentPoint& point, const sim:
         case Observable::draft_time:
             return estimate().draft.value();
         case Observable::scan_time:
-            return scan_time(round, point);
+            return scan_time(point, platform);
         case Observable::speed:
             return speed(round, point);
         case Observable::memory:

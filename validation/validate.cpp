@@ -251,6 +251,18 @@ Validation scored(std::vector<Experiments> papers, const std::vector<ExperimentP
     return result;
 }
 
+/// Rows of both runs are in order of paper, table and row.
+void note_unfitted(const Validation& unfitted, Validation& result) {
+    const auto place = [](const PredictedRow& row) { return std::tie(row.paper, row.table, row.row); };
+    auto found = unfitted.rows.begin();
+    for (PredictedRow& row : result.rows) {
+        while (found != unfitted.rows.end() && place(*found) < place(row)) {
+            ++found;
+        }
+        row.unfitted = found != unfitted.rows.end() && place(*found) == place(row) ? found->error.predicted : 0.0;
+    }
+}
+
 }  // namespace
 
 Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms) {
@@ -260,7 +272,8 @@ Validation validate(std::vector<Experiments> papers, const std::vector<Experimen
     }
     const Validation unfitted = scored(papers, as_described);
     Validation result = scored(std::move(papers), platforms);
-    result.unfitted = {unfitted.measured, unfitted.choices.size(),
+    note_unfitted(unfitted, result);
+    result.unfitted = {unfitted.measured, unfitted.scores, unfitted.choices.size(),
                        static_cast<std::size_t>(std::count_if(unfitted.choices.begin(), unfitted.choices.end(),
                                                               [](const ComparedChoices& c) { return c.outcome.right; }))};
     return result;

@@ -12,6 +12,7 @@ struct PredictedRow {
     Role role = Role::test;                     ///< in this run: rows of files that may not fit are test rows
     std::size_t fit = 0;                        ///< index of the platform's fit
     RowError error;                             ///< in base units
+    double unfitted = 0.0;                      ///< prediction before any number is fitted
 };
 
 struct LeftOutRow {
@@ -52,6 +53,7 @@ struct MemoryCount {
 /// What the same rows come to with the platforms as described, before any number is fitted.
 struct UnfittedScore {
     ErrorSummary measured;
+    std::vector<PaperScore> papers;
     std::size_t choices = 0, right_choices = 0;
 };
 

@@ -56,6 +56,8 @@ Json row_json(const validation::Validation& validation, const validation::Predic
             {"measured", measured_in_unit(validation, row)},
             {"predicted", predicted_in_unit(validation, row)},
             {"error", row.error.relative()},
+            {"unfitted", row.unfitted / data.base_units},
+            {"unfitted_error", row.unfitted / row.error.measured - 1.0},
             {"role", row.role == validation::Role::fit ? "fit" : "test"},
             {"platform", data.platform},
             {"target", data.point->setup.target.name},
@@ -155,8 +157,8 @@ std::string validation_csv(const validation::Validation& validation) {
     for (const validation::PredictedRow& row : validation.rows) {
         rows.push_back(row_json(validation, row));
     }
-    return csv_of({"paper", "table", "row", "observable", "unit", "measured", "predicted", "error", "role", "platform",
-                   "tokens", "batch", "context", "source"},
+    return csv_of({"paper", "table", "row", "observable", "unit", "measured", "predicted", "error", "unfitted",
+                   "unfitted_error", "role", "platform", "tokens", "batch", "context", "source"},
                   rows);
 }
 

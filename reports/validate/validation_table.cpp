@@ -94,6 +94,12 @@ std::string scores_text(const validation::Validation& validation) {
     add(table, {"All papers", "memory"}, validation.memory, {"", "", ""});
     add(table, {"All papers", "measurements"}, validation.measured,
         {"", "", fmt::format("{:.0f} %", 100.0 * validation.choices_right)});
+    table.add_rule();
+    for (const validation::PaperScore& score : validation.unfitted.papers) {
+        add(table, {validation.papers[score.paper].paper, "nothing fitted"}, score.test, {"", "", ""});
+    }
+    add(table, {"All papers", "nothing fitted"}, validation.unfitted.measured,
+        {"", "", fmt::format("{} of {}", validation.unfitted.right_choices, validation.unfitted.choices)});
     return "Error of predictions: rows that were not used for fitting\n" + table.text();
 }
 
@@ -145,13 +151,15 @@ std::string rows_text(const validation::Validation& validation) {
                            {"predicted"},
                            {"unit", text::Align::left},
                            {"error"},
+                           {"nothing fitted"},
                            {"role", text::Align::left}});
     for (const validation::PredictedRow& row : validation.rows) {
         const validation::Experiments& paper = validation.papers[row.paper];
         const validation::ExperimentRow& data = validation.row(row);
         table.add({paper.paper, paper.tables[row.table].id, data.name, text::short_text(measured_in_unit(validation, row)),
                    text::short_text(predicted_in_unit(validation, row)), data.relative_to ? "ratio" : data.unit,
-                   signed_percent(row.error.relative()), row.role == validation::Role::fit ? "fit" : ""});
+                   signed_percent(row.error.relative()), signed_percent(row.unfitted / row.error.measured - 1.0),
+                   row.role == validation::Role::fit ? "fit" : ""});
     }
     return table.text();
 }

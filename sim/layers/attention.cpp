@@ -83,6 +83,14 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     operations.push_back(index_scores(context, indexer));
 }
 
+/// What a framework moves of the cache before attention proper reads it: once more out and in to append to it, and keys and
+/// values of grouped attention, written for each query head and read as many times.
+void add_cache_copies(const LayerContext& context, Operation& scores) {
+    const double copies = context.concatenates_caches ? 2.0 : 0.0;
+    const double expanded = context.expands_caches && scores.shares_cache ? 2.0 * scores.rows_per_token : 0.0;
+    scores.bytes.per_context = scores.bytes.per_context * (1.0 + copies + expanded);
+}
+
 }  // namespace
 
 void append(const Attention& attention, const LayerContext& context, std::vector<Operation>& operations) {
@@ -119,6 +127,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     if (context.pass == PassKind::prefill) {
         const bool windowed = std::isfinite(scores.reach.window);
         scores.kernel = windowed ? KernelClass::prompt_window : KernelClass::prompt_attention;
+        scores.bytes.per_token_pair = context.score_traffic * local_query_heads;  // the whole square, masked or not
     }
     scores.cache_heads = local_kv_heads;
     scores.head_dim = dim;
@@ -128,6 +137,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     scores.items.per_sequence = local_kv_heads;
     scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
     share_context(context, cached, 2.0 * local_query_heads * dim, scores);
+    add_cache_copies(context, scores);
     add_tree_mask(context, scores);
     append_context_exchange(context, "gather of queries", local_query_heads * dim, operations);
     operations.push_back(scores);

@@ -1,3 +1,6 @@
+#include <utility>
+#include <vector>
+
 #include "sim/rollback/rollback.h"
 
 namespace treeline::sim {
@@ -8,8 +11,11 @@ RollbackPlan plan_replay(const Model& target, const Precision& precision, const 
     RollbackPlan plan;
     plan.verify_writes = StateWrites::none;
     plan.caches_activations = true;
-    plan.advance = compile_operations(replay_operations(target, precision, platform.ranks, Replay::own_pass), precision,
-                                      platform, platform.stack.host_per_rollback);
+    std::vector<Operation> replay = replay_operations(target, precision, platform.ranks, Replay::own_pass);
+    for (Operation& operation : replay) {  // counted with the state read and written once
+        operation.bytes.per_sequence = operation.bytes.per_sequence * (1.0 + 0.5 * platform.stack.replay_traffic);
+    }
+    plan.advance = compile_operations(std::move(replay), precision, platform, platform.stack.host_per_rollback);
     return plan;
 }
 

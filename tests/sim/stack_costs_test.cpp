@@ -265,3 +265,143 @@ TEST_CASE("what kernels fail to hide: the overlap law's r on matrix products") {
         CHECK(timed.rates.overlap == (timed.operation.sequential ? 1.0 : 0.25));
     }
 }
+
+TEST_CASE("operations of their own launch factor add gaps; all others keep the stack's") {
+    // 64 norms before layers and one after the last; each kernel beyond the first adds a gap of 1 us.
+    RoundSetup setup = mamba_setup(Rollback::joint, chain(4));
+    setup.platform.stack.node_cost = Seconds(1.0 * microsecond);
+    const auto plain = [](const RoundSetup& priced) {
+        return evaluate(compile_round(priced), {0, 1.0, 100.0}).autoregressive.value() / microsecond;
+    };
+    const double before = plain(setup);
+    setup.platform.stack.launch_factors = {{"norm", 9.0}};
+    CHECK(plain(setup) - before == Approx(layers * 8.0));
+    setup.platform.stack.launch_factors = {{"gated norm", 3.0}};
+    CHECK(plain(setup) - before == Approx(layers * 2.0));
+    setup.platform.stack.launch_factors = {{"layer norm", 9.0}, {"unwritten state scan", 9.0}, {"tree attention", 9.0}};
+    CHECK(plain(setup) - before == Approx(0.0).margin(1e-9));  // Mamba-2 has none of these in plain decoding
+    setup.platform.stack.launch_factors = {{"norm", 0.0}};
+    CHECK(problems_of(setup.platform.stack).size() == 1);
+}
+
+TEST_CASE("layer norms, scans that leave no state and tree attention are listed under names of their own") {
+    RoundSetup neox = mamba_setup(Rollback::truncate, chain(4));
+    neox.target = model("pythia-6.9b");
+    neox.precision = neox.target.precision;
+    neox.platform.stack.node_cost = Seconds(1.0 * microsecond);
+    const auto norms = [](Stack& stack) { stack.launch_factors = {{"norm", 9.0}, {"layer norm", 1.0}}; };
+    const auto any_norms = [](Stack& stack) { stack.launch_factors = {{"norm", 9.0}}; };
+    const auto layer_norms = [](Stack& stack) { stack.launch_factors = {{"layer norm", 2.0}}; };
+    CHECK(added_microseconds(neox, 1.0, norms) == Approx(0.0).margin(1e-6));
+    CHECK(added_microseconds(neox, 1.0, any_norms) > 32.0 * 2.0 * 8.0 - 1.0);             // which they are unless listed
+    CHECK(added_microseconds(neox, 1.0, layer_norms) == Approx(32.0 * 2.0).margin(1.1));  // two a layer, and the last one
+
+    RoundSetup replayed = mamba_setup(Rollback::replay, chain(4));
+    replayed.platform.stack.node_cost = Seconds(1.0 * microsecond);
+    const auto scans = [](Stack& stack) {
+        stack.launch_factors = {{"unwritten state scan", 13.0}, {"activation replay", 22.0}};
+    };
+    CHECK(added_microseconds(replayed, 1.0, scans) == Approx(layers * (12.0 + 21.0)));
+}
+
+TEST_CASE("host times of eager code grow on a slower host; those of other stacks hold as they are") {
+    RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
+    Stack& stack = setup.platform.stack;
+    stack.host_launch = Seconds(50.0 * microsecond);  // far above what the device takes, so that launches bound the pass
+    stack.host_per_pass = Seconds(100.0 * microsecond);
+    stack.host_per_round = Seconds(300.0 * microsecond);
+    stack.host_per_rollback = Seconds(80.0 * microsecond);
+    const double fast = estimate(setup).round.value();
+    setup.platform.device.host_speed = 0.5;
+    CHECK(estimate(setup).round.value() == fast);
+    stack.scales_with_host = true;
+    RoundSetup doubled = setup;
+    doubled.platform.device.host_speed = 1.0;
+    for (Seconds Stack::*time :
+         {&Stack::host_launch, &Stack::host_per_pass, &Stack::host_per_round, &Stack::host_per_rollback}) {
+        doubled.platform.stack.*time = doubled.platform.stack.*time * 2.0;
+    }
+    CHECK(estimate(setup).round.value() == Approx(estimate(doubled).round.value()));
+    CHECK(estimate(setup).round.value() > 1.9 * fast);
+}
+
+TEST_CASE("trees cost host time for each token, more where each round grows another one") {
+    const auto tree = [](Stack& stack) { stack.host_per_tree_token = Seconds(10.0 * microsecond); };
+    const auto grown = [](Stack& stack) { stack.host_per_grown_token = Seconds(20.0 * microsecond); };
+    RoundSetup fixed = mamba_setup(Rollback::replay, {WidthsShape{{2, 2}}, Verification::packed, "widths 2,2"});
+    fixed.acceptance.siblings = RankAcceptance({0.5, 0.2});
+    CHECK(added_microseconds(fixed, 2.0, tree) == Approx(2.0 * 5.0 * 10.0));
+    CHECK(added_microseconds(fixed, 2.0, grown) == Approx(0.0).margin(1e-6));
+    RoundSetup beams = fixed;
+    beams.speculations[1] = {BeamShape{2, 3}, Verification::packed, "beams"};
+    CHECK(added_microseconds(beams, 1.0, grown) > 5.0 * 20.0);
+    const auto unrolled = [](Stack& stack) { stack.host_per_unrolled_token = Seconds(4.0 * microsecond); };
+    CHECK(added_microseconds(fixed, 1.0, unrolled) == Approx(0.0).margin(1e-6));
+    fixed.speculations[1].verification = Verification::unrolled;  // two branches of two nodes each, and the root in both rows
+    CHECK(added_microseconds(fixed, 2.0, unrolled) == Approx(2.0 * 2.0 * 3.0 * 4.0));
+    RoundSetup sequences = mamba_setup(Rollback::replay, {SequencesShape{2, 4}, Verification::unrolled, "2x4"});
+    CHECK(added_microseconds(sequences, 1.0, grown) == Approx(0.0).margin(1e-6));  // greedy: compared as rows
+    sequences.decoding = Decoding::sampling;
+    CHECK(added_microseconds(sequences, 1.0, grown) == Approx(9.0 * 20.0));  // merged into a tree to be accepted
+}
+
+TEST_CASE("replay as research code does it moves the state more often, and all verified tokens") {
+    RoundSetup setup = mamba_setup(Rollback::replay, chain(8));
+    const double state = layers * 4.0 * 80 * 64 * 128;
+    const double bandwidth = setup.platform.device.bandwidth.value();
+    const auto copied = [](Stack& stack) { stack.replay_traffic = 3.0; };
+    CHECK(added_microseconds(setup, 1.0, copied) == Approx(3.0 * state / bandwidth / microsecond));
+    setup.platform.stack.scan_step = Seconds(1.0 * microsecond);
+    const double accepted = estimate(setup).accept_length;
+    const auto all = [](Stack& stack) { stack.replays_rejected = true; };
+    CHECK(added_microseconds(setup, 1.0, all) >= Approx(layers * (9.0 - accepted)));
+}
+
+TEST_CASE("attention composed of a framework's operations copies caches and writes scores") {
+    RoundSetup setup;
+    setup.target = model("llama-3-8b");  // 32 layers, 32 query heads, 8 key-value heads of 128
+    setup.precision = setup.target.precision;
+    setup.platform = platform("h100-sxm", "ideal");
+    setup.speculations = {chain(0)};
+    const double bandwidth = setup.platform.device.bandwidth.value();
+    const auto step = [&](const Stack& stack) {
+        RoundSetup priced = setup;
+        priced.platform.stack = stack;
+        return evaluate(compile_round(priced), {0, 1.0, 8192.0}).autoregressive.value();
+    };
+    Stack copies = setup.platform.stack;
+    copies.concatenates_caches = copies.expands_caches = true;
+    const double cache = 32.0 * 2.0 * 8.0 * 128.0 * 2.0 * 8192.0;
+    CHECK(step(copies) - step(setup.platform.stack) == Approx((2.0 + 2.0 * 4.0) * cache / bandwidth).epsilon(0.01));
+
+    Stack scores = setup.platform.stack;
+    scores.score_traffic = Bytes(4096.0);  // far above what computes, so that memory bounds attention
+    RoundSetup eager = setup;
+    eager.platform.stack = scores;
+    CHECK(time_to_first_token(compile_round(eager), 1024.0).value() >= 32.0 * 32.0 * 1024.0 * 1024.0 * 4096.0 / bandwidth);
+    CHECK(step(scores) == step(setup.platform.stack));  // decoding writes a row of them, which is not counted
+}
+
+TEST_CASE("EAGLE's layer runs outside of a model's forward function, and recurrent drafters are put in place layer by layer") {
+    RoundSetup head = mamba_setup(Rollback::truncate, chain(4));
+    head.target = model("llama-3-8b");
+    head.precision = head.target.precision;
+    head.drafter = OneLayerDrafter{};
+    const auto wrapped = [](Stack& stack) { stack.host_per_draft_pass = Seconds(500.0 * microsecond); };
+    const auto bare = [&](Stack& stack) {
+        wrapped(stack);
+        stack.host_per_head_pass = Seconds(200.0 * microsecond);
+    };
+    CHECK(added_microseconds(head, 1.0, wrapped) == Approx(4.0 * 500.0));
+    CHECK(added_microseconds(head, 1.0, bare) == Approx(4.0 * 200.0));
+
+    const auto states = [](Stack& stack) {
+        stack.eager_launch = Seconds(5.0 * microsecond);
+        stack.calls_per_draft_layer = 8.0;
+    };
+    const RoundSetup drafted = pair_setup("mamba2-2.7b", "mamba2-130m", platform("a10g", "ideal"));
+    RoundSetup slow = drafted;
+    states(slow.platform.stack);
+    const auto host = [](const RoundSetup& setup) { return evaluate(compile_round(setup), {1, 1.0, 100.0}).host.value(); };
+    CHECK((host(slow) - host(drafted)) / microsecond == Approx(24.0 * 8.0 * 5.0));
+}
