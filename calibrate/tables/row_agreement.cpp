@@ -26,8 +26,8 @@ std::string seen_by_a_law(const ConvertedRow& row) {
 
 double apart_by(Seconds a, Seconds b) { return std::max(a / b, b / a); }
 
-std::string framework_of(const MeasuredRow& row) {
-    const auto found = row.values.find("framework");
+std::string value_of(const MeasuredRow& row, const char* column) {
+    const auto found = row.values.find(column);
     return found == row.values.end() ? "" : found->second;
 }
 
@@ -49,8 +49,9 @@ void RowAgreement::check(const MeasuredRow& row, const ConvertedRow& converted, 
         return;
     }
     const MeasuredRow& alike = *by_shape_.emplace(seen_by_a_law(converted), &row).first->second;
-    if (apart_by(row.time, alike.time) > one_law) {
-        const std::string mine = framework_of(row), other = framework_of(alike);
+    const std::string mine = value_of(row, "framework"), other = value_of(alike, "framework");
+    const bool another_kernel = mine != other || value_of(row, "kernel") != value_of(alike, "kernel");
+    if (another_kernel && apart_by(row.time, alike.time) > one_law) {
         const std::string whose = mine != other ? fmt::format(" of {} and {}", other, mine) : "";
         problems.push_back(
             fmt::format("{}: takes {} of the same shape, and both rows{} are for one law ({}, {}): leave one of the "

@@ -13,9 +13,9 @@ namespace treeline::calibrate {
 class RowAgreement {
 public:
     /// Notes a sentence with file and row where this row and an earlier one are the same measurement and disagree: equal
-    /// columns with times more than `repeated` apart, or one law and one shape, whatever the framework or kernel, more than
+    /// columns with times more than `repeated` apart, or one law and one shape by another framework or kernel, more than
     /// `one_law` apart. All-reduces of one size may come in several number formats, of which the faster counts: `one_law` holds
-    /// for them.
+    /// for them. Other rows of one shape may scatter (a mixture's routing): fits are robust.
     void check(const MeasuredRow& row, const ConvertedRow& converted, std::vector<std::string>& problems);
 
 private:

@@ -22,7 +22,7 @@ RoundSetup calibrated(const std::string& target, const std::string& device, doub
     setup.platform.mode = CostMode::calibrated;
     setup.platform.ranks = ranks;
     setup.platform.parallel = parallel;
-    setup.rollback = rollbacks_for(setup.target).front();
+    setup.rollback = rollbacks_for(setup.target, setup.platform.stack).front();
     setup.speculations = chains_up_to(0);
     setup.prompt_tokens = 1000.0;
     setup.output_tokens = 200.0;
