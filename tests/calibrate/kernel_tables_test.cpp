@@ -170,10 +170,10 @@ TEST_CASE("rows that contradict each other are refused with file and row") {
         "us\n";
     const std::string shape = ",decode,0,512,1,24,128,128,fp32,1572864,";
     CHECK(tables_of(header + "sglang,a" + shape + "700\nvllm,b" + shape + "1400\n", "h100_recurrent_verify.csv").size() == 1);
-    CHECK(holds(
-        refusal(header + "sglang,a" + shape + "700\nvllm,b" + shape + "2800\n", "h100_recurrent_verify.csv"),
-        "line 3: takes 2800 us, where h100_recurrent_verify.csv: line 2 says 700 us of the same shape, and both rows of "
-        "sglang and vllm are for one law (scan, fp32)"));
+    CHECK(
+        holds(refusal(header + "sglang,a" + shape + "700\nvllm,b" + shape + "2800\n", "h100_recurrent_verify.csv"),
+              "line 3: takes 2800 us, where h100_recurrent_verify.csv: line 2 says 700 us of the same shape, and both rows of "
+              "sglang and vllm are for one law (scan, fp32)"));
 }
 
 TEST_CASE("latent attention and prompts are told from decode attention by their columns") {

@@ -236,7 +236,7 @@ bool check(const sim::Device& device, const calibrate::KernelTable& table, HeldO
     const Goal goal = with_what_is_reached(goal_of(device, table), device, table);
     const bool met = goal.is_met_by(errors);
     const bool has_goal = goal.median < no_goal || goal.p90 < no_goal;
-    held_out[calibrate::title_of(table)][device.name] = {errors, goal};
+    held_out[calibrate::title_of(table)][device.name] = {errors, {goal.median, goal.p90}};
     const bool is_committed = committed != nullptr && same(fit->law, *committed);
     fmt::print(to, "{} {:<12} {:<36} {:>3} shapes  median {:>5.1f} %  p90 {:>5.1f} %  bias {:>+5.1f} %  goals {} and {}{}\n",
                !has_goal ? "      "
