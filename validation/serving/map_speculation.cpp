@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/traits.h"
 #include "validation/serving/families.h"
 #include "validation/serving/points.h"
 
