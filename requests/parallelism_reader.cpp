@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "requests/keys/setup_keys.h"
 #include "sweeps/cuts.h"

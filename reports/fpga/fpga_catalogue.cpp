@@ -1,5 +1,7 @@
 #include "reports/fpga/fpga_catalogue.h"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "text/number_text.h"
@@ -10,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string count_text(double count) { return text::grouped_text(static_cast<long long>(count + 0.5)); }
+std::string count_text(double count) { return text::grouped_text(std::llround(count)); }
 
 Json or_null(double value) { return value > 0.0 ? Json(value) : Json(); }
 

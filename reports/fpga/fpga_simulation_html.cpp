@@ -1,5 +1,6 @@
 // The C-simulation of a layer as a page of charts.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -152,7 +153,7 @@ std::string fpga_simulation_html(const sweeps::FpgaSimulation& simulation) {
     page.heading = "One layer";
     page.sentence = fmt::format("{} cycles simulated, {} by the closed form.",
                                 text::grouped_text(static_cast<long long>(simulation.cycles())),
-                                text::grouped_text(static_cast<long long>(simulation.closed_form.total + 0.5)));
+                                text::grouped_text(std::llround(simulation.closed_form.total)));
     page.sections = {{"fpga-units",
                       "Units",
                       "What works when, and what it waits for.",

@@ -1,5 +1,6 @@
 // The C-simulation of a layer as text, JSON and CSV.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +17,7 @@ using Json = nlohmann::ordered_json;
 using kernels::accelerator::ProcessSchedule;
 using kernels::accelerator::StreamSchedule;
 
-std::string count(double number) { return text::grouped_text(static_cast<long long>(number + 0.5)); }
+std::string count(double number) { return text::grouped_text(std::llround(number)); }
 
 /// Cycles in which a unit starts an iteration or is between two iterations of one loop.
 std::int64_t busy_cycles(const sweeps::FpgaSimulation& simulation, std::size_t process) {

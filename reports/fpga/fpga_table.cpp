@@ -1,6 +1,8 @@
 // The estimate of an accelerator as text.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "reports/fpga/fpga_output.h"
@@ -11,7 +13,7 @@
 namespace treeline::reports {
 namespace {
 
-std::string cycles_text(double cycles) { return text::grouped_text(static_cast<long long>(cycles + 0.5)); }
+std::string cycles_text(double cycles) { return text::grouped_text(std::llround(cycles)); }
 
 std::string configuration(const sweeps::FpgaEstimate& estimate) {
     const sweeps::FpgaRun& run = estimate.run;

@@ -12,6 +12,7 @@
 #include "reports/report_parts.h"
 #include "sweeps/adaptive/shape_prices.h"
 #include "sweeps/tree_study.h"
+#include "text/input_error.h"
 
 namespace treeline::reports {
 namespace {
