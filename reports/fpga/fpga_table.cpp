@@ -1,8 +1,7 @@
 // The estimate of an accelerator as text.
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "reports/fpga/fpga_output.h"
