@@ -93,7 +93,7 @@ void left_out_remark(RunBuilder& run, long left_out) {
 }
 
 /// One value a line, from the first line, which is parsed already, on.
-void read_json_lines(std::istream& in, RunJson first, RunBuilder& run) {
+void read_json_lines(std::istream& in, const RunJson& first, RunBuilder& run) {
     long number = 1, left_out = 0;
     run.at_line(1);
     take_json(first, run, left_out);
@@ -188,7 +188,7 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     if (first == '{' || (first == '[' && !dated)) {
         try {
             if (std::optional<RunJson> json = parsed(line)) {
-                read_json_lines(in, std::move(*json), run);
+                read_json_lines(in, *json, run);
             } else {
                 read_document(in, line, run);
             }

@@ -43,7 +43,7 @@ public:
     void finish(RunBuilder&) override {}
 
 private:
-    static std::string none_is_empty(std::string word) { return word == "None" ? std::string() : word; }
+    static std::string none_is_empty(const std::string& word) { return word == "None" ? std::string() : word; }
 
     void take_decode(std::string_view line, RunBuilder& run) {
         const auto running = number_after(line, "#running-req:"), throughput = number_after(line, "gen throughput (token/s):");
