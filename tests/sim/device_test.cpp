@@ -108,13 +108,14 @@ TEST_CASE("each broken constraint of a device is a sentence", "[sim]") {
     CHECK_THAT(problem_after([](Device& d) { d.energy_per_byte = JoulesPerByte(1e-11); }), Catch::Contains("stated together"));
     CHECK(problem_after([](Device& d) { d.operational_intensity = FlopsPerByte(0); }) ==
           "operational_intensity must be above zero");
-    CHECK_THAT(
-        problem_after([](Device& d) {
-            d.interconnects = {{"slow", BytesPerSecond(1e9), Seconds(1e-5)}, {"fast", BytesPerSecond(2e9), Seconds(1e-5)}};
-        }),
-        Catch::Contains("list the fastest first"));
     CHECK_THAT(problem_after([](Device& d) {
-                   d.interconnects = {{"link", BytesPerSecond(2e9), Seconds(0)}, {"link", BytesPerSecond(1e9), Seconds(0)}};
+                   d.interconnects = {{"slow", BytesPerSecond(1e9), Seconds(1e-5), 0.0, ""},
+                                      {"fast", BytesPerSecond(2e9), Seconds(1e-5), 0.0, ""}};
+               }),
+               Catch::Contains("list the fastest first"));
+    CHECK_THAT(problem_after([](Device& d) {
+                   d.interconnects = {{"link", BytesPerSecond(2e9), Seconds(0), 0.0, ""},
+                                      {"link", BytesPerSecond(1e9), Seconds(0), 0.0, ""}};
                }),
                Catch::Contains("is used twice: link"));
 }
