@@ -54,15 +54,21 @@ double tile_on(double tile, double relative_balance) {
     return tile;
 }
 
+/// What Marlin's kernels unpacked on a multiprocessor of H100, the fastest that they were measured on, in bytes of weights: its
+/// share of the data sheet's bandwidth. Where a multiprocessor has less bandwidth (L40S, RTX PRO 6000), memory sets the pace.
+constexpr double unpacked_by_multiprocessor = 3.35e12 / 132.0;
+
 /// Matrix units with fp4 keep the instructions of Marlin's int4 kernels for old programs, at no more than the earlier rate, and
-/// vector units unpack the weights: a multiprocessor then does no more of either than on the device that was measured (experts
-/// of Kimi-K2.5 on B200, of MiniMax on RTX PRO 6000).
+/// vector units unpack the weights: a multiprocessor then does no more of either than on devices that were measured (experts
+/// of Kimi-K2.5 on B200, whose multiprocessors have twice the bandwidth of H100's).
 void limit_by_multiprocessors(KernelLaw& law, const Device& measured, const Device& other) {
     const auto share = [&](double measured_peak, double other_peak) {
-        return std::min(1.0, measured_peak / measured.multiprocessors / (other_peak / other.multiprocessors));
+        return std::min(1.0, measured_peak / (other_peak / other.multiprocessors));
     };
-    law.bandwidth_share *= share(measured.bandwidth.value(), other.bandwidth.value());
-    law.peak_share *= share(measured.peak_for(NumberFormat::bf16).value(), other.peak_for(NumberFormat::bf16).value());
+    const double bandwidth = measured.bandwidth.value() / measured.multiprocessors;
+    law.bandwidth_share *= share(std::max(bandwidth, unpacked_by_multiprocessor), other.bandwidth.value());
+    law.peak_share *= share(measured.peak_for(NumberFormat::bf16).value() / measured.multiprocessors,
+                            other.peak_for(NumberFormat::bf16).value());
 }
 
 bool has_fp4_units(const Device& device) { return device.computed_in(NumberFormat::fp4) == NumberFormat::fp4; }

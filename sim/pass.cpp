@@ -108,26 +108,46 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     return rates;
 }
 
-/// The kernel that multiplies few rows with quantised weights on vector units (Stack::vector_rows); nothing where there is
-/// none. Matrix units take over where they are as fast.
-std::optional<Rates> vector_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
-    const Stack& stack = platform.stack;
-    const Storage& stored = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
-    if (operation.kind != OperationKind::linear || stack.vector_rows <= 0.0 ||
-        bits_of(weight_format(precision, operation.name, stored).storage.format) > 8.0) {
+/// Rows that a tile of the stack's matrix products computes at least on this device; 1 if they follow the rows.
+double row_tile_on(const Stack& stack, const Device& device) {
+    const bool has_matrix_units = device.peak_for(NumberFormat::fp16) > device.peak_for(NumberFormat::fp32);
+    return std::max(1.0, has_matrix_units ? stack.matrix_row_tile : stack.row_tile);
+}
+
+/// Products of few rows where a stack has kernels of its own for them: on vector units with quantised weights
+/// (Stack::vector_rows), until matrix units are as fast, and whole tiles on those (Stack::row_tile), but for a single row.
+/// Nothing where there are none.
+std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (operation.kind != OperationKind::linear) {
         return std::nullopt;
     }
-    const double on_matrix_units = stack.compute_efficiency * platform.device.peak_for(operation.math).value();
-    const double on_vector_units = stack.vector_efficiency * platform.device.peak_for(NumberFormat::fp32).value();
-    const double slower = std::max(1.0, on_matrix_units / on_vector_units);
+    const Stack& stack = platform.stack;
+    const Storage& stored = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
+    const bool quantised = bits_of(weight_format(precision, operation.name, stored).storage.format) <= 8.0;
+    const double vector_rows = quantised ? stack.vector_rows : 0.0;
+    const double tile = row_tile_on(stack, platform.device);
+    if (vector_rows <= 0.0 && tile <= 1.0) {
+        return std::nullopt;
+    }
     KernelLaw law;
     law.bandwidth_share = stack.memory_efficiency;
     law.peak_share = stack.compute_efficiency;
     law.overlap = 1.0;
     law.startup = stack.startup_of_kernels(by_laws(platform)) * (0.5 * operation.launches);
-    law.first_row = slower;
-    law.knots[0] = {stack.vector_rows, slower};
-    law.knots[1] = {stack.vector_rows * slower, 0.0};
+    double rows = 1.0, cost = 1.0;  // the last rows on vector units, and what they cost in rows on matrix units
+    std::size_t knot = 0;
+    if (vector_rows > 0.0) {
+        const double on_matrix_units = stack.compute_efficiency * platform.device.peak_for(operation.math).value();
+        const double on_vector_units = stack.vector_efficiency * platform.device.peak_for(NumberFormat::fp32).value();
+        law.first_row = std::max(1.0, on_matrix_units / on_vector_units);
+        rows = vector_rows;
+        cost = vector_rows * law.first_row;
+        law.knots[knot++] = {rows, law.first_row};
+    }
+    if (tile > std::max(rows, cost)) {
+        law.knots[knot++] = {rows + 1.0, tile - cost};
+    }
+    law.knots[knot] = {std::max({rows, cost, tile}), 0.0};
     return measured_rates(law, data_sheet_rates(operation, platform), operation);
 }
 
@@ -245,7 +265,7 @@ PricedKernel price(const Operation& operation, const Precision& precision, const
     if (const KernelLaw* law = law_of(operation, precision, platform)) {
         return {rates_in_engine(*law, operation, platform), true};
     }
-    if (const std::optional<Rates> rates = vector_rates(operation, precision, platform)) {
+    if (const std::optional<Rates> rates = few_row_rates(operation, precision, platform)) {
         return {*rates, false};
     }
     return {stack_rates(operation, platform), false};

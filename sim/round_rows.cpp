@@ -191,7 +191,7 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     row.depth = tree.depth();
     // Independent sequences branch at the root alone: rows of a batch, without masks and paths.
     const bool sequences = std::holds_alternative<SequencesShape>(speculation.shape);
-    row.branched = tree.nodes() > tree.depth() && !sequences ? 1.0 : 0.0;
+    row.branched = (tree.nodes() > tree.depth() || lets_branch(speculation.shape)) && !sequences ? 1.0 : 0.0;
     // Sampled sequences are merged into a tree to be accepted; greedy ones are compared as rows.
     const bool merged = sequences && tree.nodes() > tree.depth() &&
                         (speculation.verification == Verification::packed || inputs.setup.decoding == Decoding::sampling);

@@ -123,6 +123,7 @@ void read_draft(json::Reader& at, validation::SpeculationRow& row) {
         row.tree_size = number_or_none(*tree, "num_draft_tokens", 0.0);
     }
     row.accept_length = number_or_none(at, "accept_length", 1.0);
+    row.prints_accept_length = row.accept_length.has_value();
     if (const std::optional<double> derived = number_or_none(at, "accept_length_derived", 1.0); !row.accept_length) {
         row.accept_length = derived;
     }

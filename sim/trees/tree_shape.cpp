@@ -227,6 +227,14 @@ bool depends_on_acceptance(const TreeShape& shape) {
            std::holds_alternative<TensorRtShape>(shape) || std::holds_alternative<OptimalShape>(shape);
 }
 
+bool lets_branch(const TreeShape& shape) {
+    const auto* sglang = std::get_if<SglangShape>(&shape);
+    const auto* tensor_rt = std::get_if<TensorRtShape>(&shape);
+    const auto* beams = std::get_if<BeamShape>(&shape);
+    return (sglang != nullptr && sglang->top_k > 1) || (tensor_rt != nullptr && tensor_rt->max_top_k > 1) ||
+           (beams != nullptr && beams->beams > 1);
+}
+
 DraftTree build_tree(const TreeShape& shape, const RankAcceptance& acceptance) {
     return std::visit(
         Overloaded{

@@ -92,6 +92,10 @@ std::vector<std::string> problems(const TreeShape& shape);
 /// Whether the tree depends on which candidates are better (beams, SGLang, TensorRT-LLM, optimal).
 bool depends_on_acceptance(const TreeShape& shape);
 
+/// Whether an engine runs its code for trees: its settings let a node have several children, even where the best candidates of
+/// a round happen to form a chain.
+bool lets_branch(const TreeShape& shape);
+
 /// The tree of a shape without problems(). `acceptance` matters only where depends_on_acceptance().
 DraftTree build_tree(const TreeShape& shape, const RankAcceptance& acceptance);
 

@@ -50,6 +50,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (row.drafter_model.empty()) {
             row.drafter_model = entry.drafter_model;
         }
+        if (entry.counts_rounds_that_drafted && row.prints_accept_length) {
+            row.accept_length.reset();
+        }
         if (!row.output_tokens) {
             row.output_tokens = entry.output_tokens;
         }

@@ -58,6 +58,8 @@ struct ConditionEntry {
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
     std::optional<double> output_tokens;
     std::string drafter_model;
+    /// The printed accept length is the mean over rounds that drafted, of which the runs do not say how many they were.
+    bool counts_rounds_that_drafted = false;
 };
 
 /// Which runs an entry is about: patterns of their normalised() texts; empty: any.

@@ -51,6 +51,7 @@ struct SpeculationRow {
     std::optional<double> value_without;  ///< of the metric, without speculation
     std::optional<double> speed_up;
     std::optional<double> accept_length;            ///< printed or derived, the bonus token counted
+    bool prints_accept_length = false;              ///< it was not derived from rates or traces
     bool is_pair = false;                           ///< with and without speculation under the same conditions
     std::string suspect, duplicate_of, confidence;  ///< why it is suspect; of which row it is a duplicate
 };
