@@ -1,7 +1,6 @@
 // A drafter with its acceptance: described in the input, or a published one (models/drafters).
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -62,27 +61,6 @@ void check_target(json::Reader& at, const PublishedDrafter& drafter, const Draft
     }
 }
 
-/// Published acceptance of a look-up counts rounds that found nothing as rejected drafts; engines verify no draft in those.
-/// Found drafts are accepted as suffix decoding's were, 0.62 of the first ones (vllm-project/vllm pull request 24852,
-/// MT-bench), and 0.75 of each further one (assumed): a share of the rounds follows that leaves the accept length at every
-/// length as measured.
-void count_misses(sim::NgramDrafter& lookup, sim::Acceptance& chain) {
-    constexpr double first = 0.62, further = 0.75;
-    const int known = chain.measured_positions();
-    const double accepted = chain.accept_length(known) - 1.0;
-    const double if_found = first * (1.0 - std::pow(further, known)) / (1.0 - further);
-    const double hits = std::min(1.0, std::max(chain.position(1), accepted / if_found));
-    if (known == 0 || !(hits > 0.0)) {
-        return;
-    }
-    std::vector<double> found;
-    for (int i = 1; i <= known; ++i) {
-        found.push_back(std::min(1.0, chain.position(i) / hits));
-    }
-    lookup.hit_rate = hits;
-    chain = sim::Acceptance::per_position(found);
-}
-
 /// The lower of the limits that the drafter and its acceptance state.
 void limit_drafts(std::optional<int> stated, sim::DraftAcceptance& acceptance) {
     if (stated) {
@@ -118,7 +96,7 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
                                           : published_acceptance(drafter, traffic, descriptions);
         if (auto* lookup = std::get_if<sim::NgramDrafter>(&choice.drafter);
             lookup != nullptr && !hits_are_stated && !at.has(drafter_keys::acceptance)) {
-            count_misses(*lookup, acceptance.acceptance.chain);
+            sim::count_misses(*lookup, acceptance.acceptance.chain, acceptance.acceptance.chain.measured_positions());
         }
         choice.acceptance = acceptance.acceptance;
         limit_drafts(limit, choice.acceptance);

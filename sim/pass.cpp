@@ -116,15 +116,16 @@ double row_tile_on(const Stack& stack, const Device& device) {
 
 /// Products of few rows where a stack has kernels of its own for them: on vector units with quantised weights
 /// (Stack::vector_rows), until matrix units are as fast, and whole tiles on those (Stack::row_tile), but for a single row.
-/// Nothing where there are none.
+/// The rows of experts are those of one that is touched. Nothing where there are none.
 std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
-    if (operation.kind != OperationKind::linear) {
+    const bool experts = operation.kind == OperationKind::experts;
+    if (operation.kind != OperationKind::linear && !experts) {
         return std::nullopt;
     }
     const Stack& stack = platform.stack;
     const Storage& stored = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
     const bool quantised = bits_of(weight_format(precision, operation.name, stored).storage.format) <= 8.0;
-    const double vector_rows = quantised ? stack.vector_rows : 0.0;
+    const double vector_rows = quantised && !experts ? stack.vector_rows : 0.0;
     const double tile = row_tile_on(stack, platform.device);
     if (vector_rows <= 0.0 && tile <= 1.0) {
         return std::nullopt;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "sim/drafters/drafter.h"
 
@@ -24,6 +26,22 @@ double DrafterPlan::drafted_tokens(double limit) const {
     }
     // Σ ρ^(i−1), i = 1 … limit, = mean·(1 − ρ^limit)
     return hit_rate * mean_draft * (1.0 - std::pow(1.0 - 1.0 / mean_draft, limit));
+}
+
+void count_misses(NgramDrafter& lookup, Acceptance& chain, int draft_tokens) {
+    constexpr double first = 0.62, further = 0.75;
+    const double accepted = chain.accept_length(draft_tokens) - 1.0;
+    const double if_found = first * (1.0 - std::pow(further, draft_tokens)) / (1.0 - further);
+    const double hits = std::min(1.0, std::max(chain.position(1), accepted / if_found));
+    if (draft_tokens == 0 || !(hits > 0.0)) {
+        return;
+    }
+    std::vector<double> found;
+    for (int i = 1; i <= draft_tokens; ++i) {
+        found.push_back(std::min(1.0, chain.position(i) / hits));
+    }
+    lookup.hit_rate = hits;
+    chain = Acceptance::per_position(found);
 }
 
 DrafterPlan plan(const NgramDrafter& drafter, const Model&, const Precision& target_precision) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -290,13 +291,15 @@ double draft_tokens_of(const MeasuredPoint& point) {
     return tree != nullptr ? tree->draft_tokens - 1.0 : draft_depth(point);
 }
 
-sim::DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_length) {
+void set_accept_length(sim::RoundSetup& setup, const MeasuredPoint& point, double accept_length) {
     sim::DraftAcceptance acceptance(sim::Acceptance::mean_length(accept_length, draft_depth(point)));
     if (!std::holds_alternative<sim::ChainShape>(point.speculation->shape)) {
         acceptance.siblings = siblings_of(acceptance.chain.position(1));
         acceptance.measured = {{sim::build_tree(point.speculation->shape, acceptance.siblings), accept_length}};
+    } else if (auto* lookup = std::get_if<sim::NgramDrafter>(&setup.drafter)) {
+        sim::count_misses(*lookup, acceptance.chain, static_cast<int>(draft_depth(point)));
     }
-    return acceptance;
+    setup.acceptance = std::move(acceptance);
 }
 
 sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode, double accept_length) {
@@ -316,7 +319,7 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     setup.speculations = sim::chains_up_to(0);
     if (point.speculation) {
         setup.speculations.push_back(*point.speculation);
-        setup.acceptance = acceptance_for(point, accept_length);
+        set_accept_length(setup, point, accept_length);
     }
     choose_rollback(setup, {static_cast<int>(setup.speculations.size()) - 1, point.batch, point.context});
     return setup;

@@ -83,9 +83,10 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
 /// recurrent state, with the rollback policy of the stack that is fastest there.
 sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode, double accept_length = 1.0);
 
-/// As many drafts of a point accepted as make up this accept length. For a tree, which grows from the best candidates, the
-/// length is that of the tree which a drafter with this rate would grow.
-sim::DraftAcceptance acceptance_for(const MeasuredPoint& point, double accept_length);
+/// Has as many drafts of the point accepted as make up this accept length. For a tree, which grows from the best candidates,
+/// the length is that of the tree which a drafter with this rate would grow; a look-up drafts in a share of the rounds only
+/// (sim::count_misses).
+void set_accept_length(sim::RoundSetup& setup, const MeasuredPoint& point, double accept_length);
 
 /// Levels of a point's draft: a round yields at most that and the bonus token. 0 without speculation.
 double draft_depth(const MeasuredPoint& point);

@@ -14,7 +14,7 @@ SpeculativePoint::SpeculativePoint(const MeasuredPoint& point, const ServingPart
     : point_(point), setup_(setup_of(point, parts, mode)), longest_(1.0 + draft_depth(point)) {}
 
 double SpeculativePoint::speed_up(double accept_length) {
-    setup_.acceptance = acceptance_for(point_, accept_length);
+    set_accept_length(setup_, point_, accept_length);
     if (!point_.adaptive) {
         return speed_up_of(*point_.speculation);
     }
