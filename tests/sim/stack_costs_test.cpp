@@ -73,6 +73,35 @@ TEST_CASE("few rows of quantised weights run on vector units, one after the othe
     CHECK(step(48.0) - step(40.0) == Approx(8.0 * row / 4.0).epsilon(0.2));
 }
 
+TEST_CASE("two rows and more compute a whole tile, beside reading the weights") {
+    RoundSetup setup;
+    setup.target = model("llama-3.1-8b");
+    setup.precision = setup.target.precision;
+    setup.platform = platform("rtx-3090", "ideal");
+    setup.speculations = {chain(0)};
+    const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
+    const double one = step(1.0);
+    setup.platform.stack.row_tile = 16.0;  // of devices without matrix units
+    setup.platform.stack.matrix_row_tile = 64.0;
+    // 64 rows at 71 TFLOP/s; a single row runs on vector units.
+    const double parameters =
+        static_cast<double>(body_parameters(setup.target)) + setup.target.width * static_cast<double>(setup.target.vocabulary_size);
+    const double tile = 64.0 * 2.0 * parameters / 71e12;
+    CHECK(step(1.0) == Approx(one).epsilon(0.05));
+    CHECK(step(2.0) - one == Approx(tile).epsilon(0.05));
+    CHECK(step(64.0) == Approx(step(2.0)).epsilon(0.03));
+    CHECK(step(128.0) - step(64.0) == Approx(tile).epsilon(0.08));  // with activations and logits
+    // Experts: one token touches each of its own once.
+    setup.target = model("qwen3-30b-a3b");
+    setup.precision = setup.target.precision;
+    const double tiled = step(1.0);
+    setup.platform.stack.matrix_row_tile = 0.0;
+    CHECK(tiled == Approx(step(1.0)).epsilon(0.05));
+    const double loose = step(16.0);
+    setup.platform.stack.matrix_row_tile = 64.0;
+    CHECK(step(16.0) > 1.3 * loose);
+}
+
 TEST_CASE("each token of a scan waits for the one before: layers x tokens x step, replay included") {
     const auto step = [](Stack& stack) { stack.scan_step = Seconds(1.0 * microsecond); };
     // Verification of 5 tokens, and a replay of the τ tokens that were accepted: 64·(5 + τ) us.
@@ -123,6 +152,13 @@ TEST_CASE("host work of a round: replay passes, trees, verified tokens, sampling
     CHECK(added_microseconds(packed, 1.0, tree) == Approx(30.0));
     CHECK(added_microseconds(branched, 1.0, tree) == Approx(0.0).margin(1e-6));  // independent sequences are rows, no tree
     CHECK(added_microseconds(replayed, 1.0, tree) == Approx(0.0).margin(1e-6));
+    // An engine that may branch runs its code for trees, whatever tree grows: here the best candidates form a chain.
+    RoundSetup grown = mamba_setup(Rollback::replay, {SglangShape{3, 2, 4}, Verification::packed, "3-2-4"});
+    grown.acceptance.siblings = RankAcceptance({0.9, 0.01});
+    REQUIRE(compile_round(grown).row(1).depth == 3.0);
+    CHECK(added_microseconds(grown, 1.0, tree) == Approx(30.0));
+    grown.speculations.back().shape = SglangShape{3, 1, 4};
+    CHECK(added_microseconds(grown, 1.0, tree) == Approx(0.0).margin(1e-6));
 
     // Two sequences of 2 drafts of 4 tokens and a root: repeating the root in both rows is no host work.
     const auto token = [](Stack& stack) { stack.host_per_draft_token = Seconds(5.0 * microsecond); };

@@ -334,6 +334,37 @@ TEST_CASE("a speculative row keeps its draft, accept length and lengths") {
     CHECK(speculative.accept_length_for(100.0) == 4.0);  // three drafts and the bonus token
 }
 
+TEST_CASE("vLLM's accept lengths of look-ups are those of rounds that drafted") {
+    const auto row = [](const char* drafter, const char* length) {
+        return fmt::format(R"(, "speedup": 1.2, "draft_tokens": 3, "batch_or_concurrency": 128, "tp": 1, "drafter_type": "{}",
+                              "{}": 1.33)",
+                           drafter, length);
+    };
+    const auto point = [&](const char* drafter, const char* length) {
+        std::string text = speculation(row(drafter, length));
+        const std::string eagle = R"("drafter_type": "eagle3",)";
+        REQUIRE(text.find(eagle) != std::string::npos);
+        text.erase(text.find(eagle), eagle.size());
+        std::vector<std::string> notes;
+        const MeasuredPoints read =
+            points_of(requests::read_speculation_rows(written("lookup.json", text), notes), parts());
+        REQUIRE(read.points.size() == 1);
+        return read.points[0];
+    };
+    CHECK_FALSE(point("ngram", "accept_length").accept_length);
+    CHECK(point("ngram", "accept_length_derived").accept_length == 1.33);
+    CHECK(point("eagle3", "accept_length").accept_length == 1.33);
+    // A third of a token for each round is 0.23 of the rounds with 1.43 tokens each: most verify one token alone.
+    MeasuredPoint always = point("ngram", "accept_length_derived");
+    sim::RoundSetup setup = setup_of(always, parts(), sim::CostMode::roofline, 1.33);
+    const auto& lookup = std::get<sim::NgramDrafter>(setup.drafter);
+    CHECK(lookup.hit_rate == Approx(0.26).epsilon(0.05));
+    const sim::CompiledRound round = sim::compile_round(setup);
+    CHECK(sim::evaluate(round, {1, 1.0, 512.0}).accept_length == Approx(1.33).epsilon(1e-4));
+    std::get<sim::NgramDrafter>(setup.drafter).hit_rate = 1.0;
+    CHECK(sim::evaluate(sim::compile_round(setup), {1, 128.0, 512.0}).verify > sim::evaluate(round, {1, 128.0, 512.0}).verify);
+}
+
 TEST_CASE("trees of SGLang become trees") {
     const MeasuredPoints read = speculative_points_in(
         R"(, "speedup": 1.5, "tree": {"steps": 3, "topk": 4, "num_draft_tokens": 22}, "accept_length": 3, "batch_or_concurrency": 1)");
