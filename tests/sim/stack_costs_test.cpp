@@ -84,8 +84,8 @@ TEST_CASE("two rows and more compute a whole tile, beside reading the weights") 
     setup.platform.stack.row_tile = 16.0;  // of devices without matrix units
     setup.platform.stack.matrix_row_tile = 64.0;
     // 64 rows at 71 TFLOP/s; a single row runs on vector units.
-    const double parameters =
-        static_cast<double>(body_parameters(setup.target)) + setup.target.width * static_cast<double>(setup.target.vocabulary_size);
+    const double parameters = static_cast<double>(body_parameters(setup.target)) +
+                              static_cast<double>(setup.target.width * setup.target.vocabulary_size);
     const double tile = 64.0 * 2.0 * parameters / 71e12;
     CHECK(step(1.0) == Approx(one).epsilon(0.05));
     CHECK(step(2.0) - one == Approx(tile).epsilon(0.05));

@@ -346,8 +346,7 @@ TEST_CASE("vLLM's accept lengths of look-ups are those of rounds that drafted") 
         REQUIRE(text.find(eagle) != std::string::npos);
         text.erase(text.find(eagle), eagle.size());
         std::vector<std::string> notes;
-        const MeasuredPoints read =
-            points_of(requests::read_speculation_rows(written("lookup.json", text), notes), parts());
+        const MeasuredPoints read = points_of(requests::read_speculation_rows(written("lookup.json", text), notes), parts());
         REQUIRE(read.points.size() == 1);
         return read.points[0];
     };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/traits.h"
 #include "validation/serving/families.h"
 
 namespace treeline::validation {
