@@ -120,6 +120,7 @@ struct Operation : OperationCost {
     double ranks = 1.0;                      ///< among which a collective runs
     double exchanged_experts = 0.0;          ///< among which a dispatch or combine deals its rows
     bool exchanged_rows_are_merged = false;  ///< a row goes once to each rank, not once for each of its experts
+    bool masks_tree = false;                 ///< an attention over the tokens of a packed tree
     WorkItems items;                         ///< what is divided among workers; none = evenly
 };
 

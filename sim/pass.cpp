@@ -240,9 +240,38 @@ const KernelLaw* law_of(const Operation& operation, const Precision& precision, 
     return nullptr;
 }
 
+/// Whether a linear layer's weights are stored narrower than they are multiplied, so that a kernel of Marlin's kind unpacks
+/// them.
+bool unpacks_weights(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (operation.kind != OperationKind::linear) {
+        return false;
+    }
+    const Storage& otherwise = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
+    const NumberFormat stored = weight_format(precision, operation.name, otherwise).storage.format;
+    return bits_of(stored) < bits_of(platform.device.computed_in(operation.math));
+}
+
+/// The law of linear layers whose weights are unpacked: tiles of 8 rows or of whole 16 (m_block_size_8, and up to four blocks
+/// of 16, in vLLM's gptq_marlin), since nothing hides empty rows behind so few bytes, and no whole waves of tiles: blocks share
+/// what is left over. Dense Marlin kernels were not measured; shares of the rates are those of the layer's own law.
+KernelLaw law_of_unpacked_weights(const KernelLaw& wide) {
+    KernelLaw law = wide;
+    law.row_tile = 16.0;
+    law.least_tile = 8.0;
+    law.padding = 1.0;
+    law.tile_columns = 0.0;
+    law.workers = 1.0;
+    law.step_rows = 0.0;
+    law.step_share = 0.0;
+    return law;
+}
+
 /// Rates of a measured kernel as the engine runs it. Tables of 8-bit products include the quantisation of activations; where
 /// the engine fuses that into the kernel before, products start up like 16-bit ones.
-Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Platform& platform) {
+Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (unpacks_weights(operation, precision, platform)) {
+        return measured_rates(law_of_unpacked_weights(law), data_sheet_rates(operation, platform), operation);
+    }
     KernelLaw used = law;
     const KernelLaw* wide = platform.device.calibration->law(KernelClass::gemm, NumberFormat::bf16);
     if (operation.kind == OperationKind::linear && platform.stack.fused_quantisation && wide != nullptr &&
@@ -264,7 +293,7 @@ struct PricedKernel {
 
 PricedKernel price(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_of(operation, precision, platform)) {
-        return {rates_in_engine(*law, operation, platform), true};
+        return {rates_in_engine(*law, operation, precision, platform), true};
     }
     if (const std::optional<Rates> rates = few_row_rates(operation, precision, platform)) {
         return {*rates, false};
@@ -281,8 +310,7 @@ std::string_view special_launch_name(const Operation& operation) {
     if (operation.kernel == KernelClass::scan_unwritten) {
         return "unwritten state scan";
     }
-    const bool tree = operation.kind == OperationKind::attention && operation.bytes.per_token_pair == Bytes(0.125);
-    return tree ? "tree attention" : "";
+    return operation.kind == OperationKind::attention && operation.masks_tree ? "tree attention" : "";
 }
 
 /// Kernels of one run as the stack launches them: by the special name if the stack lists it, else by the operation's own,

@@ -29,7 +29,8 @@ Operation index_preparation(const LayerContext& context, const SparseIndexer& in
 void add_tree_mask(const LayerContext& context, Operation& scores) {
     if (context.verification == Verification::packed && context.pass != PassKind::prefill) {
         scores.flops.per_token_pair = scores.flops.per_visible * 0.5;
-        scores.bytes.per_token_pair = Bytes(0.125);
+        scores.bytes.per_token_pair = Bytes(tree_mask_bytes);
+        scores.masks_tree = true;
     }
 }
 

@@ -44,6 +44,9 @@ struct LayerContext {
 /// all.
 enum class Cut { column, row, none };
 
+/// A bit for each pair of tokens of a packed tree.
+inline constexpr double tree_mask_bytes = 0.125;
+
 /// Sizes of the blocks of channels (convolution) and elements (activation) that kernels/cpu/ divides among cores.
 inline constexpr double channels_of_an_item = 512.0, elements_of_an_item = 1024.0;
 

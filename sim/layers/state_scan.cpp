@@ -48,8 +48,7 @@ Operation tree_snapshot_scan(const LayerContext& context, const RecurrentState& 
     return operation;
 }
 
-/// All nodes at once over pairs of node and ancestor (STree, arXiv 2505.14969): the state is read and never written. The mask
-/// takes one bit per pair.
+/// All nodes at once over pairs of node and ancestor (STree, arXiv 2505.14969): the state is read and never written.
 Operation tree_scan(const LayerContext& context, const RecurrentState& state) {
     Operation operation = start_scan(context, state, "tree scan");
     operation.kernel = KernelClass::tree_scan;
@@ -58,7 +57,7 @@ Operation tree_scan(const LayerContext& context, const RecurrentState& state) {
     operation.flops.per_token = Flops(state.chunk > 0.0 ? state.tree_token_flops : state.step_flops);
     operation.flops.per_token_pair = Flops(state.tree_pair_flops);
     operation.bytes.per_sequence = bytes_of_state(context, state);
-    operation.bytes.per_token_pair = Bytes(state.pair_scratch_bytes + 0.125);
+    operation.bytes.per_token_pair = Bytes(state.pair_scratch_bytes + tree_mask_bytes);
     return operation;
 }
 

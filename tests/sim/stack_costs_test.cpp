@@ -73,6 +73,24 @@ TEST_CASE("few rows of quantised weights run on vector units, one after the othe
     CHECK(step(48.0) - step(40.0) == Approx(8.0 * row / 4.0).epsilon(0.2));
 }
 
+TEST_CASE("weights that are unpacked are read as fast as wide ones: no tile of 128 rows hides behind so few bytes") {
+    RoundSetup setup;
+    setup.target = model("llama-3.1-8b");
+    setup.platform = platform("l40s", "vllm-0.14");
+    setup.platform.mode = CostMode::calibrated;
+    setup.speculations = {chain(0)};
+    const auto step = [&](NumberFormat weights, double batch) {
+        setup.precision = checkpoint_precision(weights, NumberFormat::bf16);
+        return evaluate(compile_round(setup), {0, batch, 0.0}).round.value();
+    };
+    // 3.7 GB of layers with their scales and a head of 1.05 GB, at 864 GB/s, and what small kernels take.
+    CHECK(step(NumberFormat::int4, 1.0) > 4.7e9 / 864e9);
+    CHECK(step(NumberFormat::int4, 1.0) < 1.45 * 4.7e9 / 864e9);
+    CHECK(step(NumberFormat::int4, 8.0) < 1.1 * step(NumberFormat::int4, 1.0));
+    // Many rows are multiplied in 16 bits either way.
+    CHECK(step(NumberFormat::int4, 512.0) == Approx(step(NumberFormat::bf16, 512.0)).epsilon(0.25));
+}
+
 TEST_CASE("two rows and more compute a whole tile, beside reading the weights") {
     RoundSetup setup;
     setup.target = model("llama-3.1-8b");

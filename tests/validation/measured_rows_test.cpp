@@ -334,6 +334,25 @@ TEST_CASE("a speculative row keeps its draft, accept length and lengths") {
     CHECK(speculative.accept_length_for(100.0) == 4.0);  // three drafts and the bonus token
 }
 
+TEST_CASE("what a source says beside its rows: prompts that a prefix cache holds, formats") {
+    const auto point = [](const char* series) {
+        std::string text = speculation(R"(, "speedup": 1.2, "draft_tokens": 3, "batch_or_concurrency": 8, "tp": 1,
+                                         "input_len": 40960, "output_len": 1024, "target_precision": "int4")");
+        text.replace(text.find(R"("series": "s")"), 13, fmt::format(R"("series": "{}")", series));
+        std::vector<std::string> notes;
+        const MeasuredPoints read = points_of(requests::read_speculation_rows(written("beside.json", text), notes), parts());
+        REQUIRE(read.points.size() == 1);
+        return read.points[0];
+    };
+    const MeasuredPoint plain = point("s"), cached = point("vllm-nemotron35l-h100/DSpark"), head = point("syvai-qwen38-3090/x");
+    CHECK(plain.prompt_tokens == 40960.0);
+    CHECK(cached.prompt_tokens == 2048.0);
+    CHECK(cached.context == plain.context);
+    CHECK(plain.precision.embeddings.format == sim::NumberFormat::bf16);
+    CHECK(head.precision.embeddings.format == sim::NumberFormat::int4);
+    CHECK(head.precision.weights.format == sim::NumberFormat::int4);
+}
+
 TEST_CASE("vLLM's accept lengths of look-ups are those of rounds that drafted") {
     const auto row = [](const char* drafter, const char* length) {
         return fmt::format(R"(, "speedup": 1.2, "draft_tokens": 3, "batch_or_concurrency": 128, "tp": 1, "drafter_type": "{}",

@@ -53,6 +53,13 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (entry.counts_rounds_that_drafted && row.prints_accept_length) {
             row.accept_length.reset();
         }
+        if (entry.prompt_tokens) {
+            row.context = row.context ? row.context : row.prompt_tokens;
+            row.prompt_tokens = entry.prompt_tokens;
+        }
+        if (!entry.format.empty()) {
+            row.format = entry.format;
+        }
         if (!row.output_tokens) {
             row.output_tokens = entry.output_tokens;
         }
