@@ -162,7 +162,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.tree_steps = number("tree_steps", most_drafts);
             entry.tree_top_k = number("tree_top_k", most_drafts);
             entry.tree_size = number("tree_size", most_drafts);
-            entry.prompt_tokens = number("prompt_tokens", longest_text);
+            entry.new_prompt_tokens = number("new_prompt_tokens", longest_text);
             entry.output_tokens = number("output_tokens", longest_text);
             entry.format = set->text_or("format", "");
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
@@ -170,7 +170,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
         } else {
             at.problem("set",
                        "must say what holds: device, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                       "prompt_tokens, output_tokens, format, counts_rounds_that_drafted");
+                       "new_prompt_tokens, output_tokens, format, counts_rounds_that_drafted");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

@@ -346,7 +346,9 @@ TEST_CASE("what a source says beside its rows: prompts that a prefix cache holds
     };
     const MeasuredPoint plain = point("s"), cached = point("vllm-nemotron35l-h100/DSpark"), head = point("syvai-qwen38-3090/x");
     CHECK(plain.prompt_tokens == 40960.0);
-    CHECK(cached.prompt_tokens == 2048.0);
+    CHECK(cached.prompt_tokens == 40960.0);
+    CHECK(plain.prefix_hit == 0.0);
+    CHECK(cached.prefix_hit == Approx(0.95));
     CHECK(cached.context == plain.context);
     CHECK(plain.precision.embeddings.format == sim::NumberFormat::bf16);
     CHECK(head.precision.embeddings.format == sim::NumberFormat::int4);

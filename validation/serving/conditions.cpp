@@ -53,9 +53,8 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (entry.counts_rounds_that_drafted && row.prints_accept_length) {
             row.accept_length.reset();
         }
-        if (entry.prompt_tokens) {
-            row.context = row.context ? row.context : row.prompt_tokens;
-            row.prompt_tokens = entry.prompt_tokens;
+        if (!row.new_prompt_tokens) {
+            row.new_prompt_tokens = entry.new_prompt_tokens;
         }
         if (!entry.format.empty()) {
             row.format = entry.format;

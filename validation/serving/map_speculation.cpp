@@ -112,6 +112,9 @@ void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoin
     const bool thinks = normalised(row.model).find("thinking") != std::string::npos;
     const double answer = row.output_tokens.value_or(thinks ? names.reasoning_output_tokens : dataset.output_tokens);
     point.prompt_tokens = row.prompt_tokens.value_or(row.context.value_or(dataset.prompt_tokens));
+    if (row.new_prompt_tokens && *row.new_prompt_tokens < point.prompt_tokens) {
+        point.prefix_hit = 1.0 - *row.new_prompt_tokens / point.prompt_tokens;
+    }
     point.output_tokens = dataset.decoding_only ? 0.0 : answer;
     point.context = (row.context ? *row.context : point.prompt_tokens) + 0.5 * answer;
 }

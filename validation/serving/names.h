@@ -56,7 +56,8 @@ struct ConditionEntry {
     std::string device, engine_version;
     std::optional<double> draft_tokens;
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
-    std::optional<double> prompt_tokens, output_tokens;       ///< prompts without what the prefix cache holds
+    std::optional<double> output_tokens;
+    std::optional<double> new_prompt_tokens;  ///< of a prompt, what the prefix cache does not hold
     std::string drafter_model, format;
     /// The printed accept length is the mean over rounds that drafted, of which the runs do not say how many they were.
     bool counts_rounds_that_drafted = false;

@@ -316,6 +316,7 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
         mode == sim::CostMode::calibrated && !setup.platform.stack.calibrated ? sim::CostMode::roofline : mode;
     setup.drafter = point.drafter;
     setup.prompt_tokens = point.prompt_tokens;
+    setup.prefix_hit = point.prefix_hit;
     setup.output_tokens = point.output_tokens;
     setup.speculations = sim::chains_up_to(0);
     if (point.speculation) {

@@ -49,6 +49,7 @@ struct MeasuredPoint {
     double batch = 1.0;    ///< over all groups of attention data parallelism
     double context = 0.0;  ///< mean over the answer
     double prompt_tokens = 0.0;
+    double prefix_hit = 0.0;                      ///< share of the prompt that the prefix cache holds
     double output_tokens = 0.0;                   ///< 0: decoding alone
     std::optional<sim::Speculation> speculation;  ///< nothing: plain decoding
     /// A policy verifies fewer of the drafted tokens where that pays: priced as the best fixed number of them. The accept

@@ -45,6 +45,7 @@ struct SpeculationRow {
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< SGLang's tree; its size counts the root
     StatedParallelism ranks;
     std::optional<double> prompt_tokens, output_tokens, context;
+    std::optional<double> new_prompt_tokens;  ///< of the prompt, what the prefix cache does not hold; all, unless stated
     std::optional<double> batch;
     std::string batch_kind;               ///< "concurrency", "batch size", "request rate (QPS)", …
     std::string metric;                   ///< "output_tok_s", "tpot_ms", …
