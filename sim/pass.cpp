@@ -114,27 +114,54 @@ double row_tile_on(const Stack& stack, const Device& device) {
     return std::max(1.0, has_matrix_units ? stack.matrix_row_tile : stack.row_tile);
 }
 
+/// The law of a stack's own figures, with costs of rows to be added: reading and computing do not overlap.
+KernelLaw law_of_few_rows(const Operation& operation, const Platform& platform) {
+    KernelLaw law;
+    law.bandwidth_share = platform.stack.memory_efficiency;
+    law.peak_share = platform.stack.compute_efficiency;
+    law.overlap = 1.0;
+    law.startup = platform.stack.startup_of_kernels(by_laws(platform)) * (0.5 * operation.launches);
+    return law;
+}
+
+/// Experts where a stack's kernels read an expert for each of its rows (Stack::expert_rows): a row takes as long as that. From
+/// expert_rows on one kernel serves them all, and further rows cost nothing until its products take as long.
+std::optional<Rates> few_expert_rows_rates(const Operation& operation, const Platform& platform) {
+    const Stack& stack = platform.stack;
+    if (stack.expert_rows <= 0.0) {
+        return std::nullopt;
+    }
+    KernelLaw law = law_of_few_rows(operation, platform);
+    law.overlap = 0.0;
+    law.startup = 2.0 * law.startup;
+    const Seconds read = operation.bytes.per_expert / (stack.memory_efficiency * platform.device.bandwidth);
+    const Seconds computed = operation.flops.per_token / operation.expert_rows /
+                             (stack.compute_efficiency * platform.device.peak_for(operation.math));
+    law.first_row = std::max(1.0, read / computed);
+    law.knots[0] = {stack.expert_rows, law.first_row};
+    law.knots[1] = {stack.expert_rows * law.first_row, 0.0};
+    return measured_rates(law, data_sheet_rates(operation, platform), operation);
+}
+
 /// Products of few rows where a stack has kernels of its own for them: on vector units with quantised weights
 /// (Stack::vector_rows), until matrix units are as fast, and whole tiles on those (Stack::row_tile), but for a single row.
-/// The rows of experts are those of one that is touched. Nothing where there are none.
+/// Nothing where there are none.
 std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
-    const bool experts = operation.kind == OperationKind::experts;
-    if (operation.kind != OperationKind::linear && !experts) {
+    if (operation.kind == OperationKind::experts) {
+        return few_expert_rows_rates(operation, platform);
+    }
+    if (operation.kind != OperationKind::linear) {
         return std::nullopt;
     }
     const Stack& stack = platform.stack;
     const Storage& stored = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
     const bool quantised = bits_of(weight_format(precision, operation.name, stored).storage.format) <= 8.0;
-    const double vector_rows = quantised && !experts ? stack.vector_rows : 0.0;
+    const double vector_rows = quantised ? stack.vector_rows : 0.0;
     const double tile = row_tile_on(stack, platform.device);
     if (vector_rows <= 0.0 && tile <= 1.0) {
         return std::nullopt;
     }
-    KernelLaw law;
-    law.bandwidth_share = stack.memory_efficiency;
-    law.peak_share = stack.compute_efficiency;
-    law.overlap = 1.0;
-    law.startup = stack.startup_of_kernels(by_laws(platform)) * (0.5 * operation.launches);
+    KernelLaw law = law_of_few_rows(operation, platform);
     double rows = 1.0, cost = 1.0;  // the last rows on vector units, and what they cost in rows on matrix units
     std::size_t knot = 0;
     if (vector_rows > 0.0) {

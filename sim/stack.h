@@ -120,6 +120,8 @@ struct Stack {
     /// Products of two rows and more compute tiles of at least so many rows, and weights are read beside that (MLX's GEMM);
     /// matrix_row_tile on devices whose matrix units are faster than fp32. 0 = they follow the rows.
     double row_tile = 0.0, matrix_row_tile = 0.0;
+    /// Experts with fewer rows than this in the mean are read once for each row (MLX's gather_qmv); 0 = once for all.
+    double expert_rows = 0.0;
     double unhidden = 0.0;  ///< share of the shorter of memory and compute time that kernels fail to hide: the
                             ///< overlap law's r, 0 for the roofline
     /// Latency of one step of a scan that goes token by token with the state in registers: each step waits for the state of the

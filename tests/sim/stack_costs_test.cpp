@@ -1,6 +1,8 @@
 // What each number of a software stack adds to passes, rounds and memory. The stack is the ideal one with that number alone.
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "setups.h"
 
 using namespace treeline;
@@ -109,15 +111,16 @@ TEST_CASE("two rows and more compute a whole tile, beside reading the weights") 
     CHECK(step(2.0) - one == Approx(tile).epsilon(0.05));
     CHECK(step(64.0) == Approx(step(2.0)).epsilon(0.03));
     CHECK(step(128.0) - step(64.0) == Approx(tile).epsilon(0.08));  // with activations and logits
-    // Experts: one token touches each of its own once.
+    // Experts that are read for each row: one token touches each of its own once, 16 touch 82 of 128 and have 128 rows.
     setup.target = model("qwen3-30b-a3b");
     setup.precision = setup.target.precision;
-    const double tiled = step(1.0);
-    setup.platform.stack.matrix_row_tile = 0.0;
-    CHECK(tiled == Approx(step(1.0)).epsilon(0.05));
-    const double loose = step(16.0);
-    setup.platform.stack.matrix_row_tile = 64.0;
-    CHECK(step(16.0) > 1.3 * loose);
+    const double one_token = step(1.0), sixteen = step(16.0);
+    setup.platform.stack.expert_rows = 4.0;
+    CHECK(step(1.0) == Approx(one_token).epsilon(0.03));
+    const double touched = 128.0 * (1.0 - std::pow(15.0 / 16.0, 16.0));
+    const double reading = 48.0 * 3.0 * 2048.0 * 768.0 * 2.0 / 936e9;  // one expert in each layer
+    CHECK(step(16.0) - sixteen == Approx((128.0 - touched) * reading).epsilon(0.05));
+    CHECK(step(96.0) == Approx(step(64.0)).epsilon(0.1));  // from four rows an expert on one product serves all
 }
 
 TEST_CASE("each token of a scan waits for the one before: layers x tokens x step, replay included") {
