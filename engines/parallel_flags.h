@@ -4,7 +4,7 @@
 #include <string>
 
 #include "engines/engine.h"
-#include "sim/pass.h"
+#include "sim/platform.h"
 
 namespace treeline::engines {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "json/described.h"
-#include "sim/pass.h"
+#include "sim/platform.h"
 
 namespace treeline::hardware {
 

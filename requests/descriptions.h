@@ -10,7 +10,7 @@
 #include "json/described.h"
 #include "requests/catalogue.h"
 #include "sim/model.h"
-#include "sim/pass.h"
+#include "sim/platform.h"
 #include "sim/stack.h"
 
 namespace treeline::requests {

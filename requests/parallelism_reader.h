@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "json/reader.h"
-#include "sim/pass.h"
+#include "sim/platform.h"
 #include "sweeps/design_space.h"
 
 namespace treeline::requests {

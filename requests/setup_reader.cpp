@@ -121,7 +121,7 @@ sim::CostMode read_mode(json::Reader& at, std::string_view key) {
 }
 
 void check_mode(json::Reader& at, const sim::Platform& platform, Descriptions& descriptions) {
-    if (platform.mode != sim::CostMode::calibrated || platform.device.name.empty()) {
+    if (!platform.by_laws() || platform.device.name.empty()) {
         return;
     }
     if (platform.device.calibration) {

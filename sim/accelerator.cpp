@@ -4,7 +4,7 @@
 
 #include "sim/fpga/layer.h"
 #include "sim/fpga/round.h"
-#include "sim/pass.h"
+#include "sim/platform.h"
 
 namespace treeline::sim {
 

@@ -1,4 +1,4 @@
-// What executes a model: the silicon. What software adds is in sim/stack.h; together they are a platform (sim/pass.h).
+// What executes a model: the silicon. What software adds is in sim/stack.h; together they are a platform (sim/platform.h).
 #pragma once
 
 #include <array>

@@ -1,60 +1,13 @@
 // Time of one forward pass on one platform: operations with rates, plus what the software stack adds.
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "sim/accelerator.h"
-#include "sim/device.h"
-#include "sim/enum_names.h"
 #include "sim/operations.h"
-#include "sim/parallelism.h"
+#include "sim/platform.h"
 #include "sim/rates.h"
-#include "sim/stack.h"
 
 namespace treeline::sim {
-
-/// How time follows from FLOPs and bytes (docs/cost-model.md, section 2.2).
-enum class CostMode {
-    hoi,       ///< the whole pass costs max(FLOPs, bytes × HOI); weights and caches only (SPIRe)
-    roofline,  ///< operation by operation with data-sheet peaks, plus the stack's launches and host time
-    /// operation by operation with the laws of the device's measured kernels, plus the stack's launches and host time.
-    /// Operations without a law are priced as in roofline mode, as is a device without calibration.
-    calibrated,
-    cycles,  ///< an accelerator's cycle model: what platforms with an accelerator use, and no others
-};
-constexpr auto names_in(CostMode) {
-    using enum CostMode;
-    return enum_names<CostMode>({{hoi, "hoi"}, {roofline, "roofline"}, {calibrated, "calibrated"}, {cycles, "cycles"}});
-}
-
-/// The modes that users choose from.
-inline constexpr std::array all_cost_modes = {CostMode::roofline, CostMode::calibrated, CostMode::hoi};
-
-/// Devices, the software on them, and how a model is shared out over them.
-struct Platform {
-    Device device;
-    Stack stack;
-    double ranks = 1.0;  ///< of tensor parallelism
-    CostMode mode = CostMode::roofline;
-    std::string interconnect = {};                ///< name of the link to use; empty = the fastest that joins all ranks
-    std::optional<Accelerator> accelerator = {};  ///< what `device` summarises, where it is one
-    Parallelism parallel = {};                    ///< beside the `ranks` of tensor parallelism
-
-    /// Devices that serve the model together.
-    [[nodiscard]] double devices() const { return devices_of(ranks, parallel); }
-};
-
-/// An accelerator as a platform: device_of(), on_chip_stack(), CostMode::cycles.
-Platform platform_of(Accelerator accelerator);
-
-/// The link between `ranks` devices: the one that the platform names, or the fastest that joins them all. Null for a single
-/// rank, or if the device has no such link.
-const Interconnect* link_between(const Platform& platform, double ranks);
-/// The same for all devices of the platform: its slowest link, if they are spread over several hosts.
-const Interconnect* link_of(const Platform& platform);
 
 struct TimedOperation {
     Operation operation;

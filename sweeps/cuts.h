@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/pass.h"
+#include "sim/platform.h"
 
 namespace treeline::sweeps {
 

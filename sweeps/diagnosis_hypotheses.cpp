@@ -62,15 +62,13 @@ double drafter_eager(const DiagnosedPoint& point, const sim::CompiledRound& roun
     if (passes <= 0.0) {
         return 0.0;
     }
-    const double host =
-        launches_eager(round.pass(sim::PassId::draft), platform.stack, platform.mode == sim::CostMode::calibrated);
+    const double host = launches_eager(round.pass(sim::PassId::draft), platform.stack, platform.by_laws());
     return passes * host - sim::evaluate(round, point.point).draft.value();
 }
 
 double verify_eager(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow&) {
     const sim::Platform& platform = point.setup.platform;
-    const double host =
-        launches_eager(round.pass(sim::PassId::verify_unrolled), platform.stack, platform.mode == sim::CostMode::calibrated);
+    const double host = launches_eager(round.pass(sim::PassId::verify_unrolled), platform.stack, platform.by_laws());
     return host - sim::evaluate(round, point.point).verify.value();
 }
 

@@ -69,7 +69,7 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
 }
 
 std::optional<OtherMode> other_mode(sim::RoundSetup setup, int speculation, const Workload& workload) {
-    const bool calibrated = setup.platform.mode == sim::CostMode::calibrated;
+    const bool calibrated = setup.platform.by_laws();
     if (setup.platform.accelerator || !(calibrated || setup.platform.mode == sim::CostMode::roofline) ||
         !setup.platform.device.calibration) {
         return std::nullopt;

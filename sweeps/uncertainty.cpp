@@ -110,7 +110,7 @@ std::vector<UncertainInput> inputs_of(const sim::Platform& platform) {
     const auto compute = [](sim::CompiledRound& round, double factor) { scale_compute_time(all_passes(round), factor); };
     const auto drafter = [](sim::CompiledRound& round, double factor) { scale_memory_time(draft_passes(round), factor); };
     const char *const memory_name = "memory bandwidth reached", *const compute_name = "matrix peak reached";
-    const bool measured = platform.mode == sim::CostMode::calibrated;
+    const bool measured = platform.by_laws();
     const bool by_stack = platform.mode == sim::CostMode::roofline;
     std::vector<UncertainInput> inputs;
     if (measured) {

@@ -8,7 +8,7 @@
 #include "requests/traffic_kind.h"
 #include "sim/drafters/drafter.h"
 #include "sim/input_limits.h"
-#include "sim/pass.h"
+#include "sim/platform.h"
 #include "sim/precision.h"
 
 namespace treeline::requests::target_keys {

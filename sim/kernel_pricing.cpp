@@ -1,0 +1,210 @@
+#include "sim/kernel_pricing.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "sim/law_choice.h"
+
+namespace treeline::sim {
+namespace {
+
+bool uses_matrix_units(const Operation& operation) {
+    return operation.kind == OperationKind::linear || operation.kind == OperationKind::experts ||
+           operation.kind == OperationKind::attention;
+}
+
+/// The part of an exchange that crosses a slow link: what stays among the ranks of a host takes the fastest one meanwhile.
+/// Other collectives are priced as if all of their bytes did.
+double share_over(const Interconnect& link, const Operation& operation, const Platform& platform) {
+    const Interconnect& fastest = platform.device.interconnects.front();
+    const bool exchange = operation.kernel == KernelClass::expert_dispatch || operation.kernel == KernelClass::expert_combine;
+    return exchange && &link != &fastest && fastest.domain > 0.0 ? 1.0 - fastest.domain / operation.ranks : 1.0;
+}
+
+Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
+    Rates rates;
+    if (operation.kind == OperationKind::collective) {
+        if (const Interconnect* link = link_between(platform, operation.ranks)) {
+            rates.startup = link->latency;
+            rates.per_byte = 1.0 / link->bandwidth * share_over(*link, operation, platform);
+        }
+        return rates;
+    }
+    rates.per_byte = 1.0 / platform.device.bandwidth;
+    rates.per_flop = 1.0 / platform.device.peak_for(operation.math);
+    return rates;
+}
+
+/// How fast the engine runs this linear layer, or these experts, over how they are priced otherwise.
+void apply_speed(const Operation& operation, const Platform& platform, Rates& rates) {
+    LinearSpeed speed;
+    if (operation.kind == OperationKind::linear) {
+        speed = platform.stack.speed_of_linear(operation.math, platform.by_laws());
+    } else if (operation.kind == OperationKind::experts) {
+        const double of_experts = platform.stack.speed_of_experts(platform.by_laws());
+        speed = {of_experts, of_experts};
+    }
+    rates.per_byte = rates.per_byte / speed.memory;
+    rates.per_flop = rates.per_flop / speed.compute;
+}
+
+/// What the stack's kernels reach of the data sheet, for operations without a measured law.
+Rates stack_rates(const Operation& operation, const Platform& platform) {
+    Rates rates = data_sheet_rates(operation, platform);
+    if (operation.kind == OperationKind::collective) {
+        return rates;
+    }
+    const Stack& stack = platform.stack;
+    const bool scan = operation.kind == OperationKind::scan;
+    rates.per_byte = rates.per_byte / stack.memory_efficiency;
+    rates.overlap = stack.unhidden;
+    if (scan && !operation.sequential && operation.launches > 1.0) {
+        rates.overlap = 1.0;  // kernels that run one after the other hide nothing of each other
+    } else {
+        rates.per_flop = rates.per_flop / (uses_matrix_units(operation) ? stack.compute_efficiency
+                                           : scan                       ? stack.scan_efficiency
+                                                                        : 1.0);
+    }
+    if (operation.kind == OperationKind::attention) {
+        rates.per_flop = rates.per_flop / stack.attention_efficiency;
+    }
+    if (operation.sequential) {
+        rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
+    }
+    // Counted once per kernel, however the law weighs its two sides.
+    rates.startup = stack.startup_of_kernels(platform.by_laws()) * (operation.launches / (1.0 + rates.overlap));
+    apply_speed(operation, platform, rates);
+    return rates;
+}
+
+/// Rows that a tile of the stack's matrix products computes at least on this device; 1 if they follow the rows.
+double row_tile_on(const Stack& stack, const Device& device) {
+    const bool has_matrix_units = device.peak_for(NumberFormat::fp16) > device.peak_for(NumberFormat::fp32);
+    return std::max(1.0, has_matrix_units ? stack.matrix_row_tile : stack.row_tile);
+}
+
+/// The law of a stack's own figures, with costs of rows to be added: reading and computing do not overlap.
+KernelLaw law_of_few_rows(const Operation& operation, const Platform& platform) {
+    KernelLaw law;
+    law.bandwidth_share = platform.stack.memory_efficiency;
+    law.peak_share = platform.stack.compute_efficiency;
+    law.overlap = 1.0;
+    law.startup = platform.stack.startup_of_kernels(platform.by_laws()) * (0.5 * operation.launches);
+    return law;
+}
+
+/// Experts where a stack's kernels read an expert for each of its rows (Stack::expert_rows): a row takes as long as that. From
+/// expert_rows on one kernel serves them all, and further rows cost nothing until its products take as long.
+std::optional<Rates> few_expert_rows_rates(const Operation& operation, const Platform& platform) {
+    const Stack& stack = platform.stack;
+    if (stack.expert_rows <= 0.0) {
+        return std::nullopt;
+    }
+    KernelLaw law = law_of_few_rows(operation, platform);
+    law.overlap = 0.0;
+    law.startup = 2.0 * law.startup;
+    const Seconds read = operation.bytes.per_expert / (stack.memory_efficiency * platform.device.bandwidth);
+    const Seconds computed = operation.flops.per_token / operation.expert_rows /
+                             (stack.compute_efficiency * platform.device.peak_for(operation.math));
+    law.first_row = std::max(1.0, read / computed);
+    law.knots[0] = {stack.expert_rows, law.first_row};
+    law.knots[1] = {stack.expert_rows * law.first_row, 0.0};
+    return measured_rates(law, data_sheet_rates(operation, platform), operation);
+}
+
+/// Products of few rows where a stack has kernels of its own for them: on vector units with quantised weights
+/// (Stack::vector_rows), until matrix units are as fast, and whole tiles on those (Stack::row_tile), but for a single row.
+/// Nothing where there are none.
+std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (operation.kind == OperationKind::experts) {
+        return few_expert_rows_rates(operation, platform);
+    }
+    if (operation.kind != OperationKind::linear) {
+        return std::nullopt;
+    }
+    const Stack& stack = platform.stack;
+    const Storage& stored = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
+    const bool quantised = bits_of(weight_format(precision, operation.name, stored).storage.format) <= 8.0;
+    const double vector_rows = quantised ? stack.vector_rows : 0.0;
+    const double tile = row_tile_on(stack, platform.device);
+    if (vector_rows <= 0.0 && tile <= 1.0) {
+        return std::nullopt;
+    }
+    KernelLaw law = law_of_few_rows(operation, platform);
+    double rows = 1.0, cost = 1.0;  // the last rows on vector units, and what they cost in rows on matrix units
+    std::size_t knot = 0;
+    if (vector_rows > 0.0) {
+        const double on_matrix_units = stack.compute_efficiency * platform.device.peak_for(operation.math).value();
+        const double on_vector_units = stack.vector_efficiency * platform.device.peak_for(NumberFormat::fp32).value();
+        law.first_row = std::max(1.0, on_matrix_units / on_vector_units);
+        rows = vector_rows;
+        cost = vector_rows * law.first_row;
+        law.knots[knot++] = {rows, law.first_row};
+    }
+    if (tile > std::max(rows, cost)) {
+        law.knots[knot++] = {rows + 1.0, tile - cost};
+    }
+    law.knots[knot] = {std::max({rows, cost, tile}), 0.0};
+    return measured_rates(law, data_sheet_rates(operation, platform), operation);
+}
+
+/// Whether a linear layer's weights are stored narrower than they are multiplied, so that a kernel of Marlin's kind unpacks
+/// them.
+bool unpacks_weights(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (operation.kind != OperationKind::linear) {
+        return false;
+    }
+    const Storage& otherwise = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
+    const NumberFormat stored = weight_format(precision, operation.name, otherwise).storage.format;
+    return bits_of(stored) < bits_of(platform.device.computed_in(operation.math));
+}
+
+/// The law of linear layers whose weights are unpacked: tiles of 8 rows or of whole 16 (m_block_size_8, and up to four blocks
+/// of 16, in vLLM's gptq_marlin), since nothing hides empty rows behind so few bytes, and no whole waves of tiles: blocks share
+/// what is left over. Dense Marlin kernels were not measured; shares of the rates are those of the layer's own law.
+KernelLaw law_of_unpacked_weights(const KernelLaw& wide) {
+    KernelLaw law = wide;
+    law.row_tile = 16.0;
+    law.least_tile = 8.0;
+    law.padding = 1.0;
+    law.tile_columns = 0.0;
+    law.workers = 1.0;
+    law.step_rows = 0.0;
+    law.step_share = 0.0;
+    return law;
+}
+
+/// Rates of a measured kernel as the engine runs it. Tables of 8-bit products include the quantisation of activations; where
+/// the engine fuses that into the kernel before, products start up like 16-bit ones.
+Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (unpacks_weights(operation, precision, platform)) {
+        return measured_rates(law_of_unpacked_weights(law), data_sheet_rates(operation, platform), operation);
+    }
+    KernelLaw used = law;
+    const KernelLaw* wide = platform.device.calibration->law(KernelClass::gemm, NumberFormat::bf16);
+    if (operation.kind == OperationKind::linear && platform.stack.fused_quantisation && wide != nullptr &&
+        law.per_activation > Seconds(0.0)) {
+        used.startup = std::min(law.startup, wide->startup);
+        used.launch = std::min(law.launch, wide->launch);
+        used.per_input = std::min(law.per_input, wide->per_input);
+        used.per_activation = Seconds(0.0);
+    }
+    Rates rates = measured_rates(used, data_sheet_rates(operation, platform), operation);
+    apply_speed(operation, platform, rates);
+    return rates;
+}
+
+}  // namespace
+
+PricedKernel price_kernel(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (const KernelLaw* law = law_that_prices(operation, precision, platform)) {
+        return {rates_in_engine(*law, operation, precision, platform), true};
+    }
+    if (const std::optional<Rates> rates = few_row_rates(operation, precision, platform)) {
+        return {*rates, false};
+    }
+    return {stack_rates(operation, platform), false};
+}
+
+}  // namespace treeline::sim

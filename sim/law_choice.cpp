@@ -1,0 +1,98 @@
+#include "sim/law_choice.h"
+
+#include <optional>
+#include <string_view>
+
+namespace treeline::sim {
+namespace {
+
+/// All-reduces were measured over the fastest link of one host. Another link, or more hosts, is priced from its own figures.
+/// Exchanges of experts' rows have laws of their own; gathers and hops between stages have none.
+const KernelLaw* law_of_collective(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const Interconnect* link = link_between(platform, operation.ranks);
+    if (link == nullptr || link != platform.device.interconnects.data()) {
+        return nullptr;
+    }
+    const KernelClass kernel = operation.kernel.value_or(KernelClass::all_reduce);
+    const std::string_view family = kernel == KernelClass::all_reduce     ? std::string_view(platform.stack.collectives)
+                                    : operation.exchanged_rows_are_merged ? normal_family
+                                                                          : low_latency_family;
+    return platform.device.calibration->law(kernel, precision.activations.format, family);
+}
+
+/// Prompts and latent caches have kernels of their own; where those were not measured, decode attention stands in.
+const KernelLaw* law_of_attention(const Operation& operation, const Precision& precision, const Calibration& calibration) {
+    const NumberFormat format = precision.kv_cache.format;
+    if (operation.kernel) {
+        const std::string_view family = prompt_family(operation.head_dim);
+        if (const KernelLaw* law = calibration.law(*operation.kernel, format, family)) {
+            return law;
+        }
+    }
+    return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped, format);
+}
+
+/// The law of Marlin's kernels, which unpack 4-bit weights and multiply in 16 bits: in the stored format, or else in int4.
+const KernelLaw* law_of_weight_only_experts(NumberFormat stored, const Calibration& calibration) {
+    const KernelLaw* found = nullptr;
+    for (const CalibratedKernel& known : calibration.kernels) {
+        const bool marlin = known.kernel == KernelClass::experts && known.family == marlin_family;
+        if (marlin && (known.format == stored || (found == nullptr && known.format == NumberFormat::int4))) {
+            found = &known.law;
+        }
+    }
+    return found;
+}
+
+/// Whether experts are stored in 4 bits and multiplied in 16: int4, and fp4 on devices without units for it.
+bool are_weight_only(NumberFormat stored, const Platform& platform) {
+    return stored == NumberFormat::int4 ||
+           (stored == NumberFormat::fp4 && platform.device.computed_in(NumberFormat::fp4) != NumberFormat::fp4);
+}
+
+/// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured. Those that are multiplied
+/// in 16 bits from 4 run as Marlin kernels, in vLLM and in SGLang. Kernels for fp4 units were not measured, but for those of
+/// the tables, which engines outrun by a quarter to a half on B200 (tests/validation/serving_tpot.cpp): such experts keep the
+/// law of linear layers, which comes nearer.
+const KernelLaw* law_of_experts(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const NumberFormat stored = weight_format(precision, operation.name, precision.experts).storage.format;
+    const Calibration& calibration = *platform.device.calibration;
+    const KernelLaw* law = are_weight_only(stored, platform) ? law_of_weight_only_experts(stored, calibration) : nullptr;
+    if (law == nullptr && stored != NumberFormat::fp4) {
+        law = calibration.law(KernelClass::experts, stored, triton_family);
+    }
+    return law != nullptr ? law : calibration.law(KernelClass::gemm, platform.device.computed_in(operation.math));
+}
+
+}  // namespace
+
+const KernelLaw* law_that_prices(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (!platform.by_laws() || !platform.device.calibration || operation.launches <= 0.0) {
+        return nullptr;
+    }
+    const Calibration& calibration = *platform.device.calibration;
+    const auto law = [&](KernelClass otherwise, NumberFormat format) {
+        return calibration.law(operation.kernel.value_or(otherwise), format);
+    };
+    switch (operation.kind) {
+        case OperationKind::linear:
+            return law(KernelClass::gemm, platform.device.computed_in(operation.math));
+        case OperationKind::experts:
+            return law_of_experts(operation, precision, platform);
+        case OperationKind::attention:
+            return law_of_attention(operation, precision, calibration);
+        case OperationKind::scan:
+            return law(KernelClass::scan, precision.state.format);
+        case OperationKind::convolution:
+            return law(KernelClass::convolution, precision.activations.format);
+        case OperationKind::element_wise:
+            return law(KernelClass::element_wise, precision.activations.format);
+        case OperationKind::logits:
+            return law(KernelClass::sampling, NumberFormat::fp32);
+        case OperationKind::collective:
+            return law_of_collective(operation, precision, platform);
+    }
+    return nullptr;
+}
+
+}  // namespace treeline::sim
