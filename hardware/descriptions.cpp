@@ -205,6 +205,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     stack.replay_traffic = reader.has("replay_traffic") ? reader.ratio("replay_traffic", 0.01, 100.0) : 0.0;
     stack.replays_rejected = reader.flag_or("replays_rejected", false);
+    stack.takes_latent_tokens_apart = reader.flag_or("takes_latent_tokens_apart", false);
     stack.concatenates_caches = reader.flag_or("concatenates_caches", false);
     stack.expands_caches = reader.flag_or("expands_caches", false);
     stack.scales_with_host = reader.flag_or("scales_with_host", false);

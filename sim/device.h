@@ -36,8 +36,8 @@ struct Device {
     /// Single-thread speed of the host that such devices come with, over a fast desktop's (Stack::scales_with_host).
     double host_speed = 1.0;
     double multiprocessors = 0.0;  ///< streaming multiprocessors, compute units or cores; 0 = unknown
-    /// Query heads of one token for which attention over a latent cache reads it, where kernels take one token at a time; 0
-    /// where they read it once for all heads and new tokens.
+    /// Query heads of one token for which attention over a latent cache reads it, where an engine's kernels take one token at a
+    /// time (Stack::takes_latent_tokens_apart); 0 where they read it once for all heads and new tokens.
     double latent_heads_per_read = 0.0;
     /// Dense matrix peak by format, in the order of all_number_formats; 0 = not native. fp32 is always stated.
     std::array<FlopsPerSecond, all_number_formats.size()> peak{};

@@ -16,7 +16,7 @@ struct PassOptions {
     double ranks = 1.0;  ///< tensor-parallel degree; operations are of one rank
     Verification verification = Verification::unrolled;
     Parallelism parallel = {};           ///< who shares the experts, and the cached tokens of a sequence
-    double latent_heads_per_read = 0.0;  ///< Device::latent_heads_per_read
+    double latent_heads_per_read = 0.0;  ///< Platform::latent_heads_per_read
     Bytes score_traffic = {};            ///< Stack::score_traffic
     bool concatenates_caches = false;    ///< Stack::concatenates_caches
     bool expands_caches = false;         ///< Stack::expands_caches

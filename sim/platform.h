@@ -42,6 +42,10 @@ struct Platform {
 
     /// Devices that serve the model together.
     [[nodiscard]] double devices() const { return devices_of(ranks, parallel); }
+    /// Device::latent_heads_per_read where the stack has such kernels, else 0.
+    [[nodiscard]] double latent_heads_per_read() const {
+        return stack.takes_latent_tokens_apart ? device.latent_heads_per_read : 0.0;
+    }
     /// Whether measured kernels price its operations.
     [[nodiscard]] bool by_laws() const { return mode == CostMode::calibrated; }
 };

@@ -336,7 +336,7 @@ bool mixes_tokens(const Block& block) {
 /// count each block as a layer (Nemotron-H) have half as many.
 Seconds host_of_layers(const RoundSetup& setup) {
     const Stack& stack = setup.platform.stack;
-    const bool pieces = setup.platform.device.latent_heads_per_read > 0.0;
+    const bool pieces = setup.platform.latent_heads_per_read() > 0.0;
     double in_pieces = 0.0, others = 0.0;
     for (const std::size_t kind : setup.target.order) {
         for (const Block& block : setup.target.kinds[kind].blocks) {

@@ -90,8 +90,11 @@ struct Stack {
     /// Calls of the framework (eager_launch each) with which a round puts the accepted state of each recurrent layer of the
     /// drafter where drafting starts from it; 0 where that is part of a graph.
     double calls_per_draft_layer = 0.0;
-    /// For each layer of latent attention in a round, where kernels take one token at a time (Device::latent_heads_per_read):
-    /// such a verification is not captured as a whole, but in pieces between which the host launches attention.
+    /// Attention over a latent cache takes each new token apart and reads the cache for it, on devices whose kernel does so
+    /// (Device::latent_heads_per_read). Engines without it read the cache once for all new tokens of a sequence.
+    bool takes_latent_tokens_apart = false;
+    /// For each layer of latent attention in a round, where tokens are taken apart (Platform::latent_heads_per_read): such a
+    /// verification is not captured as a whole, but in pieces between which the host launches attention.
     Seconds host_per_piecewise_layer;
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.

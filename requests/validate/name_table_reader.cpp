@@ -166,11 +166,12 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.output_tokens = number("output_tokens", longest_text);
             entry.format = set->text_or("format", "");
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
+            entry.attends_to_all = set->flag_or("attends_to_all", false);
             set->finish();
         } else {
             at.problem("set",
                        "must say what holds: device, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                       "new_prompt_tokens, output_tokens, format, counts_rounds_that_drafted");
+                       "new_prompt_tokens, output_tokens, format, counts_rounds_that_drafted, attends_to_all");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

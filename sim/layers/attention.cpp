@@ -5,6 +5,12 @@
 
 namespace treeline::sim {
 
+void pick_for_each_token(const LayerContext& context, Operation& scores) {
+    if (context.pass != PassKind::prefill) {
+        scores.reads_per_token = 1.0;
+    }
+}
+
 Operation index_scores(const LayerContext& context, const SparseIndexer& indexer) {
     const double heads = static_cast<double>(indexer.heads);
     const double dim = static_cast<double>(indexer.head_dim);
@@ -15,6 +21,7 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
     operation.bytes.per_context = Bytes(dim / indexer.tokens_per_key / context.parallel.context);
     operation.rows_per_token = heads;
     operation.outputs = heads;
+    pick_for_each_token(context, operation);
     operation.bytes.per_token = context.precision.activations.per_element() * (heads * dim) + Bytes(dim);
     return operation;
 }
@@ -57,8 +64,7 @@ void share_context(const LayerContext& context, Bytes cached, double elements, O
 
 namespace {
 
-/// A sparse attention reads at most top_k cached tokens. Tokens of one verification are neighbours and pick nearly the same
-/// ones, so the union over a pass counts as one pick.
+/// A sparse attention reads at most top_k cached tokens.
 ContextReach reach_of(const ContextReach& reach, const std::optional<SparseIndexer>& indexer) {
     ContextReach limited = reach;
     if (indexer && indexer->top_k < limited.window) {
@@ -130,6 +136,9 @@ void append(const Attention& attention, const LayerContext& context, std::vector
         scores.kernel = windowed ? KernelClass::prompt_window : KernelClass::prompt_attention;
         scores.bytes.per_token_pair = context.score_traffic * local_query_heads;  // the whole square, masked or not
     }
+    if (attention.indexer) {
+        pick_for_each_token(context, scores);
+    }
     scores.cache_heads = local_kv_heads;
     scores.head_dim = dim;
     scores.shares_cache = query_heads > kv_heads;
@@ -189,6 +198,9 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     const double widths = context.pass == PassKind::prefill ? nope + rope + value : (kv_rank + rope) + kv_rank;
     scores.flops.per_visible = Flops(2.0 * local_heads * widths);
     share_context(context, cached, 2.0 * local_heads * kv_rank, scores);
+    if (attention.indexer) {
+        pick_for_each_token(context, scores);
+    }
     if (context.latent_heads_per_read > 0.0 && context.pass != PassKind::prefill) {
         scores.reads_per_token = std::ceil(scores.rows_per_token / context.latent_heads_per_read);
     }

@@ -11,6 +11,10 @@ namespace treeline::sim {
 /// element (DeepSeek-V3.2 stores its index keys in fp8).
 Operation index_scores(const LayerContext& context, const SparseIndexer& indexer);
 
+/// Attention to picked tokens: kernels gather the picks of each new token for itself, however alike those of neighbours are
+/// (FlashMLA's sparse kernel takes indices for each query token), and engines score its context alone.
+void pick_for_each_token(const LayerContext& context, Operation& scores);
+
 /// The small kernels around the products and the scores of an indexer. DeepSeek-V3.2's reference implementation has fourteen:
 /// rotary embedding, concatenation, Hadamard transform and quantisation of queries and of keys, the norm of keys, two writes
 /// to their cache, two scalings of the heads' weights, and the choice of the best scores.

@@ -64,6 +64,9 @@ Operation attention_over_entries(const LayerContext& context, const CompressedAt
     scores.items.per_sequence = 1.0;
     scores.flops.per_visible = Flops(4.0 * local_heads * dim);
     share_context(context, cached, 2.0 * local_heads * dim, scores);
+    if (attention.index_heads > 0) {
+        pick_for_each_token(context, scores);
+    }
     if (context.latent_heads_per_read > 0.0 && context.pass != PassKind::prefill) {
         scores.reads_per_token = std::ceil(scores.rows_per_token / context.latent_heads_per_read);
     }

@@ -31,7 +31,7 @@ struct LayerContext {
     PassKind pass = PassKind::decode;
     StateWrites writes = StateWrites::final_state;
     Verification verification = Verification::unrolled;
-    double latent_heads_per_read = 0.0;  ///< Device::latent_heads_per_read
+    double latent_heads_per_read = 0.0;  ///< Platform::latent_heads_per_read
     Bytes score_traffic = {};            ///< Stack::score_traffic
     bool concatenates_caches = false;    ///< Stack::concatenates_caches
     bool expands_caches = false;         ///< Stack::expands_caches

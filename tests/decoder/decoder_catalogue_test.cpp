@@ -134,6 +134,7 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
                          {"deepseek-v4-flash", "deepseek-v4-flash: a projection parallel to the other blocks has no kernel"},
                          {"deepseek-v4-pro", "deepseek-v4-pro: a projection parallel to the other blocks has no kernel"},
                          {"gemma-4-12b", "gemma-4-12b: attention needs a head_dim that is a multiple of 8 up to 256"},
+                         {"gemma-4-26b-a4b", "gemma-4-26b-a4b: a block with more than two norms has no kernel"},
                          {"gemma-4-31b", "gemma-4-31b: attention needs a head_dim that is a multiple of 8 up to 256"},
                          {"glm-5.3-flash", "glm-5.3-flash: a projection parallel to the other blocks has no kernel"},
                          {"kimi-k3", "kimi-k3: the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"},

@@ -95,6 +95,13 @@ TEST_CASE("models known by rounded totals count what is published of them") {
     // Tensors of the checkpoint's one file, 23.92 GB of 16 bits, hold vision and audio parts as well.
     CHECK(billions("gemma-4-12b") == Approx(11.9).epsilon(0.015));
     CHECK(std::round(10.0 * billions("gemma-4-31b")) == 307.0);
+    CHECK(std::round(10.0 * billions("gemma-4-26b-a4b")) == 252.0);
+    CHECK(active("gemma-4-26b-a4b") == Approx(3.8).epsilon(0.01));
+    CHECK(billions("glm-4.5-air") == Approx(106.0).epsilon(0.01));
+    CHECK(active("glm-4.5-air") == Approx(12.0).epsilon(0.13));
+    // Language models of 3.88B and 11.77B with tables of 262,144 rows; the tables have 64 more.
+    CHECK(std::round(100.0 * billions("gemma-3-4b")) == 388.0);
+    CHECK(std::round(100.0 * billions("gemma-3-12b")) == 1177.0);
     CHECK(std::round(100.0 * billions("minicpm3-4b")) == 407.0);
     CHECK(std::round(1000.0 * billions("vicuna-68m")) == 68.0);
 }

@@ -163,6 +163,25 @@ TEST_CASE("a kernel that takes one token and 16 heads at a time reads a latent c
     CHECK(cached(5.0) == Approx(576.0 * 2));
 }
 
+TEST_CASE("each new token reads what it picked, and scores the context for itself") {
+    // DeepSeek-V3.2: 2,048 picked latents of 576 values in bf16, and an index key of 128 bytes for each of 10,000 tokens.
+    const Precision precision = uniform_precision(NumberFormat::bf16);
+    PassOptions options;
+    const auto read = [&](const char* name, double tokens) {
+        const Operation attention = find(operations_of(model("deepseek-v3.2"), precision, options), name);
+        const auto bytes = [&](double context) {
+            return bytes_of<true, false>(attention, terms_of({1.0, tokens, context, tokens})).value();
+        };
+        return bytes(10'000.0) - bytes(0.0);
+    };
+    for (const double tokens : {1.0, 4.0}) {
+        CHECK(read("latent attention", tokens) == Approx(tokens * 2048 * 576 * 2));
+        CHECK(read("index scores", tokens) == Approx(tokens * 10'000 * 128));
+    }
+    options.kind = PassKind::prefill;
+    CHECK(read("index scores", 4.0) == Approx(10'000.0 * 128));
+}
+
 TEST_CASE("latent attention caches one latent a token, whatever the number of heads") {
     // DeepSeek-V3: (512 + 64) values a token and layer, 61 layers.
     Bytes cached;

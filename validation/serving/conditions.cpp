@@ -53,6 +53,7 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (entry.counts_rounds_that_drafted && row.prints_accept_length) {
             row.accept_length.reset();
         }
+        row.attends_to_all = row.attends_to_all || entry.attends_to_all;
         if (!row.new_prompt_tokens) {
             row.new_prompt_tokens = entry.new_prompt_tokens;
         }

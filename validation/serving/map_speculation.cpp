@@ -90,9 +90,9 @@ Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& ki
                                          : sim::LookupKind::recycling;
         return sim::Drafter{lookup};
     }
-    if (kind == "medusa" || kind == "hydra") {
+    if (kind == "medusa" || kind == "hydra" || kind == "mlp-speculator") {
         sim::MedusaDrafter heads{depth, 1};
-        heads.kind = kind == "medusa" ? sim::HeadsKind::medusa : sim::HeadsKind::hydra;
+        heads.kind = kind == "medusa" ? sim::HeadsKind::medusa : kind == "hydra" ? sim::HeadsKind::hydra : sim::HeadsKind::mlp;
         return sim::Drafter{heads};
     }
     if (kind == "model" || kind == "pard") {
@@ -213,6 +213,7 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
             continue;
         }
         set_lengths(row, parts.names, point);
+        point.attends_to_all = row.attends_to_all;
         point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
         if (reads_faster_than_memory(row, parts, point) && !assume_narrower_format(row, place, parts, point)) {
             result.left_out.push_back({i, "faster than its checkpoint can be read: the format is not stated", row.format, {}});

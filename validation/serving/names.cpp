@@ -31,6 +31,14 @@ std::vector<std::string> words_of(const std::string& text) {
     return words;
 }
 
+/// "8xh100" -> "h100".
+std::string_view without_count(std::string_view word) {
+    const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+    const std::size_t digits = static_cast<std::size_t>(std::find_if_not(word.begin(), word.end(), is_digit) - word.begin());
+    const bool counts = digits > 0 && digits + 1 < word.size() && word[digits] == 'x';
+    return counts ? word.substr(digits + 1) : word;
+}
+
 std::string_view before(std::string_view text, std::string_view separator) { return text.substr(0, text.find(separator)); }
 
 }  // namespace
@@ -69,7 +77,7 @@ std::string device_stem(std::string_view text, const NameTable& table) {
     std::string stem;
     for (const std::string& word : words_of(normalised(text))) {
         if (!stem.empty() || !is_among(table.ignored_device_words, word)) {
-            stem += (stem.empty() ? "" : "-") + word;
+            stem += stem.empty() ? std::string(without_count(word)) : "-" + word;
         }
     }
     return stem;

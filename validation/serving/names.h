@@ -61,6 +61,8 @@ struct ConditionEntry {
     std::string drafter_model, format;
     /// The printed accept length is the mean over rounds that drafted, of which the runs do not say how many they were.
     bool counts_rounds_that_drafted = false;
+    /// The engine had no kernel for the target's sparse attention and read every cached token.
+    bool attends_to_all = false;
 };
 
 /// Which runs an entry is about: patterns of their normalised() texts; empty: any.

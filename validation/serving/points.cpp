@@ -255,6 +255,19 @@ Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& sta
     return DeviceCut{cut.tensor, {cut.data, cut.experts, stated.pipeline.value_or(1.0), 0.0, stated.context.value_or(1.0)}};
 }
 
+/// Every cached token is read, as by engines without a kernel for sparse attention on a device.
+void drop_indexers(sim::Model& model) {
+    for (sim::LayerKind& kind : model.kinds) {
+        for (sim::Block& block : kind.blocks) {
+            if (auto* attention = std::get_if<sim::Attention>(&block.kind)) {
+                attention->indexer.reset();
+            } else if (auto* latent = std::get_if<sim::LatentAttention>(&block.kind)) {
+                latent->indexer.reset();
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::optional<Unmapped> set_place(const StatedPlace& stated, const ServingParts& parts, MeasuredPoint& point) {
@@ -306,6 +319,9 @@ void set_accept_length(sim::RoundSetup& setup, const MeasuredPoint& point, doubl
 sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode, double accept_length) {
     sim::RoundSetup setup;
     setup.target = parts.models.at(point.model);
+    if (point.attends_to_all) {
+        drop_indexers(setup.target);
+    }
     setup.precision = point.precision;
     setup.platform.device = parts.devices.at(point.device);
     setup.platform.stack = parts.stacks.at(point.stack);

@@ -51,6 +51,7 @@ struct MeasuredPoint {
     double prompt_tokens = 0.0;
     double prefix_hit = 0.0;                      ///< share of the prompt that the prefix cache holds
     double output_tokens = 0.0;                   ///< 0: decoding alone
+    bool attends_to_all = false;                  ///< without the target's indexers
     std::optional<sim::Speculation> speculation;  ///< nothing: plain decoding
     /// A policy verifies fewer of the drafted tokens where that pays: priced as the best fixed number of them. The accept
     /// length that such a row prints is that of the cut drafts, so it is not used.

@@ -1,0 +1,61 @@
+// What a stack's kernels for latent caches add to a round: they may take each new token apart.
+#include <catch2/catch.hpp>
+
+#include "setups.h"
+
+using namespace treeline;
+using namespace treeline::sim;
+using namespace treeline::testing;
+
+namespace {
+
+constexpr double microsecond = 1e-6;
+constexpr double layers = 27.0;  // of DeepSeek-V2-Lite, each of latent attention with 16 heads
+
+/// Look-ups of three tokens that cost nothing.
+RoundSetup lite_on(const char* device, bool apart) {
+    RoundSetup setup;
+    setup.target = model("deepseek-v2-lite");
+    setup.precision = setup.target.precision;
+    setup.platform = platform(device, "ideal");
+    setup.platform.stack.takes_latent_tokens_apart = apart;
+    setup.drafter = NgramDrafter{Seconds(0.0)};
+    setup.acceptance = Acceptance::geometric(0.5);
+    setup.rollback = Rollback::truncate;
+    setup.speculations = {{ChainShape{0}, Verification::packed, "plain"}, {ChainShape{3}, Verification::packed, "chain"}};
+    return setup;
+}
+
+RoundEstimate round_of(const RoundSetup& setup, double context) {
+    REQUIRE(problems_of(setup).empty());
+    return evaluate(compile_round(setup), {1, 64.0, context});
+}
+
+/// Time that 10,000 more cached tokens add to a verification.
+Seconds of_context(const RoundSetup& setup) { return round_of(setup, 20'000.0).verify - round_of(setup, 10'000.0).verify; }
+
+}  // namespace
+
+TEST_CASE("a latent cache is read for each verified token, where stack and device have such a kernel") {
+    const Seconds together = of_context(lite_on("rtx-pro-6000", false));
+    CHECK(of_context(lite_on("rtx-pro-6000", true)) / together == Approx(4.0).epsilon(0.01));
+    CHECK(of_context(lite_on("h100-sxm", true)) == of_context(lite_on("h100-sxm", false)));
+    // 576 values of 16 bits a token, layer and sequence.
+    CHECK(together.value() == Approx(64.0 * 10'000 * 576 * 2 * layers / 1792e9).epsilon(0.01));
+}
+
+TEST_CASE("the host launches attention between the layers of such a verification, and more where ranks share the cache") {
+    const auto added = [](RoundSetup setup) {
+        const Seconds before = round_of(setup, 100.0).round;
+        setup.platform.stack.host_per_piecewise_layer = Seconds(10.0 * microsecond);
+        setup.platform.stack.host_per_shared_layer = Seconds(3.0 * microsecond);
+        return (round_of(setup, 100.0).round - before).value() / microsecond;
+    };
+    CHECK(added(lite_on("rtx-pro-6000", true)) == Approx(layers * 10.0));
+    CHECK(added(lite_on("rtx-pro-6000", false)) == 0.0);
+    CHECK(added(lite_on("h100-sxm", true)) == 0.0);
+    RoundSetup shared = lite_on("rtx-pro-6000", true);
+    shared.platform.ranks = 2.0;
+    shared.platform.parallel.context = 2.0;
+    CHECK(added(shared) == Approx(layers * 13.0));
+}
