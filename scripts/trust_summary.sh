@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's table of errors, taken from docs/trust.md (or another file of that form): scripts/trust_summary.sh docs/trust.md
+# The README's table of errors and what intervals hold, taken from docs/trust.md (or another file of that form): scripts/trust_summary.sh docs/trust.md
 set -euo pipefail
 
 awk -F' *[|] *' '
@@ -9,6 +9,16 @@ awk -F' *[|] *' '
     $2 ~ /^Speed-up, accept length fitted/ { part = "fitted" }
     $2 == "**all measurements**" { split($7, fitted, " "); row("published speculative results of five papers, " fitted[1] " numbers fitted to some", $3, $4, $5) }
     $2 == "the same, nothing fitted" { row("… nothing fitted", $3, $4, $5) }
+    function number(cell) { sub(/ .*/, "", cell); return cell + 0 }
+    function widen(range, cell) {
+        if (!(range in low) || number(cell) < low[range]) low[range] = number(cell)
+        if (!(range in high) || number(cell) > high[range]) high[range] = number(cell)
+    }
+    $2 == "calibrated" && $3 ~ /^(deployment|model|device|engine) [(]/ { widen("all", $4); for (i = 5; i <= 9; ++i) widen("batches", $i) }
+    END {
+        printf "- **The interval** of nominal 80 %%, made of measured errors, holds %d to %d %% of the speed-ups of deployments, models, devices and engines", low["all"], high["all"]
+        printf " that it was not made of, %d to %d %% in each class of batches ([trust](docs/trust.md#measured-serving-rows)).\n", low["batches"], high["batches"]
+    }
     $3 != "calibrated" { next }
     part == "time" && $2 == "… dense" { row("time per token without speculation, dense models", $4, $5, $6) }
     part == "time" && $2 == "… mixture" { row("… mixtures of experts", $4, $5, $6) }
@@ -21,5 +31,6 @@ awk -F' *[|] *' '
 ' "${1:?usage: scripts/trust_summary.sh docs/trust.md}" | awk '
     BEGIN { print "| what is predicted | cases | median error | p90 |\n|---|---|---|---|" }
     /papers|nothing fitted/ { last = last $0 "\n"; next }
+    /^- / { interval = $0; next }
     { print }
-    END { printf "%s", last }'
+    END { printf "%s\n%s\n", last, interval }'
