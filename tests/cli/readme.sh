@@ -1,0 +1,28 @@
+# What the README shows is what the program prints: every line of its example, in this order; and its other command runs.
+. "$(dirname "$0")/lib.sh"
+
+expect 0 'Run llama-3.1-8b on h100-sxm' recommend "$SOURCE/examples/llama-3.1-8b-h100.json"
+cp out.txt printed.txt
+sed -n '/^\$ build\/treeline recommend examples\/llama-3.1-8b-h100.json$/,/^```$/p' "$SOURCE/README.md" | sed '1d;$d' >shown.txt
+lines=0 at=1
+while IFS= read -r line; do
+    text=${line%...}  # of a line that ends so, the rest is left out
+    text=${text% }
+    [ -n "$text" ] || continue
+    lines=$((lines + 1)) checks=$((checks + 1))
+    found=$(tail -n +"$at" printed.txt | grep -nF -- "$text" | head -1 | cut -d: -f1) || true
+    if [ -z "$found" ]; then
+        fail "the README shows a line that recommend does not print there: $text"
+    else
+        at=$((at + found))
+    fi
+done <shown.txt
+[ "$lines" -ge 15 ] || fail "only $lines lines of the README's example were found"
+
+sed -n '/^treeline recommend --target/,/[^\\]$/p' "$SOURCE/README.md" | sed 's/\\$//' | tr '\n' ' ' | sed 's/^treeline //' >command.txt
+checks=$((checks + 1))
+grep -q -- '--target qwen3-32b' command.txt || fail "the README's command with flags was not found: $(cat command.txt)"
+# shellcheck disable=SC2046
+expect 0 'Run qwen3-32b on 2x a100-sxm-80' $(cat command.txt)
+
+finish
