@@ -157,7 +157,7 @@ struct MixtureOfExperts {
     bool expert_bias = false;
     bool router_bias = false;  ///< one number per expert (selection bias)
     bool shared_gate = false;  ///< the shared expert is scaled by a learned gate (Qwen)
-    /// Popularity of the experts by rank: the exponent of a power law (Zipf), as measured for a text; 0 = all alike.
+    /// Popularity of the experts by rank: the exponent of a power law (Zipf), as measured; 0 = all alike.
     double routing_skew = 0.0;
 };
 

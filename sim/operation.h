@@ -86,9 +86,11 @@ struct OperationCost {
     ByteTerms bytes;
     ContextReach reach;         ///< the part of the context that it sees (attention only)
     double expert_count = 0.0;  ///< E; 0 = not a mixture of experts
-    double log_miss = 0.0;      ///< ln(1 − active/E): a token leaves an expert untouched with probability exp(log_miss)
-    double own_routing = 1.0;   ///< of a token after the first of its sequence: the rest of its choice is the one before it
-    double expert_rows = 0.0;   ///< rows of experts for each token: the active experts of one rank
+    // ExpertPopularity: a token leaves an expert untouched with probability exp(log_miss), one of the hot ones
+    // exp(log_miss_hot).
+    double log_miss = 0.0, log_miss_hot = 0.0, hot_share = 0.0;
+    double own_routing = 1.0;  ///< of a token after the first of its sequence: the rest of its choice is the one before it
+    double expert_rows = 0.0;  ///< rows of experts for each token: the active experts of one rank
     // Experts dealt out over ranks: M tokens of the pass bring the busiest rank what share·M + spread·√M tokens, at most
     // most·M, would bring a rank in the mean (BusiestRank; tokens of all attention data parallel groups reach the experts).
     double busiest_share = 1.0, busiest_spread = 0.0, busiest_most = 1.0;
@@ -164,9 +166,11 @@ inline double independent_tokens(const OperationCost& cost, const ShapeTerms& sh
     return shape.tokens * (cost.own_routing + (1.0 - cost.own_routing) * first);
 }
 
-/// Expected number of distinct experts that `tokens` tokens touch under uniform routing: E·(1 − (1 − active/E)^tokens).
+/// Expected number of distinct experts that `tokens` tokens touch: E·(1 − (1 − active/E)^tokens) under uniform routing, of two
+/// kinds of experts where some are more popular.
 inline double expected_experts(const OperationCost& cost, double tokens) {
-    return cost.expert_count * (1.0 - exp_of_nonpositive(cost.log_miss * tokens));
+    return cost.expert_count * (1.0 - (1.0 - cost.hot_share) * exp_of_nonpositive(cost.log_miss * tokens) -
+                                cost.hot_share * exp_of_nonpositive(cost.log_miss_hot * tokens));
 }
 inline double expected_experts(const OperationCost& cost, const ShapeTerms& shape) {
     return expected_experts(cost, independent_tokens(cost, shape));

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/expert_popularity.h"
+
 namespace treeline::sim {
 namespace {
 
@@ -109,13 +111,7 @@ BusiestRank busiest_rank(double experts, double active, double ranks, double ske
     const double variance = active / ranks * (1.0 - 1.0 / ranks) * (experts - active) / (experts - 1.0);
     busiest.spread = largest * std::sqrt(variance) * ranks / active;
     busiest.most = std::min(ranks, experts / active);
-    double sum = 0.0, squares = 0.0;
-    for (double place = 1.0; place <= experts; ++place) {
-        const double popularity = std::pow(place, -skew);
-        sum += popularity;
-        squares += popularity * popularity;
-    }
-    const double scatter = std::max(0.0, squares * experts / (sum * sum) - 1.0);  // variance of the shares over their mean²
+    const double scatter = popularity_scatter(experts, skew);
     busiest.share = 1.0 + largest * std::sqrt(scatter * (ranks - 1.0) / (experts - 1.0));
     return busiest;
 }

@@ -1,6 +1,7 @@
 // Dense feed-forward networks and mixtures of experts.
 #include <cmath>
 
+#include "sim/expert_popularity.h"
 #include "sim/layers/layers.h"
 
 namespace treeline::sim {
@@ -43,7 +44,10 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
     operation.expert_rows = local_active;
     operation.own_routing = own_routing_of_drafts;
     operation.inputs = width + local_hidden;
-    operation.log_miss = active < total ? std::log1p(-active / total) : -1e3;
+    const ExpertPopularity popularity = popularity_of(total, active, experts.routing_skew);
+    operation.log_miss = popularity.log_miss;
+    operation.log_miss_hot = popularity.log_miss_hot;
+    operation.hot_share = popularity.hot_share;
     const Bytes one_expert = format.storage.per_element() * (elements / cuts);
     operation.stored = one_expert * (total / dealt);
     operation.bytes.per_expert = one_expert;

@@ -1,0 +1,98 @@
+// Do two kinds of experts stand for a power law of popularity?
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "sim/expert_popularity.h"
+#include "sim/operation.h"
+
+using namespace treeline::sim;
+
+namespace {
+
+/// Experts that `tokens` tokens touch, in the mean over draws: each picks `active` without replacement by popularity.
+double drawn_experts(int tokens, int experts, int active, double skew, int draws) {
+    std::mt19937_64 random(11);
+    std::uniform_real_distribution<double> uniform(0.0, 1.0);
+    double sum = 0.0;
+    for (int draw = 0; draw < draws; ++draw) {
+        std::vector<bool> touched(static_cast<std::size_t>(experts));
+        for (int token = 0; token < tokens; ++token) {
+            // The smallest of exponential times at rates p_i are a weighted sample without replacement.
+            std::vector<std::pair<double, int>> times;
+            for (int expert = 0; expert < experts; ++expert) {
+                times.emplace_back(-std::log(1.0 - uniform(random)) * std::pow(expert + 1.0, skew), expert);
+            }
+            std::partial_sort(times.begin(), times.begin() + active, times.end());
+            for (int i = 0; i < active; ++i) {
+                touched[static_cast<std::size_t>(times[static_cast<std::size_t>(i)].second)] = true;
+            }
+        }
+        sum += static_cast<double>(std::count(touched.begin(), touched.end(), true));
+    }
+    return sum / draws;
+}
+
+OperationCost experts_of(double experts, double active, double skew) {
+    OperationCost cost;
+    cost.expert_count = experts;
+    const ExpertPopularity popularity = popularity_of(experts, active, skew);
+    cost.log_miss = popularity.log_miss;
+    cost.log_miss_hot = popularity.log_miss_hot;
+    cost.hot_share = popularity.hot_share;
+    return cost;
+}
+
+}  // namespace
+
+TEST_CASE("popular experts leave fewer for a batch to touch, as drawn at random") {
+    for (const auto& [experts, active] : {std::pair{64, 6}, std::pair{256, 8}}) {
+        for (const auto& [skew, within] : {std::pair{0.3, 0.05}, std::pair{0.6, 0.05}, std::pair{0.9, 0.12}}) {
+            const OperationCost cost = experts_of(experts, active, skew);
+            for (const int tokens : {1, 4, 16, 64, 256}) {
+                INFO(active << " of " << experts << ", skew " << skew << ", " << tokens << " tokens");
+                CHECK(expected_experts(cost, tokens) ==
+                      Approx(drawn_experts(tokens, experts, active, skew, 40)).epsilon(within));
+            }
+        }
+    }
+}
+
+TEST_CASE("the more popular some experts are, the fewer a batch touches") {
+    double before = 256.0;
+    for (const double skew : {0.0, 0.2, 0.6, 1.0}) {
+        const double touched = expected_experts(experts_of(256.0, 8.0, skew), 64.0);
+        CHECK(touched < before);
+        before = touched;
+    }
+}
+
+TEST_CASE("a token touches its active experts however popular they are, and no skew is uniform routing to the last bit") {
+    for (const double skew : {0.0, 0.2, 0.7, 1.5, 3.0}) {
+        INFO(skew);
+        CHECK(expected_experts(experts_of(384.0, 8.0, skew), 1.0) == Approx(8.0).epsilon(1e-6));
+        CHECK(expected_experts(experts_of(8.0, 8.0, skew), 1.0) == Approx(8.0));
+        double before = 0.0;
+        for (const double tokens : {1.0, 2.0, 8.0, 100.0, 1e4}) {
+            const double touched = expected_experts(experts_of(384.0, 8.0, skew), tokens);
+            CHECK(touched > before);
+            CHECK(touched <= 384.0);
+            before = touched;
+        }
+    }
+    OperationCost uniform;
+    uniform.expert_count = 384.0;
+    uniform.log_miss = std::log1p(-8.0 / 384.0);
+    CHECK(expected_experts(experts_of(384.0, 8.0, 0.0), 37.0) == expected_experts(uniform, 37.0));
+}
+
+TEST_CASE("the scatter of popularity is that of the power law") {
+    CHECK(popularity_scatter(100.0, 0.0) == Approx(0.0).margin(1e-12));
+    // Shares 1 and 1/2 of two experts: mean 3/4, mean square 5/8.
+    CHECK(popularity_scatter(2.0, 1.0) == Approx(0.625 / (0.75 * 0.75) - 1.0));
+}
