@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/bisection.h"
+
 namespace treeline::sim {
 namespace {
 
@@ -40,16 +42,14 @@ ExpertPopularity popularity_of(double experts, double active, double skew) {
     const double hot = std::max(1.0, std::round(0.1 * experts));
     ExpertPopularity kinds{-mean_share(hot + 1.0, experts, skew), -mean_share(1.0, hot, skew), hot / experts};
     const double left = 1.0 - active / experts;
-    double low = 0.0, high = 1.0;
-    while (missed_by_one(kinds, high) > left) {
-        high *= 2.0;
+    const auto too_many = [&](double scale) { return missed_by_one(kinds, scale) > left; };
+    numerics::Bracket scale{0.0, 1.0};
+    while (too_many(scale.high)) {
+        scale.high *= 2.0;
     }
-    for (int halving = 0; halving < 60; ++halving) {
-        const double middle = 0.5 * (low + high);
-        (missed_by_one(kinds, middle) > left ? low : high) = middle;
-    }
-    kinds.log_miss *= high;
-    kinds.log_miss_hot *= high;
+    scale = numerics::bisect(scale, 60, too_many);
+    kinds.log_miss *= scale.high;
+    kinds.log_miss_hot *= scale.high;
     return kinds;
 }
 

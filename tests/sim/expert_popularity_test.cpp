@@ -10,6 +10,7 @@
 
 #include "sim/expert_popularity.h"
 #include "sim/operation.h"
+#include "weighted_draws.h"
 
 using namespace treeline::sim;
 
@@ -18,19 +19,12 @@ namespace {
 /// Experts that `tokens` tokens touch, in the mean over draws: each picks `active` without replacement by popularity.
 double drawn_experts(int tokens, int experts, int active, double skew, int draws) {
     std::mt19937_64 random(11);
-    std::uniform_real_distribution<double> uniform(0.0, 1.0);
     double sum = 0.0;
     for (int draw = 0; draw < draws; ++draw) {
         std::vector<bool> touched(static_cast<std::size_t>(experts));
         for (int token = 0; token < tokens; ++token) {
-            // The smallest of exponential times at rates p_i are a weighted sample without replacement.
-            std::vector<std::pair<double, int>> times;
-            for (int expert = 0; expert < experts; ++expert) {
-                times.emplace_back(-std::log(1.0 - uniform(random)) * std::pow(expert + 1.0, skew), expert);
-            }
-            std::partial_sort(times.begin(), times.begin() + active, times.end());
-            for (int i = 0; i < active; ++i) {
-                touched[static_cast<std::size_t>(times[static_cast<std::size_t>(i)].second)] = true;
+            for (const int expert : treeline::testing::drawn_choice(experts, active, skew, random)) {
+                touched[static_cast<std::size_t>(expert)] = true;
             }
         }
         sum += static_cast<double>(std::count(touched.begin(), touched.end(), true));

@@ -10,6 +10,7 @@
 #include "setups.h"
 #include "sim/layers/layers.h"
 #include "sim/parallelism.h"
+#include "weighted_draws.h"
 
 using namespace treeline;
 using namespace treeline::sim;
@@ -21,7 +22,6 @@ namespace {
 /// the given popularity, and experts lie on ranks at random.
 double drawn_busiest(int tokens, int experts, int active, int ranks, double skew, int draws) {
     std::mt19937_64 random(7);
-    std::uniform_real_distribution<double> uniform(0.0, 1.0);
     std::vector<int> place(static_cast<std::size_t>(experts));
     std::iota(place.begin(), place.end(), 0);
     double sum = 0.0;
@@ -29,15 +29,8 @@ double drawn_busiest(int tokens, int experts, int active, int ranks, double skew
         std::shuffle(place.begin(), place.end(), random);
         std::vector<int> rows(static_cast<std::size_t>(ranks), 0);
         for (int token = 0; token < tokens; ++token) {
-            // The smallest of exponential times at rates p_i are a weighted sample without replacement.
-            std::vector<std::pair<double, int>> times;
-            for (int expert = 0; expert < experts; ++expert) {
-                times.emplace_back(-std::log(1.0 - uniform(random)) * std::pow(expert + 1.0, skew), expert);
-            }
-            std::partial_sort(times.begin(), times.begin() + active, times.end());
-            for (int i = 0; i < active; ++i) {
-                const int of = times[static_cast<std::size_t>(i)].second;
-                ++rows[static_cast<std::size_t>(place[static_cast<std::size_t>(of)] % ranks)];
+            for (const int expert : drawn_choice(experts, active, skew, random)) {
+                ++rows[static_cast<std::size_t>(place[static_cast<std::size_t>(expert)] % ranks)];
             }
         }
         sum += *std::max_element(rows.begin(), rows.end());
