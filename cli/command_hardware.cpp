@@ -49,10 +49,11 @@ void list_hardware(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
     std::vector<sim::Device> devices;
     std::vector<sim::Stack> stacks;
+    std::vector<sim::ExpertKernels> expert_kernels;
     std::vector<sim::fpga::Board> boards;
     std::vector<sim::fpga::Design> designs;
     Json json = {{"format", "treeline-hardware"}, {"version", 1}};
-    for (const char* list : {"devices", "stacks", "boards", "designs"}) {
+    for (const char* list : {"devices", "stacks", "expert_kernels", "boards", "designs"}) {
         json[list] = Json::array();
     }
     for (const std::string& name : hardware::device_names(catalogue)) {
@@ -62,6 +63,10 @@ void list_hardware(const HardwareFlags& flags) {
     for (const std::string& name : hardware::stack_names(catalogue)) {
         stacks.push_back(hardware::load_stack(catalogue, name).value);
         json["stacks"].push_back(reports::stack_json(stacks.back()));
+    }
+    for (const std::string& name : hardware::expert_kernel_names(catalogue)) {
+        expert_kernels.push_back(hardware::load_expert_kernels(catalogue, name).value);
+        json["expert_kernels"].push_back(reports::expert_kernels_json(expert_kernels.back()));
     }
     for (const std::string& name : hardware::board_names(catalogue)) {
         boards.push_back(hardware::load_board(catalogue, name).value);
@@ -74,7 +79,8 @@ void list_hardware(const HardwareFlags& flags) {
     switch (flags.common.chosen_format()) {
         case Format::table:
             return flags.common.deliver(reports::devices_table(devices) + "\n" + reports::designs_table(designs) + "\n" +
-                                        reports::boards_table(boards) + "\n" + reports::stacks_table(stacks) +
+                                        reports::boards_table(boards) + "\n" + reports::stacks_table(stacks) + "\n" +
+                                        reports::expert_kernels_table(expert_kernels) +
                                         "\n`treeline hardware NAME` describes one, with the source of each number.\n");
         case Format::json:
             return flags.common.deliver(json.dump(2) + "\n");
@@ -93,6 +99,11 @@ void list_hardware(const HardwareFlags& flags) {
 bool describes_a_stack(const std::string& path) {
     json::Document document = json::Document::load(path);
     return document.root().has("host_launch");
+}
+
+bool describes_kernels(const std::string& path) {
+    json::Document document = json::Document::load(path);
+    return document.root().has("few_rows");
 }
 
 void describe_hardware(const HardwareFlags& flags, const std::filesystem::path& catalogue) {
@@ -125,14 +136,21 @@ void describe(const HardwareFlags& flags) {
         const json::Described<sim::Stack> stack = hardware::load_stack(catalogue, flags.name);
         return deliver_description(flags, stack, reports::stack_json(stack.value), reports::stacks_table({stack.value}));
     }
+    const std::vector<std::string> kernels = hardware::expert_kernel_names(catalogue);
+    if (path ? describes_kernels(flags.name) : std::count(kernels.begin(), kernels.end(), flags.name) > 0) {
+        const json::Described<sim::ExpertKernels> described = hardware::load_expert_kernels(catalogue, flags.name);
+        return deliver_description(flags, described, reports::expert_kernels_json(described.value),
+                                   reports::expert_kernels_table({described.value}));
+    }
     std::vector<std::string> all = hardware::hardware_names(catalogue);
     if (path || std::count(all.begin(), all.end(), flags.name) > 0) {
         return describe_hardware(flags, catalogue);
     }
     all.insert(all.end(), stacks.begin(), stacks.end());
     all.insert(all.end(), engines.begin(), engines.end());
+    all.insert(all.end(), kernels.begin(), kernels.end());
     const std::string hint = text::did_you_mean_name(flags.name, all);
-    throw text::InputError({fmt::format("there is no device or software stack \"{}\"{}", flags.name,
+    throw text::InputError({fmt::format("there is no device, software stack or kernel of experts \"{}\"{}", flags.name,
                                         hint.empty() ? "; known are " + text::listed(all, "and") : hint)});
 }
 

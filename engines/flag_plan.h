@@ -26,7 +26,7 @@ struct FlagPlan {
     /// drafter and there are at least two lengths.
     std::vector<PlannedLength> schedule;
     std::vector<std::string> remarks;
-    sim::Platform platform = {};  ///< of which only the way in which it shares the model is written
+    sim::Platform platform = {};  ///< written are how it shares the model and which kernels it runs
 
     [[nodiscard]] int longest() const;
 };

@@ -1,5 +1,7 @@
 #include "engines/parallel_flags.h"
 
+#include <map>
+
 #include <fmt/format.h>
 
 namespace treeline::engines {
@@ -33,6 +35,20 @@ std::string tensorrt_llm_lines(const sim::Platform& platform) {
            (has_groups(platform) ? "enable_attention_dp: true\n" : "");
 }
 
+std::string parallel_flags(const Engine& engine, const sim::Platform& platform) {
+    switch (engine.name) {
+        case EngineName::vllm:
+            return vllm_degrees(platform);
+        case EngineName::sglang:
+            return sglang_degrees(platform);
+        case EngineName::tensorrt_llm:
+            return tensorrt_llm_lines(platform);
+        case EngineName::llama_cpp:
+            break;
+    }
+    return "";
+}
+
 bool is_a_second_model(DrafterKind drafter) { return drafter == DrafterKind::draft_model || drafter == DrafterKind::ngram; }
 
 }  // namespace
@@ -61,18 +77,10 @@ std::string parallel_problem(const Engine& engine, DrafterKind drafter, const si
     return parallel == sim::Parallelism{} ? "" : "shares a model among devices in no such way";
 }
 
-std::string parallel_flags(const Engine& engine, const sim::Platform& platform) {
-    switch (engine.name) {
-        case EngineName::vllm:
-            return vllm_degrees(platform);
-        case EngineName::sglang:
-            return sglang_degrees(platform);
-        case EngineName::tensorrt_llm:
-            return tensorrt_llm_lines(platform);
-        case EngineName::llama_cpp:
-            break;
-    }
-    return "";
+std::string platform_flags(const Engine& engine, const sim::Platform& platform) {
+    const std::map<std::string, std::string>& flags = platform.stack.expert_kernels.flags;
+    const auto kernels = flags.find(engine.word);
+    return parallel_flags(engine, platform) + (kernels != flags.end() ? kernels->second + " " : "");
 }
 
 }  // namespace treeline::engines

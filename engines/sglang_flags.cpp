@@ -28,7 +28,7 @@ sim::SglangShape shape_of(const FlagPlan& plan) {
 
 EngineFlags write_sglang(FlagPlan plan) {
     EngineFlags flags;
-    flags.text = parallel_flags(*plan.engine, plan.platform) + fmt::format("--speculative-algorithm {}", plan.drafter.word);
+    flags.text = platform_flags(*plan.engine, plan.platform) + fmt::format("--speculative-algorithm {}", plan.drafter.word);
     if (plan.drafter.needs_path) {
         flags.text += fmt::format(" --speculative-draft-model-path {}", drafter_placeholder);
     }

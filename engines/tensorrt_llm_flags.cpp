@@ -45,7 +45,7 @@ EngineFlags write_tensorrt_llm(FlagPlan plan) {
     const Engine& engine = *plan.engine;
     EngineFlags flags;
     flags.text =
-        parallel_flags(engine, plan.platform) + fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
+        platform_flags(engine, plan.platform) + fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
     if (plan.drafter.kind == DrafterKind::lookup_then_eagle3) {
         flags.text += "  use_sa_spec: true\n";
     }

@@ -44,7 +44,7 @@ EngineFlags write_vllm(FlagPlan plan) {
     if (plan.platform.parallel.draft_tensor > 0.0) {
         config["draft_tensor_parallel_size"] = static_cast<int>(plan.platform.parallel.draft_tensor);
     }
-    return {"", fmt::format("{}--speculative-config '{}'", parallel_flags(*plan.engine, plan.platform), config.dump()),
+    return {"", fmt::format("{}--speculative-config '{}'", platform_flags(*plan.engine, plan.platform), config.dump()),
             joined_remarks(plan.remarks), "", ""};
 }
 

@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 
 const CatalogueFolders device_folders = {"gpu", "cpu"};
 const CatalogueFolders stack_folders = {"stacks"};
+const CatalogueFolders expert_kernel_folders = {"expert_kernels"};
 
 template <class T, class Read>
 json::Described<T> load(const fs::path& file, Read read) {
@@ -87,6 +88,10 @@ std::vector<std::string> device_names(const fs::path& catalogue) { return catalo
 
 std::vector<std::string> stack_names(const fs::path& catalogue) { return catalogue_names(catalogue, stack_folders); }
 
+std::vector<std::string> expert_kernel_names(const fs::path& catalogue) {
+    return catalogue_names(catalogue, expert_kernel_folders);
+}
+
 json::Described<sim::Device> load_device(const fs::path& catalogue, const std::string& name_or_path) {
     const fs::path file = catalogue_file(catalogue, device_folders, "device", name_or_path);
     json::Described<sim::Device> described = load<sim::Device>(file, read_device);
@@ -124,6 +129,11 @@ fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) 
 
 json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
     return load<sim::Stack>(stack_file(catalogue, name_or_path), read_stack);
+}
+
+json::Described<sim::ExpertKernels> load_expert_kernels(const fs::path& catalogue, const std::string& name_or_path) {
+    return load<sim::ExpertKernels>(catalogue_file(catalogue, expert_kernel_folders, "kernels of experts", name_or_path),
+                                    read_expert_kernels);
 }
 
 }  // namespace treeline::hardware

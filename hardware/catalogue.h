@@ -1,4 +1,5 @@
-// Reads descriptions of devices (hardware/gpu, hardware/cpu) and software stacks (hardware/stacks).
+// Reads descriptions of devices (hardware/gpu, hardware/cpu), software stacks (hardware/stacks) and kernels that a user may
+// pick in them (hardware/expert_kernels).
 //
 // `catalogue` is the folder that holds them ("hardware" in the source tree, "share/treeline/hardware" where installed).
 // hardware/README.md explains the format.
@@ -17,6 +18,7 @@ namespace treeline::hardware {
 /// Names in the catalogue, sorted. Throws InputError when there is no such folder.
 std::vector<std::string> device_names(const std::filesystem::path& catalogue);
 std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
+std::vector<std::string> expert_kernel_names(const std::filesystem::path& catalogue);
 
 /// The device of that name; text with a '/' or that ends in ".json" is the path of a description instead. Throws InputError
 /// with every problem of the file (or of the calibration file that a device names), or, for an unknown name, with the nearest
@@ -28,10 +30,14 @@ json::Described<sim::Device> load_uncalibrated_device(const std::filesystem::pat
 /// catalogue lacks, the InputError names the nearest one (hardware/stack_versions.h).
 std::filesystem::path stack_file(const std::filesystem::path& catalogue, const std::string& name_or_path);
 json::Described<sim::Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
+/// Kernels of experts that a user may pick in a stack (hardware/expert_kernels).
+json::Described<sim::ExpertKernels> load_expert_kernels(const std::filesystem::path& catalogue,
+                                                        const std::string& name_or_path);
 
 /// The same from an open document, for descriptions inside other files; `name` becomes the device's name. The caller finishes
 /// the reader's own keys only through these functions: unknown keys are problems.
 sim::Device read_device(json::Reader& reader, std::string name);
 sim::Stack read_stack(json::Reader& reader, std::string name);
+sim::ExpertKernels read_expert_kernels(json::Reader& reader, std::string name);
 
 }  // namespace treeline::hardware

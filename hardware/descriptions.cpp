@@ -1,5 +1,6 @@
 // From JSON to Device and Stack: which keys there are, which may be left out, and what that means.
 #include <limits>
+#include <optional>
 
 #include "hardware/catalogue.h"
 #include "json/wording.h"
@@ -243,6 +244,25 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     static_cast<void>(reader.text_or("prefill_source", ""));
     reader.finish();
     return stack;
+}
+
+sim::ExpertKernels read_expert_kernels(json::Reader& reader, std::string name) {
+    sim::ExpertKernels kernels;
+    kernels.name = std::move(name);
+    kernels.title = reader.text("title");
+    kernels.weights = reader.choice<sim::NumberFormat>("weights");
+    kernels.few_rows = reader.ratio("few_rows", 1.0, 1e9);
+    kernels.more_readings = reader.ratio("more_readings", 0.0, 1000.0);
+    if (std::optional<json::Reader> flags = reader.optional_object("flags")) {
+        for (const char* engine : {"vllm", "sglang"}) {
+            if (flags->has(engine)) {
+                kernels.flags[engine] = flags->text(engine);
+            }
+        }
+        flags->finish();
+    }
+    reader.finish();
+    return kernels;
 }
 
 }  // namespace treeline::hardware

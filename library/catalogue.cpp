@@ -58,6 +58,8 @@ std::string hardware_json(const requests::Catalogue& catalogue) {
     const auto of = [&](auto load) { return [&folder, load](const std::string& name) { return load(folder, name); }; };
     return Json{{"devices", list_of(hardware::device_names(folder), of(hardware::load_device), reports::device_json)},
                 {"stacks", list_of(hardware::stack_names(folder), of(hardware::load_stack), reports::stack_json)},
+                {"expert_kernels", list_of(hardware::expert_kernel_names(folder), of(hardware::load_expert_kernels),
+                                           reports::expert_kernels_json)},
                 {"boards", list_of(hardware::board_names(folder), of(hardware::load_board), reports::board_json)},
                 {"designs", list_of(hardware::design_names(folder), of(hardware::load_design), reports::design_json)}}
         .dump();

@@ -81,4 +81,9 @@ const sim::Stack* Descriptions::stack(json::Reader& at, std::string_view key, co
                 [&](const std::string& name) { return hardware::load_stack(catalogue_.hardware, name); });
 }
 
+const sim::ExpertKernels* Descriptions::expert_kernels(json::Reader& at, std::string_view key) {
+    return find(expert_kernels_, at, key, at.text(key),
+                [&](const std::string& name) { return hardware::load_expert_kernels(catalogue_.hardware, name); });
+}
+
 }  // namespace treeline::requests

@@ -26,6 +26,7 @@ public:
     /// A device, a design, or a board with the design under "design" (hardware/accelerators.h).
     const sim::Platform* hardware(json::Reader& at, std::string_view key);
     const sim::Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
+    const sim::ExpertKernels* expert_kernels(json::Reader& at, std::string_view key);
 
     /// Described values of everything read so far, in reading order.
     [[nodiscard]] const std::vector<text::Provenance>& provenance() const { return provenance_; }
@@ -54,6 +55,7 @@ private:
     Cache<sim::Model> models_;
     Cache<sim::Platform> hardware_;
     Cache<sim::Stack> stacks_;
+    Cache<sim::ExpertKernels> expert_kernels_;
     std::vector<text::Provenance> provenance_;
 };
 

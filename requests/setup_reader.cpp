@@ -19,6 +19,7 @@ namespace {
 
 void refuse_software(json::Reader& at, const sim::Platform& platform) {
     for (const auto& [key, why] : {std::pair{platform_keys::stack.key, "its controller is on the chip"},
+                                   std::pair{platform_keys::expert_kernels.key, "it has its own"},
                                    std::pair{platform_keys::mode.key, "it is priced by its cycle model"},
                                    std::pair{platform_keys::prefill.key, "it reads prompts itself"}}) {
         if (at.has(key)) {
@@ -83,6 +84,11 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     }
     platform.interconnect = read(at, platform_keys::interconnect);
     if (!platform.accelerator) {
+        if (at.has(platform_keys::expert_kernels)) {
+            if (const sim::ExpertKernels* kernels = descriptions.expert_kernels(at, platform_keys::expert_kernels)) {
+                platform.stack.expert_kernels = *kernels;
+            }
+        }
         read_prefill(at, platform.stack);
         platform.mode = at.has(platform_keys::mode) ? read_mode(at, platform_keys::mode) : sweeps::default_mode(platform);
     }

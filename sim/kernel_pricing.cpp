@@ -195,9 +195,17 @@ Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Pr
     return rates;
 }
 
-}  // namespace
+/// Where the user picked other kernels for these experts, what they lose beyond few rows.
+void apply_expert_kernels(const Operation& operation, const Precision& precision, const Platform& platform, Rates& rates) {
+    const ExpertKernels& kernels = platform.stack.expert_kernels;
+    if (operation.kind == OperationKind::experts && !kernels.name.empty() &&
+        weight_format(precision, operation.name, precision.experts).storage.format == kernels.weights) {
+        rates.few_expert_rows = kernels.few_rows;
+        rates.beyond_few_rows = kernels.more_readings / platform.device.bandwidth;
+    }
+}
 
-PricedKernel price_kernel(const Operation& operation, const Precision& precision, const Platform& platform) {
+PricedKernel price_as_built_in(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_that_prices(operation, precision, platform)) {
         return {rates_in_engine(*law, operation, precision, platform), true};
     }
@@ -205,6 +213,14 @@ PricedKernel price_kernel(const Operation& operation, const Precision& precision
         return {*rates, false};
     }
     return {stack_rates(operation, platform), false};
+}
+
+}  // namespace
+
+PricedKernel price_kernel(const Operation& operation, const Precision& precision, const Platform& platform) {
+    PricedKernel priced = price_as_built_in(operation, precision, platform);
+    apply_expert_kernels(operation, precision, platform, priced.rates);
+    return priced;
 }
 
 }  // namespace treeline::sim

@@ -95,8 +95,11 @@ struct Rates {
     double overlap = 0.0;  ///< r: 0 hides the shorter side completely, 1 not at all
     Seconds ramp;          ///< further startup that grows with the bytes, up to 1 / per_ramp of them; may be negative
     double per_ramp = 0.0;
-    Seconds per_sequence;          ///< further startup of an operation that reads a context, per sequence
-    Seconds per_context;           ///< such an operation takes at least startup + this for each cached token it sees
+    Seconds per_sequence;  ///< further startup of an operation that reads a context, per sequence
+    Seconds per_context;   ///< such an operation takes at least startup + this for each cached token it sees
+    /// Beyond so many rows of experts on a rank, each byte of those that are touched takes so much longer (ExpertKernels).
+    double few_expert_rows = 0.0;
+    SecondsPerByte beyond_few_rows;
     RowRule rule = RowRule::none;  ///< how the rest counts; only in calibrated mode
     RowSteps steps;
     RowCosts costs;
@@ -166,6 +169,12 @@ inline Seconds time_of_lines(const CollectiveLines& lines, Bytes bytes) {
     return bytes <= lines.limit && own < ring ? own : ring;
 }
 
+/// What kernels that are made for few rows lose beyond them.
+inline Seconds slower_reading(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, double touched) {
+    const bool beyond = cost.expert_rows * shape.tokens > rates.few_expert_rows;
+    return cost.bytes.per_expert * touched * (beyond ? rates.beyond_few_rows : SecondsPerByte(0.0));
+}
+
 /// An expert that is touched computes at least one tile; beyond, half a tile of each is empty in the mean.
 inline OperationSides sides_of_experts(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes) {
     const double touched = expected_experts(cost, shape), rows = cost.expert_rows * shape.tokens;
@@ -174,7 +183,7 @@ inline OperationSides sides_of_experts(const OperationCost& cost, const Rates& r
     const double more = rows - cost.expert_count * (0.5 * (tiles.tile + 1.0));
     OperationSides sides;
     sides.startup = rates.startup + (bytes - weights) * tiles.per_activation_byte;
-    sides.memory = weights * rates.per_byte;
+    sides.memory = weights * rates.per_byte + slower_reading(cost, rates, shape, touched);
     sides.compute = tiles.per_row * (tiles.tile * touched + (more > 0.0 ? more : 0.0)) * rates.per_flop;
     return sides;
 }
@@ -250,6 +259,9 @@ inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, co
         sides.startup += rates.costs.per_output * (rates.costs.outputs.at(shape) * uneven);
         sides.memory *= uneven;
         sides.compute *= uneven * cost_of_rows(rates.costs, rows);
+    }
+    if constexpr (has_experts) {
+        sides.memory += slower_reading(cost, rates, shape, expected_experts(cost, shape));
     }
     return sides;
 }

@@ -72,6 +72,20 @@ std::string Stack::rollback_problem(Rollback rollback) const {
     return "the stack '" + name + "' does not implement the rollback '" + std::string(name_of(rollback)) + "'";
 }
 
+std::vector<std::string> problems_of(const ExpertKernels& kernels) {
+    std::vector<std::string> problems;
+    if (kernels.title.empty()) {
+        problems.emplace_back("title must not be empty");
+    }
+    if (!(kernels.few_rows >= 1.0)) {
+        problems.emplace_back("few_rows must be at least 1");
+    }
+    if (!(kernels.more_readings >= 0.0 && kernels.more_readings <= 1000.0)) {
+        problems.emplace_back("more_readings must lie between 0 and 1000");
+    }
+    return problems;
+}
+
 std::vector<std::string> problems_of(const Stack& stack) {
     std::vector<std::string> problems;
     const auto require = [&problems](bool holds, std::string sentence) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,6 +58,19 @@ struct CalibratedNumbers {
 struct OperationLaunches {
     std::string operation;
     double factor = 1.0;
+};
+
+/// Kernels for routed experts that a user picks in place of the engine's own (`--moe-runner-backend`, `--moe-backend`), by how
+/// they differ from those.
+struct ExpertKernels {
+    std::string name;  ///< empty: the engine's own
+    std::string title;
+    NumberFormat weights = NumberFormat::fp4;  ///< as stored; experts in other formats run as ever
+    /// No difference up to so many rows of experts on a rank: a token has one for each expert that serves it there.
+    double few_rows = std::numeric_limits<double>::infinity();
+    /// Beyond, touched experts take as long as if they were read so many times more, at the data sheet's bandwidth.
+    double more_readings = 0.0;
+    std::map<std::string, std::string> flags;  ///< with which an engine ("sglang") is told to run them
 };
 
 /// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
@@ -125,8 +139,9 @@ struct Stack {
     double row_tile = 0.0, matrix_row_tile = 0.0;
     /// Experts with fewer rows than this in the mean are read once for each row (MLX's gather_qmv); 0 = once for all.
     double expert_rows = 0.0;
-    double unhidden = 0.0;  ///< share of the shorter of memory and compute time that kernels fail to hide: the
-                            ///< overlap law's r, 0 for the roofline
+    ExpertKernels expert_kernels;  ///< in place of the engine's own, where the user states some
+    double unhidden = 0.0;         ///< share of the shorter of memory and compute time that kernels fail to hide: the
+                                   ///< overlap law's r, 0 for the roofline
     /// Latency of one step of a scan that goes token by token with the state in registers: each step waits for the state of the
     /// one before, whatever the bandwidth. Snakes and Ladders, Table 1: 7.4, 16 and 27 us for 1, 5 and 10 tokens of one
     /// sequence.
@@ -204,5 +219,6 @@ struct Stack {
 
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Stack& stack);
+std::vector<std::string> problems_of(const ExpertKernels& kernels);
 
 }  // namespace treeline::sim

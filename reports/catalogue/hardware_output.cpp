@@ -72,6 +72,19 @@ std::string stacks_table(const std::vector<sim::Stack>& stacks) {
     return table.text();
 }
 
+std::string expert_kernels_table(const std::vector<sim::ExpertKernels>& all) {
+    text::TextTable table({{"Kernels of experts", text::Align::left},
+                           {"weights"},
+                           {"few rows"},
+                           {"more readings"},
+                           {"title", text::Align::left}});
+    for (const sim::ExpertKernels& kernels : all) {
+        table.add({kernels.name, std::string(name_of(kernels.weights)), text::short_text(kernels.few_rows),
+                   text::short_text(kernels.more_readings), kernels.title});
+    }
+    return table.text();
+}
+
 Json device_json(const sim::Device& device) {
     const auto or_null = [](double value) { return value > 0.0 ? Json(value) : Json(); };
     Json peaks = Json::object();
@@ -107,6 +120,15 @@ Json stack_json(const sim::Stack& stack) {
             {"host_per_draft_pass_us", 1e6 * stack.host_per_draft_pass.value()},
             {"host_per_round_us", 1e6 * stack.host_per_round.value()},
             {"launch_factor", stack.launch_factor}};
+}
+
+Json expert_kernels_json(const sim::ExpertKernels& kernels) {
+    return {{"name", kernels.name},
+            {"title", kernels.title},
+            {"weights", std::string(name_of(kernels.weights))},
+            {"few_rows", kernels.few_rows},
+            {"more_readings", kernels.more_readings},
+            {"flags", Json(kernels.flags)}};
 }
 
 /// "quantity,value" lines of a description; nested objects join their keys by dots.

@@ -128,6 +128,10 @@ inline constexpr PartKey stack{
     "stack", "name or path", "software stack", "`cuda-graph`; `cpu` on CPUs",
     ": what software adds. `vllm`, `sglang` and `tensorrt-llm` are fitted to serving runs, by version (`vllm-0.14`; the plain "
     "name is the newest), `ideal` assumes the data sheet"};
+inline constexpr PartKey expert_kernels{
+    "expert_kernels", "name or path", "kernels of routed experts", "the engine's own",
+    ", picked in its place: `b12x` is `--moe-runner-backend b12x` of SGLang, `b12x-w4a16` the same with 16-bit activations "
+    "(`hardware/expert_kernels/`)"};
 inline constexpr WordKey mode{"mode",
                               cost_mode_words,
                               {},
@@ -153,7 +157,8 @@ inline constexpr CountKey token_budget{"token_budget",
 
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
-                   draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, mode, prefill, token_budget);
+                   draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, expert_kernels, mode, prefill,
+                   token_budget);
 }
 
 }  // namespace treeline::requests::platform_keys

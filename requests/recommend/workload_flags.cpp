@@ -61,7 +61,7 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     }
     for (const char* key :
          {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel", "pipeline_parallel",
-          "draft_tensor_parallel", "interconnect", "stack", "mode", "prefill", "token_budget"}) {
+          "draft_tensor_parallel", "interconnect", "stack", "expert_kernels", "mode", "prefill", "token_budget"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
     named.insert(named.end(), described.begin(), described.end());
@@ -222,6 +222,7 @@ const std::vector<KeyFlag>& workload_flags() {
          nullptr},
         {"--interconnect", "NAME", "platforms.interconnect", help_of(platform_keys::interconnect), nullptr},
         {"--stack", "NAME|PATH,...", "platforms.stack", help_of(platform_keys::stack) + "; see treeline hardware", nullptr},
+        {"--expert-kernels", "NAME|PATH,...", "platforms.expert_kernels", help_of(platform_keys::expert_kernels), nullptr},
         {"--mode", "MODE,...", "platforms.mode", help_of(platform_keys::mode), nullptr},
         {"--prefill", "POLICY,...", "platforms.prefill", help_of(platform_keys::prefill), nullptr},
         {"--token-budget", "TOKENS,...", "platforms.token_budget", help_of(platform_keys::token_budget), nullptr},

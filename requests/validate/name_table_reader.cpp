@@ -151,6 +151,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
         entry.models = texts_or_none(at, "model");
         entry.drafters = texts_or_none(at, "drafter");
         entry.drafter_models = texts_or_none(at, "drafter_model");
+        entry.formats = texts_or_none(at, "format");
         if (std::optional<json::Reader> set = at.optional_object("set")) {
             const auto number = [&](const char* key, double high) {
                 return set->has(key) ? std::optional(set->number(key, 1.0, high)) : std::nullopt;
@@ -165,13 +166,14 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.new_prompt_tokens = number("new_prompt_tokens", longest_text);
             entry.output_tokens = number("output_tokens", longest_text);
             entry.format = set->text_or("format", "");
+            entry.expert_kernels = set->text_or("expert_kernels", "");
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
             entry.attends_to_all = set->flag_or("attends_to_all", false);
             set->finish();
         } else {
             at.problem("set",
                        "must say what holds: device, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                       "new_prompt_tokens, output_tokens, format, counts_rounds_that_drafted, attends_to_all");
+                       "new_prompt_tokens, output_tokens, format, expert_kernels, counts_rounds_that_drafted, attends_to_all");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

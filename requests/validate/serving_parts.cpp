@@ -69,6 +69,9 @@ validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs
             parts.stacks[version.engine] = hardware::load_stack(catalogue.hardware, version.engine).value;
         }
     }
+    for (const std::string& name : hardware::expert_kernel_names(catalogue.hardware)) {
+        parts.expert_kernels[name] = hardware::load_expert_kernels(catalogue.hardware, name).value;
+    }
     if (!configs.empty()) {
         add_configs(configs, parts, notes);
     }

@@ -41,7 +41,10 @@ void add_tree_mask(const LayerContext& context, Operation& scores) {
     }
 }
 
-void append_context_exchange(const LayerContext& context, const char* name, double elements,
+namespace {
+
+/// What each rank has of every token, sent to the others that share the context.
+void append_context_exchange(const LayerContext& context, const char* name, Bytes of_a_rank,
                              std::vector<Operation>& operations) {
     const double ranks = context.parallel.context;
     if (ranks <= 1.0 || context.pass == PassKind::prefill) {
@@ -50,8 +53,21 @@ void append_context_exchange(const LayerContext& context, const char* name, doub
     Operation operation = start_operation(context, name, OperationKind::collective);
     operation.kernel = KernelClass::all_gather;
     operation.ranks = ranks;
-    operation.bytes.per_token = context.precision.activations.per_element() * ((ranks - 1.0) * elements);
+    operation.bytes.per_token = (ranks - 1.0) * of_a_rank;
     operations.push_back(operation);
+}
+
+}  // namespace
+
+void append_head_exchange(const LayerContext& context, const char* name, double elements, std::vector<Operation>& operations) {
+    append_context_exchange(context, name, context.precision.activations.per_element() * elements, operations);
+}
+
+void append_merge_of_picks(const LayerContext& context, double picks, std::vector<Operation>& operations) {
+    constexpr double index_and_score = 8.0;  // bytes
+    if (std::isfinite(picks)) {
+        append_context_exchange(context, "merge of picks", Bytes(index_and_score * picks), operations);
+    }
 }
 
 void share_context(const LayerContext& context, Bytes cached, double elements, Operation& scores) {
@@ -88,6 +104,7 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     operations.push_back(projection);
     operations.push_back(index_preparation(context, indexer));
     operations.push_back(index_scores(context, indexer));
+    append_merge_of_picks(context, indexer.top_k / indexer.tokens_per_key, operations);
 }
 
 /// What a framework moves of the cache before attention proper reads it: once more out and in to append to it, and keys and
@@ -149,9 +166,9 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     share_context(context, cached, 2.0 * local_query_heads * dim, scores);
     add_cache_copies(context, scores);
     add_tree_mask(context, scores);
-    append_context_exchange(context, "gather of queries", local_query_heads * dim, operations);
+    append_head_exchange(context, "gather of queries", local_query_heads * dim, operations);
     operations.push_back(scores);
-    append_context_exchange(context, "merge of outputs", local_query_heads * dim, operations);
+    append_head_exchange(context, "merge of outputs", local_query_heads * dim, operations);
 
     operations.push_back(
         linear(context, "output projection", query_heads * dim, context.width, attention.output_bias, Cut::row));
@@ -205,9 +222,9 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
         scores.reads_per_token = std::ceil(scores.rows_per_token / context.latent_heads_per_read);
     }
     add_tree_mask(context, scores);
-    append_context_exchange(context, "gather of queries", local_heads * (kv_rank + rope), operations);
+    append_head_exchange(context, "gather of queries", local_heads * (kv_rank + rope), operations);
     operations.push_back(scores);
-    append_context_exchange(context, "merge of outputs", local_heads * kv_rank, operations);
+    append_head_exchange(context, "merge of outputs", local_heads * kv_rank, operations);
 
     operations.push_back(linear(context, "output projection", heads * value, context.width, false, Cut::row));
     append_all_reduce(context, context.width, operations);

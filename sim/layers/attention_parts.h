@@ -25,8 +25,12 @@ void add_tree_mask(const LayerContext& context, Operation& scores);
 
 /// Cached tokens dealt out over `c` ranks: each computes all heads of those ranks over its share. Queries are gathered before,
 /// and outputs are merged after, which leaves each rank its own heads; `elements` are those of one rank's heads for a token.
-void append_context_exchange(const LayerContext& context, const char* name, double elements,
-                             std::vector<Operation>& operations);
+void append_head_exchange(const LayerContext& context, const char* name, double elements, std::vector<Operation>& operations);
+
+/// The same where a sparse attention picks: each rank scores its share, and all need the best picks of the whole context. A
+/// rank sends index and score of its best ones, as many as are picked in the end, since which of them those are depends on the
+/// others (vLLM's pull requests 46145 and 46178).
+void append_merge_of_picks(const LayerContext& context, double picks, std::vector<Operation>& operations);
 
 /// Gives an attention over `cached` bytes a token, with `elements` of queries and outputs a token, its share of the context.
 void share_context(const LayerContext& context, Bytes cached, double elements, Operation& scores);

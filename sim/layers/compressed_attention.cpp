@@ -35,6 +35,7 @@ void append_entry_indexer(const LayerContext& context, const CompressedAttention
     operations.push_back(linear(context, "index weights", context.width, heads, false, Cut::none));
     operations.push_back(index_preparation(context, indexer));
     operations.push_back(index_scores(context, indexer));
+    append_merge_of_picks(context, attention.top_k, operations);
 }
 
 /// The window, and of s tokens before it s / compression entries, of which at most top_k are read.
@@ -96,9 +97,9 @@ void append(const CompressedAttention& attention, const LayerContext& context, s
         append_entry_indexer(context, attention, operations);
     }
 
-    append_context_exchange(context, "gather of queries", local_heads * dim, operations);
+    append_head_exchange(context, "gather of queries", local_heads * dim, operations);
     operations.push_back(attention_over_entries(context, attention, local_heads));
-    append_context_exchange(context, "merge of outputs", local_heads * dim, operations);
+    append_head_exchange(context, "merge of outputs", local_heads * dim, operations);
 
     // Block-diagonal: each group of heads has a projection of its own.
     operations.push_back(linear(context, "output down-projection", heads * dim / groups, groups * rank, false, Cut::column));

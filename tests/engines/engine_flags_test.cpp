@@ -436,3 +436,15 @@ TEST_CASE("how a model is shared out over devices is told to each engine in its 
         }
     }
 }
+
+TEST_CASE("picked kernels of experts are told to the engines that have a flag for them, clean to lint") {
+    sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
+    sim::ExpertKernels& kernels = found.variants.front().setup.platform.stack.expert_kernels;
+    kernels.name = "b12x";
+    kernels.flags = {{"sglang", "--moe-runner-backend b12x"}, {"vllm", "--moe-backend b12x"}};
+    for (const EngineFlags& flags : engine_flags(found)) {
+        INFO(flags.engine << ": " << flags.text);
+        CHECK((flags.text.find("--moe-runner-backend b12x --spec") != std::string::npos) == flags.engine.starts_with("SGLang"));
+        CHECK((flags.text.find("--moe-backend b12x --spec") != std::string::npos) == flags.engine.starts_with("vLLM"));
+    }
+}

@@ -264,6 +264,21 @@ TEST_CASE("loads and distributions of lengths") {
           std::string::npos);
 }
 
+TEST_CASE("kernels of experts are picked in a platform, by a name that is known") {
+    const char* input = R"({"target": "glm-5", "platform": {"device": "rtx-pro-6000", "tensor_parallel": 8, "stack": "sglang",
+                            "expert_kernels": "KERNELS"}, "batch": 4, "context": 512})";
+    const auto with_kernels = [&](const char* name) {
+        std::string text = input;
+        return text.replace(text.find("KERNELS"), 7, name);
+    };
+    const sweeps::PointInput point = read(with_kernels("b12x"), read_point);
+    CHECK(point.platform.stack.expert_kernels.name == "b12x");
+    CHECK(point.platform.stack.expert_kernels.few_rows == 64.0);
+    const std::vector<std::string> unknown = problems(with_kernels("b12"), read_point);
+    REQUIRE(unknown.size() == 1);
+    CHECK(unknown[0].find("b12x") != std::string::npos);
+}
+
 TEST_CASE("prefill and token budget of a platform") {
     const sweeps::PointInput point = read(
         R"({"target": "llama-3-8b", "platform": {"device": "h100-sxm", "stack": "sglang", "prefill": "mixed", "token_budget": 512},

@@ -233,6 +233,14 @@ TEST_CASE("ranks that share the context hold a part of the cache, and gather que
     // 128 heads on 8 ranks are 16; three other ranks' of 512 + 64 elements (queries) and of 512 (outputs), in 61 layers.
     CHECK(total("gather of queries") == Approx(61.0 * 3 * 16 * 576 * 2));
     CHECK(total("merge of outputs") == Approx(61.0 * 3 * 16 * 512 * 2));
+    // DeepSeek-V3.2 picks 2,048 tokens: index and score of as many from each of three other ranks.
+    CHECK(total("merge of picks") == 0.0);
+    const Model sparse = model("deepseek-v3.2");
+    double picks = 0.0;
+    for (const Operation& operation : operations_of(sparse, sparse.precision, options)) {
+        picks += operation.name.ends_with("merge of picks") ? operation.bytes.per_token.value() * operation.count : 0.0;
+    }
+    CHECK(picks == Approx(61.0 * 3 * 2048 * 8));
     shared.platform.parallel.context = 3.0;
     CHECK(mentions(problems_of(shared), "decode_context_parallel is 3, which does not divide tensor_parallel 8"));
 }

@@ -219,3 +219,20 @@ TEST_CASE("conditions that say nothing or state no source are answered with a se
     CHECK_THAT(problem({{"motor", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"source", "s"}, {"kind", "assumed"}}),
                Catch::Contains("motor"));
 }
+
+TEST_CASE("rows that name kernels of experts in their format or series run with those") {
+    const auto kernels = [](const char* series, const char* format) {
+        std::string text = speculation(fmt::format(R"(, "speedup": 1.2, "draft_tokens": 3, "batch_or_concurrency": 8, "tp": 1,
+                                                     "input_len": 512, "output_len": 64, "target_precision": "{}")",
+                                                   format));
+        text.replace(text.find(R"("series": "s")"), 13, fmt::format(R"("series": "{}")", series));
+        std::vector<std::string> notes;
+        const MeasuredPoints read = points_of(requests::read_speculation_rows(written("kernels.json", text), notes), parts());
+        REQUIRE(read.points.size() == 1);
+        return read.points[0].expert_kernels;
+    };
+    CHECK(kernels("s", "nvfp4").empty());
+    CHECK(kernels("s", "nvfp4 (b12x W4A16 MoE)") == "b12x-w4a16");
+    CHECK(kernels("s", "nvfp4 (b12x MoE)") == "b12x");
+    CHECK(kernels("glm5/b12x/ctx0", "nvfp4") == "b12x");
+}

@@ -11,7 +11,7 @@ bool fits_or_any(const std::vector<std::string>& patterns, const std::string& te
 bool holds_of(const ConditionEntry& entry, const SpeculationRow& row, const NameTable& names) {
     return fits_or_any(entry.series, row.series) && fits_or_any(entry.engines, row.engine) &&
            fits_or_any(entry.engine_versions, row.engine_version) && fits_or_any(entry.drafters, row.drafter) &&
-           fits_or_any(entry.drafter_models, row.drafter_model) &&
+           fits_or_any(entry.drafter_models, row.drafter_model) && fits_or_any(entry.formats, row.format) &&
            (entry.models.empty() || fits_any(entry.models, model_stem(row.model, names)));
 }
 
@@ -54,6 +54,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
             row.accept_length.reset();
         }
         row.attends_to_all = row.attends_to_all || entry.attends_to_all;
+        if (row.expert_kernels.empty()) {
+            row.expert_kernels = entry.expert_kernels;
+        }
         if (!row.new_prompt_tokens) {
             row.new_prompt_tokens = entry.new_prompt_tokens;
         }

@@ -325,6 +325,9 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     setup.precision = point.precision;
     setup.platform.device = parts.devices.at(point.device);
     setup.platform.stack = parts.stacks.at(point.stack);
+    if (!point.expert_kernels.empty()) {
+        setup.platform.stack.expert_kernels = parts.expert_kernels.at(point.expert_kernels);
+    }
     setup.platform.ranks = point.cut.tensor;
     setup.platform.parallel = point.cut.parallel;
     // As the product prices it: laws of kernels only where the stack was fitted with them.

@@ -21,6 +21,7 @@ struct ServingParts {
     std::map<std::string, std::string> stems;  ///< model_stem() of a name -> key of `models`
     std::map<std::string, sim::Device> devices;
     std::map<std::string, sim::Stack> stacks;  ///< "vllm", and versions of it: "vllm-0.10"
+    std::map<std::string, sim::ExpertKernels> expert_kernels;
 };
 
 /// What the number of a row is.
@@ -52,6 +53,7 @@ struct MeasuredPoint {
     double prefix_hit = 0.0;                      ///< share of the prompt that the prefix cache holds
     double output_tokens = 0.0;                   ///< 0: decoding alone
     bool attends_to_all = false;                  ///< without the target's indexers
+    std::string expert_kernels;                   ///< picked in place of the engine's own
     std::optional<sim::Speculation> speculation;  ///< nothing: plain decoding
     /// A policy verifies fewer of the drafted tokens where that pays: priced as the best fixed number of them. The accept
     /// length that such a row prints is that of the cut drafts, so it is not used.
