@@ -126,7 +126,7 @@ inline constexpr TextKey interconnect{"interconnect",
                                       "label says so"};
 inline constexpr PartKey stack{
     "stack", "name or path", "software stack", "`cuda-graph`; `cpu` on CPUs",
-    ": what software adds. `vllm`, `sglang` and `tensorrt-llm` are fitted to serving runs, by version (`vllm-0.14`; the plain "
+    ": what software adds. `vllm`, `sglang` and `tensorrt-llm` are fitted to serving runs, by version (`vllm-0.25`; the plain "
     "name is the newest), `ideal` assumes the data sheet"};
 inline constexpr PartKey expert_kernels{
     "expert_kernels", "name or path", "kernels of routed experts", "the engine's own",

@@ -48,7 +48,7 @@ for batch in 1 8 64; do
     echo "$batch,3,1024,2.5,$(value point.json /speculative/tpot_ms)" >>made.csv
     echo "$batch,0,1024,,$(value point.json /plain/tpot_ms)" >>made.csv
 done
-expect 0 'Written to found.json' calibrate --serving made.csv --model llama-3-8b --device h100-sxm --stack vllm --drafter llama-3.2-1b \
+expect 0 'Written to found.json' calibrate --serving made.csv --model llama-3-8b --device h100-sxm --stack vllm-0.12 --drafter llama-3.2-1b \
     --output found.json
 below 699 "$(value found.json /host_per_pass/value)" "host_per_pass"
 below "$(value found.json /host_per_pass/value)" 701 "host_per_pass"

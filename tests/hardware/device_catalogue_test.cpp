@@ -186,7 +186,7 @@ TEST_CASE("every device of the catalogue is consistent", "[hardware]") {
 TEST_CASE("every stack of the catalogue loads, and the ideal one costs nothing", "[hardware]") {
     const std::vector<std::string> names = stack_names(catalogue);
     for (const std::string needed :
-         {"cpu", "cuda-graph", "eager", "ideal", "llama.cpp", "sglang-0.5.6", "tensorrt-llm-1.2", "vllm-0.14"}) {
+         {"cpu", "cuda-graph", "eager", "ideal", "llama.cpp", "sglang-0.5.6", "tensorrt-llm-1.2", "vllm-0.14", "vllm-0.25"}) {
         INFO(needed);
         CHECK(std::count(names.begin(), names.end(), needed) == 1);
     }

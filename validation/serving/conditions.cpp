@@ -44,7 +44,8 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
             assumed.emplace_back("device");
             lacks_device = false;
         }
-        if (lacks_version && row.engine_version.empty()) {
+        if (!entry.engine_version.empty() &&
+            (row.engine_version.empty() || (!lacks_version && !entry.engine_versions.empty()))) {
             row.engine_version = entry.engine_version;
         }
         if (row.drafter_model.empty()) {
