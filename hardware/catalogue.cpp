@@ -132,7 +132,7 @@ json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::str
 }
 
 json::Described<sim::ExpertKernels> load_expert_kernels(const fs::path& catalogue, const std::string& name_or_path) {
-    return load<sim::ExpertKernels>(catalogue_file(catalogue, expert_kernel_folders, "kernels of experts", name_or_path),
+    return load<sim::ExpertKernels>(catalogue_file(catalogue, expert_kernel_folders, "kernel of experts", name_or_path),
                                     read_expert_kernels);
 }
 

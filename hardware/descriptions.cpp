@@ -191,6 +191,9 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.vector_efficiency = share_or_one("vector_efficiency");
     stack.row_tile = reader.has("row_tile") ? reader.ratio("row_tile", 1.0, 1024.0) : 0.0;
     stack.expert_rows = reader.has("expert_rows") ? reader.ratio("expert_rows", 1.0, 1024.0) : 0.0;
+    stack.unpacked_speed = reader.has("unpacked_speed") ? reader.ratio("unpacked_speed", 0.01, 1000.0) : 0.0;
+    stack.unpacked_few_rows = reader.has("unpacked_few_rows") ? reader.ratio("unpacked_few_rows", 1.0, 1024.0) : 1.0;
+    stack.unpacked_row_tile = reader.has("unpacked_row_tile") ? reader.ratio("unpacked_row_tile", 1.0, 1024.0) : 1.0;
     stack.matrix_row_tile = reader.has("matrix_row_tile") ? reader.ratio("matrix_row_tile", 1.0, 1024.0) : stack.row_tile;
     stack.unhidden = reader.has("unhidden") ? reader.ratio("unhidden", 0.0, 1.0) : 0.0;
     stack.memory_per_graph = reader.has("memory_per_graph") ? reader.bytes("memory_per_graph", Zero::allowed) : Bytes(0.0);

@@ -26,7 +26,7 @@ awk -F' *[|] *' '
     part == "time" && $2 ~ /with one measured run/ { row("… all of them, with one measured run of the deployment", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^Speed-up/ { row("speed-up on engines, accept length given", $4, $5, $6) }
     part == "speed-up" && $2 == "… dense" { row("… dense models", $4, $5, $6) }
-    part == "speed-up" && $2 == "… engine with a stack" { row("… engines that have a stack (vLLM, SGLang, TensorRT-LLM, llama.cpp, MLX, Transformers)", $4, $5, $6) }
+    part == "speed-up" && $2 == "… engine with a stack" { row("… engines that have a stack (vLLM, SGLang, TensorRT-LLM, TensorRT Edge-LLM, llama.cpp, MLX, Transformers)", $4, $5, $6) }
     part == "fitted" && $2 ~ /^Speed-up/ { row("… at larger batches, accept length known from the smallest one", $4, $5, $6) }
 ' "${1:?usage: scripts/trust_summary.sh docs/trust.md}" | awk '
     BEGIN { print "| what is predicted | cases | median error | p90 |\n|---|---|---|---|" }

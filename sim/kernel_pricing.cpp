@@ -113,9 +113,40 @@ std::optional<Rates> few_expert_rows_rates(const Operation& operation, const Pla
     return measured_rates(law, data_sheet_rates(operation, platform), operation);
 }
 
+/// How the weights of a linear layer are stored.
+NumberFormat stored_format(const Operation& operation, const Precision& precision) {
+    const Storage& otherwise = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
+    return weight_format(precision, operation.name, otherwise).storage.format;
+}
+
+/// Whether a linear layer's weights are stored narrower than they are multiplied, so that a kernel of Marlin's kind unpacks
+/// them.
+bool unpacks_weights(const Operation& operation, const Precision& precision, const Platform& platform) {
+    return operation.kind == OperationKind::linear &&
+           bits_of(stored_format(operation, precision)) < bits_of(platform.device.computed_in(operation.math));
+}
+
+/// Products of unpacked weights where the stack says how fast its kernels for them are (Stack::unpacked_speed): whole tiles
+/// beyond few rows; reading hides behind computing, or computing behind reading.
+Rates unpacked_rates(const Operation& operation, const Platform& platform) {
+    const Stack& stack = platform.stack;
+    const double unpacked = stack.unpacked_speed * platform.device.peak_for(NumberFormat::fp32).value();
+    KernelLaw law;
+    law.bandwidth_share = stack.memory_efficiency;
+    law.peak_share = std::min(stack.compute_efficiency, unpacked / platform.device.peak_for(operation.math).value());
+    law.startup = stack.startup_of_kernels(platform.by_laws()) * operation.launches;
+    const double few = stack.unpacked_few_rows, tile = stack.unpacked_row_tile;
+    law.knots[0] = {few, 1.0};
+    if (tile > few) {
+        law.knots[1] = {few + 1.0, tile - few};
+        law.knots[2] = {tile, 0.0};
+    }
+    return measured_rates(law, data_sheet_rates(operation, platform), operation);
+}
+
 /// Products of few rows where a stack has kernels of its own for them: on vector units with quantised weights
-/// (Stack::vector_rows), until matrix units are as fast, and whole tiles on those (Stack::row_tile), but for a single row.
-/// Nothing where there are none.
+/// (Stack::vector_rows), until matrix units are as fast, and whole tiles on those (Stack::row_tile), but for a single row; or
+/// for weights that are unpacked (unpacked_rates). Nothing where there are none.
 std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (operation.kind == OperationKind::experts) {
         return few_expert_rows_rates(operation, platform);
@@ -124,8 +155,10 @@ std::optional<Rates> few_row_rates(const Operation& operation, const Precision& 
         return std::nullopt;
     }
     const Stack& stack = platform.stack;
-    const Storage& stored = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
-    const bool quantised = bits_of(weight_format(precision, operation.name, stored).storage.format) <= 8.0;
+    if (stack.unpacked_speed > 0.0 && unpacks_weights(operation, precision, platform)) {
+        return unpacked_rates(operation, platform);
+    }
+    const bool quantised = bits_of(stored_format(operation, precision)) <= 8.0;
     const double vector_rows = quantised ? stack.vector_rows : 0.0;
     const double tile = row_tile_on(stack, platform.device);
     if (vector_rows <= 0.0 && tile <= 1.0) {
@@ -147,17 +180,6 @@ std::optional<Rates> few_row_rates(const Operation& operation, const Precision& 
     }
     law.knots[knot] = {std::max({rows, cost, tile}), 0.0};
     return measured_rates(law, data_sheet_rates(operation, platform), operation);
-}
-
-/// Whether a linear layer's weights are stored narrower than they are multiplied, so that a kernel of Marlin's kind unpacks
-/// them.
-bool unpacks_weights(const Operation& operation, const Precision& precision, const Platform& platform) {
-    if (operation.kind != OperationKind::linear) {
-        return false;
-    }
-    const Storage& otherwise = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
-    const NumberFormat stored = weight_format(precision, operation.name, otherwise).storage.format;
-    return bits_of(stored) < bits_of(platform.device.computed_in(operation.math));
 }
 
 /// The law of linear layers whose weights are unpacked: tiles of 8 rows or of whole 16 (m_block_size_8, and up to four blocks

@@ -247,6 +247,23 @@ std::string link_problem(const Platform& platform) {
 
 }  // namespace
 
+namespace {
+
+/// Why the target cannot run the kernels of experts that the user picked, as a sentence; empty if it can, or if none are
+/// picked.
+std::string kernels_problem(const RoundSetup& setup) {
+    const ExpertKernels& kernels = setup.platform.stack.expert_kernels;
+    const bool has_experts = kind_of_model(setup.target).ends_with("mixture");
+    const NumberFormat stored = setup.precision.experts.format;
+    if (kernels.name.empty() || (has_experts && stored == kernels.weights)) {
+        return {};
+    }
+    return "the kernels '" + kernels.name + "' serve experts in " + std::string(name_of(kernels.weights)) + "; " +
+           setup.target.name + (has_experts ? " stores them in " + std::string(name_of(stored)) : " has no experts");
+}
+
+}  // namespace
+
 std::vector<std::string> problems_of(const RoundSetup& setup) {
     std::vector<std::string> problems = problems_of(setup.target);
     const auto add = [&problems](std::vector<std::string> more) { problems.insert(problems.end(), more.begin(), more.end()); };
@@ -282,6 +299,9 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     }
     if (const std::string missing = setup.platform.stack.rollback_problem(setup.rollback); !missing.empty()) {
         problems.push_back(missing);
+    }
+    if (const std::string wrong = kernels_problem(setup); !wrong.empty()) {
+        problems.push_back(wrong);
     }
     if (setup.output_tokens > 0.0 && setup.prompt_tokens <= 0.0) {
         problems.emplace_back("a steady state (output_tokens) needs the length of its prompts (prompt_tokens)");

@@ -134,6 +134,10 @@ struct Stack {
     /// fp32 peak and after their weights are read (llama.cpp's mul_mat_vec_q); 0 = none do.
     double vector_rows = 0.0;
     double vector_efficiency = 1.0;
+    /// Products whose weights are unpacked (stored narrower than they are multiplied) reach this times the fp32 peak, since
+    /// vector units unpack them; beyond unpacked_few_rows rows in tiles of at least unpacked_row_tile (TensorRT Edge-LLM's int4
+    /// kernels). 0 = like others.
+    double unpacked_speed = 0.0, unpacked_few_rows = 1.0, unpacked_row_tile = 1.0;
     /// Products of two rows and more compute tiles of at least so many rows, and weights are read beside that (MLX's GEMM);
     /// matrix_row_tile on devices whose matrix units are faster than fp32. 0 = they follow the rows.
     double row_tile = 0.0, matrix_row_tile = 0.0;

@@ -33,7 +33,9 @@ std::string label_of(const sim::Platform& platform) {
     if (platform.accelerator) {
         return label;
     }
-    const std::string stack = platform.mode == sim::CostMode::hoi ? "" : ", " + platform.stack.name;
+    const std::string& kernels = platform.stack.expert_kernels.name;
+    const std::string stack =
+        platform.mode == sim::CostMode::hoi ? "" : ", " + platform.stack.name + (kernels.empty() ? "" : " with " + kernels);
     return label + stack + (platform.mode == default_mode(platform) ? "" : fmt::format(", {} mode", name_of(platform.mode)));
 }
 

@@ -265,8 +265,8 @@ TEST_CASE("loads and distributions of lengths") {
 }
 
 TEST_CASE("kernels of experts are picked in a platform, by a name that is known") {
-    const char* input = R"({"target": "glm-5", "platform": {"device": "rtx-pro-6000", "tensor_parallel": 8, "stack": "sglang",
-                            "expert_kernels": "KERNELS"}, "batch": 4, "context": 512})";
+    const char* input = R"({"target": {"model": "glm-5", "precision": "nvfp4"}, "batch": 4, "context": 512, "platform":
+                            {"device": "rtx-pro-6000", "tensor_parallel": 8, "stack": "sglang", "expert_kernels": "KERNELS"}})";
     const auto with_kernels = [&](const char* name) {
         std::string text = input;
         return text.replace(text.find("KERNELS"), 7, name);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "hardware/catalogue.h"
 #include "setups.h"
@@ -50,15 +51,11 @@ ExpertKernels kernels_of(double few_rows, double more_readings) {
 
 TEST_CASE("picked kernels cost nothing up to few rows, and further readings of what is touched beyond") {
     const ExpertKernels kernels = kernels_of(64.0, 2.0);
-    const auto added = [&](double batch, NumberFormat weights) {
-        return step(plain_with(kernels, weights), batch) - step(plain_with({}, weights), batch);
-    };
-    CHECK(added(8.0, NumberFormat::fp4) == 0.0);  // 8 tokens with 8 experts each: 64 rows
-    CHECK(added(9.0, NumberFormat::int4) == 0.0);
+    const auto added = [&](double batch) { return step(plain_with(kernels), batch) - step(plain_with({}), batch); };
+    CHECK(added(8.0) == 0.0);  // 8 tokens with 8 experts each: 64 rows
     // 4 bits a parameter and 8 for each 16 of them.
     const double touched = experts * (1.0 - std::pow(1.0 - active / experts, 9.0));
-    CHECK(added(9.0, NumberFormat::fp4) ==
-          Approx(2.0 * layers * touched * expert_parameters * (4.0 + 0.5) / 8.0 / 1792e9).epsilon(1e-9));
+    CHECK(added(9.0) == Approx(2.0 * layers * touched * expert_parameters * (4.0 + 0.5) / 8.0 / 1792e9).epsilon(1e-9));
 }
 
 TEST_CASE("steps beyond few rows take longer in calibrated mode, too, and hide nothing of it") {
@@ -73,6 +70,15 @@ TEST_CASE("steps beyond few rows take longer in calibrated mode, too, and hide n
     CHECK(step(with, 8.0) == step(without, 8.0));
     const double touched = experts * (1.0 - std::pow(1.0 - active / experts, 16.0));
     CHECK(step(with, 16.0) - step(without, 16.0) == Approx(layers * touched * expert_parameters * 2.0 / 3350e9).epsilon(0.01));
+}
+
+TEST_CASE("kernels are refused for targets without such experts") {
+    RoundSetup dense = plain_with(kernels_of(64.0, 1.0));
+    dense.target = model("llama-3-8b");
+    CHECK(problems_of(dense) == std::vector<std::string>{"the kernels 'mine' serve experts in fp4; llama-3-8b has no experts"});
+    CHECK(problems_of(plain_with(kernels_of(64.0, 1.0), NumberFormat::int4)) ==
+          std::vector<std::string>{"the kernels 'mine' serve experts in fp4; qwen3-30b-a3b stores them in int4"});
+    CHECK(problems_of(plain_with(kernels_of(64.0, 1.0))).empty());
 }
 
 TEST_CASE("the catalogue's kernels of experts load, say where their numbers come from, and refuse nonsense") {

@@ -93,6 +93,33 @@ TEST_CASE("weights that are unpacked are read as fast as wide ones: no tile of 1
     CHECK(step(NumberFormat::int4, 512.0) == Approx(step(NumberFormat::bf16, 512.0)).epsilon(0.25));
 }
 
+TEST_CASE("a stack may say how fast it multiplies weights that it unpacks: by vector units, beyond few rows in whole tiles") {
+    RoundSetup setup;
+    setup.target = model("llama-3.1-8b");
+    setup.precision = checkpoint_precision(NumberFormat::int4, NumberFormat::bf16);
+    setup.platform = platform("rtx-3090", "ideal");
+    setup.speculations = {chain(0)};
+    const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
+    const double alone = step(1.0), many = step(512.0);
+    setup.platform.stack.unpacked_speed = 0.5;  // of 35.6 TFLOP/s
+    setup.platform.stack.unpacked_few_rows = 4.0;
+    setup.platform.stack.unpacked_row_tile = 32.0;
+    const double row = 2.0 * static_cast<double>(body_parameters(setup.target)) / (0.5 * 35.6e12);
+    CHECK(step(1.0) == Approx(alone).epsilon(0.01));  // reading hides a row
+    CHECK(step(4.0) == Approx(alone).epsilon(0.05));
+    const double rest = step(5.0) - 32.0 * row;  // the head, in 16 bits, and what is read of it
+    CHECK(rest > 0.0);
+    CHECK(rest < 0.3 * alone);
+    CHECK(step(32.0) == Approx(step(5.0)).epsilon(0.02));
+    CHECK(step(48.0) - step(32.0) == Approx(16.0 * row).epsilon(0.02));
+    CHECK(step(512.0) > 3.0 * many);
+    // Weights that matrix units compute as they are stored are not unpacked.
+    setup.precision = uniform_precision(NumberFormat::bf16);
+    const double wide = step(8.0);
+    setup.platform.stack.unpacked_speed = 0.0;
+    CHECK(step(8.0) == wide);
+}
+
 TEST_CASE("two rows and more compute a whole tile, beside reading the weights") {
     RoundSetup setup;
     setup.target = model("llama-3.1-8b");

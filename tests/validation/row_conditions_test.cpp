@@ -226,6 +226,7 @@ TEST_CASE("rows that name kernels of experts in their format or series run with 
                                                      "input_len": 512, "output_len": 64, "target_precision": "{}")",
                                                    format));
         text.replace(text.find(R"("series": "s")"), 13, fmt::format(R"("series": "{}")", series));
+        text.replace(text.find("Llama-3.1-8B-Instruct"), 21, "Qwen3-30B-A3B");
         std::vector<std::string> notes;
         const MeasuredPoints read = points_of(requests::read_speculation_rows(written("kernels.json", text), notes), parts());
         REQUIRE(read.points.size() == 1);
