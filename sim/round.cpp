@@ -253,13 +253,13 @@ namespace {
 /// picked.
 std::string kernels_problem(const RoundSetup& setup) {
     const ExpertKernels& kernels = setup.platform.stack.expert_kernels;
-    const bool has_experts = kind_of_model(setup.target).ends_with("mixture");
-    const NumberFormat stored = setup.precision.experts.format;
-    if (kernels.name.empty() || (has_experts && stored == kernels.weights)) {
+    if (kernels.name.empty() || serves(kernels, setup.target, setup.precision)) {
         return {};
     }
+    const bool has_experts = kind_of_model(setup.target).ends_with("mixture");
     return "the kernels '" + kernels.name + "' serve experts in " + std::string(name_of(kernels.weights)) + "; " +
-           setup.target.name + (has_experts ? " stores them in " + std::string(name_of(stored)) : " has no experts");
+           setup.target.name +
+           (has_experts ? " stores them in " + std::string(name_of(setup.precision.experts.format)) : " has no experts");
 }
 
 }  // namespace

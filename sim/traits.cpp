@@ -21,6 +21,10 @@ std::string kind_of_model(const Model& model) {
     return has_experts(model) ? (hybrid ? "hybrid mixture" : "mixture") : (hybrid ? "hybrid" : "dense");
 }
 
+bool serves(const ExpertKernels& kernels, const Model& model, const Precision& precision) {
+    return has_experts(model) && precision.experts.format == kernels.weights;
+}
+
 std::string engine_of_stack(const std::string& stack) {
     const std::size_t dash = stack.rfind('-');
     const bool versioned =

@@ -1,14 +1,19 @@
-// What errors of predictions are grouped by.
+// What kind a model or a stack is: what errors of predictions are grouped by, and what picked kernels serve.
 #pragma once
 
 #include <string>
 
 #include "sim/model.h"
+#include "sim/precision.h"
+#include "sim/stack.h"
 
 namespace treeline::sim {
 
 /// "dense", "mixture", "hybrid" or "hybrid mixture".
 std::string kind_of_model(const Model& model);
+
+/// Whether these kernels serve the model's experts as they are stored.
+bool serves(const ExpertKernels& kernels, const Model& model, const Precision& precision);
 
 /// "vllm" of the stack "vllm-0.10", "tensorrt-llm" of itself: versions begin with a digit.
 std::string engine_of_stack(const std::string& stack);

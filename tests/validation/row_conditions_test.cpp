@@ -221,12 +221,12 @@ TEST_CASE("conditions that say nothing or state no source are answered with a se
 }
 
 TEST_CASE("rows that name kernels of experts in their format or series run with those") {
-    const auto kernels = [](const char* series, const char* format) {
+    const auto kernels = [](const char* series, const char* format, const char* model = "Qwen3-30B-A3B") {
         std::string text = speculation(fmt::format(R"(, "speedup": 1.2, "draft_tokens": 3, "batch_or_concurrency": 8, "tp": 1,
                                                      "input_len": 512, "output_len": 64, "target_precision": "{}")",
                                                    format));
         text.replace(text.find(R"("series": "s")"), 13, fmt::format(R"("series": "{}")", series));
-        text.replace(text.find("Llama-3.1-8B-Instruct"), 21, "Qwen3-30B-A3B");
+        text.replace(text.find("Llama-3.1-8B-Instruct"), 21, model);
         std::vector<std::string> notes;
         const MeasuredPoints read = points_of(requests::read_speculation_rows(written("kernels.json", text), notes), parts());
         REQUIRE(read.points.size() == 1);
@@ -236,4 +236,10 @@ TEST_CASE("rows that name kernels of experts in their format or series run with 
     CHECK(kernels("s", "nvfp4 (b12x W4A16 MoE)") == "b12x-w4a16");
     CHECK(kernels("s", "nvfp4 (b12x MoE)") == "b12x");
     CHECK(kernels("glm5/b12x/ctx0", "nvfp4") == "b12x");
+    // Where they do not serve the experts, the row is priced as the engine runs them.
+    CHECK(kernels("glm5/b12x/ctx0", "fp8").empty());
+    CHECK(kernels("qwen/b12x/ctx0", "nvfp4", "Qwen3-8B").empty());
+    for (const ConditionEntry& condition : parts().names.conditions) {
+        CHECK((condition.expert_kernels.empty() || parts().expert_kernels.contains(condition.expert_kernels)));
+    }
 }

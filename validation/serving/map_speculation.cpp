@@ -214,7 +214,12 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
         }
         set_lengths(row, parts.names, point);
         point.attends_to_all = row.attends_to_all;
-        point.expert_kernels = row.expert_kernels;
+        // A build named after its kernels runs its own for experts that those do not serve.
+        const auto kernels = parts.expert_kernels.find(row.expert_kernels);
+        if (kernels != parts.expert_kernels.end() &&
+            sim::serves(kernels->second, parts.models.at(point.model), point.precision)) {
+            point.expert_kernels = row.expert_kernels;
+        }
         point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
         if (reads_faster_than_memory(row, parts, point) && !assume_narrower_format(row, place, parts, point)) {
             result.left_out.push_back({i, "faster than its checkpoint can be read: the format is not stated", row.format, {}});
