@@ -21,6 +21,11 @@ sim::CostMode default_mode(const sim::Platform& platform) {
     return platform.device.calibration && platform.stack.calibrated ? sim::CostMode::calibrated : sim::CostMode::roofline;
 }
 
+std::string label_of(const sim::Stack& stack) {
+    const std::string& kernels = stack.expert_kernels.name;
+    return stack.name + (kernels.empty() ? "" : " with " + kernels);
+}
+
 std::string label_of(const sim::Platform& platform) {
     std::string label = platform.device.name;
     if (platform.devices() > 1.0) {
@@ -33,9 +38,7 @@ std::string label_of(const sim::Platform& platform) {
     if (platform.accelerator) {
         return label;
     }
-    const std::string& kernels = platform.stack.expert_kernels.name;
-    const std::string stack =
-        platform.mode == sim::CostMode::hoi ? "" : ", " + platform.stack.name + (kernels.empty() ? "" : " with " + kernels);
+    const std::string stack = platform.mode == sim::CostMode::hoi ? "" : ", " + label_of(platform.stack);
     return label + stack + (platform.mode == default_mode(platform) ? "" : fmt::format(", {} mode", name_of(platform.mode)));
 }
 

@@ -274,6 +274,7 @@ TEST_CASE("kernels of experts are picked in a platform, by a name that is known"
     const sweeps::PointInput point = read(with_kernels("b12x"), read_point);
     CHECK(point.platform.stack.expert_kernels.name == "b12x");
     CHECK(point.platform.stack.expert_kernels.few_rows == 64.0);
+    CHECK(sweeps::label_of(point.platform) == "8 x rtx-pro-6000 (pcie), sglang-0.5.6 with b12x");
     const std::vector<std::string> unknown = problems(with_kernels("b12"), read_point);
     REQUIRE(unknown.size() == 1);
     CHECK(unknown[0].find("b12x") != std::string::npos);
