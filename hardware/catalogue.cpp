@@ -12,21 +12,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using Json = nlohmann::ordered_json;
+
 const CatalogueFolders device_folders = {"gpu", "cpu"};
 const CatalogueFolders stack_folders = {"stacks"};
 const CatalogueFolders expert_kernel_folders = {"expert_kernels"};
 
 template <class T, class Read>
-json::Described<T> load(const fs::path& file, Read read) {
-    json::Document document = json::Document::load(file);
+json::Described<T> described_in(json::Document document, Read read) {
     json::Reader root = document.root();
-    T value = read(root, file.stem().string());
+    T value = read(root, fs::path(document.name()).stem().string());
     // Sentences about values that could not be read would only repeat what is already said.
     if (document.problems().empty()) {
         document.add_problems(problems_of(value));
     }
     document.throw_if_problems();
     return {std::move(value), document.provenance()};
+}
+
+template <class T, class Read>
+json::Described<T> load(const fs::path& file, Read read) {
+    return described_in<T>(json::Document::load(file), read);
 }
 
 /// The measured device that `key` of the description `file` names.
@@ -82,6 +88,31 @@ void add_all_reduces_of_link(const fs::path& catalogue, const fs::path& file, si
     device.calibration->source += "; all-reduces over " + link.name + " as on " + measured.name;
 }
 
+/// Where the description of that stack lies.
+fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) {
+    const std::vector<std::string> names = stack_names(catalogue);
+    if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
+        if (const auto newest = newest_version(names, name_or_path)) {
+            return catalogue_file(catalogue, stack_folders, "software stack", *newest);
+        }
+        if (const auto nearest = nearest_version(names, name_or_path)) {
+            throw text::InputError({"there is no software stack \"" + name_or_path + "\"; the nearest version known is \"" +
+                                    *nearest + "\", the newest one \"" +
+                                    *newest_version(names, stack_version(name_or_path).engine) + "\"."});
+        }
+    }
+    return catalogue_file(catalogue, stack_folders, "software stack", name_or_path, engines_of(names));
+}
+
+/// Where the description lies that `file` extends.
+fs::path extended_file(const fs::path& catalogue, const fs::path& file, const std::string& name_or_path) {
+    try {
+        return stack_file(catalogue, name_or_path);
+    } catch (const text::InputError& error) {
+        throw text::InputError({file.string() + ": extends: " + error.what()});
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> device_names(const fs::path& catalogue) { return catalogue_names(catalogue, device_folders); }
@@ -112,23 +143,31 @@ json::Described<sim::Device> load_uncalibrated_device(const fs::path& catalogue,
     return load<sim::Device>(catalogue_file(catalogue, device_folders, "device", name_or_path), read_device);
 }
 
-fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) {
-    const std::vector<std::string> names = stack_names(catalogue);
-    if (std::find(names.begin(), names.end(), name_or_path) == names.end()) {
-        if (const auto newest = newest_version(names, name_or_path)) {
-            return catalogue_file(catalogue, stack_folders, "software stack", *newest);
+json::Document stack_document(const fs::path& catalogue, const std::string& name_or_path) {
+    constexpr std::size_t most_files = 8;
+    std::vector<fs::path> files;
+    Json merged = Json::object();
+    for (std::string next = name_or_path; !next.empty();) {
+        files.push_back(files.empty() ? stack_file(catalogue, next) : extended_file(catalogue, files.back(), next));
+        if (files.size() > most_files) {
+            throw text::InputError({files.front().string() + ": extends: more than " + std::to_string(most_files) +
+                                    " descriptions extend one another, or they do so in a circle"});
         }
-        if (const auto nearest = nearest_version(names, name_or_path)) {
-            throw text::InputError({"there is no software stack \"" + name_or_path + "\"; the nearest version known is \"" +
-                                    *nearest + "\", the newest one \"" +
-                                    *newest_version(names, stack_version(name_or_path).engine) + "\"."});
+        json::Document document = json::Document::load(files.back());
+        json::Reader root = document.root();
+        next = root.text_or("extends", "");
+        document.throw_if_problems();
+        for (const auto& [key, value] : root.raw().items()) {
+            if (key != "extends" && !merged.contains(key)) {
+                merged[key] = value;
+            }
         }
     }
-    return catalogue_file(catalogue, stack_folders, "software stack", name_or_path, engines_of(names));
+    return json::Document::of(std::move(merged), files.front().string());
 }
 
 json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
-    return load<sim::Stack>(stack_file(catalogue, name_or_path), read_stack);
+    return described_in<sim::Stack>(stack_document(catalogue, name_or_path), read_stack);
 }
 
 json::Described<sim::ExpertKernels> load_expert_kernels(const fs::path& catalogue, const std::string& name_or_path) {

@@ -26,9 +26,10 @@ std::vector<std::string> expert_kernel_names(const std::filesystem::path& catalo
 json::Described<sim::Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// The same without the calibration file that the description may name.
 json::Described<sim::Device> load_uncalibrated_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
-/// Where the description of that stack lies. An engine's plain name ("vllm") is its newest version; for a version that the
-/// catalogue lacks, the InputError names the nearest one (hardware/stack_versions.h).
-std::filesystem::path stack_file(const std::filesystem::path& catalogue, const std::string& name_or_path);
+/// The description of that stack, laid over the one that it extends: a key that both have is its own, and null takes a key
+/// away. An engine's plain name ("vllm") is its newest version; for a version that the catalogue lacks, the InputError names
+/// the nearest one (hardware/stack_versions.h).
+json::Document stack_document(const std::filesystem::path& catalogue, const std::string& name_or_path);
 json::Described<sim::Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// Kernels of experts that a user may pick in a stack (hardware/expert_kernels).
 json::Described<sim::ExpertKernels> load_expert_kernels(const std::filesystem::path& catalogue,

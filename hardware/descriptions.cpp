@@ -20,7 +20,15 @@ void read_peaks(Reader reader, sim::Device& device) {
     reader.finish();
 }
 
-sim::Interconnect read_interconnect(Reader& reader) {
+sim::GatherCosts read_gather(Reader reader) {
+    const sim::GatherCosts costs{reader.seconds("latency"), reader.seconds("bulk_latency"),
+                                 reader.bytes_per_second("bandwidth"), reader.bytes_per_second("bulk_bandwidth")};
+    reader.finish();
+    return costs;
+}
+
+/// The link, and the same again under another name where engines have an all-reduce of their own that is run on request.
+void read_interconnect(Reader& reader, std::vector<sim::Interconnect>& links) {
     sim::Interconnect link;
     link.name = reader.text("name");
     link.bandwidth = reader.bytes_per_second("bandwidth");
@@ -29,8 +37,17 @@ sim::Interconnect read_interconnect(Reader& reader) {
         link.domain = reader.ratio("domain", 2.0, 1e6);
     }
     link.all_reduces_of = reader.text_or("all_reduces_of", "");
+    if (reader.has("gather")) {
+        link.gather = read_gather(reader.object("gather"));
+    }
+    links.push_back(link);
+    if (auto own = reader.optional_object("one_shot")) {
+        link.name = own->text("name");
+        link.one_shot = {own->seconds("latency"), own->bytes_per_second("bandwidth"), own->bytes("limit")};
+        own->finish();
+        links.push_back(std::move(link));
+    }
     reader.finish();
-    return link;
 }
 
 /// A list of policies by name, empty without the key.
@@ -135,7 +152,7 @@ sim::Device read_device(Reader& reader, std::string name) {
     }
     if (reader.has("interconnects")) {
         for (Reader& link : reader.objects("interconnects")) {
-            device.interconnects.push_back(read_interconnect(link));
+            read_interconnect(link, device.interconnects);
         }
     }
     if (reader.has("calibration")) {
@@ -176,7 +193,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
     stack.host_per_verified_layer = seconds_or("host_per_verified_layer", Seconds(0.0));
-    stack.host_per_shared_layer = seconds_or("host_per_shared_layer", Seconds(0.0));
+    stack.per_sparse_token = seconds_or("per_sparse_token", Seconds(0.0));
     stack.per_layer = seconds_or("per_layer", Seconds(0.0));
     stack.per_expert_layer = seconds_or("per_expert_layer", Seconds(0.0));
     stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));

@@ -17,7 +17,7 @@ std::string as_csv(const calibrate::ServingFit& fit) { return reports::serving_f
 
 std::string fitted_stack_json(const calibrate::ServingFit& fit, const std::string& stack,
                               const requests::Catalogue& catalogue) {
-    json::Document base = json::Document::load(hardware::stack_file(catalogue.hardware, stack));
+    json::Document base = hardware::stack_document(catalogue.hardware, stack);
     return reports::stack_description(fit, base.root().raw()).dump(2) + "\n";
 }
 

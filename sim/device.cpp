@@ -134,6 +134,16 @@ void check_interconnects(const Device& device, Constraints& constraints) {
         constraints.require_positive(link.bandwidth, what + ".bandwidth");
         constraints.require(std::isfinite(link.latency.value()) && link.latency.value() >= 0.0 && link.latency.value() < 1.0,
                             what + ".all_reduce_latency must lie between 0 and 1 s");
+        constraints.require_known_or_zero(link.one_shot.limit, what + ".one_shot.limit");
+        if (link.one_shot.limit > Bytes(0.0)) {
+            constraints.require_positive(link.one_shot.latency, what + ".one_shot.latency");
+            constraints.require_positive(link.one_shot.bandwidth, what + ".one_shot.bandwidth");
+        }
+        if (link.gather.bandwidth > BytesPerSecond(0.0)) {
+            constraints.require_positive(link.gather.latency, what + ".gather.latency");
+            constraints.require_positive(link.gather.bulk_latency, what + ".gather.bulk_latency");
+            constraints.require_positive(link.gather.bulk_bandwidth, what + ".gather.bulk_bandwidth");
+        }
         constraints.require(std::isfinite(link.domain) && (link.domain == 0.0 || link.domain >= 2.0),
                             what + ".domain must be at least 2 devices");
         constraints.require(i == 0 || link.bandwidth <= device.interconnects[i - 1].bandwidth,

@@ -12,6 +12,21 @@
 
 namespace treeline::sim {
 
+/// An all-reduce of one step, in which every rank reads what all others hold: t − 1 messages of S bytes, where a ring moves
+/// 2·(t − 1)/t of them.
+struct OneShotAllReduce {
+    Seconds latency;           ///< of a few bytes
+    BytesPerSecond bandwidth;  ///< at which one rank reads from the others
+    Bytes limit;               ///< of a message; larger ones take the ring. 0 = there is none
+};
+
+/// What all-gathers and reduce-scatters take where they were measured, with B bytes that a rank receives: the less of
+/// latency + B/bandwidth and bulk_latency + B/bulk_bandwidth, a library's protocols for small and for large messages.
+struct GatherCosts {
+    Seconds latency, bulk_latency;
+    BytesPerSecond bandwidth, bulk_bandwidth;  ///< 0 = not measured: each is half an all-reduce
+};
+
 /// A link between the devices of a tensor-parallel group.
 struct Interconnect {
     std::string name;            ///< short, as users select it ("nvlink", "pcie")
@@ -19,6 +34,8 @@ struct Interconnect {
     Seconds latency;             ///< of one all-reduce of a few bytes
     double domain = 0.0;         ///< the most devices it joins (those of a host, or of a switch); 0 = any number
     std::string all_reduces_of;  ///< measured device whose all-reduces over its fastest link stand in; empty = none
+    OneShotAllReduce one_shot{};  ///< an engine's own, for small messages
+    GatherCosts gather{};
 
     [[nodiscard]] bool joins(double ranks) const { return domain <= 0.0 || ranks <= domain; }
 };

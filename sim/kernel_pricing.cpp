@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 
 #include "sim/law_choice.h"
@@ -22,14 +23,50 @@ double share_over(const Interconnect& link, const Operation& operation, const Pl
     return exchange && &link != &fastest && fastest.domain > 0.0 ? 1.0 - fastest.domain / operation.ranks : 1.0;
 }
 
+/// No kernel of an engine's own moves each byte twice.
+constexpr Seconds no_two_shot(std::numeric_limits<double>::infinity());
+
+KernelLaw law_of_one_shot(const Interconnect& link) {
+    KernelLaw law;
+    law.startup = link.one_shot.latency;
+    law.collective.one_shot_share = link.one_shot.bandwidth / link.bandwidth;
+    law.collective.two_shot = no_two_shot;
+    law.collective.limit = link.one_shot.limit;
+    law.collective.ring = link.latency;
+    return law;
+}
+
+KernelLaw law_of_gathers(const Interconnect& link) {
+    KernelLaw law;
+    law.startup = link.gather.latency;
+    law.collective.by_ring = 1.0;
+    law.collective.one_shot_share = link.gather.bandwidth / link.bandwidth;
+    law.collective.two_shot = no_two_shot;
+    law.collective.ring = link.gather.bulk_latency;
+    law.collective.ring_share = link.gather.bulk_bandwidth / link.bandwidth;
+    return law;
+}
+
+/// What the link's description says. An all-gather or a reduce-scatter is half an all-reduce, which is one after the other.
+Rates collective_rates(const Interconnect& link, const Operation& operation, const Platform& platform) {
+    Rates rates;
+    const bool gathers = operation.kernel == KernelClass::all_gather;
+    rates.startup = link.latency * (gathers ? 0.5 : 1.0);
+    rates.per_byte = 1.0 / link.bandwidth * share_over(link, operation, platform);
+    if (!operation.kernel && link.one_shot.limit > Bytes(0.0)) {
+        return measured_rates(law_of_one_shot(link), rates, operation);
+    }
+    if (gathers && link.gather.bandwidth > BytesPerSecond(0.0)) {
+        return measured_rates(law_of_gathers(link), rates, operation);
+    }
+    return rates;
+}
+
 Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
     Rates rates;
     if (operation.kind == OperationKind::collective) {
-        if (const Interconnect* link = link_between(platform, operation.ranks)) {
-            rates.startup = link->latency;
-            rates.per_byte = 1.0 / link->bandwidth * share_over(*link, operation, platform);
-        }
-        return rates;
+        const Interconnect* link = link_between(platform, operation.ranks);
+        return link != nullptr ? collective_rates(*link, operation, platform) : rates;
     }
     rates.per_byte = 1.0 / platform.device.bandwidth;
     rates.per_flop = 1.0 / platform.device.peak_for(operation.math);

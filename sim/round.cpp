@@ -351,27 +351,32 @@ bool mixes_tokens(const Block& block) {
            !std::holds_alternative<Projection>(block.kind);
 }
 
-/// What the layers of the target add to a round on the host: those of latent attention where their verification is captured in
-/// pieces, and all others. A layer is a block that mixes tokens with the feed-forward blocks after it, if any: models that
-/// count each block as a layer (Nemotron-H) have half as many.
-Seconds host_of_layers(const RoundSetup& setup) {
-    const Stack& stack = setup.platform.stack;
-    const bool pieces = setup.platform.latent_heads_per_read() > 0.0;
-    double in_pieces = 0.0, others = 0.0;
+/// Layers of the target that add to a round beside kernels. A layer is a block that mixes tokens with the feed-forward blocks
+/// after it, if any: models that count each block as a layer (Nemotron-H) have half as many.
+struct VerifiedLayers {
+    double in_pieces = 0.0;  ///< latent attention whose verification is captured in pieces
+    double others = 0.0;
+    double sparse = 0.0;  ///< of both: latent attention that picks what it reads
+};
+
+VerifiedLayers verified_layers(const RoundSetup& setup) {
+    const bool pieces = setup.platform.latent_heads_per_read() > 0.0 &&
+                        setup.platform.stack.host_per_piecewise_layer > Seconds(0.0);
+    VerifiedLayers layers;
     for (const std::size_t kind : setup.target.order) {
         for (const Block& block : setup.target.kinds[kind].blocks) {
-            const bool in_piece = pieces && (std::holds_alternative<LatentAttention>(block.kind) ||
-                                             std::holds_alternative<CompressedAttention>(block.kind));
-            in_pieces += in_piece ? 1.0 : 0.0;
-            others += !in_piece && mixes_tokens(block) ? 1.0 : 0.0;
+            const auto* latent = std::get_if<LatentAttention>(&block.kind);
+            const bool in_piece = pieces && (latent != nullptr || std::holds_alternative<CompressedAttention>(block.kind));
+            layers.in_pieces += in_piece ? 1.0 : 0.0;
+            layers.others += !in_piece && mixes_tokens(block) ? 1.0 : 0.0;
+            layers.sparse += latent != nullptr && latent->indexer ? 1.0 : 0.0;
         }
     }
     // Measured of mixtures of experts; of dense models and hybrids nothing says that their layers cost more to verify.
     if (kind_of_model(setup.target) != "mixture") {
-        others = 0.0;
+        layers.others = 0.0;
     }
-    const Seconds shared = setup.platform.parallel.context > 1.0 ? stack.host_per_shared_layer : Seconds(0.0);
-    return (stack.host_per_piecewise_layer + shared) * in_pieces + stack.host_per_verified_layer * others;
+    return layers;
 }
 
 double recurrent_layers(const DrafterPlan& drafter) {
@@ -400,13 +405,17 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
     if (setup.platform.mode != CostMode::hoi) {
         const Stack& stack = setup.platform.stack;
         const Seconds drafter_states = stack.eager_launch * (stack.calls_per_draft_layer * recurrent_layers(drafter));
-        round.host_per_round = (stack.host_per_round + host_of_layers(setup) + drafter_states) * stack.time_factor;
+        const VerifiedLayers layers = verified_layers(setup);
+        const Seconds of_layers =
+            stack.host_per_piecewise_layer * layers.in_pieces + stack.host_per_verified_layer * layers.others;
+        round.host_per_round = (stack.host_per_round + of_layers + drafter_states) * stack.time_factor;
         round.host_per_sequence = drafter.host_per_round_and_sequence * stack.time_factor;
         round.host_per_tree = stack.host_per_tree * stack.time_factor;
         round.host_per_tree_token = stack.host_per_tree_token * stack.time_factor;
         round.host_per_grown_token = stack.host_per_grown_token * stack.time_factor;
         round.host_per_unrolled_token = stack.host_per_unrolled_token * stack.time_factor;
-        round.host_per_draft_token = stack.host_per_draft_token * stack.time_factor;
+        round.host_per_draft_token =
+            (stack.host_per_draft_token + stack.per_sparse_token * layers.sparse) * stack.time_factor;
         round.step_per_sequence = stack.host_per_sequence * stack.time_factor;
         round.step_per_token = stack.host_per_verified_token * stack.time_factor;
     }

@@ -121,7 +121,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
             "calls_per_draft_layer must lie between 0 and 1000");
     require_overhead(stack.host_per_piecewise_layer, 0.01, "host_per_piecewise_layer");
     require_overhead(stack.host_per_verified_layer, 0.01, "host_per_verified_layer");
-    require_overhead(stack.host_per_shared_layer, 0.01, "host_per_shared_layer");
+    require_overhead(stack.per_sparse_token, 0.01, "per_sparse_token");
     require_overhead(stack.host_per_sampling, 10.0, "host_per_sampling");
     require_overhead(stack.kernel_startup, 0.01, "kernel_startup");
     require_overhead(stack.eager_launch, 0.01, "eager_launch");

@@ -113,9 +113,9 @@ struct Stack {
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;
-    /// What a layer of host_per_piecewise_layer adds where ranks share the cached tokens: queries gathered and outputs merged
-    /// between the pieces.
-    Seconds host_per_shared_layer;
+    /// What each token of a draft, root included, adds in each layer whose latent attention picks what it reads: kernels that
+    /// take such a verification as a prompt.
+    Seconds per_sparse_token;
     Seconds host_per_sampling;  ///< for each pass that samples: distributions, random numbers, residuals
     /// The drafter's passes are replayed from captured graphs, although the target's may be launched kernel by kernel.
     bool draft_graphs = false;

@@ -45,8 +45,7 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
                                                          : requests::fit_runs(flags.runs, point, catalogue);
     const bool writes = flags.common.output != "-";
     if (writes) {
-        json::Document base =
-            json::Document::load(hardware::stack_file(catalogue.hardware, requests::given(point, "platform.stack")).string());
+        json::Document base = hardware::stack_document(catalogue.hardware, requests::given(point, "platform.stack"));
         text::write_file(flags.common.output, reports::stack_description(fit, base.root().raw()).dump(2) + "\n");
     }
     std::string text = format == Format::table  ? reports::serving_fit_table(fit)

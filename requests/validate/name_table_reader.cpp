@@ -157,6 +157,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
                 return set->has(key) ? std::optional(set->number(key, 1.0, high)) : std::nullopt;
             };
             entry.device = set->text_or("device", "");
+            entry.engine = set->text_or("engine", "");
             entry.engine_version = set->text_or("version", "");
             entry.drafter_model = set->text_or("drafter_model", "");
             entry.draft_tokens = number("draft_tokens", most_drafts);
@@ -167,13 +168,14 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.output_tokens = number("output_tokens", longest_text);
             entry.format = set->text_or("format", "");
             entry.expert_kernels = set->text_or("expert_kernels", "");
+            entry.interconnect = set->text_or("interconnect", "");
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
             entry.attends_to_all = set->flag_or("attends_to_all", false);
             set->finish();
         } else {
             at.problem("set",
-                       "must say what holds: device, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                       "new_prompt_tokens, output_tokens, format, expert_kernels, counts_rounds_that_drafted, attends_to_all");
+                       "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
+                       "new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, counts_rounds_that_drafted, attends_to_all");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

@@ -59,8 +59,14 @@ void append_context_exchange(const LayerContext& context, const char* name, Byte
 
 }  // namespace
 
-void append_head_exchange(const LayerContext& context, const char* name, double elements, std::vector<Operation>& operations) {
-    append_context_exchange(context, name, context.precision.activations.per_element() * elements, operations);
+void append_shared_attention(const LayerContext& context, const SharedHeads& heads, Operation scores,
+                             std::vector<Operation>& operations) {
+    constexpr Bytes logarithm(4.0);
+    const Bytes element = context.precision.activations.per_element();
+    append_context_exchange(context, "gather of queries", element * (heads.of_a_rank * heads.query_width), operations);
+    operations.push_back(std::move(scores));
+    append_context_exchange(context, "gather of sums", logarithm * heads.of_a_rank, operations);
+    append_context_exchange(context, "merge of outputs", element * (heads.of_a_rank * heads.output_width), operations);
 }
 
 void append_merge_of_picks(const LayerContext& context, double picks, std::vector<Operation>& operations) {
@@ -166,9 +172,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     share_context(context, cached, 2.0 * local_query_heads * dim, scores);
     add_cache_copies(context, scores);
     add_tree_mask(context, scores);
-    append_head_exchange(context, "gather of queries", local_query_heads * dim, operations);
-    operations.push_back(scores);
-    append_head_exchange(context, "merge of outputs", local_query_heads * dim, operations);
+    append_shared_attention(context, {local_query_heads, dim, dim}, std::move(scores), operations);
 
     operations.push_back(
         linear(context, "output projection", query_heads * dim, context.width, attention.output_bias, Cut::row));
@@ -222,9 +226,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
         scores.reads_per_token = std::ceil(scores.rows_per_token / context.latent_heads_per_read);
     }
     add_tree_mask(context, scores);
-    append_head_exchange(context, "gather of queries", local_heads * (kv_rank + rope), operations);
-    operations.push_back(scores);
-    append_head_exchange(context, "merge of outputs", local_heads * kv_rank, operations);
+    append_shared_attention(context, {local_heads, kv_rank + rope, kv_rank}, std::move(scores), operations);
 
     operations.push_back(linear(context, "output projection", heads * value, context.width, false, Cut::row));
     append_all_reduce(context, context.width, operations);

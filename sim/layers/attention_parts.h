@@ -23,11 +23,18 @@ Operation index_preparation(const LayerContext& context, const SparseIndexer& in
 /// Tree attention: a dense block of new tokens with a mask of one bit per pair. A chain computes only half of that block.
 void add_tree_mask(const LayerContext& context, Operation& scores);
 
-/// Cached tokens dealt out over `c` ranks: each computes all heads of those ranks over its share. Queries are gathered before,
-/// and outputs are merged after, which leaves each rank its own heads; `elements` are those of one rank's heads for a token.
-void append_head_exchange(const LayerContext& context, const char* name, double elements, std::vector<Operation>& operations);
+/// The heads of one rank, and elements of a token's query and output in each.
+struct SharedHeads {
+    double of_a_rank = 0.0, query_width = 0.0, output_width = 0.0;
+};
 
-/// The same where a sparse attention picks: each rank scores its share, and all need the best picks of the whole context. A
+/// Appends the scores; where cached tokens are dealt out over ranks, each computes all heads of those ranks over its share:
+/// queries are gathered before, and outputs are merged after, which leaves each rank its own heads. Before that, ranks gather
+/// the logarithm of each head's sum of exponentials, which says how much each rank's part counts (vLLM's cp_lse_ag_out_rs).
+void append_shared_attention(const LayerContext& context, const SharedHeads& heads, Operation scores,
+                             std::vector<Operation>& operations);
+
+/// An exchange among the same ranks where a sparse attention picks: each rank scores its share, and all need the best picks of the whole context. A
 /// rank sends index and score of its best ones, as many as are picked in the end, since which of them those are depends on the
 /// others (vLLM's pull requests 46145 and 46178).
 void append_merge_of_picks(const LayerContext& context, double picks, std::vector<Operation>& operations);

@@ -97,9 +97,8 @@ void append(const CompressedAttention& attention, const LayerContext& context, s
         append_entry_indexer(context, attention, operations);
     }
 
-    append_head_exchange(context, "gather of queries", local_heads * dim, operations);
-    operations.push_back(attention_over_entries(context, attention, local_heads));
-    append_head_exchange(context, "merge of outputs", local_heads * dim, operations);
+    append_shared_attention(context, {local_heads, dim, dim}, attention_over_entries(context, attention, local_heads),
+                            operations);
 
     // Block-diagonal: each group of heads has a projection of its own.
     operations.push_back(linear(context, "output down-projection", heads * dim / groups, groups * rank, false, Cut::column));

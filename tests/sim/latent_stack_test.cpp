@@ -44,18 +44,31 @@ TEST_CASE("a latent cache is read for each verified token, where stack and devic
     CHECK(together.value() == Approx(64.0 * 10'000 * 576 * 2 * layers / 1792e9).epsilon(0.01));
 }
 
-TEST_CASE("the host launches attention between the layers of such a verification, and more where ranks share the cache") {
+TEST_CASE("the host launches attention between the layers of such a verification") {
     const auto added = [](RoundSetup setup) {
-        const Seconds before = round_of(setup, 100.0).round;
+        setup.platform.stack.host_per_verified_layer = Seconds(3.0 * microsecond);
+        const Seconds whole = round_of(setup, 100.0).round;
         setup.platform.stack.host_per_piecewise_layer = Seconds(10.0 * microsecond);
-        setup.platform.stack.host_per_shared_layer = Seconds(3.0 * microsecond);
-        return (round_of(setup, 100.0).round - before).value() / microsecond;
+        return (round_of(setup, 100.0).round - whole).value() / microsecond;
     };
-    CHECK(added(lite_on("rtx-pro-6000", true)) == Approx(layers * 10.0));
+    // A layer is verified in pieces, or else as any other layer of a mixture.
+    CHECK(added(lite_on("rtx-pro-6000", true)) == Approx(layers * (10.0 - 3.0)));
     CHECK(added(lite_on("rtx-pro-6000", false)) == 0.0);
     CHECK(added(lite_on("h100-sxm", true)) == 0.0);
-    RoundSetup shared = lite_on("rtx-pro-6000", true);
-    shared.platform.ranks = 2.0;
-    shared.platform.parallel.context = 2.0;
-    CHECK(added(shared) == Approx(layers * 13.0));
+}
+
+TEST_CASE("a verified token adds to layers that pick what they read, and to no others") {
+    const auto added = [](const char* target) {
+        RoundSetup setup = lite_on("rtx-pro-6000", true);
+        setup.target = model(target);
+        setup.precision = setup.target.precision;
+        const RoundEstimate before = round_of(setup, 100.0);
+        setup.platform.stack.per_sparse_token = Seconds(2.0 * microsecond);
+        const RoundEstimate after = round_of(setup, 100.0);
+        CHECK(after.autoregressive.value() == before.autoregressive.value());
+        return (after.round - before.round).value() / microsecond;
+    };
+    CHECK(added("deepseek-v2-lite") == 0.0);
+    // 64 sequences, three drafts and the root, 78 layers with an indexer.
+    CHECK(added("glm-5") == Approx(64.0 * 4.0 * 78.0 * 2.0));
 }

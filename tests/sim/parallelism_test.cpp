@@ -232,6 +232,7 @@ TEST_CASE("ranks that share the context hold a part of the cache, and gather que
     };
     // 128 heads on 8 ranks are 16; three other ranks' of 512 + 64 elements (queries) and of 512 (outputs), in 61 layers.
     CHECK(total("gather of queries") == Approx(61.0 * 3 * 16 * 576 * 2));
+    CHECK(total("gather of sums") == Approx(61.0 * 3 * 16 * 4));
     CHECK(total("merge of outputs") == Approx(61.0 * 3 * 16 * 512 * 2));
     // DeepSeek-V3.2 picks 2,048 tokens: index and score of as many from each of three other ranks.
     CHECK(total("merge of picks") == 0.0);

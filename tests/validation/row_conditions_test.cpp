@@ -213,11 +213,27 @@ TEST_CASE("conditions that say nothing or state no source are answered with a se
     };
     CHECK(problem({{"engine", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"source", "s"}, {"kind", "assumed"}}).empty());
     CHECK_THAT(problem({{"engine", {"vllm*"}}, {"source", "s"}, {"kind", "assumed"}}),
-               Catch::Contains("conditions[0].set: must say what holds: device, version"));
+               Catch::Contains("conditions[0].set: must say what holds: device, engine, version"));
     CHECK_THAT(problem({{"engine", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"kind", "assumed"}}),
                Catch::Contains("conditions[0].source"));
     CHECK_THAT(problem({{"motor", {"vllm*"}}, {"set", {{"draft_tokens", 3}}}, {"source", "s"}, {"kind", "assumed"}}),
                Catch::Contains("motor"));
+}
+
+TEST_CASE("builds for one device are an engine of their own, and their all-reduces run where their commands ask for them") {
+    const auto place = [](const char* series, const char* version, const char* device = "RTX PRO 6000 Blackwell") {
+        const MeasuredPoints read = row_of(fmt::format(
+            R"("engine": "vllm", "engine_version": "{}", "gpu": "{}", "drafter_type": "mtp", "draft_tokens": 3, "target_model": "GLM-5.1",
+               "target_precision": "nvfp4", "series": "{}")",
+            version, device, series));
+        REQUIRE(read.points.size() == 1);
+        return std::pair(read.points[0].stack, read.points[0].interconnect);
+    };
+    const char* build = "fork glm51-kimi-20260509";
+    CHECK(place("rtx6kpro-glm51-0508/dcp1/ctx0", build) == std::pair<std::string, std::string>("vllm-sm120", "pcie-one-shot"));
+    CHECK(place("rtx6kpro-glm51-0508/dcp2/ctx0", build) == std::pair<std::string, std::string>("vllm-sm120", ""));
+    CHECK(place("others/dcp1/ctx0", "0.19.0") == std::pair<std::string, std::string>("vllm-0.14", ""));
+    CHECK(place("rtx6kpro-kimi26-v4/dcp1/ctx0", build, "B200").second.empty());  // which has no such link
 }
 
 TEST_CASE("rows that name kernels of experts in their format or series run with those") {

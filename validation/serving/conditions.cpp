@@ -44,6 +44,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
             assumed.emplace_back("device");
             lacks_device = false;
         }
+        if (!entry.engine.empty()) {
+            row.engine = entry.engine;
+        }
         if (!entry.engine_version.empty() &&
             (row.engine_version.empty() || (!lacks_version && !entry.engine_versions.empty()))) {
             row.engine_version = entry.engine_version;
@@ -57,6 +60,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         row.attends_to_all = row.attends_to_all || entry.attends_to_all;
         if (row.expert_kernels.empty()) {
             row.expert_kernels = entry.expert_kernels;
+        }
+        if (row.interconnect.empty()) {
+            row.interconnect = entry.interconnect;
         }
         if (!row.new_prompt_tokens) {
             row.new_prompt_tokens = entry.new_prompt_tokens;

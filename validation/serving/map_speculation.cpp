@@ -220,6 +220,10 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
             sim::serves(kernels->second, parts.models.at(point.model), point.precision)) {
             point.expert_kernels = row.expert_kernels;
         }
+        const std::vector<sim::Interconnect>& links = parts.devices.at(point.device).interconnects;
+        if (std::any_of(links.begin(), links.end(), [&](const auto& link) { return link.name == row.interconnect; })) {
+            point.interconnect = row.interconnect;
+        }
         point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
         if (reads_faster_than_memory(row, parts, point) && !assume_narrower_format(row, place, parts, point)) {
             result.left_out.push_back({i, "faster than its checkpoint can be read: the format is not stated", row.format, {}});

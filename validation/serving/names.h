@@ -53,12 +53,12 @@ struct DatasetEntry {
 struct ConditionEntry {
     std::vector<std::string> series, engines, engine_versions, models, drafters, drafter_models, formats;
     // What holds; empty: says nothing of it.
-    std::string device, engine_version;
+    std::string device, engine, engine_version;
     std::optional<double> draft_tokens;
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
     std::optional<double> output_tokens;
     std::optional<double> new_prompt_tokens;  ///< of a prompt, what the prefix cache does not hold
-    std::string drafter_model, format, expert_kernels;
+    std::string drafter_model, format, expert_kernels, interconnect;
     /// The printed accept length is the mean over rounds that drafted, of which the runs do not say how many they were.
     bool counts_rounds_that_drafted = false;
     /// The engine had no kernel for the target's sparse attention and read every cached token.

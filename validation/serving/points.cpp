@@ -328,6 +328,7 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     if (!point.expert_kernels.empty()) {
         setup.platform.stack.expert_kernels = parts.expert_kernels.at(point.expert_kernels);
     }
+    setup.platform.interconnect = point.interconnect;
     setup.platform.ranks = point.cut.tensor;
     setup.platform.parallel = point.cut.parallel;
     // As the product prices it: laws of kernels only where the stack was fitted with them.

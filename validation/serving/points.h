@@ -54,6 +54,7 @@ struct MeasuredPoint {
     double output_tokens = 0.0;                   ///< 0: decoding alone
     bool attends_to_all = false;                  ///< without the target's indexers
     std::string expert_kernels;                   ///< picked in place of the engine's own
+    std::string interconnect;                     ///< in place of the fastest that joins all ranks
     std::optional<sim::Speculation> speculation;  ///< nothing: plain decoding
     /// A policy verifies fewer of the drafted tokens where that pays: priced as the best fixed number of them. The accept
     /// length that such a row prints is that of the cut drafts, so it is not used.

@@ -48,6 +48,7 @@ struct SpeculationRow {
     std::optional<double> new_prompt_tokens;  ///< of the prompt, what the prefix cache does not hold; all, unless stated
     bool attends_to_all = false;              ///< the target's sparse attention ran as a dense one
     std::string expert_kernels;               ///< picked in place of the engine's own
+    std::string interconnect;                 ///< in place of the device's fastest
     std::optional<double> batch;
     std::string batch_kind;               ///< "concurrency", "batch size", "request rate (QPS)", …
     std::string metric;                   ///< "output_tok_s", "tpot_ms", …

@@ -1,0 +1,84 @@
+// A stack that extends another one: what it states counts, what it does not state is the other's.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <unistd.h>
+
+#include "hardware/catalogue.h"
+#include "source_folder.h"
+
+using namespace treeline;
+
+namespace {
+
+const std::filesystem::path catalogue = treeline::testing::source_folder() / "hardware";
+
+/// Descriptions in a folder that is gone when the test ends.
+class StackFiles {
+public:
+    StackFiles() { std::filesystem::create_directories(folder_); }
+    StackFiles(const StackFiles&) = delete;
+    StackFiles& operator=(const StackFiles&) = delete;
+    ~StackFiles() { std::filesystem::remove_all(folder_); }
+
+    std::string add(const std::string& name, const std::string& content) const {
+        std::ofstream(path(name)) << content;
+        return path(name);
+    }
+    [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / (name + ".json")).string(); }
+
+private:
+    const std::filesystem::path folder_ =
+        std::filesystem::temp_directory_path() / ("treeline_stack_extends_" + std::to_string(::getpid()));
+};
+
+std::string error_of(const std::string& path) {
+    try {
+        static_cast<void>(hardware::load_stack(catalogue, path));
+    } catch (const text::InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a stack that extends another one differs from it in what it states, and null takes a key away") {
+    const StackFiles files;
+    const std::string mine = files.add("mine", R"({"title": "Mine", "extends": "vllm-0.10", "calibrated": null,
+        "host_per_round": {"value": 900, "unit": "us", "source": "measured here", "kind": "measured"}})");
+    const auto [stack, provenance] = hardware::load_stack(catalogue, mine);
+    const sim::Stack base = hardware::load_stack(catalogue, "vllm-0.10").value;
+    CHECK(stack.name == "mine");
+    CHECK(stack.title == "Mine");
+    CHECK(stack.host_per_round.value() == Approx(900e-6));
+    CHECK(stack.host_per_pass.value() == base.host_per_pass.value());
+    CHECK(stack.memory_efficiency == base.memory_efficiency);
+    CHECK(base.calibrated.has_value());
+    CHECK_FALSE(stack.calibrated.has_value());
+
+    SECTION("and may be extended in turn, by path") {
+        const std::string next = files.add("next", R"({"title": "Next", "extends": ")" + mine + R"("})");
+        CHECK(hardware::load_stack(catalogue, next).value.host_per_round.value() == Approx(900e-6));
+    }
+    SECTION("its fitted copy is whole") {
+        const nlohmann::ordered_json whole = hardware::stack_document(catalogue, mine).root().raw();
+        CHECK_FALSE(whole.contains("extends"));
+        CHECK(whole.contains("memory_efficiency"));
+    }
+}
+
+TEST_CASE("a stack that extends nothing known, or itself, is refused in one sentence that names its file") {
+    const StackFiles files;
+    CHECK_THAT(error_of(files.add("unknown", R"({"title": "A", "extends": "vllm-0.21"})")),
+               Catch::Contains("unknown.json: extends: ") && Catch::Contains("the nearest version known is \"vllm-0.14\""));
+    CHECK_THAT(error_of(files.add("circle", R"({"title": "A", "extends": ")" + files.path("circle") + R"("})")),
+               Catch::Contains("circle.json: extends: ") && Catch::Contains("in a circle"));
+    CHECK_THAT(error_of(files.add("number", R"({"title": "A", "extends": 3})")),
+               Catch::Contains("number.json: extends: must be a non-empty text"));
+    CHECK_THAT(error_of(files.add("key", R"({"title": "A", "extends": "vllm-0.10", "host_per_rond": 3})")),
+               Catch::Contains("key.json: host_per_rond"));
+}

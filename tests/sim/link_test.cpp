@@ -1,0 +1,99 @@
+// Collectives over a link that was measured by others: an engine's own all-reduce for small messages, all-gathers.
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "setups.h"
+#include "sim/kernel_pricing.h"
+#include "sim/layers/layers.h"
+#include "sim/pass.h"
+
+using namespace treeline;
+using namespace treeline::sim;
+using namespace treeline::testing;
+
+namespace {
+
+constexpr double kilobyte = 1024.0, microsecond = 1e-6;
+
+Platform eight_of(const char* device, const std::string& link = "") {
+    Platform eight = platform(device, "ideal");
+    eight.ranks = 8.0;
+    eight.interconnect = link;
+    return eight;
+}
+
+double microseconds_of(const Operation& operation, const Platform& platform) {
+    const Rates rates = price_kernel(operation, Precision{}, platform).rates;
+    const ShapeTerms terms = terms_of({1.0, 1.0, 0.0, 1.0});
+    double time = 0.0;
+    dispatch(operation, operation.reads_context, rates.rule, [&]<bool reads_context, bool has_experts, RowRule rule>() {
+        time = operation_time<reads_context, has_experts, rule>(operation, rates, terms,
+                                                                bytes_of<reads_context, has_experts>(operation, terms),
+                                                                flops_of<reads_context>(operation, terms))
+                   .value();
+    });
+    return time / microsecond;
+}
+
+LayerContext context_of(const Platform& platform) {
+    LayerContext context;
+    context.ranks = platform.ranks;
+    context.precision.activations.format = NumberFormat::bf16;
+    return context;
+}
+
+double all_reduce(const Platform& platform, double bytes) {
+    std::vector<Operation> operations;
+    append_all_reduce(context_of(platform), bytes / 2.0, operations);
+    return microseconds_of(operations.front(), platform);
+}
+
+/// Of a tensor of so many bytes in all.
+double all_gather(const Platform& platform, double bytes) {
+    std::vector<Operation> operations;
+    append_all_gather(context_of(platform), bytes / 2.0, false, operations);
+    return microseconds_of(operations.front(), platform);
+}
+
+}  // namespace
+
+TEST_CASE("an all-reduce of one step takes what was measured of it, and runs up to its limit on request only") {
+    const Platform nccl = eight_of("rtx-pro-6000"), own = eight_of("rtx-pro-6000", "pcie-one-shot");
+    // Eight RTX PRO 6000 behind three PCIe switches (local-inference-lab/rtx6kpro, hardware/pcie-bandwidth.md), in us.
+    struct Measured {
+        double kilobytes, one_shot, nccl;
+    };
+    for (const auto& [size, one_shot, ring] : {Measured{1, 7.5, 24.1}, Measured{8, 9.2, 24.2}, Measured{32, 16.5, 24.5}}) {
+        CAPTURE(size);
+        CHECK(all_reduce(own, size * kilobyte) == Approx(one_shot).epsilon(0.1));
+        CHECK(all_reduce(nccl, size * kilobyte) == Approx(ring).epsilon(0.1));
+    }
+    CHECK(all_reduce(own, 57.0 * kilobyte) == all_reduce(nccl, 57.0 * kilobyte));
+    // Large ones as the ring: 182 us (the same wiki, hardware/wrx90-cpayne-8gpu-root-topology-comparison.md).
+    CHECK(all_reduce(own, 4096.0 * kilobyte) == Approx(182.0).epsilon(0.05));
+}
+
+TEST_CASE("an all-gather takes half an all-reduce, or what was measured of it") {
+    const Platform nvlink = eight_of("h100-sxm");
+    for (const double size : {1.0, 100.0, 10'000.0}) {
+        CHECK(all_gather(nvlink, size * kilobyte) == Approx(0.5 * all_reduce(nvlink, size * kilobyte)));
+    }
+    Platform measured = eight_of("rtx-pro-6000");
+    measured.device.interconnects.front().gather = {Seconds(8e-6), Seconds(40e-6), BytesPerSecond(16e9), BytesPerSecond(34e9)};
+    const double small = 100e3, large = 8e6;  // seven eighths of them are moved
+    CHECK(all_gather(measured, small) == Approx(8.0 + 0.875 * small / 16e3));
+    CHECK(all_gather(measured, large) == Approx(40.0 + 0.875 * large / 34e3));
+}
+
+TEST_CASE("a link's own kernels state what they need") {
+    Device device = eight_of("rtx-pro-6000").device;
+    REQUIRE(problems_of(device).empty());
+    device.interconnects.front().gather.bulk_bandwidth = BytesPerSecond(0.0);
+    device.interconnects.back().one_shot.latency = Seconds(0.0);
+    const std::vector<std::string> problems = problems_of(device);
+    REQUIRE(problems.size() == 2);
+    CHECK_THAT(problems[0], Catch::Contains("interconnects[0].gather.bulk_bandwidth"));
+    CHECK_THAT(problems[1], Catch::Contains("interconnects[1].one_shot.latency"));
+}

@@ -1,0 +1,259 @@
+// What vLLM's builds for RTX PRO 6000 add where ranks share cached tokens and where rounds verify, from the runs of Kimi-K2.6
+// and GLM-5.1 in ../shared/data/speculation/measured.json:
+// - what all-gathers and reduce-scatters take over PCIe (`gather` of hardware/gpu/rtx-pro-6000.json), from plain steps alone: a
+//   step with the cache shared, predicted from the measured one without, so that all other errors cancel;
+// - host_per_verified_layer and per_sparse_token (hardware/stacks/vllm-sm120.json), from speed-ups, with the accept length as
+//   given and as fitted at the smallest batch of each series.
+//
+// Both are searched on a grid. Exits with 77 without the data and with 1 when the files state numbers that are worse than the
+// best of the grid by more than a twentieth.
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "requests/validate/measured_rows_reader.h"
+#include "requests/validate/serving_parts.h"
+#include "shared_measurements.h"
+#include "source_folder.h"
+#include "validation/serving/predict.h"
+
+using namespace treeline;
+using namespace treeline::validation;
+using namespace treeline::testing;
+
+namespace {
+
+const std::string device = "rtx-pro-6000", stack = "vllm-sm120";
+constexpr double worse_than_best = 1.05;
+
+/// One number of the grid: how it is set, the values to try, what the files state.
+struct Axis {
+    const char* name;
+    std::vector<double> values;
+    std::function<void(ServingParts&, double)> set;
+    double stated = 0.0;
+};
+
+double mean_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+using Score = std::function<double(const ServingParts&)>;
+
+void set_all(ServingParts& parts, const std::vector<Axis>& axes, const std::vector<double>& values) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        axes[i].set(parts, values[i]);
+    }
+}
+
+/// One axis after the other, from what is stated, until nothing changes.
+std::vector<double> best_of(ServingParts parts, const std::vector<Axis>& axes, const Score& score) {
+    std::vector<double> best;
+    for (const Axis& axis : axes) {
+        best.push_back(axis.stated);
+    }
+    set_all(parts, axes, best);
+    double least = score(parts);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            for (const double value : axes[i].values) {
+                axes[i].set(parts, value);
+                const double at = score(parts);
+                if (at < least) {
+                    least = at;
+                    best[i] = value;
+                    changed = true;
+                }
+            }
+            axes[i].set(parts, best[i]);
+        }
+    }
+    return best;
+}
+
+/// Prints the best values beside those stated, and says whether the latter are about as good.
+bool print_fit(const ServingParts& parts, const std::vector<Axis>& axes, const Score& score) {
+    const std::vector<double> best = best_of(parts, axes, score);
+    ServingParts at_best = parts;
+    set_all(at_best, axes, best);
+    const double least = score(at_best), stated = score(parts);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        fmt::print("  {:<32} {:>6.1f}   stated {:.1f}\n", axes[i].name, best[i], axes[i].stated);
+    }
+    fmt::print("  mean error {:.1f} %, with what is stated {:.1f} %\n", 100.0 * least, 100.0 * stated);
+    return stated <= worse_than_best * least;
+}
+
+double plain_step(const MeasuredPoint& point, const ServingParts& parts) {
+    const sim::RoundSetup setup = setup_of(point, parts, sim::CostMode::calibrated, 1.0);
+    return sim::evaluate(sim::compile_round(setup), {0, point.batch, point.context}).time_per_token.value();
+}
+
+/// A plain step of a deployment whose ranks share the cache, and one of the same batch where they do not.
+struct SharedStep {
+    MeasuredPoint shared, alone;
+    double measured = 0.0, measured_alone = 0.0;
+};
+
+std::vector<SharedStep> shared_steps(const std::vector<SpeculationRow>& rows, const std::vector<MeasuredPoint>& points) {
+    constexpr double short_context = 1000.0;  // the exchanges do not grow with it, errors of attention would
+    const auto is_plain_rate = [&](const MeasuredPoint& point) {
+        return point.stack == stack && point.context < short_context && rows[point.row].metric == "output_tok_s" &&
+               rows[point.row].value_without;
+    };
+    const auto deployment = [&](const MeasuredPoint& point) {
+        return fmt::format("{} {} {}", point.model, rows[point.row].engine_version, point.batch);
+    };
+    std::map<std::string, const MeasuredPoint*> alone;
+    for (const MeasuredPoint& point : points) {
+        if (is_plain_rate(point) && point.cut.parallel.context <= 1.0) {
+            alone[deployment(point)] = &point;
+        }
+    }
+    std::vector<SharedStep> steps;
+    for (const MeasuredPoint& point : points) {
+        if (is_plain_rate(point) && point.cut.parallel.context > 1.0 && alone.contains(deployment(point))) {
+            const MeasuredPoint& other = *alone.at(deployment(point));
+            steps.push_back({point, other, point.batch / *rows[point.row].value_without,
+                             other.batch / *rows[other.row].value_without});
+        }
+    }
+    return steps;
+}
+
+bool print_gathers(const std::vector<SharedStep>& steps, const ServingParts& parts) {
+    using sim::GatherCosts;
+    const GatherCosts stated = parts.devices.at(device).interconnects.front().gather;
+    const auto set = [](auto change) {
+        return [change](ServingParts& of, double value) {
+            for (sim::Interconnect& link : of.devices.at(device).interconnects) {
+                change(link.gather, value);
+            }
+        };
+    };
+    const std::vector<Axis> axes = {
+        {"latency, us", {4, 6, 8, 10, 11, 12, 13, 14, 16, 20},
+         set([](GatherCosts& of, double us) { of.latency = Seconds(1e-6 * us); }), 1e6 * stated.latency.value()},
+        {"bandwidth, GB/s", {6, 8, 10, 12, 14, 16, 20, 24, 30},
+         set([](GatherCosts& of, double gb) { of.bandwidth = BytesPerSecond(1e9 * gb); }), 1e-9 * stated.bandwidth.value()},
+        {"bulk latency, us", {15, 20, 25, 30, 35, 40, 50, 60},
+         set([](GatherCosts& of, double us) { of.bulk_latency = Seconds(1e-6 * us); }), 1e6 * stated.bulk_latency.value()},
+        {"bulk bandwidth, GB/s", {20, 24, 26, 28, 30, 32, 34, 38, 42, 46},
+         set([](GatherCosts& of, double gb) { of.bulk_bandwidth = BytesPerSecond(1e9 * gb); }),
+         1e-9 * stated.bulk_bandwidth.value()}};
+    const auto errors = [&](const ServingParts& of, double ranks) {
+        std::vector<double> all;
+        for (const SharedStep& step : steps) {
+            if (ranks == 0.0 || step.shared.cut.parallel.context == ranks) {
+                const double adds = plain_step(step.shared, of) - plain_step(step.alone, of);
+                all.push_back(std::abs(std::log((step.measured_alone + adds) / step.measured)));
+            }
+        }
+        return all;
+    };
+    fmt::print("All-gathers over PCIe, from {} plain steps of deployments that share the cache\n", steps.size());
+    const bool holds = print_fit(parts, axes, [&](const ServingParts& of) { return mean_of(errors(of, 0.0)); });
+    ServingParts halves = parts;
+    for (sim::Interconnect& link : halves.devices.at(device).interconnects) {
+        link.gather = {};
+    }
+    for (const double ranks : {2.0, 4.0, 8.0}) {
+        fmt::print("  shared among {:.0f}: {:.1f} %, as half an all-reduce {:.1f} %\n", ranks,
+                   100.0 * mean_of(errors(parts, ranks)), 100.0 * mean_of(errors(halves, ranks)));
+    }
+    return holds;
+}
+
+/// Speed-ups of one model: those with the accept length given, and by series all that state a batch.
+struct Rounds {
+    std::vector<const MeasuredPoint*> given;
+    std::map<std::string, std::map<double, const MeasuredPoint*>> by_series;
+};
+
+double error_of(SpeculativePoint& priced, double accept_length, const MeasuredPoint& point) {
+    return std::abs(std::log(priced.speed_up(accept_length) / point.measured));
+}
+
+std::vector<double> errors_with_given(const Rounds& rounds, const ServingParts& parts) {
+    std::vector<double> errors;
+    for (const MeasuredPoint* point : rounds.given) {
+        SpeculativePoint priced(*point, parts, sim::CostMode::calibrated);
+        errors.push_back(error_of(priced, *point->accept_length, *point));
+    }
+    return errors;
+}
+
+/// The accept length from the smallest batch of each series, which is not counted.
+std::vector<double> errors_with_fitted(const Rounds& rounds, const ServingParts& parts) {
+    std::vector<double> errors;
+    for (const auto& [series, by_batch] : rounds.by_series) {
+        const MeasuredPoint& smallest = *by_batch.begin()->second;
+        const double accept_length =
+            SpeculativePoint(smallest, parts, sim::CostMode::calibrated).accept_length_for(smallest.measured);
+        for (auto at = std::next(by_batch.begin()); at != by_batch.end(); ++at) {
+            SpeculativePoint priced(*at->second, parts, sim::CostMode::calibrated);
+            errors.push_back(error_of(priced, accept_length, *at->second));
+        }
+    }
+    return errors;
+}
+
+bool print_rounds(const std::vector<SpeculationRow>& rows, const std::vector<MeasuredPoint>& points, const ServingParts& parts) {
+    std::map<std::string, Rounds> by_model;
+    for (const MeasuredPoint& point : points) {
+        if (point.stack == stack) {
+            Rounds& rounds = by_model[point.model];
+            rounds.by_series[rows[point.row].series][point.batch] = &point;
+            if (point.accept_length) {
+                rounds.given.push_back(&point);
+            }
+        }
+    }
+    const sim::Stack& stated = parts.stacks.at(stack);
+    const std::vector<Axis> axes = {
+        {"host_per_verified_layer, us", {0, 20, 40, 50, 60, 70, 80, 90, 100, 120, 140},
+         [](ServingParts& of, double us) { of.stacks.at(stack).host_per_verified_layer = Seconds(1e-6 * us); },
+         1e6 * stated.host_per_verified_layer.value()},
+        {"per_sparse_token, us", {0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5},
+         [](ServingParts& of, double us) { of.stacks.at(stack).per_sparse_token = Seconds(1e-6 * us); },
+         1e6 * stated.per_sparse_token.value()}};
+    fmt::print("\nSpeed-ups of these builds\n");
+    // Each model and each way counts alike, however many rows there are.
+    const bool holds = print_fit(parts, axes, [&](const ServingParts& of) {
+        double sum = 0.0;
+        for (const auto& [model, rounds] : by_model) {
+            sum += mean_of(errors_with_given(rounds, of)) + mean_of(errors_with_fitted(rounds, of));
+        }
+        return sum / (2.0 * static_cast<double>(by_model.size()));
+    });
+    for (const auto& [model, rounds] : by_model) {
+        const std::vector<double> given = errors_with_given(rounds, parts), fitted = errors_with_fitted(rounds, parts);
+        fmt::print("  {:<10} accept length given: {} rows, mean error {:.1f} %; fitted at the smallest batch: {} rows, {:.1f} %\n",
+                   model, given.size(), 100.0 * mean_of(given), fitted.size(), 100.0 * mean_of(fitted));
+    }
+    return holds;
+}
+
+}  // namespace
+
+int main() {
+    const auto file = shared_measurements("data/speculation/measured.json");
+    if (!file) {
+        return skipped_exit_code;
+    }
+    std::vector<std::string> notes;
+    const ServingParts parts =
+        requests::read_serving_parts(requests::catalogue_in(source_folder(), "this checkout"), {}, notes);
+    const std::vector<SpeculationRow> rows = requests::read_speculation_rows(*file, notes);
+    const std::vector<MeasuredPoint> points = points_of(rows, parts).points;
+    const bool gathers_hold = print_gathers(shared_steps(rows, points), parts);
+    const bool rounds_hold = print_rounds(rows, points, parts);
+    return gathers_hold && rounds_hold ? 0 : 1;
+}
