@@ -184,6 +184,9 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     if (kind_is_assumed(drafter)) {
         remark(plan, fmt::format("the input does not say which one-layer drafter it is; assumed {}", name_of(kind)));
     }
+    if (const sim::Interconnect* link = sim::link_of(plan.platform); link != nullptr && link->one_shot.limit > Bytes(0.0)) {
+        remark(plan, "all-reduces in one step: " + link->one_shot.asked_by);
+    }
     remark(plan, loss_of(recommendation, *candidate));
     return {std::move(plan), ""};
 }

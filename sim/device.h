@@ -18,6 +18,7 @@ struct OneShotAllReduce {
     Seconds latency;           ///< of a few bytes
     BytesPerSecond bandwidth;  ///< at which one rank reads from the others
     Bytes limit;               ///< of a message; larger ones take the ring. 0 = there is none
+    std::string asked_by;      ///< with which settings engines run it
 };
 
 /// What all-gathers and reduce-scatters take where they were measured, with B bytes that a rank receives: the less of

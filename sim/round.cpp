@@ -233,15 +233,17 @@ std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
 
 /// Why no link of the device can carry its tensor parallelism.
 std::string link_problem(const Platform& platform) {
-    std::string known;
+    std::string known, names;
     for (const Interconnect& link : platform.device.interconnects) {
+        names += (names.empty() ? "" : ", ") + link.name;
         if (platform.interconnect.empty() || link.name == platform.interconnect) {
             known += (known.empty() ? "" : ", ") + link.name + " joins " + std::to_string(static_cast<int>(link.domain));
         }
     }
     const std::string& name = platform.interconnect;
     return platform.device.name + (known.empty() ? " has no interconnect" : " has no interconnect that reaches so far") +
-           (name.empty() || !known.empty() ? "" : " named '" + name + "'") + ", so its layers cannot be shared by " +
+           (name.empty() || !known.empty() ? "" : " named '" + name + "'" + (names.empty() ? "" : " (it has " + names + ")")) +
+           ", so its layers cannot be shared by " +
            std::to_string(static_cast<int>(platform.devices())) + " devices" + (known.empty() ? "" : " (" + known + ")");
 }
 

@@ -437,6 +437,23 @@ TEST_CASE("how a model is shared out over devices is told to each engine in its 
     }
 }
 
+TEST_CASE("flags say how all-reduces in one step are asked for, where the user picked that link") {
+    sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
+    sim::Platform& platform = found.variants.front().setup.platform;
+    platform.device.interconnects = {{"pcie", BytesPerSecond(46e9), Seconds(22e-6), 8.0, "", {}, {}}};
+    platform.ranks = 8.0;
+    const auto remarked = [&] {
+        bool all = true;
+        for (const EngineFlags& flags : engine_flags(found)) {
+            all = all && flags.remark.find("all-reduces in one step: SOME_SETTING=1") != std::string::npos;
+        }
+        return all;
+    };
+    CHECK_FALSE(remarked());
+    platform.device.interconnects.front().one_shot = {Seconds(7e-6), BytesPerSecond(27e9), Bytes(57344), "SOME_SETTING=1"};
+    CHECK(remarked());
+}
+
 TEST_CASE("picked kernels of experts are told to the engines that have a flag for them, clean to lint") {
     sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
     sim::ExpertKernels& kernels = found.variants.front().setup.platform.stack.expert_kernels;

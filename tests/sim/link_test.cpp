@@ -87,6 +87,13 @@ TEST_CASE("an all-gather takes half an all-reduce, or what was measured of it") 
     CHECK(all_gather(measured, large) == Approx(40.0 + 0.875 * large / 34e3));
 }
 
+TEST_CASE("a link that the device lacks is answered with those that it has") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", eight_of("rtx-pro-6000", "pcie-oneshot"));
+    const std::vector<std::string> problems = problems_of(setup);
+    REQUIRE_FALSE(problems.empty());
+    CHECK_THAT(problems.front(), Catch::Contains("named 'pcie-oneshot' (it has pcie, pcie-one-shot)"));
+}
+
 TEST_CASE("a link's own kernels state what they need") {
     Device device = eight_of("rtx-pro-6000").device;
     REQUIRE(problems_of(device).empty());
