@@ -33,7 +33,8 @@ std::vector<EngineFlags> engine_flags(const sweeps::Recommendation& recommendati
     std::vector<EngineFlags> all;
     for (const Engine& engine : engines) {
         PlanResult result = plan_flags(recommendation, engine);
-        EngineFlags flags = result.plan ? write(std::move(*result.plan)) : EngineFlags{"", "", result.refusal, "", ""};
+        EngineFlags flags =
+            result.refusal.empty() ? write(std::move(result.plan)) : EngineFlags{"", "", result.refusal, "", ""};
         flags.engine = engine.label();
         all.push_back(std::move(flags));
     }

@@ -157,13 +157,13 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     const DrafterKind kind = kind_of(drafter);
     const EngineDrafter* known = engine.drafter(kind);
     if (known == nullptr) {
-        return {std::nullopt, absence(engine, kind)};
+        return {{}, absence(engine, kind)};
     }
     const sweeps::Candidate* candidate = best_expressible(recommendation, engine, kind);
     if (candidate == nullptr) {
         const std::string cut =
             parallel_problem(engine, kind, recommendation.variants[recommendation.candidates.front().variant].setup.platform);
-        return {std::nullopt, cut.empty() ? no_such_shape : cut};
+        return {{}, cut.empty() ? no_such_shape : cut};
     }
     const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate->speculation)];
     FlagPlan plan{&engine, *known, speculation.shape, candidate->draft_tokens, {}, {}};
@@ -174,8 +174,7 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     if (sim::is_chain(speculation)) {
         plan.shape = sim::ChainShape{candidate->draft_tokens};
         if (!plan_lengths(plan, recommendation.chain_schedule)) {
-            return {std::nullopt,
-                    "no chain of drafts pays at any batch size, and it supports none of the other requested shapes"};
+            return {{}, "no chain of drafts pays at any batch size, and it supports none of the other requested shapes"};
         }
     } else {
         remark(plan, "one tree for every batch size");

@@ -21,7 +21,7 @@ struct FlagPlan {
     const Engine* engine = nullptr;
     EngineDrafter drafter;
     sim::TreeShape shape;  ///< a chain, or a tree that the engine can draft
-    int draft_tokens;      ///< of the shape, root excluded: the length without a schedule
+    int draft_tokens = 0;  ///< of the shape, root excluded: the length without a schedule
     /// Lengths by batch, from 1 on, without gaps, neighbours different. Empty unless the engine takes a schedule for this
     /// drafter and there are at least two lengths.
     std::vector<PlannedLength> schedule;
@@ -35,9 +35,9 @@ struct FlagPlan {
 /// (as vLLM does); a first range that does not start at 1 is extended down to it.
 std::vector<PlannedLength> lengths_of(const sweeps::Schedule& schedule);
 
-/// The plan, or in `refusal` the reason why the engine can run none of it.
+/// The plan, or in `refusal` the reason why the engine can run none of it: then there is nothing in the plan.
 struct PlanResult {
-    std::optional<FlagPlan> plan;
+    FlagPlan plan;
     std::string refusal;
 };
 PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine);

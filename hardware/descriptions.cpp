@@ -43,7 +43,8 @@ void read_interconnect(Reader& reader, std::vector<sim::Interconnect>& links) {
     links.push_back(link);
     if (auto own = reader.optional_object("one_shot")) {
         link.name = own->text("name");
-        link.one_shot = {own->seconds("latency"), own->bytes_per_second("bandwidth"), own->bytes("limit"), own->text("asked_by")};
+        link.one_shot = {own->seconds("latency"), own->bytes_per_second("bandwidth"), own->bytes("limit"),
+                         own->text("asked_by")};
         own->finish();
         links.push_back(std::move(link));
     }

@@ -30,11 +30,11 @@ struct GatherCosts {
 
 /// A link between the devices of a tensor-parallel group.
 struct Interconnect {
-    std::string name;            ///< short, as users select it ("nvlink", "pcie")
-    BytesPerSecond bandwidth;    ///< one device, one direction
-    Seconds latency;             ///< of one all-reduce of a few bytes
-    double domain = 0.0;         ///< the most devices it joins (those of a host, or of a switch); 0 = any number
-    std::string all_reduces_of;  ///< measured device whose all-reduces over its fastest link stand in; empty = none
+    std::string name;             ///< short, as users select it ("nvlink", "pcie")
+    BytesPerSecond bandwidth;     ///< one device, one direction
+    Seconds latency;              ///< of one all-reduce of a few bytes
+    double domain = 0.0;          ///< the most devices it joins (those of a host, or of a switch); 0 = any number
+    std::string all_reduces_of;   ///< measured device whose all-reduces over its fastest link stand in; empty = none
     OneShotAllReduce one_shot{};  ///< an engine's own, for small messages
     GatherCosts gather{};
 

@@ -1,7 +1,6 @@
 #include "sim/round.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "sim/accelerator_round.h"
@@ -11,31 +10,6 @@
 
 namespace treeline::sim {
 namespace {
-
-double heads_of(const Attention& attention) { return static_cast<double>(attention.query_heads); }
-double heads_of(const LatentAttention& attention) { return static_cast<double>(attention.heads); }
-double heads_of(const CompressedAttention& attention) { return static_cast<double>(attention.heads); }
-double heads_of(const Mamba2& mamba) { return static_cast<double>(mamba.heads); }
-double heads_of(const GatedDelta& delta) { return static_cast<double>(delta.value_heads); }
-
-/// The number of heads of the first block whose heads `ranks` does not divide; 0 when all can be shared evenly.
-double heads_that_do_not_divide(const Model& model, double ranks) {
-    double found = 0.0;
-    for (const LayerKind& kind : model.kinds) {
-        for (const Block& block : kind.blocks) {
-            std::visit(
-                [&](const auto& b) {
-                    if constexpr (requires { heads_of(b); }) {
-                        if (found == 0.0 && std::fmod(heads_of(b), ranks) != 0.0) {
-                            found = heads_of(b);
-                        }
-                    }
-                },
-                block.kind);
-        }
-    }
-    return found;
-}
 
 CompileOptions pass_options(PassKind kind, StateWrites writes, Sampling sampling, Seconds host) {
     CompileOptions options;
@@ -195,133 +169,7 @@ void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback
     round.prefill = compile_pass(setup.target, setup.precision, setup.platform, prefill);
 }
 
-/// The name that users read for step `index` of `count` of a pass.
-std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
-    const auto number = [&](const char* text) { return count > 1 ? text + std::to_string(index + 1) : std::string(); };
-    switch (id) {
-        case PassId::plain:
-            return "plain decoding";
-        case PassId::draft:
-            return index == 0   ? "draft, first pass"
-                   : count == 2 ? "draft, next pass"
-                                : "draft, level " + std::to_string(index + 1);
-        case PassId::draft_tree:
-            return "draft, level " + std::to_string(index + 2);
-        case PassId::draft_copy:
-            return "draft, state copies";
-        case PassId::draft_inner:
-            return "draft, for the drafter";
-        case PassId::draft_context:
-            return "draft, keys and values of accepted tokens";
-        case PassId::verify_unrolled:
-        case PassId::verify_chunk:
-        case PassId::verify_packed:
-            return "verify" + number(", length ");
-        case PassId::advance:
-            return "rollback";
-        case PassId::ring_replay:
-            return "rollback: replay within verification";
-        case PassId::ring_flush:
-            return "rollback: state write";
-        case PassId::state_copy:
-            return "rollback: state copies";
-        case PassId::compaction:
-            return "rollback: cache compaction";
-    }
-    return "";
-}
-
-/// Why no link of the device can carry its tensor parallelism.
-std::string link_problem(const Platform& platform) {
-    std::string known, names;
-    for (const Interconnect& link : platform.device.interconnects) {
-        names += (names.empty() ? "" : ", ") + link.name;
-        if (platform.interconnect.empty() || link.name == platform.interconnect) {
-            known += (known.empty() ? "" : ", ") + link.name + " joins " + std::to_string(static_cast<int>(link.domain));
-        }
-    }
-    const std::string& name = platform.interconnect;
-    return platform.device.name + (known.empty() ? " has no interconnect" : " has no interconnect that reaches so far") +
-           (name.empty() || !known.empty() ? "" : " named '" + name + "'" + (names.empty() ? "" : " (it has " + names + ")")) +
-           ", so its layers cannot be shared by " +
-           std::to_string(static_cast<int>(platform.devices())) + " devices" + (known.empty() ? "" : " (" + known + ")");
-}
-
 }  // namespace
-
-namespace {
-
-/// Why the target cannot run the kernels of experts that the user picked, as a sentence; empty if it can, or if none are
-/// picked.
-std::string kernels_problem(const RoundSetup& setup) {
-    const ExpertKernels& kernels = setup.platform.stack.expert_kernels;
-    if (kernels.name.empty() || serves(kernels, setup.target, setup.precision)) {
-        return {};
-    }
-    const bool has_experts = kind_of_model(setup.target).ends_with("mixture");
-    return "the kernels '" + kernels.name + "' serve experts in " + std::string(name_of(kernels.weights)) + "; " +
-           setup.target.name +
-           (has_experts ? " stores them in " + std::string(name_of(setup.precision.experts.format)) : " has no experts");
-}
-
-}  // namespace
-
-std::vector<std::string> problems_of(const RoundSetup& setup) {
-    std::vector<std::string> problems = problems_of(setup.target);
-    const auto add = [&problems](std::vector<std::string> more) { problems.insert(problems.end(), more.begin(), more.end()); };
-    if (!problems.empty()) {
-        return problems;
-    }
-    add(problems_of(setup.precision));
-    add(problems_of(setup.platform.device));
-    add(problems_of(setup.platform.stack));
-    add(problems_of(setup.drafter, setup.target));
-    add(setup.acceptance.problems());
-    if (setup.platform.device.peak_for(setup.precision.math) <= FlopsPerSecond(0.0)) {
-        problems.push_back(setup.platform.device.name + " states no peak for " + std::string(name_of(setup.precision.math)) +
-                           " or any wider format");
-    }
-    if (setup.platform.devices() > 1.0 && link_of(setup.platform) == nullptr) {
-        problems.push_back(link_problem(setup.platform));
-    }
-    if (const double heads = heads_that_do_not_divide(setup.target, setup.platform.ranks); heads > 0.0) {
-        problems.push_back(setup.target.name + " has layers of " + std::to_string(static_cast<int>(heads)) + " heads, which " +
-                           std::to_string(static_cast<int>(setup.platform.ranks)) + " devices cannot share evenly");
-    }
-    add(problems_of(setup.target, setup.platform.ranks, setup.platform.parallel));
-    const std::vector<Rollback> usable = rollbacks_for(setup.target);
-    if (std::find(usable.begin(), usable.end(), setup.rollback) == usable.end()) {
-        problems.push_back(
-            setup.target.name +
-            (has_recurrent_state(setup.target) ? " keeps a recurrent state, which '" : " keeps no recurrent state, so '") +
-            std::string(name_of(setup.rollback)) + "' cannot be its rollback");
-    }
-    if (setup.speculations.empty() || !is_plain_decoding(setup.speculations.front())) {
-        problems.emplace_back("the first shape must be plain decoding");
-    }
-    if (const std::string missing = setup.platform.stack.rollback_problem(setup.rollback); !missing.empty()) {
-        problems.push_back(missing);
-    }
-    if (const std::string wrong = kernels_problem(setup); !wrong.empty()) {
-        problems.push_back(wrong);
-    }
-    if (setup.output_tokens > 0.0 && setup.prompt_tokens <= 0.0) {
-        problems.emplace_back("a steady state (output_tokens) needs the length of its prompts (prompt_tokens)");
-    }
-    if (!(setup.prefix_hit >= 0.0 && setup.prefix_hit < 1.0)) {
-        problems.emplace_back("prefix_hit must be at least 0 and below 1: the last token of a prompt is always read");
-    }
-    const bool moves_caches = setup.platform.stack.prefill == PrefillPolicy::disaggregated && setup.output_tokens > 0.0;
-    if (moves_caches && link_between(setup.platform, 2.0 * setup.platform.devices()) == nullptr) {
-        problems.push_back("with disaggregated prefill caches travel between devices, and " + setup.platform.device.name +
-                           " states no link that joins " + std::to_string(static_cast<int>(2.0 * setup.platform.devices())) +
-                           " of them");
-    }
-    if (setup.platform.accelerator) {
-        add(accelerator_problems(setup));
-    }
-    return problems;
-}
 
 bool is_chain(const Speculation& speculation) {
     return std::holds_alternative<ChainShape>(speculation.shape) || std::holds_alternative<VllmShape>(speculation.shape);
@@ -362,8 +210,8 @@ struct VerifiedLayers {
 };
 
 VerifiedLayers verified_layers(const RoundSetup& setup) {
-    const bool pieces = setup.platform.latent_heads_per_read() > 0.0 &&
-                        setup.platform.stack.host_per_piecewise_layer > Seconds(0.0);
+    const bool pieces =
+        setup.platform.latent_heads_per_read() > 0.0 && setup.platform.stack.host_per_piecewise_layer > Seconds(0.0);
     VerifiedLayers layers;
     for (const std::size_t kind : setup.target.order) {
         for (const Block& block : setup.target.kinds[kind].blocks) {
@@ -416,8 +264,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         round.host_per_tree_token = stack.host_per_tree_token * stack.time_factor;
         round.host_per_grown_token = stack.host_per_grown_token * stack.time_factor;
         round.host_per_unrolled_token = stack.host_per_unrolled_token * stack.time_factor;
-        round.host_per_draft_token =
-            (stack.host_per_draft_token + stack.per_sparse_token * layers.sparse) * stack.time_factor;
+        round.host_per_draft_token = (stack.host_per_draft_token + stack.per_sparse_token * layers.sparse) * stack.time_factor;
         round.step_per_sequence = stack.host_per_sequence * stack.time_factor;
         round.step_per_token = stack.host_per_verified_token * stack.time_factor;
     }
@@ -464,47 +311,6 @@ RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {
         }
     }
     return finish_round(round, row, point.batch, point.context, totals);
-}
-
-std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint& point) {
-    const RoundRow& row = round.row(point.speculation);
-    const double sequences = sequences_of_pass(round, point.batch);
-    std::vector<ExplainedPass> explained = explain_turn(row, point);
-    for (std::size_t id = 0; id < pass_count; ++id) {
-        const CompiledPass& pass = round.passes[id];
-        for (std::uint32_t i = row.begin[id]; i < row.begin[id + 1]; ++i) {
-            const PassShape shape = shape_of(round.steps[i], sequences, point.context);
-            const Seconds beside = static_cast<PassId>(id) == PassId::plain ? step_host(round, sequences, 1.0) : Seconds(0.0);
-            explained.push_back({phase_text(static_cast<PassId>(id), row.begin[id + 1] - row.begin[id], i - row.begin[id]),
-                                 shape, round.steps[i].runs, pass_time(pass, totals_of(pass, shape)) + beside, pass.launch_time,
-                                 explain(pass, shape)});
-        }
-    }
-    return explained;
-}
-
-std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoint& point) {
-    const MemoryModel& memory = round.memory;
-    const RoundRow& row = round.row(point.speculation);
-    const double sequences = sequences_of_group(round, point.batch);
-    const Bytes prompts = prompt_activations(memory.prefill, sequences, point.context);
-    const bool reading = prompts > round_activations(memory, row, sequences);
-    std::vector<MemoryPart> parts = {
-        {"target weights", memory.target_weights},
-        {"drafter weights", memory.draft_weights},
-        {"target key-value cache", cache_memory(memory.target_caches, row, point.context) * sequences},
-        {"drafter key-value cache", cache_memory(memory.draft_caches, row, point.context) * sequences},
-        {"recurrent states and their copies", state_memory(memory, row) * sequences},
-        {"activations while prompts are read", reading ? prompts : Bytes(0.0)},
-        {"logits", reading ? Bytes(0.0) : memory.logits_per_token * (row.logits * sequences)},
-        {"activations", reading ? Bytes(0.0) : memory.activations_per_token * (row.activations * sequences)},
-        {"reserved by driver and framework", memory.reserved},
-        {"captured graphs", memory.per_graph * row.graphs},
-        {"states of the draft whose turn it is", row.turn.workspace},
-    };
-    std::erase_if(parts, [](const MemoryPart& part) { return part.bytes <= Bytes(0.0); });
-    std::stable_sort(parts.begin(), parts.end(), [](const MemoryPart& a, const MemoryPart& b) { return a.bytes > b.bytes; });
-    return parts;
 }
 
 Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens) {

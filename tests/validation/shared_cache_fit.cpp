@@ -121,8 +121,8 @@ std::vector<SharedStep> shared_steps(const std::vector<SpeculationRow>& rows, co
     for (const MeasuredPoint& point : points) {
         if (is_plain_rate(point) && point.cut.parallel.context > 1.0 && alone.contains(deployment(point))) {
             const MeasuredPoint& other = *alone.at(deployment(point));
-            steps.push_back({point, other, point.batch / *rows[point.row].value_without,
-                             other.batch / *rows[other.row].value_without});
+            steps.push_back(
+                {point, other, point.batch / *rows[point.row].value_without, other.batch / *rows[other.row].value_without});
         }
     }
     return steps;
@@ -138,16 +138,22 @@ bool print_gathers(const std::vector<SharedStep>& steps, const ServingParts& par
             }
         };
     };
-    const std::vector<Axis> axes = {
-        {"latency, us", {4, 6, 8, 10, 11, 12, 13, 14, 16, 20},
-         set([](GatherCosts& of, double us) { of.latency = Seconds(1e-6 * us); }), 1e6 * stated.latency.value()},
-        {"bandwidth, GB/s", {6, 8, 10, 12, 14, 16, 20, 24, 30},
-         set([](GatherCosts& of, double gb) { of.bandwidth = BytesPerSecond(1e9 * gb); }), 1e-9 * stated.bandwidth.value()},
-        {"bulk latency, us", {15, 20, 25, 30, 35, 40, 50, 60},
-         set([](GatherCosts& of, double us) { of.bulk_latency = Seconds(1e-6 * us); }), 1e6 * stated.bulk_latency.value()},
-        {"bulk bandwidth, GB/s", {20, 24, 26, 28, 30, 32, 34, 38, 42, 46},
-         set([](GatherCosts& of, double gb) { of.bulk_bandwidth = BytesPerSecond(1e9 * gb); }),
-         1e-9 * stated.bulk_bandwidth.value()}};
+    const std::vector<Axis> axes = {{"latency, us",
+                                     {4, 6, 8, 10, 11, 12, 13, 14, 16, 20},
+                                     set([](GatherCosts& of, double us) { of.latency = Seconds(1e-6 * us); }),
+                                     1e6 * stated.latency.value()},
+                                    {"bandwidth, GB/s",
+                                     {6, 8, 10, 12, 14, 16, 20, 24, 30},
+                                     set([](GatherCosts& of, double gb) { of.bandwidth = BytesPerSecond(1e9 * gb); }),
+                                     1e-9 * stated.bandwidth.value()},
+                                    {"bulk latency, us",
+                                     {15, 20, 25, 30, 35, 40, 50, 60},
+                                     set([](GatherCosts& of, double us) { of.bulk_latency = Seconds(1e-6 * us); }),
+                                     1e6 * stated.bulk_latency.value()},
+                                    {"bulk bandwidth, GB/s",
+                                     {20, 24, 26, 28, 30, 32, 34, 38, 42, 46},
+                                     set([](GatherCosts& of, double gb) { of.bulk_bandwidth = BytesPerSecond(1e9 * gb); }),
+                                     1e-9 * stated.bulk_bandwidth.value()}};
     const auto errors = [&](const ServingParts& of, double ranks) {
         std::vector<double> all;
         for (const SharedStep& step : steps) {
@@ -205,7 +211,8 @@ std::vector<double> errors_with_fitted(const Rounds& rounds, const ServingParts&
     return errors;
 }
 
-bool print_rounds(const std::vector<SpeculationRow>& rows, const std::vector<MeasuredPoint>& points, const ServingParts& parts) {
+bool print_rounds(const std::vector<SpeculationRow>& rows, const std::vector<MeasuredPoint>& points,
+                  const ServingParts& parts) {
     std::map<std::string, Rounds> by_model;
     for (const MeasuredPoint& point : points) {
         if (point.stack == stack) {
@@ -218,10 +225,12 @@ bool print_rounds(const std::vector<SpeculationRow>& rows, const std::vector<Mea
     }
     const sim::Stack& stated = parts.stacks.at(stack);
     const std::vector<Axis> axes = {
-        {"host_per_verified_layer, us", {0, 20, 40, 50, 60, 70, 80, 90, 100, 120, 140},
+        {"host_per_verified_layer, us",
+         {0, 20, 40, 50, 60, 70, 80, 90, 100, 120, 140},
          [](ServingParts& of, double us) { of.stacks.at(stack).host_per_verified_layer = Seconds(1e-6 * us); },
          1e6 * stated.host_per_verified_layer.value()},
-        {"per_sparse_token, us", {0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5},
+        {"per_sparse_token, us",
+         {0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5},
          [](ServingParts& of, double us) { of.stacks.at(stack).per_sparse_token = Seconds(1e-6 * us); },
          1e6 * stated.per_sparse_token.value()}};
     fmt::print("\nSpeed-ups of these builds\n");
@@ -235,8 +244,9 @@ bool print_rounds(const std::vector<SpeculationRow>& rows, const std::vector<Mea
     });
     for (const auto& [model, rounds] : by_model) {
         const std::vector<double> given = errors_with_given(rounds, parts), fitted = errors_with_fitted(rounds, parts);
-        fmt::print("  {:<10} accept length given: {} rows, mean error {:.1f} %; fitted at the smallest batch: {} rows, {:.1f} %\n",
-                   model, given.size(), 100.0 * mean_of(given), fitted.size(), 100.0 * mean_of(fitted));
+        fmt::print(
+            "  {:<10} accept length given: {} rows, mean error {:.1f} %; fitted at the smallest batch: {} rows, {:.1f} %\n",
+            model, given.size(), 100.0 * mean_of(given), fitted.size(), 100.0 * mean_of(fitted));
     }
     return holds;
 }
