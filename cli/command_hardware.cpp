@@ -1,6 +1,8 @@
 // treeline hardware: devices, software stacks, FPGA boards and designs as tables, or one of them in full.
 #include <algorithm>
 #include <memory>
+#include <tuple>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -8,7 +10,6 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "hardware/accelerators.h"
 #include "hardware/catalogue.h"
 #include "hardware/fpga.h"
 #include "hardware/stack_versions.h"
@@ -45,43 +46,62 @@ void deliver_description(const HardwareFlags& flags, const json::Described<T>& d
     }
 }
 
+/// One kind of description: how it is found, read and shown.
+template <class T>
+struct Kind {
+    const char* list;  ///< its key in JSON
+    /// Keys that only such descriptions have; a file without any kind's describes a device.
+    std::vector<const char*> marks;
+    std::vector<std::string> (*names)(const std::filesystem::path& catalogue);
+    json::Described<T> (*load)(const std::filesystem::path& catalogue, const std::string& name_or_path);
+    Json (*to_json)(const T& value);
+    std::string (*table)(const std::vector<T>& values);
+};
+
+/// In the order of the tables.
+const std::tuple kinds = {
+    Kind<sim::Device>{
+        "devices", {}, hardware::device_names, hardware::load_device, reports::device_json, reports::devices_table},
+    Kind<sim::fpga::Design>{
+        "designs", {"linear"}, hardware::design_names, hardware::load_design, reports::design_json, reports::designs_table},
+    Kind<sim::fpga::Board>{
+        "boards", {"dsps"}, hardware::board_names, hardware::load_board, reports::board_json, reports::boards_table},
+    Kind<sim::Stack>{"stacks",
+                     {"host_launch", "extends"},
+                     hardware::stack_names,
+                     hardware::load_stack,
+                     reports::stack_json,
+                     reports::stacks_table},
+    Kind<sim::ExpertKernels>{"expert_kernels",
+                             {"few_rows"},
+                             hardware::expert_kernel_names,
+                             hardware::load_expert_kernels,
+                             reports::expert_kernels_json,
+                             reports::expert_kernels_table}};
+
+template <class Visit>
+void for_each_kind(Visit visit) {
+    std::apply([&](const auto&... kind) { (visit(kind), ...); }, kinds);
+}
+
 void list_hardware(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
-    std::vector<sim::Device> devices;
-    std::vector<sim::Stack> stacks;
-    std::vector<sim::ExpertKernels> expert_kernels;
-    std::vector<sim::fpga::Board> boards;
-    std::vector<sim::fpga::Design> designs;
     Json json = {{"format", "treeline-hardware"}, {"version", 1}};
     for (const char* list : {"devices", "stacks", "expert_kernels", "boards", "designs"}) {
         json[list] = Json::array();
     }
-    for (const std::string& name : hardware::device_names(catalogue)) {
-        devices.push_back(hardware::load_device(catalogue, name).value);
-        json["devices"].push_back(reports::device_json(devices.back()));
-    }
-    for (const std::string& name : hardware::stack_names(catalogue)) {
-        stacks.push_back(hardware::load_stack(catalogue, name).value);
-        json["stacks"].push_back(reports::stack_json(stacks.back()));
-    }
-    for (const std::string& name : hardware::expert_kernel_names(catalogue)) {
-        expert_kernels.push_back(hardware::load_expert_kernels(catalogue, name).value);
-        json["expert_kernels"].push_back(reports::expert_kernels_json(expert_kernels.back()));
-    }
-    for (const std::string& name : hardware::board_names(catalogue)) {
-        boards.push_back(hardware::load_board(catalogue, name).value);
-        json["boards"].push_back(reports::board_json(boards.back()));
-    }
-    for (const std::string& name : hardware::design_names(catalogue)) {
-        designs.push_back(hardware::load_design(catalogue, name).value);
-        json["designs"].push_back(reports::design_json(designs.back()));
-    }
+    std::string tables;
+    for_each_kind([&]<class T>(const Kind<T>& kind) {
+        std::vector<T> values;
+        for (const std::string& name : kind.names(catalogue)) {
+            values.push_back(kind.load(catalogue, name).value);
+            json[kind.list].push_back(kind.to_json(values.back()));
+        }
+        tables += kind.table(values) + "\n";
+    });
     switch (flags.common.chosen_format()) {
         case Format::table:
-            return flags.common.deliver(reports::devices_table(devices) + "\n" + reports::designs_table(designs) + "\n" +
-                                        reports::boards_table(boards) + "\n" + reports::stacks_table(stacks) + "\n" +
-                                        reports::expert_kernels_table(expert_kernels) +
-                                        "\n`treeline hardware NAME` describes one, with the source of each number.\n");
+            return flags.common.deliver(tables + "`treeline hardware NAME` describes one, with the source of each number.\n");
         case Format::json:
             return flags.common.deliver(json.dump(2) + "\n");
         case Format::csv: {
@@ -96,62 +116,64 @@ void list_hardware(const HardwareFlags& flags) {
     }
 }
 
-bool describes_a_stack(const std::string& path) {
-    json::Document document = json::Document::load(path);
-    return document.root().has("host_launch");
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool describes_kernels(const std::string& path) {
-    json::Document document = json::Document::load(path);
-    return document.root().has("few_rows");
-}
-
-void describe_hardware(const HardwareFlags& flags, const std::filesystem::path& catalogue) {
-    switch (hardware::hardware_kind_of(catalogue, flags.name)) {
-        case hardware::HardwareKind::device: {
-            const json::Described<sim::Device> device = hardware::load_device(catalogue, flags.name);
-            return deliver_description(flags, device, reports::device_json(device.value),
-                                       reports::devices_table({device.value}));
-        }
-        case hardware::HardwareKind::board: {
-            const json::Described<sim::fpga::Board> board = hardware::load_board(catalogue, flags.name);
-            return deliver_description(flags, board, reports::board_json(board.value), reports::boards_table({board.value}));
-        }
-        case hardware::HardwareKind::design: {
-            const json::Described<sim::fpga::Design> design = hardware::load_design(catalogue, flags.name);
-            return deliver_description(flags, design, reports::design_json(design.value),
-                                       reports::designs_table({design.value}));
-        }
+/// Names under which this kind is known: engines' plain names stand for their newest version.
+template <class T>
+std::vector<std::string> known_names(const Kind<T>& kind, const std::filesystem::path& catalogue) {
+    std::vector<std::string> names = kind.names(catalogue);
+    if constexpr (std::is_same_v<T, sim::Stack>) {
+        const std::vector<std::string> engines = hardware::engines_of(names);
+        names.insert(names.end(), engines.begin(), engines.end());
     }
+    return names;
+}
+
+/// The list of the kind that a file describes.
+std::string list_of_file(const std::string& path) {
+    json::Document document = json::Document::load(path);
+    json::Reader root = document.root();
+    std::string list = "devices";
+    for_each_kind([&](const auto& kind) {
+        if (std::any_of(kind.marks.begin(), kind.marks.end(), [&](const char* mark) { return root.has(mark); })) {
+            list = kind.list;
+        }
+    });
+    return list;
+}
+
+/// The list of the kind that has this name, or another version of its engine; empty if none has.
+std::string list_of_name(const std::string& name, const std::filesystem::path& catalogue) {
+    std::string list;
+    for_each_kind([&](const auto& kind) {
+        const std::vector<std::string> names = known_names(kind, catalogue);
+        if (list.empty() && (contains(names, name) || contains(names, hardware::stack_version(name).engine))) {
+            list = kind.list;
+        }
+    });
+    return list;
 }
 
 void describe(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
-    const std::vector<std::string> stacks = hardware::stack_names(catalogue);
-    const std::vector<std::string> engines = hardware::engines_of(stacks);  // each stands for its newest version
-    const bool path = requests::looks_like_path(flags.name);
-    const bool names_stack = std::count(stacks.begin(), stacks.end(), flags.name) > 0 ||
-                             std::count(engines.begin(), engines.end(), hardware::stack_version(flags.name).engine) > 0;
-    if (path ? describes_a_stack(flags.name) : names_stack) {
-        const json::Described<sim::Stack> stack = hardware::load_stack(catalogue, flags.name);
-        return deliver_description(flags, stack, reports::stack_json(stack.value), reports::stacks_table({stack.value}));
+    const std::string list =
+        requests::looks_like_path(flags.name) ? list_of_file(flags.name) : list_of_name(flags.name, catalogue);
+    std::vector<std::string> all;
+    for_each_kind([&](const auto& kind) {
+        if (list == kind.list) {
+            const auto described = kind.load(catalogue, flags.name);
+            deliver_description(flags, described, kind.to_json(described.value), kind.table({described.value}));
+        }
+        const std::vector<std::string> names = known_names(kind, catalogue);
+        all.insert(all.end(), names.begin(), names.end());
+    });
+    if (list.empty()) {
+        const std::string hint = text::did_you_mean_name(flags.name, all);
+        throw text::InputError({fmt::format("there is no device, software stack or kernel of experts \"{}\"{}", flags.name,
+                                            hint.empty() ? "; known are " + text::listed(all, "and") : hint)});
     }
-    const std::vector<std::string> kernels = hardware::expert_kernel_names(catalogue);
-    if (path ? describes_kernels(flags.name) : std::count(kernels.begin(), kernels.end(), flags.name) > 0) {
-        const json::Described<sim::ExpertKernels> described = hardware::load_expert_kernels(catalogue, flags.name);
-        return deliver_description(flags, described, reports::expert_kernels_json(described.value),
-                                   reports::expert_kernels_table({described.value}));
-    }
-    std::vector<std::string> all = hardware::hardware_names(catalogue);
-    if (path || std::count(all.begin(), all.end(), flags.name) > 0) {
-        return describe_hardware(flags, catalogue);
-    }
-    all.insert(all.end(), stacks.begin(), stacks.end());
-    all.insert(all.end(), engines.begin(), engines.end());
-    all.insert(all.end(), kernels.begin(), kernels.end());
-    const std::string hint = text::did_you_mean_name(flags.name, all);
-    throw text::InputError({fmt::format("there is no device, software stack or kernel of experts \"{}\"{}", flags.name,
-                                        hint.empty() ? "; known are " + text::listed(all, "and") : hint)});
 }
 
 }  // namespace

@@ -23,6 +23,15 @@ checks=$((checks + 1))
 awk -v slow="$slow" -v fast="$fast" 'BEGIN { d = slow - fast; exit !(d > 4 && d < 5) }' ||
     fail "5 ms of host time change a step from $fast to $slow ms, not by 5 - 0.344"
 
+# The same in three lines, as a file of the user's.
+cat >mine.json <<END
+{"title": "Mine", "extends": "vllm-0.10", "host_per_pass": {"value": 5000, "unit": "us", "source": "measured here", "kind": "measured"}}
+END
+expect 0 'Mine' hardware ./mine.json
+expect 0 'mine.json' estimate --model llama-3.1-8b --device h100-sxm --stack ./mine.json --format json
+checks=$((checks + 1))
+[ "$("$JSON_GET" out.txt /plain/tpot_ms)" = "$slow" ] || fail "a stack that extends another one is not as fast as a copy with the same change"
+
 # A model: another one's file with 12 layers of its 36; its parameters are no longer those published.
 sed -e 's/"name": "qwen3-8b"/"name": "fake-model"/' -e 's/"repeat": 36/"repeat": 12/' -e '/"published_parameters"/,/^  }/d' \
     -e 's/"math": "bf16"},/"math": "bf16"}/' "$SOURCE/models/qwen3-8b.json" >data/models/fake-model.json
