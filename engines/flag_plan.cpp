@@ -183,8 +183,10 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     if (kind_is_assumed(drafter)) {
         remark(plan, fmt::format("the input does not say which one-layer drafter it is; assumed {}", name_of(kind)));
     }
-    if (const sim::Interconnect* link = sim::link_of(plan.platform); link != nullptr && link->one_shot.limit > Bytes(0.0)) {
-        remark(plan, "all-reduces in one step: " + link->one_shot.asked_by);
+    if (const sim::Interconnect* link = sim::link_of(plan.platform)) {
+        if (const auto asked = link->one_shot.asked_by.find(engine.word); asked != link->one_shot.asked_by.end()) {
+            remark(plan, "builds that have all-reduces in one step run them with " + asked->second);
+        }
     }
     remark(plan, loss_of(recommendation, *candidate));
     return {std::move(plan), ""};

@@ -20,6 +20,20 @@ void read_peaks(Reader reader, sim::Device& device) {
     reader.finish();
 }
 
+/// {"vllm": "--some-flag", …}: with what an engine is told; empty without the key.
+std::map<std::string, std::string> read_settings(Reader& reader, const char* key) {
+    std::map<std::string, std::string> settings;
+    if (std::optional<Reader> by_engine = reader.optional_object(key)) {
+        for (const char* engine : {"vllm", "sglang"}) {
+            if (by_engine->has(engine)) {
+                settings[engine] = by_engine->text(engine);
+            }
+        }
+        by_engine->finish();
+    }
+    return settings;
+}
+
 sim::GatherCosts read_gather(Reader reader) {
     const sim::GatherCosts costs{reader.seconds("latency"), reader.seconds("bulk_latency"),
                                  reader.bytes_per_second("bandwidth"), reader.bytes_per_second("bulk_bandwidth")};
@@ -44,7 +58,7 @@ void read_interconnect(Reader& reader, std::vector<sim::Interconnect>& links) {
     if (auto own = reader.optional_object("one_shot")) {
         link.name = own->text("name");
         link.one_shot = {own->seconds("latency"), own->bytes_per_second("bandwidth"), own->bytes("limit"),
-                         own->text("asked_by")};
+                         read_settings(*own, "asked_by")};
         own->finish();
         links.push_back(std::move(link));
     }
@@ -274,14 +288,7 @@ sim::ExpertKernels read_expert_kernels(json::Reader& reader, std::string name) {
     kernels.weights = reader.choice<sim::NumberFormat>("weights");
     kernels.few_rows = reader.ratio("few_rows", 1.0, 1e9);
     kernels.more_readings = reader.ratio("more_readings", 0.0, 1000.0);
-    if (std::optional<json::Reader> flags = reader.optional_object("flags")) {
-        for (const char* engine : {"vllm", "sglang"}) {
-            if (flags->has(engine)) {
-                kernels.flags[engine] = flags->text(engine);
-            }
-        }
-        flags->finish();
-    }
+    kernels.flags = read_settings(reader, "flags");
     reader.finish();
     return kernels;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,10 @@ namespace treeline::sim {
 /// An all-reduce of one step, in which every rank reads what all others hold: t − 1 messages of S bytes, where a ring moves
 /// 2·(t − 1)/t of them.
 struct OneShotAllReduce {
-    Seconds latency;           ///< of a few bytes
-    BytesPerSecond bandwidth;  ///< at which one rank reads from the others
-    Bytes limit;               ///< of a message; larger ones take the ring. 0 = there is none
-    std::string asked_by;      ///< with which settings engines run it
+    Seconds latency;                              ///< of a few bytes
+    BytesPerSecond bandwidth;                     ///< at which one rank reads from the others
+    Bytes limit;                                  ///< of a message; larger ones take the ring. 0 = there is none
+    std::map<std::string, std::string> asked_by;  ///< with which setting an engine ("sglang") is told to run it
 };
 
 /// What all-gathers and reduce-scatters take where they were measured, with B bytes that a rank receives: the less of

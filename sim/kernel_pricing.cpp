@@ -53,7 +53,8 @@ Rates collective_rates(const Interconnect& link, const Operation& operation, con
     const bool gathers = operation.kernel == KernelClass::all_gather;
     rates.startup = link.latency * (gathers ? 0.5 : 1.0);
     rates.per_byte = 1.0 / link.bandwidth * share_over(link, operation, platform);
-    if (!operation.kernel && link.one_shot.limit > Bytes(0.0)) {
+    const bool all_reduces = !operation.kernel && operation.launches <= 1.0;  // two: rows that are gathered and scattered
+    if (all_reduces && link.one_shot.limit > Bytes(0.0)) {
         return measured_rates(law_of_one_shot(link), rates, operation);
     }
     if (gathers && link.gather.bandwidth > BytesPerSecond(0.0)) {

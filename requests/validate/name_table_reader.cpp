@@ -173,9 +173,11 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.attends_to_all = set->flag_or("attends_to_all", false);
             set->finish();
         } else {
-            at.problem("set",
-                       "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                       "new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, counts_rounds_that_drafted, attends_to_all");
+            at.problem(
+                "set",
+                "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
+                "new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, counts_rounds_that_drafted, "
+                "attends_to_all");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

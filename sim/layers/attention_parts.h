@@ -34,9 +34,9 @@ struct SharedHeads {
 void append_shared_attention(const LayerContext& context, const SharedHeads& heads, Operation scores,
                              std::vector<Operation>& operations);
 
-/// An exchange among the same ranks where a sparse attention picks: each rank scores its share, and all need the best picks of the whole context. A
-/// rank sends index and score of its best ones, as many as are picked in the end, since which of them those are depends on the
-/// others (vLLM's pull requests 46145 and 46178).
+/// An exchange among the same ranks where a sparse attention picks: each rank scores its share, and all need the best picks of
+/// the whole context. A rank sends index and score of its best ones, as many as are picked in the end, since which of them
+/// those are depends on the others (vLLM's pull requests 46145 and 46178).
 void append_merge_of_picks(const LayerContext& context, double picks, std::vector<Operation>& operations);
 
 /// Gives an attention over `cached` bytes a token, with `elements` of queries and outputs a token, its share of the context.
