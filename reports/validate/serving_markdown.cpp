@@ -161,7 +161,7 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
         "\n## Measured serving rows\n\n"
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
         "others\n"
-        "measured; {} of {} usable pairs can be priced. Twelve numbers are fitted to some of the speed-ups, those of the "
+        "measured; {} of {} usable pairs can be priced. Eleven numbers are fitted to some of the speed-ups, those of the "
         "stacks "
         "to\n"
         "most dense runs; their descriptions say which. The last column is the share of rows in an interval of nominal 80 %\n"
