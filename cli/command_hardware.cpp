@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "hardware/accelerators.h"
 #include "hardware/catalogue.h"
 #include "hardware/fpga.h"
 #include "hardware/stack_versions.h"
@@ -50,8 +51,6 @@ void deliver_description(const HardwareFlags& flags, const json::Described<T>& d
 template <class T>
 struct Kind {
     const char* list;  ///< its key in JSON
-    /// Keys that only such descriptions have; a file without any kind's describes a device.
-    std::vector<const char*> marks;
     std::vector<std::string> (*names)(const std::filesystem::path& catalogue);
     json::Described<T> (*load)(const std::filesystem::path& catalogue, const std::string& name_or_path);
     Json (*to_json)(const T& value);
@@ -60,24 +59,13 @@ struct Kind {
 
 /// In the order of the tables.
 const std::tuple kinds = {
-    Kind<sim::Device>{
-        "devices", {}, hardware::device_names, hardware::load_device, reports::device_json, reports::devices_table},
-    Kind<sim::fpga::Design>{
-        "designs", {"linear"}, hardware::design_names, hardware::load_design, reports::design_json, reports::designs_table},
-    Kind<sim::fpga::Board>{
-        "boards", {"dsps"}, hardware::board_names, hardware::load_board, reports::board_json, reports::boards_table},
-    Kind<sim::Stack>{"stacks",
-                     {"host_launch", "extends"},
-                     hardware::stack_names,
-                     hardware::load_stack,
-                     reports::stack_json,
-                     reports::stacks_table},
-    Kind<sim::ExpertKernels>{"expert_kernels",
-                             {"few_rows"},
-                             hardware::expert_kernel_names,
-                             hardware::load_expert_kernels,
-                             reports::expert_kernels_json,
-                             reports::expert_kernels_table}};
+    Kind<sim::Device>{"devices", hardware::device_names, hardware::load_device, reports::device_json, reports::devices_table},
+    Kind<sim::fpga::Design>{"designs", hardware::design_names, hardware::load_design, reports::design_json,
+                            reports::designs_table},
+    Kind<sim::fpga::Board>{"boards", hardware::board_names, hardware::load_board, reports::board_json, reports::boards_table},
+    Kind<sim::Stack>{"stacks", hardware::stack_names, hardware::load_stack, reports::stack_json, reports::stacks_table},
+    Kind<sim::ExpertKernels>{"expert_kernels", hardware::expert_kernel_names, hardware::load_expert_kernels,
+                             reports::expert_kernels_json, reports::expert_kernels_table}};
 
 template <class Visit>
 void for_each_kind(Visit visit) {
@@ -132,24 +120,26 @@ std::vector<std::string> known_names(const Kind<T>& kind, const std::filesystem:
 }
 
 /// The list of the kind that a file describes.
-std::string list_of_file(const std::string& path) {
+std::string list_of_file(const std::string& path, const std::filesystem::path& catalogue) {
     json::Document document = json::Document::load(path);
     json::Reader root = document.root();
-    std::string list = "devices";
-    for_each_kind([&](const auto& kind) {
-        if (std::any_of(kind.marks.begin(), kind.marks.end(), [&](const char* mark) { return root.has(mark); })) {
-            list = kind.list;
-        }
-    });
-    return list;
+    if (root.has("host_launch") || root.has("extends")) {
+        return "stacks";
+    }
+    if (root.has("few_rows")) {
+        return "expert_kernels";
+    }
+    const hardware::HardwareKind kind = hardware::hardware_kind_of(catalogue, path);
+    return kind == hardware::HardwareKind::design ? "designs" : kind == hardware::HardwareKind::board ? "boards" : "devices";
 }
 
 /// The list of the kind that has this name, or another version of its engine; empty if none has.
 std::string list_of_name(const std::string& name, const std::filesystem::path& catalogue) {
     std::string list;
-    for_each_kind([&](const auto& kind) {
+    for_each_kind([&]<class T>(const Kind<T>& kind) {
         const std::vector<std::string> names = known_names(kind, catalogue);
-        if (list.empty() && (contains(names, name) || contains(names, hardware::stack_version(name).engine))) {
+        const bool version = std::is_same_v<T, sim::Stack> && contains(names, hardware::stack_version(name).engine);
+        if (list.empty() && (version || contains(names, name))) {
             list = kind.list;
         }
     });
@@ -159,7 +149,7 @@ std::string list_of_name(const std::string& name, const std::filesystem::path& c
 void describe(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
     const std::string list =
-        requests::looks_like_path(flags.name) ? list_of_file(flags.name) : list_of_name(flags.name, catalogue);
+        requests::looks_like_path(flags.name) ? list_of_file(flags.name, catalogue) : list_of_name(flags.name, catalogue);
     std::vector<std::string> all;
     for_each_kind([&](const auto& kind) {
         if (list == kind.list) {

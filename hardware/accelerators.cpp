@@ -1,5 +1,7 @@
 #include "hardware/accelerators.h"
 
+#include <vector>
+
 #include "hardware/catalogue.h"
 #include "hardware/catalogue_files.h"
 #include "hardware/fpga.h"
@@ -45,8 +47,6 @@ json::Described<sim::Platform> on_board(const fs::path& catalogue, const std::st
 }
 
 }  // namespace
-
-std::vector<std::string> hardware_names(const fs::path& catalogue) { return catalogue_names(catalogue, all_folders); }
 
 HardwareKind hardware_kind_of(const fs::path& catalogue, const std::string& name_or_path) {
     const fs::path file = catalogue_file(catalogue, all_folders, "device", name_or_path);

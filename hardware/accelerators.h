@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "json/described.h"
 #include "sim/platform.h"
@@ -11,9 +10,6 @@
 namespace treeline::hardware {
 
 enum class HardwareKind { device, board, design };
-
-/// Names of all devices, boards and designs, sorted.
-std::vector<std::string> hardware_names(const std::filesystem::path& catalogue);
 
 /// What a name of the catalogue is; of a path, what its file describes. Throws InputError for an unknown name, with the nearest
 /// one and all that are known, and for a file that cannot be read.

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "operation_time.h"
 #include "setups.h"
 #include "sim/kernel_pricing.h"
 #include "sim/layers/layers.h"
-#include "sim/pass.h"
 
 using namespace treeline;
 using namespace treeline::sim;
@@ -26,15 +26,7 @@ Platform eight_of(const char* device, const std::string& link = "") {
 
 double microseconds_of(const Operation& operation, const Platform& platform) {
     const Rates rates = price_kernel(operation, Precision{}, platform).rates;
-    const ShapeTerms terms = terms_of({1.0, 1.0, 0.0, 1.0});
-    double time = 0.0;
-    dispatch(operation, operation.reads_context, rates.rule, [&]<bool reads_context, bool has_experts, RowRule rule>() {
-        time = operation_time<reads_context, has_experts, rule>(operation, rates, terms,
-                                                                bytes_of<reads_context, has_experts>(operation, terms),
-                                                                flops_of<reads_context>(operation, terms))
-                   .value();
-    });
-    return time / microsecond;
+    return time_of(operation, rates, {1.0, 1.0, 0.0, 1.0}).value() / microsecond;
 }
 
 LayerContext context_of(const Platform& platform) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "operation_time.h"
 #include "setups.h"
 #include "sim/layers/layers.h"
 #include "sim/pass.h"
@@ -20,18 +21,8 @@ Rates unit_rates() {
     return rates;
 }
 
-/// Takes the rule that the law asks for.
 double time_of(const KernelLaw& law, const Operation& operation, const PassShape& shape) {
-    const Rates rates = measured_rates(law, unit_rates(), operation);
-    const ShapeTerms terms = terms_of(shape);
-    double time = 0.0;
-    dispatch(operation, operation.reads_context, rates.rule, [&]<bool reads_context, bool has_experts, RowRule rule>() {
-        time = operation_time<reads_context, has_experts, rule>(operation, rates, terms,
-                                                                bytes_of<reads_context, has_experts>(operation, terms),
-                                                                flops_of<reads_context>(operation, terms))
-                   .value();
-    });
-    return time;
+    return testing::time_of(operation, measured_rates(law, unit_rates(), operation), shape).value();
 }
 
 /// Of a tensor of `bytes` over so many ranks.
