@@ -193,7 +193,7 @@ constexpr double bytes_of_point = 8.0 * (4.0 * 9.0 + 2.0 * 8.0 + 11.0 + 20.0);
 double
 repeated_flops() {
     constexpr std::size_t lanes = 8, chains = 16, repeats = 1 << 18;
-    typedef double Vector __attribute__((vector_size(lanes * sizeof(double))));
+    using Vector [[gnu::vector_size(lanes * sizeof(double))]] = double;
     Vector sums[chains];
     for (std::size_t c = 0; c < chains; ++c) {
         sums[c] = Vector{} + 1.0 + static_cast<double>(c);
