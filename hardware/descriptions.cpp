@@ -209,6 +209,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
     stack.host_per_verified_layer = seconds_or("host_per_verified_layer", Seconds(0.0));
     stack.per_sparse_token = seconds_or("per_sparse_token", Seconds(0.0));
+    stack.shared_prefix_read = share_or_one("shared_prefix_read");
     stack.per_layer = seconds_or("per_layer", Seconds(0.0));
     stack.per_expert_layer = seconds_or("per_expert_layer", Seconds(0.0));
     stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));

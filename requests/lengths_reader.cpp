@@ -56,6 +56,7 @@ void RequestLengths::set(sim::RoundSetup& setup, double prompt_tokens) const {
     setup.prompt_lengths = only_if_several(prompts);
     setup.output_tokens = output_tokens();
     setup.prefix_hit = prefix_hit;
+    setup.shared_prefix = shared_prefix;
 }
 
 RequestLengths read_request_lengths(json::Reader& at) {
@@ -66,6 +67,7 @@ RequestLengths read_request_lengths(json::Reader& at) {
         lengths.answers.reset();
     }
     lengths.prefix_hit = json::read(at, shared_keys::prefix_hit);
+    lengths.shared_prefix = json::read<double>(at, shared_keys::shared_prefix);
     return lengths;
 }
 

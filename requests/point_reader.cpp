@@ -24,6 +24,7 @@ void read_lengths(json::Reader& root, sweeps::PointInput& input) {
     input.prompt_lengths = only_if_several(lengths.prompts);
     input.output_tokens = lengths.output_tokens();
     input.prefix_hit = lengths.prefix_hit;
+    input.shared_prefix = lengths.shared_prefix;
 }
 
 void read_load(json::Reader& root, sweeps::PointInput& input) {

@@ -217,6 +217,8 @@ CompiledRound compile_turns(const RoundSetup& setup) {
     round.prefill = prompt_pass(inputs.accelerator, inputs.target);
     round.draft_prefill = prompt_pass(inputs.accelerator, inputs.drafter);
     round.prompts = prompt_work(setup, round);
+    round.prefix_hit = setup.prefix_hit;
+    round.shared_prefix = setup.shared_prefix;
     round.output_tokens = setup.output_tokens;
     const Device& device = setup.platform.device;
     round.idle_power = device.idle_power;

@@ -68,8 +68,9 @@ struct FlopTerms {
     Flops per_token{}, per_logit{}, per_sequence{}, per_token_pair{}, per_visible{};
 };
 
-/// bytes = fixed + per_token·M + per_logit·L + per_sequence·b + per_token_pair·b·n² + per_context·b·reach(s) + per_expert·U
-/// with U = expected number of distinct experts that M tokens touch.
+/// bytes = fixed + per_token·M + per_logit·L + per_sequence·b + per_token_pair·b·n² + per_context·R + per_expert·U
+/// with R = cached tokens read, b·reach(s) unless sequences share some (cached_reads), and U = expected number of distinct
+/// experts that M tokens touch.
 struct ByteTerms {
     Bytes fixed{}, per_token{}, per_logit{}, per_sequence{}, per_token_pair{}, per_context{}, per_expert{};
 };
@@ -95,6 +96,9 @@ struct OperationCost {
     // most·M, would bring a rank in the mean (BusiestRank; tokens of all attention data parallel groups reach the experts).
     double busiest_share = 1.0, busiest_spread = 0.0, busiest_most = 1.0;
     double reads_per_token = 0.0;  ///< how often a cache is read for each new token of its sequence; 0 = once for all
+    /// Of the context that it sees, the tokens that all sequences share (RoundSetup::shared_prefix), and what reading those
+    /// takes for a sequence after the first, over a read from memory.
+    double shared_context = 0.0, shared_read = 1.0;
 };
 
 struct Operation : OperationCost {
@@ -207,6 +211,17 @@ inline Flops flops_of(const OperationCost& cost, const ShapeTerms& shape) {
     return sum;
 }
 
+/// Cached tokens that an operation reads, as many as would take the same time from memory: every sequence reads what it sees,
+/// once or for each new token; for sequences after the first, what all share counts `shared_read`.
+inline double cached_reads(const OperationCost& cost, const ShapeTerms& shape) {
+    const double for_tokens = cost.reads_per_token * shape.new_tokens;
+    const double reads = for_tokens > 1.0 ? for_tokens : 1.0;
+    const double seen = visible_context(cost.reach, shape.context);
+    const double shared = seen < cost.shared_context ? seen : cost.shared_context;
+    const double others = shape.sequences > 1.0 ? shape.sequences - 1.0 : 0.0;
+    return (shape.sequences * seen - others * shared * (1.0 - cost.shared_read)) * reads;
+}
+
 /// Bytes of one run.
 template <bool reads_context, bool has_experts>
 inline Bytes bytes_of(const OperationCost& cost, const ShapeTerms& shape) {
@@ -214,8 +229,7 @@ inline Bytes bytes_of(const OperationCost& cost, const ShapeTerms& shape) {
     Bytes sum = c.fixed + c.per_token * shape.tokens + c.per_logit * shape.logits + c.per_sequence * shape.sequences +
                 c.per_token_pair * shape.token_pairs;
     if constexpr (reads_context) {
-        const double reads = cost.reads_per_token * shape.new_tokens;
-        sum += c.per_context * (shape.sequences * visible_context(cost.reach, shape.context) * (reads > 1.0 ? reads : 1.0));
+        sum += c.per_context * cached_reads(cost, shape);
     }
     if constexpr (has_experts) {
         sum += c.per_expert * expected_experts(cost, shape);

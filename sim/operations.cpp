@@ -29,6 +29,7 @@ LayerContext context_of(const Model& model, std::size_t kind, const Precision& p
     context.score_traffic = options.score_traffic;
     context.concatenates_caches = options.concatenates_caches;
     context.expands_caches = options.expands_caches;
+    context.shared_prefix_read = options.shared_prefix_read;
     context.occurrences = static_cast<double>(occurrences(model, kind));
     const Count distinct = model.kinds[kind].distinct_copies;
     context.copies = distinct > 0 ? static_cast<double>(distinct) : context.occurrences;

@@ -20,6 +20,7 @@ struct PassOptions {
     Bytes score_traffic = {};            ///< Stack::score_traffic
     bool concatenates_caches = false;    ///< Stack::concatenates_caches
     bool expands_caches = false;         ///< Stack::expands_caches
+    double shared_prefix_read = 1.0;     ///< Stack::shared_prefix_read
 };
 
 /// Operations of one forward pass, from embedding to LM head; identical layers are merged into one operation with a count.

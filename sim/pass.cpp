@@ -167,6 +167,7 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
     options.pass.score_traffic = platform.stack.score_traffic;
     options.pass.concatenates_caches = platform.stack.concatenates_caches;
     options.pass.expands_caches = platform.stack.expands_caches;
+    options.pass.shared_prefix_read = platform.stack.shared_prefix_read;
     std::vector<Operation> operations = operations_of(model, precision, options.pass);
     append_hops(model, precision, platform, operations);
     if (options.sampling == Sampling::none) {  // no logits are wanted: the pass ends with the last layer

@@ -10,7 +10,7 @@ namespace {
 /// What the prefix cache does not hold of one prompt, in chunks of what the stack reads at once: its time and energy.
 std::pair<Seconds, Joules> prompt_cost(const CompiledPass& pass, const RoundSetup& setup, double prompt_tokens) {
     const Device& device = setup.platform.device;
-    const double cached = setup.prefix_hit * prompt_tokens, rest = prompt_tokens - cached;
+    const double cached = cached_tokens(prompt_tokens, setup.prefix_hit, setup.shared_prefix), rest = prompt_tokens - cached;
     const double chunks = std::max(1.0, std::ceil(rest / setup.platform.stack.prefill_tokens));
     const double tokens = rest / chunks;
     Seconds time;
@@ -50,6 +50,11 @@ Bytes prompt_state(const std::vector<CacheTerm>& caches, Bytes state, double pro
 
 }  // namespace
 
+double cached_tokens(double prompt_tokens, double prefix_hit, double shared_prefix) {
+    const double shared = std::max(0.0, std::min(shared_prefix, prompt_tokens - 1.0));
+    return std::max(prefix_hit * prompt_tokens, shared);
+}
+
 PromptWork prompt_work(const RoundSetup& setup, const CompiledRound& round) {
     PromptWork work;
     if (setup.output_tokens > 0.0 && setup.prompt_tokens > 0.0) {
@@ -65,6 +70,8 @@ PromptWork prompt_work(const RoundSetup& setup, const CompiledRound& round) {
 
 void set_prefill(const RoundSetup& setup, CompiledRound& round) {
     const Stack& stack = setup.platform.stack;
+    round.prefix_hit = setup.prefix_hit;
+    round.shared_prefix = setup.shared_prefix;
     round.output_tokens = setup.output_tokens;
     round.step_tokens = stack.step_tokens;
     round.prompt_wait = stack.prompt_wait;

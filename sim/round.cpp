@@ -103,6 +103,20 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     return memory;
 }
 
+/// What all sequences share is cached once; some kernels of the target read it faster for those after the first
+/// (Operation::shared_read). Engines look for a common prefix when the target runs, not for a drafter's passes.
+void share_prefix(const RoundSetup& setup, CompiledRound& round) {
+    round.memory.shared_prefix = setup.shared_prefix;
+    for (const PassId id : {PassId::plain, PassId::verify_unrolled, PassId::verify_chunk, PassId::verify_packed}) {
+        for (TimedOperation& timed : round.pass(id).operations) {
+            // A window moves past the prefix.
+            if (timed.operation.reads_context && timed.operation.reach.window == unlimited) {
+                timed.operation.shared_context = visible_context(timed.operation.reach, setup.shared_prefix);
+            }
+        }
+    }
+}
+
 Platform with_stack(Platform platform, Stack stack) {
     platform.stack = std::move(stack);
     return platform;
@@ -268,9 +282,9 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         round.step_per_sequence = stack.host_per_sequence * stack.time_factor;
         round.step_per_token = stack.host_per_verified_token * stack.time_factor;
     }
+    share_prefix(setup, round);
     round.prompts = prompt_work(setup, round);
     set_prefill(setup, round);
-    round.prefix_hit = setup.prefix_hit;
     const Device& device = setup.platform.device;
     round.ranks = setup.platform.devices();
     round.tensor = setup.platform.ranks;
@@ -314,7 +328,7 @@ RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {
 }
 
 Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens) {
-    const double cached = round.prefix_hit * prompt_tokens;
+    const double cached = cached_tokens(prompt_tokens, round.prefix_hit, round.shared_prefix);
     const PassShape prompt{1.0, prompt_tokens - cached, cached, 1.0};
     return pass_time(round.prefill, totals_of(round.prefill, prompt)) +
            pass_time(round.draft_prefill, totals_of(round.draft_prefill, prompt));

@@ -12,8 +12,10 @@
 #include "sim/drafters/drafter.h"
 #include "sim/enum_names.h"
 #include "sim/lengths.h"
+#include "sim/memory_model.h"
 #include "sim/rates.h"
 #include "sim/rollback/rollback.h"
+#include "sim/round_parts.h"
 
 namespace treeline::sim {
 
@@ -58,119 +60,13 @@ struct RoundSetup {
     double output_tokens = 0.0;
     /// Share of each prompt that the prefix cache holds, so that only the rest is read: at least 0, below 1.
     double prefix_hit = 0.0;
+    /// Tokens that all prompts begin with: read before all others, and cached once. At most a prompt.
+    double shared_prefix = 0.0;
 };
 
 /// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run does not count: its row
 /// says why (RoundRow::problem).
 std::vector<std::string> problems_of(const RoundSetup& setup);
-
-/// The passes that rounds are made of, in the order in which both faces add them up.
-enum class PassId {
-    plain,            ///< plain decoding, n = 1: the baseline
-    draft,            ///< the drafter, token by token
-    draft_tree,       ///< the drafter on nodes of one sequence, with tree attention
-    draft_copy,       ///< copies of the drafter's recurrent states
-    draft_inner,      ///< what drafts for the drafter of a cascade
-    draft_context,    ///< accepted tokens, read by what makes keys and values for a block drafter
-    verify_unrolled,  ///< the target, one for each way of verifying
-    verify_chunk,
-    verify_packed,
-    advance,      ///< the rollback policy's own pass over accepted tokens
-    ring_replay,  ///< what it adds to the verification
-    ring_flush,
-    state_copy,  ///< the target's recurrent states, to the rows of the next verification
-    compaction,  ///< keys and values of the accepted path of a tree
-};
-inline constexpr std::size_t pass_count = 14;
-
-/// What a pass counts as.
-enum class Phase { plain, draft, verify, rollback };
-inline constexpr std::size_t phase_count = 4;
-
-/// One pass of a round at one shape; rows and runs are per sequence of the batch.
-struct RoundStep {
-    Phase phase = Phase::plain;
-    double rows = 1.0;    ///< sequences of the pass
-    double tokens = 1.0;  ///< of a row
-    double logits = 1.0;  ///< of a row
-    double context_offset = 0.0;
-    double runs = 1.0;  ///< times it runs in a round; a probability if it does not always run
-};
-
-/// What one sequence takes of an accelerator, which serves one sequence after the other, whatever the context. Zero on
-/// platforms that are priced by passes.
-struct SequenceTurn {
-    Seconds plain, draft, verify;  ///< replay of accepted tokens is part of the verification
-    Joules energy;                 ///< of a round, beside the idle power: bytes moved, products formed
-    Bytes workspace;               ///< states of a draft, kept only for the sequence being served
-};
-
-/// A pass of such a turn, for explanations.
-struct TurnPass {
-    Phase phase = Phase::plain;
-    std::string name;     ///< "draft, 3 tokens"
-    double tokens = 1.0;  ///< run at once
-    double runs = 1.0;
-    Seconds time;
-    Flops flops;  ///< of the Linear unit
-    Bytes bytes;  ///< through the board's memory
-    Bound bound = Bound::memory;
-};
-
-/// The plain numbers of a RoundRow, which loops over points copy.
-struct RowConstants {
-    double speculates = 0.0;    ///< 1, or 0 for plain decoding
-    double draft_tokens = 0.0;  ///< nodes
-    double depth = 0.0;
-    double target_states = 1.0;       ///< copies of the target's recurrent state, the live one included
-    double draft_states = 0.0;        ///< of the drafter's
-    double cached_activations = 0.0;  ///< tokens whose replay activations are kept
-    double logits = 1.0;              ///< tokens whose logits are kept at once
-    double activations = 1.0;         ///< tokens of the verification pass
-    double new_tokens = 1.0;          ///< tokens that the key-value caches grow by before truncation
-    double branched = 0.0;            ///< 1 for a draft with branches
-    double grown = 0.0;               ///< 1 for a tree whose shape differs from round to round
-    double unrolled_tokens = 0.0;     ///< tokens of a branched draft that is verified in rows
-    double graphs = 1.0;              ///< captured graphs: one for each shape of a pass
-    SequenceTurn turn;
-};
-
-/// A speculation within a compiled round: its steps, what they yield, and what it keeps in memory for each sequence.
-struct RoundRow : RowConstants {
-    std::string problem;  ///< why it cannot be run, as a sentence; the rest is unset then
-    AcceptedTokens accepted;
-    std::vector<TurnPass> turn_passes;
-
-    /// Its steps of pass p are CompiledRound::steps[begin[p]] … steps[begin[p + 1]] (exclusive).
-    std::array<std::uint32_t, pass_count + 1> begin{};
-
-    [[nodiscard]] double accept_length() const { return accepted.length; }
-};
-
-/// Memory that reading prompts needs at once, in addition to what decoding keeps: T = min(b·p, tokens) tokens of prompts of p
-/// tokens take T·(per_token + per_pair·p).
-struct PrefillMemory {
-    double prompt_tokens = 0.0;  ///< p; 0 = the context
-    double tokens = 0.0;         ///< in one pass, at most
-    Bytes per_token;             ///< activations, and logits if those of every token are formed
-    Bytes per_pair;              ///< attention scores of the widest layer, if kernels write them
-};
-
-/// Peak memory of one device: weights + captured graphs + workspace + b·(states and caches of a row) + activations and logits,
-/// of a round or of the prompts, whichever needs more.
-struct MemoryConstants {
-    Bytes target_weights, draft_weights, reserved;
-    Bytes per_graph;                  ///< one captured graph, whatever the batch
-    Bytes target_state, draft_state;  ///< one copy
-    Bytes replay_per_token;           ///< cached activations
-    Bytes logits_per_token;           ///< fp32 logits
-    Bytes activations_per_token;      ///< widest pair of layer inputs and outputs
-    PrefillMemory prefill;
-    Bytes capacity;
-};
-struct MemoryModel : MemoryConstants {
-    std::vector<CacheTerm> target_caches, draft_caches;
-};
 
 /// What reading the prompts of a steady state takes, for each generated token: the pass over a prompt / tokens of an answer.
 struct PromptWork {
@@ -196,6 +92,7 @@ struct RoundConstants {
     Seconds target_transfer, draft_transfer;  ///< of a prompt's caches, from that pool
     double step_tokens = unlimited;           ///< the token budget of a step
     double prefix_hit = 0.0;                  ///< share of a prompt that need not be read
+    double shared_prefix = 0.0;               ///< tokens of a prompt that need not be read, because all begin with them
     double ranks = 1.0;                       ///< devices
     double tensor = 1.0;                      ///< of them, those that share each layer
     double groups = 1.0;                      ///< of attention data parallelism
@@ -273,50 +170,6 @@ struct RoundEstimate {
     Dollars price_per_token;          ///< of all ranks, per accepted token; 0 if the price is unknown
     double wasted_draft_share = 0.0;  ///< drafted tokens that were rejected / drafted
 };
-
-/// The parts of a sequence's memory. This is the only place where they are added up.
-inline Bytes state_memory(const MemoryConstants& memory, const RowConstants& row) {
-    return memory.target_state * row.target_states + memory.draft_state * row.draft_states +
-           memory.replay_per_token * row.cached_activations;
-}
-
-inline Bytes cache_memory(const std::vector<CacheTerm>& caches, const RowConstants& row, double context) {
-    Bytes sum;
-    for (const CacheTerm& cache : caches) {
-        sum += cached_bytes(cache, context + row.new_tokens);
-    }
-    return sum;
-}
-
-/// Activations and logits of a round's verification.
-inline Bytes round_activations(const MemoryConstants& memory, const RowConstants& row, double batch) {
-    return (memory.logits_per_token * row.logits + memory.activations_per_token * row.activations) * batch;
-}
-
-/// Activations, logits and scores while prompts are read.
-inline Bytes prompt_activations(const PrefillMemory& prefill, double batch, double context) {
-    const double prompt = prefill.prompt_tokens > 0.0 ? prefill.prompt_tokens : context;
-    const double all = batch * prompt;
-    const double at_once = all < prefill.tokens ? all : prefill.tokens;
-    return (prefill.per_token + prefill.per_pair * prompt) * at_once;
-}
-
-/// Of one sequence of the batch: states and caches.
-inline Bytes sequence_memory(const MemoryModel& memory, const RowConstants& row, double context) {
-    return state_memory(memory, row) + cache_memory(memory.target_caches, row, context) +
-           cache_memory(memory.draft_caches, row, context);
-}
-
-inline Bytes peak_memory(const MemoryConstants& memory, const RowConstants& row, double batch, double context, Bytes sequence) {
-    const Bytes round = round_activations(memory, row, batch);
-    const Bytes prompts = prompt_activations(memory.prefill, batch, context);
-    return memory.target_weights + memory.draft_weights + memory.reserved + memory.per_graph * row.graphs + row.turn.workspace +
-           sequence * batch + (prompts > round ? prompts : round);
-}
-
-inline Bytes peak_memory(const MemoryModel& memory, const RowConstants& row, double batch, double context) {
-    return peak_memory(memory, row, batch, context, sequence_memory(memory, row, context));
-}
 
 /// The shape at which a step runs its pass; `sequences` are those of a pass.
 inline PassShape shape_of(const RoundStep& step, double sequences, double context) {

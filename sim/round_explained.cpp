@@ -67,14 +67,16 @@ std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoi
     const MemoryModel& memory = round.memory;
     const RoundRow& row = round.row(point.speculation);
     const double sequences = sequences_of_group(round, point.batch);
+    const SequenceMemory sequence = sequence_memory(memory, row, point.context);
     const Bytes prompts = prompt_activations(memory.prefill, sequences, point.context);
     const bool reading = prompts > round_activations(memory, row, sequences);
     std::vector<MemoryPart> parts = {
         {"target weights", memory.target_weights},
         {"drafter weights", memory.draft_weights},
-        {"target key-value cache", cache_memory(memory.target_caches, row, point.context) * sequences},
-        {"drafter key-value cache", cache_memory(memory.draft_caches, row, point.context) * sequences},
-        {"recurrent states and their copies", state_memory(memory, row) * sequences},
+        {"target key-value cache", sequence.target_cache * sequences},
+        {"drafter key-value cache", sequence.draft_cache * sequences},
+        {"key-value caches of what all sequences share", sequence.shared},
+        {"recurrent states and their copies", sequence.states * sequences},
         {"activations while prompts are read", reading ? prompts : Bytes(0.0)},
         {"logits", reading ? Bytes(0.0) : memory.logits_per_token * (row.logits * sequences)},
         {"activations", reading ? Bytes(0.0) : memory.activations_per_token * (row.activations * sequences)},

@@ -107,7 +107,7 @@ inline void memory_columns(const MemoryModel& model, const RoundRow& compiled_ro
                            std::size_t size, double* out) {
     const MemoryConstants memory = model;
     const RowConstants row = compiled_row;
-    const Bytes sequence = sequence_memory(model, row, context);
+    const SequenceMemory sequence = sequence_memory(model, row, context);
 #pragma GCC ivdep
     for (std::size_t i = 0; i < size; ++i) {
         out[i] = peak_memory(memory, row, of_group[i], context, sequence).value();

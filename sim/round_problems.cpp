@@ -110,6 +110,12 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     if (!(setup.prefix_hit >= 0.0 && setup.prefix_hit < 1.0)) {
         problems.emplace_back("prefix_hit must be at least 0 and below 1: the last token of a prompt is always read");
     }
+    if (!(setup.shared_prefix >= 0.0) || std::isinf(setup.shared_prefix)) {
+        problems.emplace_back("shared_prefix must be a number of tokens");
+    } else if (setup.prompt_tokens > 0.0 && setup.shared_prefix > setup.prompt_tokens) {
+        problems.push_back("a shared_prefix of " + std::to_string(std::llround(setup.shared_prefix)) +
+                           " tokens is longer than the prompts of " + std::to_string(std::llround(setup.prompt_tokens)));
+    }
     const bool moves_caches = setup.platform.stack.prefill == PrefillPolicy::disaggregated && setup.output_tokens > 0.0;
     if (moves_caches && link_between(setup.platform, 2.0 * setup.platform.devices()) == nullptr) {
         problems.push_back("with disaggregated prefill caches travel between devices, and " + setup.platform.device.name +

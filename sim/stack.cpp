@@ -136,6 +136,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_share(stack.vector_efficiency, "vector_efficiency");
     require(std::isfinite(stack.unhidden) && stack.unhidden >= 0.0 && stack.unhidden <= 1.0,
             "unhidden must lie between 0 and 1");
+    require_share(stack.shared_prefix_read, "shared_prefix_read");
     require(stack.memory_per_graph >= Bytes(0.0) && stack.memory_per_graph <= Bytes(1e11),
             "memory_per_graph must lie between 0 and 100 GB");
     require_overhead(stack.graph_node_cost, 0.01, "graph_node_cost");

@@ -116,6 +116,10 @@ struct Stack {
     /// What each token of a draft, root included, adds in each layer whose latent attention picks what it reads: kernels that
     /// take such a verification as a prompt.
     Seconds per_sparse_token;
+    /// What reading the keys and values of a prefix that all sequences share takes for each of them after the first, over a
+    /// read from memory: 1 where attention reads them for each sequence, less where it reads them once for all (cascade
+    /// attention). Of the target: drafters, and attention over latents, read them for each sequence in every stack known.
+    double shared_prefix_read = 1.0;
     Seconds host_per_sampling;  ///< for each pass that samples: distributions, random numbers, residuals
     /// The drafter's passes are replayed from captured graphs, although the target's may be launched kernel by kernel.
     bool draft_graphs = false;

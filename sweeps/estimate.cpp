@@ -18,6 +18,7 @@ sim::RoundSetup setup_of(const PointInput& input, sim::Rollback rollback) {
     setup.prompt_lengths = input.prompt_lengths;
     setup.output_tokens = input.output_tokens;
     setup.prefix_hit = input.prefix_hit;
+    setup.shared_prefix = input.shared_prefix;
     setup.platform = input.platform;
     if (input.drafter) {
         setup.drafter = input.drafter->drafter;

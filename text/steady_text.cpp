@@ -1,5 +1,7 @@
 #include "text/steady_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace treeline::text {
@@ -23,8 +25,10 @@ std::string steady_text(const sim::RoundSetup& setup) {
                                     ? fmt::format("{:.0f}", setup.prompt_tokens)
                                     : fmt::format("{:.0f} in the mean ({:.0f} to {:.0f})", setup.prompt_tokens,
                                                   setup.prompt_lengths.front().tokens, setup.prompt_lengths.back().tokens);
+    const double shared = std::min(setup.shared_prefix, setup.prompt_tokens) / setup.prompt_tokens;
+    const double cached = std::max(setup.prefix_hit, shared);
     return fmt::format("steady: answers of {:.0f} tokens, each after a prompt of {}{} that {}", setup.output_tokens, lengths,
-                       setup.prefix_hit > 0.0 ? fmt::format(" ({:.0f} % cached)", 100.0 * setup.prefix_hit) : "",
+                       cached > 0.0 ? fmt::format(" ({:.0f} % cached)", 100.0 * cached) : "",
                        reader_text(setup.platform.stack));
 }
 

@@ -34,6 +34,13 @@ inline constexpr PartKey output_tokens{
     " ([forms](#lengths-prompt_tokens-output_tokens), [formula](cost-model.md#35-prompts))"};
 inline constexpr NumberKey prefix_hit{
     "prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds", {}, ", below 1: only the rest is read"};
+inline constexpr CountKey shared_prefix{"shared_prefix",
+                                        0,
+                                        sim::longest_context,
+                                        0,
+                                        "tokens that all prompts begin with",
+                                        {},
+                                        ": cached once and not read again; at most a prompt"};
 
 }  // namespace treeline::requests::shared_keys
 

@@ -183,8 +183,9 @@ FlagJson with_defaults(FlagJson workload) {
 /// In the order in which a person writes a workload: what runs where, what is tried, for which traffic and objective.
 FlagJson in_usual_order(const FlagJson& workload) {
     FlagJson ordered = FlagJson::object();
-    for (const char* key : {"title", "target", "platforms", "drafters", "decoding", "draft_tokens", "shapes", "verification",
-                            "rollback", "traffic", "prompt_tokens", "output_tokens", "prefix_hit", "limits", "objective"}) {
+    for (const char* key :
+         {"title", "target", "platforms", "drafters", "decoding", "draft_tokens", "shapes", "verification", "rollback",
+          "traffic", "prompt_tokens", "output_tokens", "prefix_hit", "shared_prefix", "limits", "objective"}) {
         if (workload.contains(key)) {
             ordered[key] = workload[key];
         }
@@ -259,6 +260,7 @@ const std::vector<KeyFlag>& workload_flags() {
         as_for_a_point("prompt_tokens"),
         as_for_a_point("output_tokens"),
         as_for_a_point("prefix_hit"),
+        as_for_a_point("shared_prefix"),
         {"--objective", "WHAT", "objective", help_of(workload_keys::objective)},
         {"--max-tpot-ms", "MS", "limits.tpot_ms", "Limit: " + std::string(limit_keys::tpot_ms.meaning)},
         {"--max-ttft-ms", "MS", "limits.ttft_ms", "Limit: " + std::string(limit_keys::ttft_ms.meaning)},

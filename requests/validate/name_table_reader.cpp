@@ -171,6 +171,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.interconnect = set->text_or("interconnect", "");
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
             entry.attends_to_all = set->flag_or("attends_to_all", false);
+            entry.shares_prompt = set->flag_or("shares_prompt", false);
             set->finish();
         } else {
             at.problem(

@@ -168,6 +168,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     scores.rows_per_token = local_query_heads / local_kv_heads;
     scores.outputs = local_query_heads * dim;
     scores.items.per_sequence = local_kv_heads;
+    scores.shared_read = context.shared_prefix_read;
     scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
     share_context(context, cached, 2.0 * local_query_heads * dim, scores);
     add_cache_copies(context, scores);

@@ -35,6 +35,7 @@ struct LayerContext {
     Bytes score_traffic = {};            ///< Stack::score_traffic
     bool concatenates_caches = false;    ///< Stack::concatenates_caches
     bool expands_caches = false;         ///< Stack::expands_caches
+    double shared_prefix_read = 1.0;     ///< Stack::shared_prefix_read
     double occurrences = 1.0;            ///< times the layer runs in one pass
     double copies = 1.0;                 ///< distinct copies of its weights
     std::string layer;                   ///< the layer kind's name, the first half of each operation's name

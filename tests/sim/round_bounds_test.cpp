@@ -138,12 +138,13 @@ KernelLaw random_law(Boxes& random) {
 
 TEST_CASE("no point of a box beats its bounds in any mode, alone or beside prompts") {
     for (const CostMode mode : {CostMode::roofline, CostMode::calibrated, CostMode::hoi}) {
-        for (const char* stack_name : {"vllm", "sglang", "cuda-graph"}) {
+        for (const char* stack_name : {"vllm", "vllm-0.14", "sglang", "cuda-graph"}) {
             for (const double output_tokens : {0.0, 300.0}) {
                 RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", stack_name));
                 setup.platform.mode = mode;
                 setup.prompt_tokens = output_tokens > 0.0 ? 1000.0 : 0.0;
                 setup.output_tokens = output_tokens;
+                setup.shared_prefix = 0.8 * setup.prompt_tokens;
                 setup.platform.device.price = DollarsPerSecond(2.0 / 3600.0);
                 INFO(name_of(mode) << " on " << stack_name << ", answers of " << output_tokens);
                 const Seen seen = look(compile_round(setup), {0, 1, 4, 16}, 7);

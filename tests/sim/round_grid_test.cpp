@@ -62,9 +62,10 @@ const std::vector<int> chains = {0, 1, 2, 5, 16};
 TEST_CASE("a grid equals points bit for bit in every mode, with and without a steady state") {
     for (const CostMode mode : {CostMode::roofline, CostMode::calibrated, CostMode::hoi}) {
         for (const double output_tokens : {0.0, 300.0}) {
-            RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+            RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.14"));
             setup.platform.mode = mode;
             setup.prompt_tokens = output_tokens > 0.0 ? 1000.0 : 0.0;
+            setup.shared_prefix = 0.8 * setup.prompt_tokens;
             setup.output_tokens = output_tokens;
             setup.platform.device.price = DollarsPerSecond(2.0 / 3600.0);
             const CompiledRound round = compile_round(setup);

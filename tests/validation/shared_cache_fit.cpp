@@ -1,11 +1,13 @@
-// What vLLM's builds for RTX PRO 6000 add where ranks share cached tokens and where rounds verify, from the runs of Kimi-K2.6
-// and GLM-5.1 in ../shared/data/speculation/measured.json:
+// What vLLM's builds for RTX PRO 6000 add where ranks share cached tokens, where requests share a prompt and where rounds
+// verify, from the runs of Kimi-K2.6, GLM-5.1 and Qwen3.5-397B in ../shared/data/speculation/measured.json:
 // - what all-gathers and reduce-scatters take over PCIe (`gather` of hardware/gpu/rtx-pro-6000.json), from plain steps alone: a
 //   step with the cache shared, predicted from the measured one without, so that all other errors cancel;
+// - what reading a prefix that all requests share takes after the first of them (shared_prefix_read of
+//   hardware/stacks/vllm-0.14.json), in the same way: a step with a long prompt from the measured one without;
 // - host_per_verified_layer and per_sparse_token (hardware/stacks/vllm-sm120.json), from speed-ups, with the accept length as
 //   given and as fitted at the smallest batch of each series.
 //
-// Both are searched on a grid. Exits with 77 without the data and with 1 when the files state numbers that are worse than the
+// All are searched on a grid. Exits with 77 without the data and with 1 when the files state numbers that are worse than the
 // best of the grid by more than a twentieth.
 #include <cmath>
 #include <functional>
@@ -85,7 +87,7 @@ bool print_fit(const ServingParts& parts, const std::vector<Axis>& axes, const S
     set_all(at_best, axes, best);
     const double least = score(at_best), stated = score(parts);
     for (std::size_t i = 0; i < axes.size(); ++i) {
-        fmt::print("  {:<32} {:>6.1f}   stated {:.1f}\n", axes[i].name, best[i], axes[i].stated);
+        fmt::print("  {:<32} {:>6.4g}   stated {:.4g}\n", axes[i].name, best[i], axes[i].stated);
     }
     fmt::print("  mean error {:.1f} %, with what is stated {:.1f} %\n", 100.0 * least, 100.0 * stated);
     return stated <= worse_than_best * least;
@@ -96,7 +98,8 @@ double plain_step(const MeasuredPoint& point, const ServingParts& parts) {
     return sim::evaluate(sim::compile_round(setup), {0, point.batch, point.context}).time_per_token.value();
 }
 
-/// A plain step of a deployment whose ranks share the cache, and one of the same batch where they do not.
+/// A plain step of a deployment that shares something (cached tokens among ranks, a prompt among requests), and one of the same
+/// batch that does not.
 struct SharedStep {
     MeasuredPoint shared, alone;
     double measured = 0.0, measured_alone = 0.0;
@@ -128,6 +131,16 @@ std::vector<SharedStep> shared_steps(const std::vector<SpeculationRow>& rows, co
     return steps;
 }
 
+/// Misses of the steps that share something, predicted from the measured ones that do not.
+std::vector<double> errors_of(const std::vector<const SharedStep*>& steps, const ServingParts& parts) {
+    std::vector<double> errors;
+    for (const SharedStep* step : steps) {
+        const double adds = plain_step(step->shared, parts) - plain_step(step->alone, parts);
+        errors.push_back(std::abs(std::log((step->measured_alone + adds) / step->measured)));
+    }
+    return errors;
+}
+
 bool print_gathers(const std::vector<SharedStep>& steps, const ServingParts& parts) {
     using sim::GatherCosts;
     const GatherCosts stated = parts.devices.at(device).interconnects.front().gather;
@@ -155,14 +168,13 @@ bool print_gathers(const std::vector<SharedStep>& steps, const ServingParts& par
                                      set([](GatherCosts& of, double gb) { of.bulk_bandwidth = BytesPerSecond(1e9 * gb); }),
                                      1e-9 * stated.bulk_bandwidth.value()}};
     const auto errors = [&](const ServingParts& of, double ranks) {
-        std::vector<double> all;
+        std::vector<const SharedStep*> chosen;
         for (const SharedStep& step : steps) {
             if (ranks == 0.0 || step.shared.cut.parallel.context == ranks) {
-                const double adds = plain_step(step.shared, of) - plain_step(step.alone, of);
-                all.push_back(std::abs(std::log((step.measured_alone + adds) / step.measured)));
+                chosen.push_back(&step);
             }
         }
-        return all;
+        return errors_of(chosen, of);
     };
     fmt::print("All-gathers over PCIe, from {} plain steps of deployments that share the cache\n", steps.size());
     const bool holds = print_fit(parts, axes, [&](const ServingParts& of) { return mean_of(errors(of, 0.0)); });
@@ -174,6 +186,61 @@ bool print_gathers(const std::vector<SharedStep>& steps, const ServingParts& par
         fmt::print("  shared among {:.0f}: {:.1f} %, as half an all-reduce {:.1f} %\n", ranks,
                    100.0 * mean_of(errors(parts, ranks)), 100.0 * mean_of(errors(halves, ranks)));
     }
+    return holds;
+}
+
+/// Plain steps of a stack with prompts that all requests share, beside those of the same batch without.
+std::vector<SharedStep> prefix_steps(const std::vector<SpeculationRow>& rows, const std::vector<MeasuredPoint>& points,
+                                     const std::string& of_stack) {
+    constexpr double short_prompt = 2.0;
+    const auto is_plain_rate = [&](const MeasuredPoint& point) {
+        return point.stack == of_stack && point.device == device && point.cut.parallel.context <= 1.0 && point.batch > 1.0 &&
+               rows[point.row].metric == "output_tok_s" && rows[point.row].value_without;
+    };
+    const auto deployment = [&](const MeasuredPoint& point) {
+        const std::string& series = rows[point.row].series;
+        return fmt::format("{} {}", series.substr(0, series.rfind('/')), point.batch);
+    };
+    std::map<std::string, const MeasuredPoint*> without;
+    for (const MeasuredPoint& point : points) {
+        if (is_plain_rate(point) && point.prompt_tokens < short_prompt) {
+            without[deployment(point)] = &point;
+        }
+    }
+    std::vector<SharedStep> steps;
+    for (const MeasuredPoint& point : points) {
+        if (is_plain_rate(point) && point.shared_prefix >= short_prompt && without.contains(deployment(point))) {
+            const MeasuredPoint& other = *without.at(deployment(point));
+            steps.push_back(
+                {point, other, point.batch / *rows[point.row].value_without, other.batch / *rows[other.row].value_without});
+        }
+    }
+    return steps;
+}
+
+bool print_prefix_reads(const std::vector<SpeculationRow>& rows, const std::vector<MeasuredPoint>& points,
+                        const ServingParts& parts) {
+    const std::string of_stack = "vllm-0.14";
+    const std::vector<SharedStep> steps = prefix_steps(rows, points, of_stack);
+    const std::vector<Axis> axes = {{"shared_prefix_read",
+                                     {0.05, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0},
+                                     [&](ServingParts& of, double value) { of.stacks.at(of_stack).shared_prefix_read = value; },
+                                     parts.stacks.at(of_stack).shared_prefix_read}};
+    const auto error = [](const std::vector<SharedStep>& of_steps, const ServingParts& of) {
+        std::vector<const SharedStep*> all;
+        for (const SharedStep& step : of_steps) {
+            all.push_back(&step);
+        }
+        return mean_of(errors_of(all, of));
+    };
+    fmt::print("\nReads of a prompt that all requests share, from {} plain steps of {}\n", steps.size(), of_stack);
+    const bool holds = print_fit(parts, axes, [&](const ServingParts& of) { return error(steps, of); });
+    ServingParts each = parts;
+    each.stacks.at(of_stack).shared_prefix_read = 1.0;
+    fmt::print("  if each request reads it: {:.1f} %\n", 100.0 * error(steps, each));
+    const std::vector<SharedStep> of_latents = prefix_steps(rows, points, stack);
+    fmt::print("  attention over latents, where each does, {} plain steps of {}: {:.1f} %\n", of_latents.size(), stack,
+               100.0 * error(of_latents, parts));
     return holds;
 }
 
@@ -264,6 +331,7 @@ int main() {
     const std::vector<SpeculationRow> rows = requests::read_speculation_rows(*file, notes);
     const std::vector<MeasuredPoint> points = points_of(rows, parts).points;
     const bool gathers_hold = print_gathers(shared_steps(rows, points), parts);
+    const bool prefixes_hold = print_prefix_reads(rows, points, parts);
     const bool rounds_hold = print_rounds(rows, points, parts);
-    return gathers_hold && rounds_hold ? 0 : 1;
+    return gathers_hold && prefixes_hold && rounds_hold ? 0 : 1;
 }

@@ -58,6 +58,7 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
             row.accept_length.reset();
         }
         row.attends_to_all = row.attends_to_all || entry.attends_to_all;
+        row.shares_prompt = row.shares_prompt || entry.shares_prompt;
         if (row.expert_kernels.empty()) {
             row.expert_kernels = entry.expert_kernels;
         }

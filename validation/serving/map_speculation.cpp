@@ -115,6 +115,9 @@ void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoin
     if (row.new_prompt_tokens && *row.new_prompt_tokens < point.prompt_tokens) {
         point.prefix_hit = 1.0 - *row.new_prompt_tokens / point.prompt_tokens;
     }
+    if (row.shares_prompt) {
+        point.shared_prefix = point.prompt_tokens;
+    }
     point.output_tokens = dataset.decoding_only ? 0.0 : answer;
     point.context = (row.context ? *row.context : point.prompt_tokens) + 0.5 * answer;
 }

@@ -63,6 +63,8 @@ struct ConditionEntry {
     bool counts_rounds_that_drafted = false;
     /// The engine had no kernel for the target's sparse attention and read every cached token.
     bool attends_to_all = false;
+    /// All requests send the same prompt, so that its caches are kept once and all of it but the last token is known.
+    bool shares_prompt = false;
 };
 
 /// Which runs an entry is about: patterns of their normalised() texts; empty: any.

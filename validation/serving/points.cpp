@@ -337,6 +337,7 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     setup.drafter = point.drafter;
     setup.prompt_tokens = point.prompt_tokens;
     setup.prefix_hit = point.prefix_hit;
+    setup.shared_prefix = point.shared_prefix;
     setup.output_tokens = point.output_tokens;
     setup.speculations = sim::chains_up_to(0);
     if (point.speculation) {

@@ -47,6 +47,7 @@ struct SpeculationRow {
     std::optional<double> prompt_tokens, output_tokens, context;
     std::optional<double> new_prompt_tokens;  ///< of the prompt, what the prefix cache does not hold; all, unless stated
     bool attends_to_all = false;              ///< the target's sparse attention ran as a dense one
+    bool shares_prompt = false;               ///< all requests send the same prompt
     std::string expert_kernels;               ///< picked in place of the engine's own
     std::string interconnect;                 ///< in place of the device's fastest
     std::optional<double> batch;
