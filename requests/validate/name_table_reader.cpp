@@ -107,6 +107,13 @@ void read_formats(json::Reader& root, validation::NameTable& table) {
             entry.embeddings = read_storage_of(*embeddings);
             embeddings->finish();
         }
+        if (at.has("exceptions")) {
+            for (auto& [operation, exception] : at.members("exceptions")) {
+                const sim::Storage storage = read_storage_of(exception);
+                entry.exceptions.push_back({operation, storage, exception.choice<sim::NumberFormat>("math")});
+                exception.finish();
+            }
+        }
         table.formats.push_back(std::move(entry));
         finish_entry(at);
     }

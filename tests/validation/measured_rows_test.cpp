@@ -181,6 +181,19 @@ TEST_CASE("a run faster than its checkpoint can be read was in another format") 
     CHECK(speculative_points_in(row + "0.5").left_out.size() == 1);
     CHECK(speculative_points_in(row + "6.5").points.front().assumed.empty());
     CHECK(speculative_points_in(row + R"(2.5, "target_precision": "fp8")").points.size() == 1);
+    // One checkpoint for all rows of a deployment: what its fastest one needs.
+    const std::string slow = speculation(row + "6.5"), fast = speculation(row + "1.5");
+    const auto object = [](const std::string& text) {
+        return text.substr(text.find('{'), text.rfind('}') - text.find('{') + 1);
+    };
+    std::vector<std::string> notes;
+    const MeasuredPoints both = points_of(
+        requests::read_speculation_rows(written("both.json", "[" + object(slow) + ", " + object(fast) + "]"), notes), parts());
+    REQUIRE(both.points.size() == 2);
+    for (const MeasuredPoint& point : both.points) {
+        CHECK(point.precision.weights.format == sim::NumberFormat::int4);
+        CHECK(point.assumed == std::vector<std::string>{"format"});
+    }
 }
 
 TEST_CASE("a policy that cuts drafts is priced as the best fixed number of them") {

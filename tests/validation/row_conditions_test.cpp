@@ -95,6 +95,48 @@ TEST_CASE("what a source says beside its rows: prompts that a prefix cache holds
     CHECK(head.precision.weights.format == sim::NumberFormat::int4);
 }
 
+TEST_CASE("requests of a benchmark that sends all the same prompt share it") {
+    const auto point = [](const char* series) {
+        const MeasuredPoints read =
+            row_of(fmt::format(R"("engine": "vllm", "gpu": "RTX PRO 6000 Blackwell", "tp": 4, "drafter_type": "mtp",
+                                  "draft_tokens": 2, "target_model": "Qwen3.5-397B-A17B", "target_precision": "nvfp4",
+                                  "context_len": 65536, "series": "{}")",
+                               series));
+        REQUIRE(read.points.size() == 1);
+        return read.points[0];
+    };
+    const MeasuredPoint same = point("rtx6kpro-qwen35-397b/x"), own = point("s");
+    CHECK(same.shared_prefix == 65536.0);
+    CHECK(own.shared_prefix == 0.0);
+    const auto setup = [](const MeasuredPoint& of) { return setup_of(of, parts(), sim::CostMode::roofline, 2.0); };
+    CHECK(setup(same).shared_prefix == 65536.0);
+    CHECK(problems_of(setup(same)).empty());
+    const auto memory = [&](const MeasuredPoint& of) {
+        return sim::evaluate(sim::compile_round(setup(of)), {0, 32.0, of.context}).memory;
+    };
+    CHECK(memory(same) < memory(own));
+}
+
+TEST_CASE("a checkpoint in several formats, by the words of a source") {
+    const MeasuredPoints read = row_of(
+        R"("engine": "vllm", "gpu": "DGX Spark", "tp": 1, "drafter_type": "dflash2", "draft_tokens": 7,
+           "target_model": "Qwen3.8-27B", "series": "dflash2-gb10/n7")");
+    REQUIRE(read.points.size() == 1);
+    const MeasuredPoint& point = read.points[0];
+    CHECK(point.assumed.empty());
+    CHECK(point.precision.weights.format == sim::NumberFormat::fp4);
+    CHECK(point.precision.kv_cache.format == sim::NumberFormat::fp8);
+    CHECK(point.precision.embeddings.format == sim::NumberFormat::bf16);
+    // Its repository: 5.5 bits a weight, about 24 GB with the vision tower and the prediction layer.
+    const sim::Model& model = parts().models.at(point.model);
+    const double gigabytes = sim::stored_weights(model, point.precision, 1.0).value() / 1e9;
+    CHECK(gigabytes > 21.0);
+    CHECK(gigabytes < 24.0);
+    const double tables = 2.0 * static_cast<double>(model.vocabulary_size * model.width);  // embedding and LM head
+    const double linear = static_cast<double>(sim::parameter_count(model)) - tables;
+    CHECK(8.0 * (1e9 * gigabytes - 2.0 * tables) / linear == Approx(5.5).margin(0.1));
+}
+
 TEST_CASE("an engine without a kernel for sparse attention reads every cached token, where its source says so") {
     const auto reads = [](const std::string& series) {
         const MeasuredPoints read =

@@ -1,6 +1,7 @@
 // Runs with and without speculation.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -149,24 +150,42 @@ bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& par
     return step > 0.0 && step < (read / parts.devices.at(point.device).bandwidth).value();
 }
 
-/// Where a row states no format and its plain decoding was faster than the published checkpoint can be read, the widest of the
-/// usual formats that can be read so fast. False where there is none.
-bool assume_narrower_format(const SpeculationRow& row, const StatedPlace& place, const ServingParts& parts,
-                            MeasuredPoint& point) {
-    if (format_in(parts.names, place.format) != nullptr) {
-        return false;
+/// A row that can be priced but for its format, which it may leave open.
+struct Candidate {
+    SpeculationRow row;
+    StatedPlace place;
+    MeasuredPoint point;
+
+    /// Rows that ran the same checkpoint.
+    [[nodiscard]] std::string deployment() const {
+        return fmt::format("{}|{}|{}|{}|{}", row.source, point.model, point.device, point.stack,
+                           sim::text_of(point.cut.tensor, point.cut.parallel));
     }
-    for (const std::string& word : parts.names.narrower_formats) {
-        StatedPlace narrower = place;
-        narrower.format += " " + word;
-        MeasuredPoint tried = point;
-        if (!set_place(narrower, parts, tried) && !reads_faster_than_memory(row, parts, tried)) {
-            point = std::move(tried);
-            point.assumed.emplace_back("format");
-            return true;
+};
+
+/// In the format that these words add to what the row states.
+std::optional<MeasuredPoint> point_in_format(const Candidate& candidate, const std::string& words, const ServingParts& parts) {
+    StatedPlace place = candidate.place;
+    place.format += " " + words;
+    MeasuredPoint point = candidate.point;
+    return set_place(place, parts, point) ? std::nullopt : std::optional(std::move(point));
+}
+
+/// How many of NameTable::narrower_formats are too wide to be read as fast as the row's plain decoding was: 0 where the
+/// published checkpoint can be; nothing where a stated format cannot, or none of them.
+std::optional<std::size_t> formats_too_wide(const Candidate& candidate, const ServingParts& parts) {
+    if (!reads_faster_than_memory(candidate.row, parts, candidate.point)) {
+        return 0;
+    }
+    if (format_in(parts.names, candidate.place.format) == nullptr) {
+        for (std::size_t i = 0; i < parts.names.narrower_formats.size(); ++i) {
+            const auto narrower = point_in_format(candidate, parts.names.narrower_formats[i], parts);
+            if (narrower && !reads_faster_than_memory(candidate.row, parts, *narrower)) {
+                return i + 1;
+            }
         }
     }
-    return false;
+    return std::nullopt;
 }
 
 std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts& parts, MeasuredPoint& point) {
@@ -194,52 +213,77 @@ std::optional<Unmapped> set_draft(const SpeculationRow& row, const ServingParts&
     return std::nullopt;
 }
 
+/// The row as a design point, but for what follows from other rows: its format, if it leaves that open.
+Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number, const ServingParts& parts) {
+    MeasuredPoint point;
+    point.row = number;
+    const SpeculationRow row = completed(stated, parts.names, point.assumed);
+    if (Unmapped rule = rule_against(row); !rule.reason.empty()) {
+        return rule;
+    }
+    // Quantisation is often part of the model's or the device's text: "Qwen3.8-27B (FP8)", "RTX 3090 24GB (Q4_K_M, 128K)".
+    const std::string format = row.format + " " + row.model + " " + row.device;
+    const StatedPlace place{row.model, row.device, row.engine, row.engine_version, format, row.ranks};
+    if (const std::optional<Unmapped> unmapped = set_place(place, parts, point)) {
+        return *unmapped;
+    }
+    if (const std::optional<Unmapped> unmapped = set_draft(row, parts, point)) {
+        return *unmapped;
+    }
+    set_lengths(row, parts.names, point);
+    point.attends_to_all = row.attends_to_all;
+    // A build named after its kernels runs its own for experts that those do not serve.
+    const auto kernels = parts.expert_kernels.find(row.expert_kernels);
+    if (kernels != parts.expert_kernels.end() && sim::serves(kernels->second, parts.models.at(point.model), point.precision)) {
+        point.expert_kernels = row.expert_kernels;
+    }
+    const std::vector<sim::Interconnect>& links = parts.devices.at(point.device).interconnects;
+    if (std::any_of(links.begin(), links.end(), [&](const auto& link) { return link.name == row.interconnect; })) {
+        point.interconnect = row.interconnect;
+    }
+    point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
+    point.measured = *row.speed_up;
+    point.quantity = quantity_of(row.metric);
+    point.documented = fits_any(parts.names.documented, normalised(row.source));
+    if (row.accept_length && !point.adaptive && *row.accept_length <= draft_depth(point) + 1.0) {
+        point.accept_length = row.accept_length;
+    }
+    return Candidate{row, place, std::move(point)};
+}
+
 }  // namespace
 
 MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingParts& parts) {
     MeasuredPoints result;
+    std::vector<Candidate> candidates;
+    std::map<std::string, std::size_t> too_wide;  // of the rows of a deployment that can be read at all, the most
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        MeasuredPoint point;
-        point.row = i;
-        const SpeculationRow row = completed(rows[i], parts.names, point.assumed);
-        std::optional<Unmapped> unmapped;
-        if (Unmapped rule = rule_against(row); !rule.reason.empty()) {
-            unmapped = rule;
-        }
-        // Quantisation is often part of the model's or the device's text: "Qwen3.8-27B (FP8)", "RTX 3090 24GB (Q4_K_M, 128K)".
-        const std::string format = row.format + " " + row.model + " " + row.device;
-        const StatedPlace place{row.model, row.device, row.engine, row.engine_version, format, row.ranks};
-        unmapped = unmapped ? unmapped : set_place(place, parts, point);
-        unmapped = unmapped ? unmapped : set_draft(row, parts, point);
-        if (unmapped) {
+        Mapped<Candidate> mapped = candidate_of(rows[i], i, parts);
+        if (const auto* unmapped = std::get_if<Unmapped>(&mapped)) {
             result.left_out.push_back({i, unmapped->reason, unmapped->detail, {}});
             continue;
         }
-        set_lengths(row, parts.names, point);
-        point.attends_to_all = row.attends_to_all;
-        // A build named after its kernels runs its own for experts that those do not serve.
-        const auto kernels = parts.expert_kernels.find(row.expert_kernels);
-        if (kernels != parts.expert_kernels.end() &&
-            sim::serves(kernels->second, parts.models.at(point.model), point.precision)) {
-            point.expert_kernels = row.expert_kernels;
+        candidates.push_back(std::move(std::get<Candidate>(mapped)));
+        const Candidate& candidate = candidates.back();
+        if (const std::optional<std::size_t> count = formats_too_wide(candidate, parts)) {
+            std::size_t& most = too_wide[candidate.deployment()];
+            most = std::max(most, *count);
+        } else {
+            result.left_out.push_back(
+                {i, "faster than its checkpoint can be read: the format is not stated", candidate.row.format, {}});
+            candidates.pop_back();
         }
-        const std::vector<sim::Interconnect>& links = parts.devices.at(point.device).interconnects;
-        if (std::any_of(links.begin(), links.end(), [&](const auto& link) { return link.name == row.interconnect; })) {
-            point.interconnect = row.interconnect;
-        }
-        point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
-        if (reads_faster_than_memory(row, parts, point) && !assume_narrower_format(row, place, parts, point)) {
-            result.left_out.push_back({i, "faster than its checkpoint can be read: the format is not stated", row.format, {}});
-            continue;
-        }
-        point.measured = *row.speed_up;
-        point.quantity = quantity_of(row.metric);
-        point.documented = fits_any(parts.names.documented, normalised(row.source));
-        if (row.accept_length && !point.adaptive && *row.accept_length <= draft_depth(point) + 1.0) {
-            point.accept_length = row.accept_length;
-        }
-        add_point(std::move(point), parts, result);
     }
+    for (Candidate& candidate : candidates) {
+        const std::size_t narrower = too_wide.at(candidate.deployment());
+        if (narrower > 0 && format_in(parts.names, candidate.place.format) == nullptr) {
+            candidate.point = *point_in_format(candidate, parts.names.narrower_formats[narrower - 1], parts);
+            candidate.point.assumed.emplace_back("format");
+        }
+        add_point(std::move(candidate.point), parts, result);
+    }
+    std::stable_sort(result.left_out.begin(), result.left_out.end(),
+                     [](const LeftOutPoint& a, const LeftOutPoint& b) { return a.row < b.row; });
     return result;
 }
 

@@ -38,7 +38,8 @@ struct FormatEntry {
     std::vector<std::string> patterns;  ///< of one word of the text
     sim::Storage storage;
     sim::NumberFormat math = sim::NumberFormat::bf16;
-    std::optional<sim::Storage> embeddings = {};  ///< where they are quantised, too
+    std::optional<sim::Storage> embeddings = {};        ///< where they are quantised, too
+    std::vector<sim::WeightException> exceptions = {};  ///< operations whose weights are in another format
 };
 
 /// Lengths of a data set's prompts and answers, for rows that do not state them.

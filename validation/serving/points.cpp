@@ -75,6 +75,7 @@ sim::Precision quantised(const sim::Model& published, const FormatEntry& format,
         precision.embeddings = *format.embeddings;
     }
     precision.math = format.math;
+    precision.exceptions = format.exceptions;
     return precision;
 }
 
