@@ -168,6 +168,9 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(candidate->speculation)];
     FlagPlan plan{&engine, *known, speculation.shape, candidate->draft_tokens, {}, {}};
     plan.platform = recommendation.variants[candidate->variant].setup.platform;
+    if (!recommendation.settled.points.empty()) {
+        plan.requests = sweeps::largest_batch_of(recommendation.settled);
+    }
     if (has_groups(plan.platform)) {
         plan.drafter.scheduled = false;  // engines drop schedules by batch under attention data parallelism
     }

@@ -27,6 +27,7 @@ struct FlagPlan {
     std::vector<PlannedLength> schedule;
     std::vector<std::string> remarks;
     sim::Platform platform = {};  ///< written are how it shares the model and which kernels it runs
+    double requests = 1.0;        ///< that run at once at the traffic's largest load
 
     [[nodiscard]] int longest() const;
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "engines/flag_plan.h"
+#include "engines/request_limits.h"
 
 namespace treeline::engines {
 
@@ -16,6 +17,7 @@ EngineFlags write_llama_cpp(FlagPlan plan) {
     flags.text +=
         fmt::format(" {} {}", plan.drafter.kind == DrafterKind::ngram ? "--spec-ngram-simple-size-m" : "--spec-draft-n-max",
                     plan.longest());
+    flags.text += requests_flag(*plan.engine, plan.platform, plan.requests);
     if (plan.drafter.kind == DrafterKind::mtp && plan.longest() > 1) {
         plan.remarks.emplace_back("a checkpoint with several MTP layers drafts at most one token for each");
     }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engines/flag_plan.h"
+#include "engines/request_limits.h"
 
 namespace treeline::engines {
 namespace {
@@ -38,7 +39,7 @@ EngineFlags write_sglang(FlagPlan plan) {
         flags.text += plan.drafter.kind == DrafterKind::dflash
                           ? fmt::format(" --speculative-dflash-block-size {}", shape.draft_tokens)
                           : fmt::format(" --speculative-dspark-block-size {}", shape.steps);
-        plan.remarks.emplace_back("with speculation at most 48 requests run at once unless --max-running-requests is given");
+        flags.text += requests_flag(*plan.engine, plan.platform, plan.requests);
         flags.remark = joined_remarks(plan.remarks);
         return flags;
     }
@@ -57,7 +58,7 @@ EngineFlags write_sglang(FlagPlan plan) {
             "a batch counts as padded to the size of the next CUDA graph; the schedule is dropped under attention data "
             "parallelism");
     }
-    plan.remarks.emplace_back("with speculation at most 48 requests run at once unless --max-running-requests is given");
+    flags.text += requests_flag(*plan.engine, plan.platform, plan.requests);
     flags.remark = joined_remarks(plan.remarks);
     return flags;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engines/flag_plan.h"
+#include "engines/request_limits.h"
 
 namespace treeline::engines {
 namespace {
@@ -44,8 +45,8 @@ void say_what_the_keys_mean(FlagPlan& plan, ScheduleForm form) {
 EngineFlags write_tensorrt_llm(FlagPlan plan) {
     const Engine& engine = *plan.engine;
     EngineFlags flags;
-    flags.text =
-        platform_flags(engine, plan.platform) + fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
+    flags.text = platform_flags(engine, plan.platform) + requests_flag(engine, plan.platform, plan.requests) +
+                 fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
     if (plan.drafter.kind == DrafterKind::lookup_then_eagle3) {
         flags.text += "  use_sa_spec: true\n";
     }

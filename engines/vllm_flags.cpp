@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "engines/flag_plan.h"
+#include "engines/request_limits.h"
 
 namespace treeline::engines {
 namespace {
@@ -44,7 +45,9 @@ EngineFlags write_vllm(FlagPlan plan) {
     if (plan.platform.parallel.draft_tensor > 0.0) {
         config["draft_tensor_parallel_size"] = static_cast<int>(plan.platform.parallel.draft_tensor);
     }
-    return {"", fmt::format("{}--speculative-config '{}'", platform_flags(*plan.engine, plan.platform), config.dump()),
+    return {"",
+            fmt::format("{}--speculative-config '{}'{}", platform_flags(*plan.engine, plan.platform), config.dump(),
+                        requests_flag(*plan.engine, plan.platform, plan.requests)),
             joined_remarks(plan.remarks), "", ""};
 }
 

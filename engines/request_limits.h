@@ -1,0 +1,19 @@
+// How many requests an engine lets run at once unless told otherwise, and how to tell it.
+#pragma once
+
+#include <string>
+
+#include "engines/engine.h"
+#include "sim/platform.h"
+
+namespace treeline::engines {
+
+/// The most requests that one server runs at once by default while it speculates, over all its groups of attention data
+/// parallelism. vLLM: 1,024 in each group on devices of 70 GiB and more but for A100, else 256 (EngineArgs.get_batch_defaults).
+/// SGLang: 48 (server_args.py). TensorRT-LLM: 2,048 (its YAML's max_batch_size). llama.cpp: four slots.
+double usual_requests(const Engine& engine, const sim::Platform& platform);
+
+/// The flag that lets `requests` run at once, with a space before it; empty where the default does.
+std::string requests_flag(const Engine& engine, const sim::Platform& platform, double requests);
+
+}  // namespace treeline::engines

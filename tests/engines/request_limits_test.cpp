@@ -1,0 +1,43 @@
+// Do the flags that are pasted let as many requests run at once as the prediction has?
+#include <catch2/catch.hpp>
+
+#include "engines/request_limits.h"
+#include "recommendations.h"
+
+using namespace treeline;
+using namespace treeline::testing;
+
+namespace {
+
+std::string flags_at(double requests, const std::string& engine, const std::string& device_name = "h100-sxm",
+                     double groups = 1.0) {
+    sweeps::Recommendation found =
+        recommendation_of(sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp}, 3, schedule_of({{1, 3}}, 512));
+    found.settled = sweeps::traffic_from({{4.0, 1.0}, {requests, 1.0}}, {{2048.0, 1.0}});
+    found.variants.front().setup.platform.device = device(device_name);
+    found.variants.front().setup.platform.parallel.data = groups;
+    return flags_for(found, engine).text;
+}
+
+bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("beyond an engine's own limit the flags raise it", "[engines]") {
+    CHECK_FALSE(says(flags_at(48, "sglang"), "--max-running-requests"));
+    CHECK(says(flags_at(49, "sglang"), " --max-running-requests 49"));
+    CHECK_FALSE(says(flags_at(300, "vllm"), "--max-num-seqs"));
+    CHECK(says(flags_at(1100, "vllm"), " --max-num-seqs 1100"));
+    CHECK(says(flags_at(300, "vllm", "l40s"), " --max-num-seqs 300"));
+    CHECK(says(flags_at(300, "vllm", "a100-sxm-80"), " --max-num-seqs 300"));
+    CHECK_FALSE(says(flags_at(4, "llama.cpp"), "--parallel"));
+    CHECK(says(flags_at(8, "llama.cpp"), " --parallel 8 --kv-unified"));
+    CHECK_FALSE(says(flags_at(2048, "tensorrt-llm"), "max_batch_size"));
+    CHECK(says(flags_at(3000, "tensorrt-llm"), "max_batch_size: 3000\n"));
+}
+
+TEST_CASE("vLLM counts the requests of a data parallel replica, SGLang those of all", "[engines]") {
+    CHECK_FALSE(says(flags_at(2000, "vllm", "h100-sxm", 2.0), "--max-num-seqs"));
+    CHECK(says(flags_at(3001, "vllm", "h100-sxm", 2.0), " --max-num-seqs 1501"));
+    CHECK(says(flags_at(100, "sglang", "h100-sxm", 2.0), " --max-running-requests 100"));
+}
