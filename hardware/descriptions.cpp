@@ -192,6 +192,8 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         return reader.has(key) ? reader.seconds(key, Zero::allowed) : fallback;
     };
     const auto share_or_one = [&reader](const char* key) { return reader.has(key) ? reader.ratio(key, 0.01, 1.0) : 1.0; };
+    stack.synchronous_per_round = seconds_or("synchronous_per_round", Seconds(0.0));
+    stack.synchronous_per_sequence = seconds_or("synchronous_per_sequence", Seconds(0.0));
     stack.host_per_rollback = seconds_or("host_per_rollback", stack.host_per_draft_pass);
     stack.host_per_tree = seconds_or("host_per_tree", Seconds(0.0));
     stack.host_per_sequence = seconds_or("host_per_sequence", Seconds(0.0));

@@ -274,6 +274,10 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
             stack.host_per_piecewise_layer * layers.in_pieces + stack.host_per_verified_layer * layers.others;
         round.host_per_round = (stack.host_per_round + of_layers + drafter_states) * stack.time_factor;
         round.host_per_sequence = drafter.host_per_round_and_sequence * stack.time_factor;
+        if (drafter.reads_on_host) {
+            round.host_per_round += stack.synchronous_per_round * stack.time_factor;
+            round.host_per_sequence += stack.synchronous_per_sequence * stack.time_factor;
+        }
         round.host_per_tree = stack.host_per_tree * stack.time_factor;
         round.host_per_tree_token = stack.host_per_tree_token * stack.time_factor;
         round.host_per_grown_token = stack.host_per_grown_token * stack.time_factor;

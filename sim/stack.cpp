@@ -19,9 +19,9 @@ Stack Stack::on_host(double speed) const {
     if (scales_with_host && speed != 1.0) {
         for (Seconds Stack::*time :
              {&Stack::host_launch, &Stack::eager_launch, &Stack::host_per_pass, &Stack::host_per_draft_pass,
-              &Stack::host_per_round, &Stack::host_per_rollback, &Stack::host_per_tree, &Stack::host_per_tree_token,
-              &Stack::host_per_grown_token, &Stack::host_per_unrolled_token, &Stack::host_per_draft_token,
-              &Stack::host_per_sampling}) {
+              &Stack::host_per_round, &Stack::synchronous_per_round, &Stack::host_per_rollback, &Stack::host_per_tree,
+              &Stack::host_per_tree_token, &Stack::host_per_grown_token, &Stack::host_per_unrolled_token,
+              &Stack::host_per_draft_token, &Stack::host_per_sampling}) {
             stack.*time = stack.*time / speed;
         }
         if (stack.host_per_head_pass) {
@@ -109,6 +109,8 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_overhead(stack.host_per_sequence, 1.0, "host_per_sequence");
     require_overhead(stack.host_per_verified_token, 1.0, "host_per_verified_token");
     require_overhead(stack.host_per_round, 10.0, "host_per_round");
+    require_overhead(stack.synchronous_per_round, 10.0, "synchronous_per_round");
+    require_overhead(stack.synchronous_per_sequence, 1.0, "synchronous_per_sequence");
     require_overhead(stack.host_per_rollback, 10.0, "host_per_rollback");
     require_overhead(stack.host_per_tree, 10.0, "host_per_tree");
     require_overhead(stack.host_per_tree_token, 1.0, "host_per_tree_token");

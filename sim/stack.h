@@ -89,7 +89,10 @@ struct Stack {
     /// What each token of a step adds outside of kernels: one token per sequence in plain decoding, draft and bonus in
     /// verification.
     Seconds host_per_verified_token;
-    Seconds host_per_round;       ///< what a speculation round adds: tree building, verification bookkeeping, state updates
+    Seconds host_per_round;  ///< what a speculation round adds: tree building, verification bookkeeping, state updates
+    /// What a round adds to that, by itself and for each sequence, whose drafter reads sampled tokens on the host: look-ups and
+    /// heads, for which an engine gives up asynchronous scheduling.
+    Seconds synchronous_per_round, synchronous_per_sequence;
     Seconds host_per_rollback;    ///< launch and bookkeeping of a rollback policy's own pass (replay)
     Seconds host_per_tree;        ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
     Seconds host_per_tree_token;  ///< what each token of a branched draft, root included, adds to host_per_tree

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/reader.h"
+#include "sim/input_limits.h"
 
 namespace treeline::requests {
 namespace {
@@ -171,6 +172,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.tree_steps = number("tree_steps", most_drafts);
             entry.tree_top_k = number("tree_top_k", most_drafts);
             entry.tree_size = number("tree_size", most_drafts);
+            entry.most_requests = number("most_requests", sim::largest_batch);
             entry.new_prompt_tokens = number("new_prompt_tokens", longest_text);
             entry.output_tokens = number("output_tokens", longest_text);
             entry.format = set->text_or("format", "");
@@ -184,8 +186,9 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             at.problem(
                 "set",
                 "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                "new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, counts_rounds_that_drafted, "
-                "attends_to_all");
+                "most_requests, new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, "
+                "counts_rounds_that_drafted, "
+                "attends_to_all, shares_prompt");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

@@ -203,6 +203,7 @@ struct DrafterPlan {
     double anchor_rows = 0.0;            ///< rows of such a pass beside one for each draft
     std::optional<Model> context_model;  ///< what reads accepted tokens and prompts in place of `model`; it has no logits
     Seconds host_per_round_and_sequence;
+    bool reads_on_host = false;   ///< drafts from sampled tokens on the host: the next step cannot be scheduled before
     bool holds_cache = true;      ///< its keys and values take memory; not if they are the target's
     double hit_rate = 1.0;        ///< share of the sequences that have a draft to verify
     double mean_draft = 0.0;      ///< mean length of a draft without a limit; 0 = as long as allowed

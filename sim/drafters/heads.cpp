@@ -39,6 +39,7 @@ DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precis
 
     DrafterPlan result;
     result.kind = "medusa";
+    result.reads_on_host = true;
     result.model = std::move(model);
     result.precision = target_precision;
     result.weight_copies = drafter.tied ? 1.0 : static_cast<double>(drafter.heads);

@@ -47,6 +47,7 @@ void count_misses(NgramDrafter& lookup, Acceptance& chain, int draft_tokens) {
 DrafterPlan plan(const NgramDrafter& drafter, const Model&, const Precision& target_precision) {
     DrafterPlan result = without_model("ngram", target_precision);
     result.host_per_round_and_sequence = drafter.lookup_per_sequence;
+    result.reads_on_host = true;
     result.hit_rate = drafter.hit_rate;
     result.mean_draft = drafter.mean_draft;
     return result;

@@ -14,6 +14,7 @@
 #include "requests/validate/name_table_reader.h"
 #include "sim/round.h"
 #include "text/input_error.h"
+#include "validation/serving/predict.h"
 
 using namespace treeline;
 using namespace treeline::validation;
@@ -115,6 +116,31 @@ TEST_CASE("requests of a benchmark that sends all the same prompt share it") {
         return sim::evaluate(sim::compile_round(setup(of)), {0, 32.0, of.context}).memory;
     };
     CHECK(memory(same) < memory(own));
+}
+
+TEST_CASE("an engine that ran fewer requests at once with speculation than without") {
+    const auto point = [](const char* series) {
+        const MeasuredPoints read =
+            row_of(fmt::format(R"("engine": "sglang", "gpu": "H100 80GB", "tp": 1, "drafter_type": "eagle3", "draft_tokens": 3,
+                                  "target_model": "Qwen3-8B", "series": "{}")",
+                               series));
+        REQUIRE(read.points.size() == 1);
+        return read.points[0];
+    };
+    MeasuredPoint capped = point("llminfbench/sglang/eagle3");
+    CHECK(capped.most_requests == 48.0);
+    CHECK(point("s").most_requests == sim::unlimited);
+    const auto speculative = [&](double batch, double most_requests) {
+        capped.batch = batch;
+        capped.most_requests = most_requests;
+        return SpeculativePoint(capped, parts(), sim::CostMode::roofline);
+    };
+    SpeculativePoint at_32 = speculative(32.0, 48.0), same = speculative(32.0, 64.0);
+    CHECK(at_32.speed_up(2.0) == same.speed_up(2.0));
+    // A token takes less time among 48 than among 64, with the same plain decoding beside it.
+    SpeculativePoint at_64 = speculative(64.0, 48.0), all = speculative(64.0, 64.0);
+    CHECK(at_64.speed_up(2.0) > all.speed_up(2.0));
+    CHECK(at_64.times().plain == all.times().plain);
 }
 
 TEST_CASE("a checkpoint in several formats, by the words of a source") {

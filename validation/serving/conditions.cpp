@@ -65,6 +65,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (row.interconnect.empty()) {
             row.interconnect = entry.interconnect;
         }
+        if (!row.most_requests) {
+            row.most_requests = entry.most_requests;
+        }
         if (!row.new_prompt_tokens) {
             row.new_prompt_tokens = entry.new_prompt_tokens;
         }

@@ -242,6 +242,7 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
         point.interconnect = row.interconnect;
     }
     point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
+    point.most_requests = row.most_requests.value_or(sim::unlimited);
     point.measured = *row.speed_up;
     point.quantity = quantity_of(row.metric);
     point.documented = fits_any(parts.names.documented, normalised(row.source));

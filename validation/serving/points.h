@@ -47,8 +47,9 @@ struct MeasuredPoint {
     sim::Drafter drafter = sim::NoDrafter{};
     std::string drafter_kind;  ///< "eagle3", "mtp", "model", …; empty without speculation
     DeviceCut cut;
-    double batch = 1.0;    ///< over all groups of attention data parallelism
-    double context = 0.0;  ///< mean over the answer
+    double batch = 1.0;                     ///< over all groups of attention data parallelism
+    double most_requests = sim::unlimited;  ///< that the engine ran at once with speculation
+    double context = 0.0;                   ///< mean over the answer
     double prompt_tokens = 0.0;
     double prefix_hit = 0.0;                      ///< share of the prompt that the prefix cache holds
     double output_tokens = 0.0;                   ///< 0: decoding alone

@@ -34,17 +34,14 @@ double SpeculativePoint::speed_up(double accept_length) {
 double SpeculativePoint::speed_up_of(const sim::Speculation& draft) {
     setup_.speculations.back() = draft;
     const sim::CompiledRound round = sim::compile_round(setup_);
-    const sim::RoundEstimate with = sim::evaluate(round, {1, point_.batch, point_.context});
-    times_ = {with.throughput_multiplier * with.time_per_token.value(),
-              with.draft.value(),
-              with.verify.value(),
-              with.rollback.value(),
-              with.host.value(),
-              with.prompts.value()};
+    const sim::RoundEstimate with = sim::evaluate(round, point_with_speculation());
+    const sim::RoundEstimate plain = sim::evaluate(round, {0, point_.batch, point_.context});
+    times_ = {plain.time_per_token.value(), with.draft.value(), with.verify.value(),
+              with.rollback.value(),        with.host.value(),  with.prompts.value()};
     if (point_.quantity != MeasuredQuantity::throughput_gain) {
-        return with.throughput_multiplier;
+        return plain.time_per_token / with.time_per_token;
     }
-    return with.tokens_per_second_device / sim::evaluate(round, {0, point_.batch, point_.context}).tokens_per_second_device;
+    return with.tokens_per_second_device / plain.tokens_per_second_device;
 }
 
 double SpeculativePoint::accept_length_for(double wanted) {
@@ -61,6 +58,6 @@ double SpeculativePoint::accept_length_for(double wanted) {
     return length;
 }
 
-bool SpeculativePoint::fits() { return sim::evaluate(sim::compile_round(setup_), {1, point_.batch, point_.context}).fits; }
+bool SpeculativePoint::fits() { return sim::evaluate(sim::compile_round(setup_), point_with_speculation()).fits; }
 
 }  // namespace treeline::validation

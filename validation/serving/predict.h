@@ -1,6 +1,8 @@
 // What the product prints for a measured row.
 #pragma once
 
+#include <algorithm>
+
 #include "validation/serving/points.h"
 
 namespace treeline::validation {
@@ -30,6 +32,9 @@ public:
     [[nodiscard]] bool fits();
 
 private:
+    [[nodiscard]] sim::DesignPoint point_with_speculation() const {
+        return {1, std::min(point_.batch, point_.most_requests), point_.context};
+    }
     /// speed_up() with setup_'s acceptance and this draft.
     double speed_up_of(const sim::Speculation& draft);
 

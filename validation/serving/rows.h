@@ -45,6 +45,7 @@ struct SpeculationRow {
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< SGLang's tree; its size counts the root
     StatedParallelism ranks;
     std::optional<double> prompt_tokens, output_tokens, context;
+    std::optional<double> most_requests;      ///< that the engine ran at once with speculation, if fewer than the concurrency
     std::optional<double> new_prompt_tokens;  ///< of the prompt, what the prefix cache does not hold; all, unless stated
     bool attends_to_all = false;              ///< the target's sparse attention ran as a dense one
     bool shares_prompt = false;               ///< all requests send the same prompt
