@@ -13,7 +13,8 @@ namespace treeline::engines {
 /// SGLang: 48 (server_args.py). TensorRT-LLM: 2,048 (its YAML's max_batch_size). llama.cpp: four slots.
 double usual_requests(const Engine& engine, const sim::Platform& platform);
 
-/// The flag that lets `requests` run at once, with a space before it; empty where the default does.
+/// The flag that lets `requests` run at once, with a space before it (TensorRT-LLM: a line of its YAML); empty where the
+/// default does.
 std::string requests_flag(const Engine& engine, const sim::Platform& platform, double requests);
 
 }  // namespace treeline::engines

@@ -187,8 +187,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
                 "set",
                 "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
                 "most_requests, new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, "
-                "counts_rounds_that_drafted, "
-                "attends_to_all, shares_prompt");
+                "counts_rounds_that_drafted, attends_to_all, shares_prompt");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));
