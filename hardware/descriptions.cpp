@@ -97,6 +97,15 @@ sim::LinearSpeeds read_linear_speeds(Reader reader) {
     return speeds;
 }
 
+sim::MetalKernels read_metal_kernels(Reader reader) {
+    sim::MetalKernels kernels;
+    kernels.memory_efficiency = reader.ratio("memory_efficiency", 0.01, 1.0);
+    kernels.rereading_rows = reader.ratio("rereading_rows", 1.0, 1024.0);
+    kernels.reads_per_row = reader.ratio("reads_per_row", 0.01, 1.0);
+    reader.finish();
+    return kernels;
+}
+
 /// {"norm": factor, ...}: launches for each kernel of an operation, by its name.
 std::vector<sim::OperationLaunches> read_launch_factors(Reader reader) {
     std::vector<sim::OperationLaunches> factors;
@@ -144,6 +153,7 @@ sim::Device read_device(Reader& reader, std::string name) {
     if (reader.has("latent_heads_per_read")) {
         device.latent_heads_per_read = reader.ratio("latent_heads_per_read", 1.0, 1024.0);
     }
+    device.metal = reader.flag_or("metal", false);
     if (reader.has("operational_intensity")) {
         device.operational_intensity = reader.flops_per_byte("operational_intensity");
     }
@@ -210,6 +220,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
     stack.host_per_verified_layer = seconds_or("host_per_verified_layer", Seconds(0.0));
+    stack.host_per_shared_layer = seconds_or("host_per_shared_layer", Seconds(0.0));
     stack.per_sparse_token = seconds_or("per_sparse_token", Seconds(0.0));
     stack.shared_prefix_read = share_or_one("shared_prefix_read");
     stack.per_layer = seconds_or("per_layer", Seconds(0.0));
@@ -222,8 +233,12 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.compute_efficiency = share_or_one("compute_efficiency");
     stack.scan_efficiency = share_or_one("scan_efficiency");
     stack.attention_efficiency = reader.has("attention_efficiency") ? reader.ratio("attention_efficiency", 0.001, 1.0) : 1.0;
+    stack.vector_attention = reader.has("vector_attention") ? reader.ratio("vector_attention", 0.001, 1.0) : 0.0;
     stack.vector_rows = reader.has("vector_rows") ? reader.ratio("vector_rows", 1.0, 1024.0) : 0.0;
     stack.vector_efficiency = share_or_one("vector_efficiency");
+    if (auto metal = reader.optional_object("metal")) {
+        stack.metal = read_metal_kernels(*metal);
+    }
     stack.row_tile = reader.has("row_tile") ? reader.ratio("row_tile", 1.0, 1024.0) : 0.0;
     stack.expert_rows = reader.has("expert_rows") ? reader.ratio("expert_rows", 1.0, 1024.0) : 0.0;
     stack.unpacked_speed = reader.has("unpacked_speed") ? reader.ratio("unpacked_speed", 0.01, 1000.0) : 0.0;

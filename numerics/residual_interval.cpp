@@ -26,7 +26,7 @@ std::vector<WeightedRatio> weighed(std::span<const CaseResidual> residuals, cons
     std::vector<WeightedRatio> ratios;
     ratios.reserve(residuals.size());
     for (const CaseResidual& residual : residuals) {
-        double weight = 1.0 / cases.at({residual.deployment, residual.traits.level});
+        double weight = 1.0 / std::sqrt(cases.at({residual.deployment, residual.traits.level}));
         for (std::size_t i = 0; i < of.alike.size(); ++i) {
             weight *= residual.traits.alike[i] == of.alike[i] ? weight_of_trait : 1.0;
         }

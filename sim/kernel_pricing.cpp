@@ -87,6 +87,18 @@ void apply_speed(const Operation& operation, const Platform& platform, Rates& ra
     rates.per_flop = rates.per_flop / speed.compute;
 }
 
+/// Share of the peak bandwidth that the stack's kernels for this device reach.
+double memory_share(const Platform& platform) {
+    const double on_metal = platform.stack.metal.memory_efficiency;
+    return platform.device.metal && on_metal > 0.0 ? on_metal : platform.stack.memory_efficiency;
+}
+
+/// Whether an attention is that of a prompt.
+bool is_of_prompt(const Operation& operation) {
+    return operation.kernel == KernelClass::prompt_attention || operation.kernel == KernelClass::prompt_window ||
+           operation.kernel == KernelClass::latent_prompt;
+}
+
 /// What the stack's kernels reach of the data sheet, for operations without a measured law.
 Rates stack_rates(const Operation& operation, const Platform& platform) {
     Rates rates = data_sheet_rates(operation, platform);
@@ -95,7 +107,7 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     }
     const Stack& stack = platform.stack;
     const bool scan = operation.kind == OperationKind::scan;
-    rates.per_byte = rates.per_byte / stack.memory_efficiency;
+    rates.per_byte = rates.per_byte / memory_share(platform);
     rates.overlap = stack.unhidden;
     if (scan && !operation.sequential && operation.launches > 1.0) {
         rates.overlap = 1.0;  // kernels that run one after the other hide nothing of each other
@@ -105,7 +117,9 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
                                                                         : 1.0);
     }
     if (operation.kind == OperationKind::attention) {
-        rates.per_flop = rates.per_flop / stack.attention_efficiency;
+        const bool on_vector_units = stack.vector_attention > 0.0 && !is_of_prompt(operation);
+        rates.per_flop = on_vector_units ? 1.0 / (stack.vector_attention * platform.device.peak_for(NumberFormat::fp32))
+                                         : rates.per_flop / stack.attention_efficiency;
     }
     if (operation.sequential) {
         rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
@@ -125,7 +139,7 @@ double row_tile_on(const Stack& stack, const Device& device) {
 /// The law of a stack's own figures, with costs of rows to be added: reading and computing do not overlap.
 KernelLaw law_of_few_rows(const Operation& operation, const Platform& platform) {
     KernelLaw law;
-    law.bandwidth_share = platform.stack.memory_efficiency;
+    law.bandwidth_share = memory_share(platform);
     law.peak_share = platform.stack.compute_efficiency;
     law.overlap = 1.0;
     law.startup = platform.stack.startup_of_kernels(platform.by_laws()) * (0.5 * operation.launches);
@@ -142,12 +156,28 @@ std::optional<Rates> few_expert_rows_rates(const Operation& operation, const Pla
     KernelLaw law = law_of_few_rows(operation, platform);
     law.overlap = 0.0;
     law.startup = 2.0 * law.startup;
-    const Seconds read = operation.bytes.per_expert / (stack.memory_efficiency * platform.device.bandwidth);
+    const Seconds read = operation.bytes.per_expert / (memory_share(platform) * platform.device.bandwidth);
     const Seconds computed = operation.flops.per_token / operation.expert_rows /
                              (stack.compute_efficiency * platform.device.peak_for(operation.math));
     law.first_row = std::max(1.0, read / computed);
     law.knots[0] = {stack.expert_rows, law.first_row};
     law.knots[1] = {stack.expert_rows * law.first_row, 0.0};
+    return measured_rates(law, data_sheet_rates(operation, platform), operation);
+}
+
+/// Linear layers whose weights a stack's kernels for Metal read for each of few rows (MetalKernels): a row takes as long as
+/// that. More rows cost nothing until matrix products of all would take as long.
+Rates rereading_rates(const Operation& operation, const Platform& platform) {
+    const MetalKernels& kernels = platform.stack.metal;
+    KernelLaw law = law_of_few_rows(operation, platform);
+    law.overlap = 0.0;
+    law.startup = 2.0 * law.startup;
+    const Seconds read = operation.bytes.fixed / (law.bandwidth_share * platform.device.bandwidth);
+    const Flops of_row = operation.flops.per_token + operation.flops.per_logit;
+    const Seconds computed = of_row / (law.peak_share * platform.device.peak_for(operation.math));
+    law.first_row = std::max(1.0, kernels.reads_per_row * (read / computed));
+    law.knots[0] = {kernels.rereading_rows, law.first_row};
+    law.knots[1] = {kernels.rereading_rows * law.first_row, 0.0};
     return measured_rates(law, data_sheet_rates(operation, platform), operation);
 }
 
@@ -170,7 +200,7 @@ Rates unpacked_rates(const Operation& operation, const Platform& platform) {
     const Stack& stack = platform.stack;
     const double unpacked = stack.unpacked_speed * platform.device.peak_for(NumberFormat::fp32).value();
     KernelLaw law;
-    law.bandwidth_share = stack.memory_efficiency;
+    law.bandwidth_share = memory_share(platform);
     law.peak_share = std::min(stack.compute_efficiency, unpacked / platform.device.peak_for(operation.math).value());
     law.startup = stack.startup_of_kernels(platform.by_laws()) * operation.launches;
     const double few = stack.unpacked_few_rows, tile = stack.unpacked_row_tile;
@@ -197,6 +227,9 @@ std::optional<Rates> few_row_rates(const Operation& operation, const Precision& 
         return unpacked_rates(operation, platform);
     }
     const bool quantised = bits_of(stored_format(operation, precision)) <= 8.0;
+    if (quantised && platform.device.metal && stack.metal.rereading_rows > 0.0) {
+        return rereading_rates(operation, platform);
+    }
     const double vector_rows = quantised ? stack.vector_rows : 0.0;
     const double tile = row_tile_on(stack, platform.device);
     if (vector_rows <= 0.0 && tile <= 1.0) {

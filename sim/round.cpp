@@ -221,11 +221,19 @@ struct VerifiedLayers {
     double in_pieces = 0.0;  ///< latent attention whose verification is captured in pieces
     double others = 0.0;
     double sparse = 0.0;  ///< of both: latent attention that picks what it reads
+    double shared = 0.0;  ///< of both: attention whose cached tokens ranks share
 };
+
+/// Whether ranks share the cached tokens of this block under decode context parallelism.
+bool caches_tokens(const Block& block) {
+    return std::holds_alternative<Attention>(block.kind) || std::holds_alternative<LatentAttention>(block.kind) ||
+           std::holds_alternative<CompressedAttention>(block.kind);
+}
 
 VerifiedLayers verified_layers(const RoundSetup& setup) {
     const bool pieces =
         setup.platform.latent_heads_per_read() > 0.0 && setup.platform.stack.host_per_piecewise_layer > Seconds(0.0);
+    const bool shares = setup.platform.parallel.context > 1.0;
     VerifiedLayers layers;
     for (const std::size_t kind : setup.target.order) {
         for (const Block& block : setup.target.kinds[kind].blocks) {
@@ -234,6 +242,7 @@ VerifiedLayers verified_layers(const RoundSetup& setup) {
             layers.in_pieces += in_piece ? 1.0 : 0.0;
             layers.others += !in_piece && mixes_tokens(block) ? 1.0 : 0.0;
             layers.sparse += latent != nullptr && latent->indexer ? 1.0 : 0.0;
+            layers.shared += shares && caches_tokens(block) ? 1.0 : 0.0;
         }
     }
     // Measured of mixtures of experts; of dense models and hybrids nothing says that their layers cost more to verify.
@@ -270,8 +279,8 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         const Stack& stack = setup.platform.stack;
         const Seconds drafter_states = stack.eager_launch * (stack.calls_per_draft_layer * recurrent_layers(drafter));
         const VerifiedLayers layers = verified_layers(setup);
-        const Seconds of_layers =
-            stack.host_per_piecewise_layer * layers.in_pieces + stack.host_per_verified_layer * layers.others;
+        const Seconds of_layers = stack.host_per_piecewise_layer * layers.in_pieces +
+                                  stack.host_per_verified_layer * layers.others + stack.host_per_shared_layer * layers.shared;
         round.host_per_round = (stack.host_per_round + of_layers + drafter_states) * stack.time_factor;
         round.host_per_sequence = drafter.host_per_round_and_sequence * stack.time_factor;
         if (drafter.reads_on_host) {

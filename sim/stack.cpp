@@ -123,6 +123,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
             "calls_per_draft_layer must lie between 0 and 1000");
     require_overhead(stack.host_per_piecewise_layer, 0.01, "host_per_piecewise_layer");
     require_overhead(stack.host_per_verified_layer, 0.01, "host_per_verified_layer");
+    require_overhead(stack.host_per_shared_layer, 0.01, "host_per_shared_layer");
     require_overhead(stack.per_sparse_token, 0.01, "per_sparse_token");
     require_overhead(stack.host_per_sampling, 10.0, "host_per_sampling");
     require_overhead(stack.kernel_startup, 0.01, "kernel_startup");
@@ -136,6 +137,15 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require_share(stack.scan_efficiency, "scan_efficiency");
     require_share(stack.attention_efficiency, "attention_efficiency");
     require_share(stack.vector_efficiency, "vector_efficiency");
+    if (stack.metal.memory_efficiency != 0.0) {
+        require_share(stack.metal.memory_efficiency, "memory_efficiency of metal");
+    }
+    require_share(stack.metal.reads_per_row, "reads_per_row of metal");
+    require(
+        std::isfinite(stack.metal.rereading_rows) && stack.metal.rereading_rows >= 0.0 && stack.metal.rereading_rows <= 1024.0,
+        "rereading_rows of metal must lie between 0 and 1024");
+    require(std::isfinite(stack.vector_attention) && stack.vector_attention >= 0.0 && stack.vector_attention <= 1.0,
+            "vector_attention must lie between 0 and 1");
     require(std::isfinite(stack.unhidden) && stack.unhidden >= 0.0 && stack.unhidden <= 1.0,
             "unhidden must lie between 0 and 1");
     require_share(stack.shared_prefix_read, "shared_prefix_read");

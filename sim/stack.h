@@ -75,6 +75,15 @@ struct ExpertKernels {
 
 /// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
 /// layers of experts·per_expert_layer, launches·host_launch) + host_per_pass.
+/// What a stack's kernels for devices that run Metal do otherwise.
+struct MetalKernels {
+    double memory_efficiency = 0.0;  ///< in place of Stack::memory_efficiency; 0 = as that
+    /// Products of up to so many rows with weights of 8 bits or fewer read the weights for each row, which takes
+    /// `reads_per_row` of reading them once; 0 = once for all rows.
+    double rereading_rows = 0.0;
+    double reads_per_row = 1.0;
+};
+
 struct Stack {
     std::string name;
     std::string title;
@@ -116,6 +125,8 @@ struct Stack {
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;
+    /// What it adds further for each layer whose cached tokens ranks share (decode context parallelism).
+    Seconds host_per_shared_layer;
     /// What each token of a draft, root included, adds in each layer whose latent attention picks what it reads: kernels that
     /// take such a verification as a prompt.
     Seconds per_sparse_token;
@@ -137,10 +148,14 @@ struct Stack {
     /// Share of compute_efficiency that attention reaches: below 1 where its products do not run on the kernels of linear
     /// layers (llama.cpp on CPUs multiplies queries with one cached key at a time).
     double attention_efficiency = 1.0;
+    /// Share of the fp32 peak that attention of decoding and verification reaches on vector units, where each query walks the
+    /// cache itself (MLX); that of prompts runs on matrix units. 0 = it runs on matrix units, too.
+    double vector_attention = 0.0;
     /// Products of so few rows with weights of 8 bits or fewer run on vector units, row by row, at vector_efficiency of the
     /// fp32 peak and after their weights are read (llama.cpp's mul_mat_vec_q); 0 = none do.
     double vector_rows = 0.0;
     double vector_efficiency = 1.0;
+    MetalKernels metal;
     /// Products whose weights are unpacked (stored narrower than they are multiplied) reach this times the fp32 peak, since
     /// vector units unpack them; beyond unpacked_few_rows rows in tiles of at least unpacked_row_tile (TensorRT Edge-LLM's int4
     /// kernels). 0 = like others.

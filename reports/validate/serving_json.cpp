@@ -59,6 +59,9 @@ Json table_json(const validation::ErrorTable& table) {
     if (table.with_one_run) {
         json["with_one_run"] = summary_json(*table.with_one_run);
     }
+    if (table.by_constant_length) {
+        json["accept_length_of_smallest_batch"] = summary_json(*table.by_constant_length);
+    }
     if (table.by_cost_table) {
         json["by_median_step_costs"] = summary_json(*table.by_cost_table);
     }

@@ -86,6 +86,10 @@ std::string table_lines(const validation::ErrorTable& table, const std::string& 
     if (table.with_one_run) {
         text += markdown_line("… with one measured run of the deployment", mode, *table.with_one_run, "");
     }
+    if (table.by_constant_length) {
+        text += markdown_line("… the smallest batch's accept length over the row's own, both printed", "",
+                              *table.by_constant_length, "");
+    }
     if (table.by_cost_table) {
         text += markdown_line("… without a model: median step costs", "", *table.by_cost_table, "");
     }
@@ -165,7 +169,8 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
         "stacks "
         "to\n"
         "most dense runs; their descriptions say which. The last column is the share of rows in an interval of nominal 80 %\n"
-        "whose width comes from other models, devices or engines (one vote a deployment) and the ratio of its ends.\n\n"
+        "whose width comes from other models, devices or engines (n cases of a deployment weigh √n) and the ratio of its "
+        "ends.\n\n"
         "| rows | mode | cases | median error | p90 | bias | in the interval |\n|---|---|---|---|---|---|---|\n",
         first.serving.points.size(), first.speculation.points.size(), first.speculation.points.size(), first.usable_pairs);
     for (const validation::ServingStudy& study : studies) {

@@ -23,6 +23,9 @@ std::string errors_text(const validation::ErrorTable& table) {
     if (table.with_one_run) {
         add_errors(text, "", "with one run of the deployment", *table.with_one_run);
     }
+    if (table.by_constant_length) {
+        add_errors(text, "accept lengths", "of the smallest batch over the row's own, both printed", *table.by_constant_length);
+    }
     if (table.by_cost_table) {
         add_errors(text, "without a model", "median step costs of other models", *table.by_cost_table);
     }
@@ -48,7 +51,8 @@ std::string coverage_text(const validation::ErrorTable& table) {
                             text::percent_text(coverage.covered), name_of(coverage.left_out), coverage.families,
                             text::ratio_text(coverage.width));
     }
-    return "An interval of nominal 80 % from the errors of other families, one vote a deployment, holds " + text + "\n";
+    return "An interval of nominal 80 % from the errors of other families, n cases of a deployment weighing √n, holds " + text +
+           "\n";
 }
 
 /// What intervals of recommendations hold, by class of batches.

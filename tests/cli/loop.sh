@@ -86,7 +86,7 @@ diagnosed strix-halo-53 "fixed time of a round"
 diagnosed qwen3.8-27b-2xh20 "fixed time of a round"
 diagnosed glm-4.7-awq-4xpro6000 "rounds not captured in a graph"
 diagnosed qwen3-8b-ngram-h100 "fixed time of a round"
-diagnosed qwen3.8-27b-m3-ultra "verified tokens cost more than their kernels should"
+diagnosed qwen3.8-27b-m3-ultra "acceptance below break-even"
 diagnosed kimi-k2.6-8xpro6000 "acceptance below break-even"
 expect 0 'Likeliest: ' diagnose "$SOURCE/examples/runs/vllm-16035.json" --input "$SOURCE/examples/runs/vllm-16035-point.json" --html page.html
 grep -q 'waterfall' page.html || fail "the page has no waterfall"

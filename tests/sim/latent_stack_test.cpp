@@ -57,6 +57,22 @@ TEST_CASE("the host launches attention between the layers of such a verification
     CHECK(added(lite_on("h100-sxm", true)) == 0.0);
 }
 
+TEST_CASE("layers whose cache ranks share add to a round, and to no plain step") {
+    const auto added = [](double ranks_that_share) {
+        RoundSetup setup = lite_on("rtx-pro-6000", true);
+        setup.platform.ranks = 8.0;
+        setup.platform.parallel.context = ranks_that_share;
+        setup.platform.stack.host_per_verified_layer = Seconds(3.0 * microsecond);
+        const RoundEstimate before = round_of(setup, 100.0);
+        setup.platform.stack.host_per_shared_layer = Seconds(5.0 * microsecond);
+        const RoundEstimate after = round_of(setup, 100.0);
+        CHECK(after.autoregressive.value() == before.autoregressive.value());
+        return (after.round - before.round).value() / microsecond;
+    };
+    CHECK(added(8.0) == Approx(layers * 5.0));
+    CHECK(added(1.0) == 0.0);
+}
+
 TEST_CASE("a verified token adds to layers that pick what they read, and to no others") {
     const auto added = [](const char* target) {
         RoundSetup setup = lite_on("rtx-pro-6000", true);

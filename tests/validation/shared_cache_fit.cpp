@@ -4,7 +4,7 @@
 //   step with the cache shared, predicted from the measured one without, so that all other errors cancel;
 // - what reading a prefix that all requests share takes after the first of them (shared_prefix_read of
 //   hardware/stacks/vllm-0.14.json), in the same way: a step with a long prompt from the measured one without;
-// - host_per_verified_layer and per_sparse_token (hardware/stacks/vllm-sm120.json), from speed-ups, with the accept length as
+// - host_per_shared_layer and per_sparse_token (hardware/stacks/vllm-sm120.json), from speed-ups, with the accept length as
 //   given and as fitted at the smallest batch of each series.
 //
 // All are searched on a grid. Exits with 77 without the data and with 1 when the files state numbers that are worse than the
@@ -292,10 +292,10 @@ bool print_rounds(const std::vector<SpeculationRow>& rows, const std::vector<Mea
     }
     const sim::Stack& stated = parts.stacks.at(stack);
     const std::vector<Axis> axes = {
-        {"host_per_verified_layer, us",
-         {0, 20, 40, 50, 60, 70, 80, 90, 100, 120, 140},
-         [](ServingParts& of, double us) { of.stacks.at(stack).host_per_verified_layer = Seconds(1e-6 * us); },
-         1e6 * stated.host_per_verified_layer.value()},
+        {"host_per_shared_layer, us",
+         {0, 10, 20, 30, 40, 50, 60, 70, 80, 100, 120},
+         [](ServingParts& of, double us) { of.stacks.at(stack).host_per_shared_layer = Seconds(1e-6 * us); },
+         1e6 * stated.host_per_shared_layer.value()},
         {"per_sparse_token, us",
          {0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5},
          [](ServingParts& of, double us) { of.stacks.at(stack).per_sparse_token = Seconds(1e-6 * us); },

@@ -71,6 +71,9 @@ struct ErrorTable {
     std::vector<GroupScore> groups;
     std::vector<FamilyCoverage> coverage;
     std::optional<ErrorSummary> by_cost_table, by_smallest_batch;  ///< of the naive tables, on the same rows
+    /// Of rows that print an accept length of their own, where those of their series differ: the smallest batch's in its place.
+    /// Rows predicted so err by as much where all else is right.
+    std::optional<ErrorSummary> by_constant_length;
     std::optional<Advice> advice, advice_by_cost_table;
     std::optional<Verdicts> verdicts;  ///< as recommendations print them, by the errors on other devices
 };

@@ -1,6 +1,7 @@
 // Speed-ups: with the accept length that was measured beside them, and with one fitted at the smallest batch of a series.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -47,6 +48,9 @@ public:
     std::vector<SpeculativeTable> made() {
         score_given();
         score_fitted();
+        if (!accept_lengths_.empty()) {
+            fitted_.table.by_constant_length = summary_of(accept_lengths_);
+        }
         for (const bool of_fitted : {false, true}) {
             SpeculativeTable& of = of_fitted ? fitted_ : given_;
             of.table.advice = advice_of(of_fitted ? advised_fitted_ : advised_given_);
@@ -113,6 +117,7 @@ private:
         const MeasuredPoint& smallest = points_[sweep.front()];
         SpeculativePoint anchor(smallest, study_.input.parts, study_.input.mode);
         const double length = anchor.accept_length_for(smallest.measured);
+        compare_accept_lengths(sweep);
         advised_fitted_.push_back(advised(smallest, smallest.measured, true));
         naive_fitted_.push_back(advised(smallest, smallest.measured, true));
         for (const std::size_t i : sweep) {
@@ -127,9 +132,28 @@ private:
         }
     }
 
+    /// Lengths that are the same in all rows were printed once for the whole series: they say nothing.
+    void compare_accept_lengths(const std::vector<std::size_t>& sweep) {
+        std::vector<RowError> lengths;
+        std::set<double> different;
+        const MeasuredPoint& smallest = points_[sweep.front()];
+        for (const std::size_t i : sweep) {
+            if (smallest.accept_length && points_[i].accept_length) {
+                different.insert(*points_[i].accept_length);
+                if (points_[i].batch > smallest.batch) {
+                    lengths.push_back({*points_[i].accept_length, *smallest.accept_length});
+                }
+            }
+        }
+        if (different.size() > 1) {
+            accept_lengths_.insert(accept_lengths_.end(), lengths.begin(), lengths.end());
+        }
+    }
+
     const ServingStudy& study_;
     const std::vector<MeasuredPoint>& points_;
     StepCostTable costs_;
+    std::vector<RowError> accept_lengths_;
     SpeculativeTable given_, fitted_;
     std::vector<AdvisedRow> advised_given_, advised_fitted_, naive_given_, naive_fitted_;
 };
