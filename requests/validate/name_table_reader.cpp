@@ -172,6 +172,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.tree_steps = number("tree_steps", most_drafts);
             entry.tree_top_k = number("tree_top_k", most_drafts);
             entry.tree_size = number("tree_size", most_drafts);
+            entry.devices = number("devices", sim::most_ranks);
             entry.most_requests = number("most_requests", sim::largest_batch);
             entry.new_prompt_tokens = number("new_prompt_tokens", longest_text);
             entry.output_tokens = number("output_tokens", longest_text);
@@ -186,7 +187,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             at.problem(
                 "set",
                 "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                "most_requests, new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, "
+                "devices, most_requests, new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, "
                 "counts_rounds_that_drafted, attends_to_all, shares_prompt");
         }
         static_cast<void>(at.text("kind"));

@@ -143,6 +143,21 @@ TEST_CASE("an engine that ran fewer requests at once with speculation than witho
     CHECK(at_64.times().plain == all.times().plain);
 }
 
+TEST_CASE("devices that a row does not count, and its source does") {
+    const auto tensor = [](const char* series, const char* stated) {
+        const MeasuredPoints read =
+            row_of(fmt::format(R"("engine": "sglang", "gpu": "H200", "drafter_type": "eagle3", "draft_tokens": 3,
+                                  "target_model": "Qwen3-30B-A3B-Instruct-2507", "series": "{}"{})",
+                               series, stated));
+        REQUIRE(read.points.size() == 1);
+        return read.points[0].cut.tensor;
+    };
+    const char* series = "specforge/Qwen3-30B-A3B-Instruct-2507/gpqa/x";
+    CHECK(tensor(series, "") == 4.0);
+    CHECK(tensor(series, R"(, "tp": 2)") == 2.0);
+    CHECK(tensor("s", "") == 1.0);
+}
+
 TEST_CASE("a checkpoint in several formats, by the words of a source") {
     const MeasuredPoints read = row_of(
         R"("engine": "vllm", "gpu": "DGX Spark", "tp": 1, "drafter_type": "dflash2", "draft_tokens": 7,

@@ -65,6 +65,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (row.interconnect.empty()) {
             row.interconnect = entry.interconnect;
         }
+        if (!row.ranks.devices && !row.ranks.tensor) {
+            row.ranks.devices = row.ranks.tensor = entry.devices;
+        }
         if (!row.most_requests) {
             row.most_requests = entry.most_requests;
         }

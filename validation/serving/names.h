@@ -58,6 +58,7 @@ struct ConditionEntry {
     std::optional<double> draft_tokens;
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
     std::optional<double> output_tokens;
+    std::optional<double> devices;            ///< that cut each layer (tensor parallelism), where the row says nothing of it
     std::optional<double> most_requests;      ///< that the engine ran at once with speculation
     std::optional<double> new_prompt_tokens;  ///< of a prompt, what the prefix cache does not hold
     std::string drafter_model, format, expert_kernels, interconnect;
