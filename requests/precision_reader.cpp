@@ -95,6 +95,12 @@ sim::Precision read_precision(json::Reader& at, std::string_view key, const sim:
 
 sim::Precision read_precision_parts(json::Reader parts, const sim::Precision& published) {
     sim::Precision base = published;
+    if (parts.has(precision_keys::checkpoint)) {
+        base = checkpoint_named(parts.choice(precision_keys::checkpoint, checkpoint_names()), published);
+        if (parts.has(precision_keys::all)) {
+            parts.problem(precision_keys::all, "names no part that \"checkpoint\" leaves open; give one of them");
+        }
+    }
     if (parts.has(precision_keys::all)) {
         base = sim::uniform_precision(read(parts, precision_keys::all));
         base.state = sim::Storage{sim::NumberFormat::fp32};

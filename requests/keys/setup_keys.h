@@ -30,6 +30,8 @@ namespace treeline::requests::precision_keys {
 
 using namespace json;
 
+inline constexpr PartKey checkpoint{"checkpoint", "word", "the whole checkpoint, by a word that `precision` takes alone",
+                                    "as published", ": the other keys say what a deployment changes of it"};
 inline constexpr PartKey weights{"weights", "format", "linear layers", "as published"};
 inline constexpr PartKey attention{"attention", "format", "linear layers of attention alone", "`weights`, or as published",
                                    ": NVFP4 checkpoints leave them in 16 bits"};
@@ -44,7 +46,7 @@ inline constexpr ChoiceKey<sim::NumberFormat> all{
     "all", {}, "everything that the other keys do not name, except the state", "none"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(weights, attention, lm_head, experts, embeddings, activations, kv_cache, state, math, all);
+    return rows_of(checkpoint, weights, attention, lm_head, experts, embeddings, activations, kv_cache, state, math, all);
 }
 
 }  // namespace treeline::requests::precision_keys

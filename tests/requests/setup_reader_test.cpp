@@ -180,6 +180,20 @@ TEST_CASE("\"all\" is every tensor but the recurrent state, less what the object
     CHECK(all == expected);
 }
 
+TEST_CASE("a checkpoint by its word, less what the deployment changes") {
+    const sim::Precision published = sim::uniform_precision(sim::NumberFormat::bf16);
+    sim::Precision expected = precision("\"nvfp4\"", published);
+    CHECK(precision(R"({"checkpoint": "nvfp4"})", published) == expected);
+    expected.kv_cache = {sim::NumberFormat::fp8};
+    CHECK(precision(R"({"checkpoint": "nvfp4", "kv_cache": "fp8"})", published) == expected);
+    Input both(R"({"p": {"checkpoint": "nvfp4", "all": "fp8"}})");
+    static_cast<void>(read_precision(both.root, "p", published));
+    CHECK(both.problems() == "in: p.all: names no part that \"checkpoint\" leaves open; give one of them");
+    Input slip(R"({"p": {"checkpoint": "nvpf4"}})");
+    static_cast<void>(read_precision(slip.root, "p", published));
+    CHECK_THAT(slip.problems(), Catch::Contains("did you mean \"nvfp4\""));
+}
+
 TEST_CASE("an object of precisions replaces only what it names") {
     sim::Precision published = sim::uniform_precision(sim::NumberFormat::bf16);
     published.experts.format = sim::NumberFormat::fp8;
