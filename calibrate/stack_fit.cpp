@@ -59,6 +59,7 @@ void set(StackNumber number, double value, sim::Stack& stack) {
         return;
     }
     stack.memory_efficiency /= value;
+    stack.metal.memory_efficiency /= value;
     stack.compute_efficiency /= value;
     if (stack.attention_efficiency < 1.0) {
         stack.attention_efficiency = std::min(1.0, stack.attention_efficiency * value);  // keeps its own rate
@@ -101,7 +102,8 @@ stack_fit::Candidate candidate_of(StackNumber number, const sim::Stack& stack) {
     if (number == StackNumber::attention_time) {
         return {1.0, stack.attention_efficiency, slowest_kernels, spread_of(number)};
     }
-    return {1.0, std::max(stack.memory_efficiency, stack.compute_efficiency), slowest_kernels, spread_of(number)};
+    const double largest = std::max({stack.memory_efficiency, stack.metal.memory_efficiency, stack.compute_efficiency});
+    return {1.0, largest, slowest_kernels, spread_of(number)};
 }
 
 /// What one unit of a number adds to a step. Host times are added to those of the device, and shares of the peaks scale kernel

@@ -94,6 +94,19 @@ TEST_CASE("kernels that are slower, or faster up to the data sheet, are found ag
         CHECK(fit.numbers.front().number == StackNumber::kernel_time);
         CHECK(fit.numbers.front().value == Approx(factor).epsilon(1e-6));
     }
+    // On Metal, whose share of the bandwidth is a number of its own, too.
+    std::vector<MeasuredStep> on_metal = steps_by(vllm(), {1, 16, 64}, {0, 4});
+    for (MeasuredStep& step : on_metal) {
+        step.setup.platform = platform("m4-max", "llama.cpp");
+        sim::Stack truth = step.setup.platform.stack;
+        truth.memory_efficiency /= 1.25;
+        truth.metal.memory_efficiency /= 1.25;
+        truth.compute_efficiency /= 1.25;
+        step.time = predicted_time(step, truth);
+    }
+    const StackFit of_metal = fit_stack(on_metal);
+    CHECK(value_of(of_metal, StackNumber::kernel_time, 1.0) == Approx(1.25).epsilon(0.02));
+    CHECK(of_metal.stack.metal.memory_efficiency == Approx(0.6 / 1.25).epsilon(0.02));
     // Nothing is faster than the data sheet says.
     sim::Stack impossible = vllm();
     impossible.memory_efficiency = impossible.compute_efficiency = 1.5;
