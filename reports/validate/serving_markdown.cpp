@@ -165,11 +165,12 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
         "\n## Measured serving rows\n\n"
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
         "others\n"
-        "measured; {} of {} usable pairs can be priced. Eleven numbers are fitted to some of the speed-ups, those of the "
-        "stacks "
-        "to\n"
-        "most dense runs; their descriptions say which. The last column is the share of rows in an interval of nominal 80 %\n"
-        "whose width comes from other models, devices or engines (n cases of a deployment weigh √n) and the ratio of its "
+        "measured; {} of {} usable pairs can be priced. Thirteen numbers of stacks are fitted to some of the "
+        "speed-ups, others\n"
+        "to most dense runs; their descriptions say which. So is how many experts a draft's tokens choose anew, to the "
+        "speed-ups of\n"
+        "mixtures. The last column is the share of rows in an interval of nominal 80 %\nwhose width comes from other models, "
+        "devices or engines (n cases of a deployment weigh √n) and the ratio of its "
         "ends.\n\n"
         "| rows | mode | cases | median error | p90 | bias | in the interval |\n|---|---|---|---|---|---|---|\n",
         first.serving.points.size(), first.speculation.points.size(), first.speculation.points.size(), first.usable_pairs);
