@@ -51,6 +51,12 @@ struct Residuals : Eigen::DenseFunctor<double> {
     double delta;
 };
 
+/// Experts of few tokens do not take longer to start than those of many (own_forms.cpp).
+bool starts_later(const sim::KernelLaw& law, const PreparedTable& table) {
+    const bool experts = table.operations.front()->kind == sim::OperationKind::experts;
+    return experts && law.ramp_bytes > Bytes(0.0) && law.launch > law.startup;
+}
+
 bool on_a_bound(const sim::KernelLaw& law, const KernelLawForm& form) {
     return std::any_of(form.free.begin(), form.free.end(), [&](std::size_t i) {
         const sim::KernelParameter& parameter = sim::kernel_parameters()[i];
@@ -96,7 +102,7 @@ std::optional<sim::KernelLaw> detail::fit_law(const PreparedTable& table, const 
     solver.setXtol(1e-6);
     solver.minimize(logs);
     const sim::KernelLaw law = law_from(form, logs);
-    return on_a_bound(law, form) ? std::nullopt : std::optional(law);
+    return on_a_bound(law, form) || starts_later(law, table) ? std::nullopt : std::optional(law);
 }
 
 std::optional<std::vector<double>> detail::held_out_residuals(const PreparedTable& table, const KernelLawForm& form,

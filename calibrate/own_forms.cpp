@@ -77,21 +77,32 @@ std::vector<ExtendedForm> collective_beginnings(const KernelTable& table) {
     return all;
 }
 
-/// Tiles of one height; what is not hidden may be all of the shorter side.
+/// Tiles of one height; what is not hidden may be all of the shorter side. The few experts of few tokens do not fill the device
+/// and start up sooner: up to so many bytes of them the launch turns into the startup.
 std::vector<ExtendedForm> expert_beginnings() {
     sim::KernelLaw law;
     law.startup = Seconds(2e-5);
     law.bandwidth_share = 0.85;
     law.activation_share = 0.35;
     std::vector<ExtendedForm> all;
-    for (const double tile : {16.0, 32.0, 64.0, 128.0}) {
-        for (const double overlap : {0.3, 1.0}) {
-            law.row_tile = tile;
-            law.overlap = overlap;
-            all.push_back({{indices({"startup", "bandwidth_share", "activation_share"}), law}, law});
-            sim::KernelLaw with_peak = law;
-            with_peak.peak_share = 0.5;
-            all.push_back({{indices({"startup", "bandwidth_share", "activation_share", "peak_share"}), law}, with_peak});
+    for (const double megabytes : {0.0, 50.0, 100.0, 200.0, 400.0}) {
+        law.ramp_bytes = Bytes(1e6 * megabytes);
+        std::vector<std::string_view> free = {"startup", "bandwidth_share", "activation_share"};
+        if (megabytes > 0.0) {
+            law.launch = Seconds(1.5e-5);
+            free.emplace_back("launch");
+        }
+        for (const double tile : {16.0, 32.0, 64.0, 128.0}) {
+            for (const double overlap : {0.3, 1.0}) {
+                law.row_tile = tile;
+                law.overlap = overlap;
+                all.push_back({{indices(free), law}, law});
+                sim::KernelLaw with_peak = law;
+                with_peak.peak_share = 0.5;
+                std::vector<std::string_view> with = free;
+                with.emplace_back("peak_share");
+                all.push_back({{indices(with), law}, with_peak});
+            }
         }
     }
     return all;

@@ -187,8 +187,8 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
         remark(plan, fmt::format("the input does not say which one-layer drafter it is; assumed {}", name_of(kind)));
     }
     if (const sim::Interconnect* link = sim::link_of(plan.platform)) {
-        if (const auto asked = link->one_shot.asked_by.find(engine.word); asked != link->one_shot.asked_by.end()) {
-            remark(plan, "builds that have all-reduces in one step run them with " + asked->second);
+        if (const auto asked = link->own.asked_by.find(engine.word); asked != link->own.asked_by.end()) {
+            remark(plan, "builds that have all-reduces of their own run them with " + asked->second);
         }
     }
     remark(plan, loss_of(recommendation, *candidate));

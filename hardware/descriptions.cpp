@@ -34,14 +34,28 @@ std::map<std::string, std::string> read_settings(Reader& reader, const char* key
     return settings;
 }
 
-sim::GatherCosts read_gather(Reader reader) {
-    const sim::GatherCosts costs{reader.seconds("latency"), reader.seconds("bulk_latency"),
-                                 reader.bytes_per_second("bandwidth"), reader.bytes_per_second("bulk_bandwidth")};
+sim::ProtocolCosts read_protocols(Reader reader) {
+    const sim::ProtocolCosts costs{reader.seconds("latency"), reader.seconds("bulk_latency"),
+                                   reader.bytes_per_second("bandwidth"), reader.bytes_per_second("bulk_bandwidth")};
     reader.finish();
     return costs;
 }
 
-/// The link, and the same again under another name where engines have an all-reduce of their own that is run on request.
+sim::OwnAllReduce read_own_all_reduce(Reader& reader) {
+    sim::OwnAllReduce own;
+    own.latency = reader.seconds("latency");
+    own.bandwidth = reader.bytes_per_second("bandwidth");
+    own.limit = reader.bytes("limit");
+    if (auto two_step = reader.optional_object("two_step")) {
+        own.two_step_latency = two_step->seconds("latency");
+        own.two_step_bandwidth = two_step->bytes_per_second("bandwidth");
+        two_step->finish();
+    }
+    own.asked_by = read_settings(reader, "asked_by");
+    return own;
+}
+
+/// The link, and the same again under other names where engines have all-reduces of their own that are run on request.
 void read_interconnect(Reader& reader, std::vector<sim::Interconnect>& links) {
     sim::Interconnect link;
     link.name = reader.text("name");
@@ -51,16 +65,20 @@ void read_interconnect(Reader& reader, std::vector<sim::Interconnect>& links) {
         link.domain = reader.ratio("domain", 2.0, 1e6);
     }
     link.all_reduces_of = reader.text_or("all_reduces_of", "");
+    if (reader.has("all_reduce")) {
+        link.all_reduce = read_protocols(reader.object("all_reduce"));
+    }
     if (reader.has("gather")) {
-        link.gather = read_gather(reader.object("gather"));
+        link.gather = read_protocols(reader.object("gather"));
     }
     links.push_back(link);
-    if (auto own = reader.optional_object("one_shot")) {
-        link.name = own->text("name");
-        link.one_shot = {own->seconds("latency"), own->bytes_per_second("bandwidth"), own->bytes("limit"),
-                         read_settings(*own, "asked_by")};
-        own->finish();
-        links.push_back(std::move(link));
+    if (reader.has("own_all_reduces")) {
+        for (Reader& own : reader.objects("own_all_reduces")) {
+            link.name = own.text("name");
+            link.own = read_own_all_reduce(own);
+            own.finish();
+            links.push_back(link);
+        }
     }
     reader.finish();
 }

@@ -57,6 +57,7 @@ void RequestLengths::set(sim::RoundSetup& setup, double prompt_tokens) const {
     setup.output_tokens = output_tokens();
     setup.prefix_hit = prefix_hit;
     setup.shared_prefix = shared_prefix;
+    setup.expert_pool = expert_pool;
 }
 
 RequestLengths read_request_lengths(json::Reader& at) {
@@ -68,6 +69,7 @@ RequestLengths read_request_lengths(json::Reader& at) {
     }
     lengths.prefix_hit = json::read(at, shared_keys::prefix_hit);
     lengths.shared_prefix = json::read<double>(at, shared_keys::shared_prefix);
+    lengths.expert_pool = json::read(at, shared_keys::expert_pool);
     return lengths;
 }
 

@@ -18,6 +18,7 @@ struct RequestLengths {
     std::optional<sim::Lengths> answers;  ///< nothing: decoding alone
     double prefix_hit = 0.0;
     double shared_prefix = 0.0;
+    double expert_pool = 1.0;
 
     [[nodiscard]] double output_tokens() const { return answers ? mean_length(*answers) : 0.0; }
     /// Tokens that a decoding request has in its cache; nothing unless both lengths are known.
@@ -26,7 +27,8 @@ struct RequestLengths {
     void set(sim::RoundSetup& setup, double prompt_tokens) const;
 };
 
-/// Reads "prompt_tokens", "output_tokens", "prefix_hit" and "shared_prefix". An answer of 0 tokens stands for decoding alone.
+/// Reads "prompt_tokens", "output_tokens", "prefix_hit", "shared_prefix" and "expert_pool". An answer of 0 tokens stands for
+/// decoding alone.
 RequestLengths read_request_lengths(json::Reader& at);
 
 /// Lists of lengths that differ; empty for a single one, which RoundSetup::prompt_tokens says.

@@ -85,6 +85,7 @@ const std::vector<KeyFlag>& point_flags() {
          "Lengths of answers in the steady state, in the same form (default 0, decoding alone)", lengths_of_flag},
         {"--prefix-hit", "SHARE", "prefix_hit", help_of(point_keys::prefix_hit)},
         {"--shared-prefix", "TOKENS", "shared_prefix", help_of(point_keys::shared_prefix)},
+        {"--expert-pool", "SHARE", "expert_pool", help_of(point_keys::expert_pool)},
         {"--rollback", "POLICY", "rollback", "auto (default), " + text::listed(names_of<sim::Rollback>(), "or")},
         {"--decoding", "WAY", "decoding", help_of(point_keys::decoding)},
         {"--decoding-budget", "COST", "training.decoding_budget",

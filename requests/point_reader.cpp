@@ -25,6 +25,7 @@ void read_lengths(json::Reader& root, sweeps::PointInput& input) {
     input.output_tokens = lengths.output_tokens();
     input.prefix_hit = lengths.prefix_hit;
     input.shared_prefix = lengths.shared_prefix;
+    input.expert_pool = lengths.expert_pool;
 }
 
 void read_load(json::Reader& root, sweeps::PointInput& input) {

@@ -124,6 +124,25 @@ void check_power_and_price(const Device& device, Constraints& constraints) {
                         "energy_per_byte and energy_per_flop must be stated together: one alone would make the other free");
 }
 
+void check_own(const OwnAllReduce& own, const std::string& what, Constraints& constraints) {
+    constraints.require_known_or_zero(own.limit, what + ".limit");
+    if (own.limit > Bytes(0.0)) {
+        constraints.require_positive(own.latency, what + ".latency");
+        constraints.require_positive(own.bandwidth, what + ".bandwidth");
+    }
+    if (own.two_step_bandwidth > BytesPerSecond(0.0)) {
+        constraints.require_positive(own.two_step_latency, what + ".two_step_latency");
+    }
+}
+
+void check_protocols(const ProtocolCosts& costs, const std::string& what, Constraints& constraints) {
+    if (costs.measured()) {
+        constraints.require_positive(costs.latency, what + ".latency");
+        constraints.require_positive(costs.bulk_latency, what + ".bulk_latency");
+        constraints.require_positive(costs.bulk_bandwidth, what + ".bulk_bandwidth");
+    }
+}
+
 void check_interconnects(const Device& device, Constraints& constraints) {
     std::set<std::string> names;
     for (std::size_t i = 0; i < device.interconnects.size(); ++i) {
@@ -134,16 +153,9 @@ void check_interconnects(const Device& device, Constraints& constraints) {
         constraints.require_positive(link.bandwidth, what + ".bandwidth");
         constraints.require(std::isfinite(link.latency.value()) && link.latency.value() >= 0.0 && link.latency.value() < 1.0,
                             what + ".all_reduce_latency must lie between 0 and 1 s");
-        constraints.require_known_or_zero(link.one_shot.limit, what + ".one_shot.limit");
-        if (link.one_shot.limit > Bytes(0.0)) {
-            constraints.require_positive(link.one_shot.latency, what + ".one_shot.latency");
-            constraints.require_positive(link.one_shot.bandwidth, what + ".one_shot.bandwidth");
-        }
-        if (link.gather.bandwidth > BytesPerSecond(0.0)) {
-            constraints.require_positive(link.gather.latency, what + ".gather.latency");
-            constraints.require_positive(link.gather.bulk_latency, what + ".gather.bulk_latency");
-            constraints.require_positive(link.gather.bulk_bandwidth, what + ".gather.bulk_bandwidth");
-        }
+        check_own(link.own, what + ".own_all_reduces", constraints);
+        check_protocols(link.all_reduce, what + ".all_reduce", constraints);
+        check_protocols(link.gather, what + ".gather", constraints);
         constraints.require(std::isfinite(link.domain) && (link.domain == 0.0 || link.domain >= 2.0),
                             what + ".domain must be at least 2 devices");
         constraints.require(i == 0 || link.bandwidth <= device.interconnects[i - 1].bandwidth,

@@ -13,31 +13,37 @@
 
 namespace treeline::sim {
 
-/// An all-reduce of one step, in which every rank reads what all others hold: t − 1 messages of S bytes, where a ring moves
-/// 2·(t − 1)/t of them.
-struct OneShotAllReduce {
-    Seconds latency;                              ///< of a few bytes
+/// An engine's own all-reduces. Up to `limit` bytes in one step, in which every rank reads what all others hold: t − 1
+/// messages of S bytes, where a ring moves 2·(t − 1)/t of them. Beyond, in two steps that move as much as a ring, or by the
+/// library.
+struct OwnAllReduce {
+    Seconds latency;                              ///< of a few bytes, in one step
     BytesPerSecond bandwidth;                     ///< at which one rank reads from the others
-    Bytes limit;                                  ///< of a message; larger ones take the ring. 0 = there is none
+    Bytes limit;                                  ///< of a message. 0 = the link has none of its own
+    Seconds two_step_latency;                     ///< of a few bytes, in two steps
+    BytesPerSecond two_step_bandwidth;            ///< 0 = the library's beyond the limit
     std::map<std::string, std::string> asked_by;  ///< with which setting an engine ("sglang") is told to run it
 };
 
-/// What all-gathers and reduce-scatters take where they were measured, with B bytes that a rank receives: the less of
-/// latency + B/bandwidth and bulk_latency + B/bulk_bandwidth, a library's protocols for small and for large messages.
-struct GatherCosts {
+/// What a library's collective takes where it was measured, with B bytes that a rank receives: the less of
+/// latency + B/bandwidth and bulk_latency + B/bulk_bandwidth, its protocols for small and for large messages.
+struct ProtocolCosts {
     Seconds latency, bulk_latency;
-    BytesPerSecond bandwidth, bulk_bandwidth;  ///< 0 = not measured: each is half an all-reduce
+    BytesPerSecond bandwidth, bulk_bandwidth;  ///< 0 = not measured
+
+    [[nodiscard]] bool measured() const { return bandwidth > BytesPerSecond(0.0); }
 };
 
 /// A link between the devices of a tensor-parallel group.
 struct Interconnect {
-    std::string name;             ///< short, as users select it ("nvlink", "pcie")
-    BytesPerSecond bandwidth;     ///< one device, one direction
-    Seconds latency;              ///< of one all-reduce of a few bytes
-    double domain = 0.0;          ///< the most devices it joins (those of a host, or of a switch); 0 = any number
-    std::string all_reduces_of;   ///< measured device whose all-reduces over its fastest link stand in; empty = none
-    OneShotAllReduce one_shot{};  ///< an engine's own, for small messages
-    GatherCosts gather{};
+    std::string name;            ///< short, as users select it ("nvlink", "pcie")
+    BytesPerSecond bandwidth;    ///< one device, one direction
+    Seconds latency;             ///< of one all-reduce of a few bytes
+    double domain = 0.0;         ///< the most devices it joins (those of a host, or of a switch); 0 = any number
+    std::string all_reduces_of;  ///< measured device whose all-reduces over its fastest link stand in; empty = none
+    OwnAllReduce own{};          ///< an engine's, which the link's name picks
+    ProtocolCosts all_reduce{};  ///< if not measured: `latency` and `bandwidth`
+    ProtocolCosts gather{};      ///< all-gathers and reduce-scatters; if not measured, each is half an all-reduce
 
     [[nodiscard]] bool joins(double ranks) const { return domain <= 0.0 || ranks <= domain; }
 };

@@ -23,28 +23,37 @@ double share_over(const Interconnect& link, const Operation& operation, const Pl
     return exchange && &link != &fastest && fastest.domain > 0.0 ? 1.0 - fastest.domain / operation.ranks : 1.0;
 }
 
-/// No kernel of an engine's own moves each byte twice.
-constexpr Seconds no_two_shot(std::numeric_limits<double>::infinity());
+/// Of a way that does not exist.
+constexpr Seconds never(std::numeric_limits<double>::infinity());
 
-KernelLaw law_of_one_shot(const Interconnect& link) {
-    KernelLaw law;
-    law.startup = link.one_shot.latency;
-    law.collective.one_shot_share = link.one_shot.bandwidth / link.bandwidth;
-    law.collective.two_shot = no_two_shot;
-    law.collective.limit = link.one_shot.limit;
-    law.collective.ring = link.latency;
-    return law;
+/// A library's collective as measured, or one latency and one bandwidth.
+CollectiveLines lines_of_library(const ProtocolCosts& measured, Seconds latency, SecondsPerByte per_byte) {
+    CollectiveLines lines;
+    lines.one_shot = lines.two_shot = lines.bulk = never;
+    lines.ring = latency;
+    lines.ring_byte = per_byte;
+    if (measured.measured()) {
+        lines.ring = measured.latency;
+        lines.bulk = measured.bulk_latency;
+        lines.ring_byte = 1.0 / measured.bandwidth;
+        lines.bulk_byte = 1.0 / measured.bulk_bandwidth;
+    }
+    return lines;
 }
 
-KernelLaw law_of_gathers(const Interconnect& link) {
-    KernelLaw law;
-    law.startup = link.gather.latency;
-    law.collective.by_ring = 1.0;
-    law.collective.one_shot_share = link.gather.bandwidth / link.bandwidth;
-    law.collective.two_shot = no_two_shot;
-    law.collective.ring = link.gather.bulk_latency;
-    law.collective.ring_share = link.gather.bulk_bandwidth / link.bandwidth;
-    return law;
+/// The bytes of an operation are those of a ring, 2·(t − 1)/t·S; one step moves (t − 1)·S.
+void add_own(const OwnAllReduce& own, const Operation& operation, CollectiveLines& lines) {
+    if (own.two_step_bandwidth > BytesPerSecond(0.0)) {
+        lines.ring = own.two_step_latency;
+        lines.ring_byte = 1.0 / own.two_step_bandwidth;
+        lines.bulk = never;
+    }
+    if (own.limit > Bytes(0.0)) {
+        lines.one_shot = own.latency;
+        lines.one_shot_byte = 0.5 * operation.ranks / own.bandwidth;
+        lines.limit = own.limit * (2.0 * (operation.ranks - 1.0) / operation.ranks);
+        lines.own_up_to_limit = true;
+    }
 }
 
 /// What the link's description says. An all-gather or a reduce-scatter is half an all-reduce, which is one after the other.
@@ -53,12 +62,16 @@ Rates collective_rates(const Interconnect& link, const Operation& operation, con
     const bool gathers = operation.kernel == KernelClass::all_gather;
     rates.startup = link.latency * (gathers ? 0.5 : 1.0);
     rates.per_byte = 1.0 / link.bandwidth * share_over(link, operation, platform);
-    const bool all_reduces = !operation.kernel && operation.launches <= 1.0;  // two: rows that are gathered and scattered
-    if (all_reduces && link.one_shot.limit > Bytes(0.0)) {
-        return measured_rates(law_of_one_shot(link), rates, operation);
+    const bool scatters = operation.launches > 1.0;  // rows that are gathered and scattered
+    if ((operation.kernel && !gathers) || scatters) {
+        return rates;
     }
-    if (gathers && link.gather.bandwidth > BytesPerSecond(0.0)) {
-        return measured_rates(law_of_gathers(link), rates, operation);
+    const ProtocolCosts& measured = gathers ? link.gather : link.all_reduce;
+    const OwnAllReduce own = gathers ? OwnAllReduce{} : link.own;
+    if (measured.measured() || own.limit > Bytes(0.0)) {
+        rates.rule = RowRule::lines;
+        rates.lines = lines_of_library(measured, rates.startup, rates.per_byte);
+        add_own(own, operation, rates.lines);
     }
     return rates;
 }

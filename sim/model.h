@@ -159,6 +159,8 @@ struct MixtureOfExperts {
     bool shared_gate = false;  ///< the shared expert is scaled by a learned gate (Qwen)
     /// Popularity of the experts by rank: the exponent of a power law (Zipf), as measured; 0 = all alike.
     double routing_skew = 0.0;
+    /// Share of the experts that the traffic's tokens choose from (RoundSetup::expert_pool).
+    double pool = 1.0;
 };
 
 /// A plain linear layer beside the others (adapters, the fusion layer of an EAGLE drafter).

@@ -122,12 +122,24 @@ void bound_tiles(const OperationCost& cost, Rates rates, const Corners& at, Seco
     least = std::max(least, time(rates, at.low, at.least_bytes, at.least_flops));
 }
 
+/// An engine's own all-reduce may be slower at its limit than the library's beyond it.
+void bound_lines(const CollectiveLines& lines, const Corners& at, Seconds& least, Seconds& most) {
+    least = time_of_lines(lines, at.least_bytes);
+    most = time_of_lines(lines, at.most_bytes);
+    if (at.least_bytes <= lines.limit && lines.limit < at.most_bytes) {
+        least = std::min(least, time_of_library(lines, lines.limit));
+        most = std::max(most, time_of_lines(lines, lines.limit));
+    }
+}
+
 template <bool reads_context, bool has_experts, RowRule rule>
 void bound_time(const OperationCost& cost, Rates rates, const Corners& at, Seconds& least, Seconds& most) {
     if constexpr (rule == RowRule::curve) {
         bound_curve<reads_context, has_experts>(cost, rates, at, least, most);
     } else if constexpr (rule == RowRule::steps && !reads_context) {
         bound_tiles(cost, rates, at, least, most);
+    } else if constexpr (rule == RowRule::lines) {
+        bound_lines(rates.lines, at, least, most);
     } else if constexpr (rule == RowRule::prompt) {
         least = Seconds(0.0);  // of prompts alone, which no step of a round runs
         most = Seconds(std::numeric_limits<double>::infinity());

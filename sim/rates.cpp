@@ -89,6 +89,7 @@ CollectiveLines collective_lines(const KernelLaw& law, const Rates& data_sheet, 
     lines.one_shot = law.startup + of.per_rank * others;
     lines.two_shot = lines.one_shot + of.two_shot + of.two_shot_per_rank * others;
     lines.ring = of.ring + of.ring_per_rank * others;
+    lines.bulk = Seconds(std::numeric_limits<double>::infinity());  // one line serves all sizes
     lines.one_shot_byte = data_sheet.per_byte * (copies / of.one_shot_share);
     lines.two_shot_byte = data_sheet.per_byte / of.two_shot_share;
     lines.ring_byte = data_sheet.per_byte / (of.ring_share * ring_scale(of, operation.ranks));

@@ -13,7 +13,7 @@ enum class RowRule {
     none,
     steps,     ///< RowSteps: whole tiles, and another kernel above a certain number of rows
     curve,     ///< RowCosts and a step: few rows compute less well; a cost per output; whole items for each worker
-    lines,     ///< CollectiveLines: the least of three lines in the bytes
+    lines,     ///< CollectiveLines: the least of several lines in the bytes
     experts,   ///< ExpertTiles: tiles of the rows of each expert
     prompt,    ///< PromptTiles: tiles of query rows by keys, shared among multiprocessors
     exchange,  ///< startup beside the transfer, partly hidden by it
@@ -59,11 +59,13 @@ struct RowCosts {
     double inverse_workers = 1.0;
 };
 
-/// Startup and time of a byte of three ways to reduce; those of an engine's own serve up to `limit` bytes.
+/// Startup and time of a byte of the ways to reduce: an engine's own in one shot and in two, which serve up to `limit` bytes,
+/// and a library's for small messages and in bulk.
 struct CollectiveLines {
-    Seconds one_shot, two_shot, ring;
-    SecondsPerByte one_shot_byte, two_shot_byte, ring_byte;
+    Seconds one_shot, two_shot, ring, bulk;
+    SecondsPerByte one_shot_byte, two_shot_byte, ring_byte, bulk_byte;
     Bytes limit;
+    bool own_up_to_limit = false;  ///< even where the library would be faster; else whichever is
 };
 
 /// Rows of a mixture's experts in whole tiles.
@@ -160,13 +162,20 @@ inline Flops flops_of_tiles(const RowSteps& steps, double rows, Flops flops) {
     return of_waves > flops ? of_waves : flops;
 }
 
-/// The least of three lines; none of an engine's own beyond its limit. Monotone, since the ring serves any size.
+/// What a library's collective takes.
+inline Seconds time_of_library(const CollectiveLines& lines, Bytes bytes) {
+    const Seconds ring = lines.ring + bytes * lines.ring_byte, bulk = lines.bulk + bytes * lines.bulk_byte;
+    return bulk < ring ? bulk : ring;
+}
+
+/// The least of the lines that serve so many bytes; it falls at the limit where an engine's own are slower by then and run all
+/// the same.
 inline Seconds time_of_lines(const CollectiveLines& lines, Bytes bytes) {
     const Seconds one = lines.one_shot + bytes * lines.one_shot_byte;
     const Seconds two = lines.two_shot + bytes * lines.two_shot_byte;
-    const Seconds ring = lines.ring + bytes * lines.ring_byte;
+    const Seconds library = time_of_library(lines, bytes);
     const Seconds own = two < one ? two : one;
-    return bytes <= lines.limit && own < ring ? own : ring;
+    return bytes <= lines.limit && (lines.own_up_to_limit || own < library) ? own : library;
 }
 
 /// What kernels that are made for few rows lose beyond them.
@@ -182,7 +191,9 @@ inline OperationSides sides_of_experts(const OperationCost& cost, const Rates& r
     const ExpertTiles& tiles = rates.experts;
     const double more = rows - cost.expert_count * (0.5 * (tiles.tile + 1.0));
     OperationSides sides;
+    const double ramped = weights.value() * rates.per_ramp;
     sides.startup = rates.startup + (bytes - weights) * tiles.per_activation_byte;
+    sides.startup += rates.ramp * (ramped < 1.0 ? ramped : 1.0);
     sides.memory = weights * rates.per_byte + slower_reading(cost, rates, shape, touched);
     sides.compute = tiles.per_row * (tiles.tile * touched + (more > 0.0 ? more : 0.0)) * rates.per_flop;
     return sides;

@@ -117,6 +117,19 @@ void share_prefix(const RoundSetup& setup, CompiledRound& round) {
     }
 }
 
+/// The target's mixtures know the pool, and so do heads made of its layers.
+RoundSetup with_expert_pool(RoundSetup setup) {
+    for (LayerKind& kind : setup.target.kinds) {
+        for (Block& block : kind.blocks) {
+            if (auto* experts = std::get_if<MixtureOfExperts>(&block.kind)) {
+                experts->pool = setup.expert_pool;
+            }
+        }
+    }
+    setup.expert_pool = 1.0;
+    return setup;
+}
+
 Platform with_stack(Platform platform, Stack stack) {
     platform.stack = std::move(stack);
     return platform;
@@ -315,6 +328,9 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
 }  // namespace
 
 CompiledRound compile_round(const RoundSetup& setup) {
+    if (setup.expert_pool < 1.0) {
+        return compile_round(with_expert_pool(setup));
+    }
     if (setup.platform.accelerator) {
         return compile_turns(setup);
     }

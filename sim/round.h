@@ -62,6 +62,9 @@ struct RoundSetup {
     double prefix_hit = 0.0;
     /// Tokens that all prompts begin with: read before all others, and cached once. At most a prompt.
     double shared_prefix = 0.0;
+    /// Share of the experts of each of the target's mixtures that the traffic's tokens choose from: 1, or less where all
+    /// requests are about one thing.
+    double expert_pool = 1.0;
 };
 
 /// Every reason why the setup cannot be priced at all, as sentences. A speculation that cannot be run does not count: its row

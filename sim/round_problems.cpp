@@ -116,6 +116,9 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
         problems.push_back("a shared_prefix of " + std::to_string(std::llround(setup.shared_prefix)) +
                            " tokens is longer than the prompts of " + std::to_string(std::llround(setup.prompt_tokens)));
     }
+    if (!(setup.expert_pool > 0.0 && setup.expert_pool <= 1.0)) {
+        problems.emplace_back("expert_pool must be above 0 and at most 1");
+    }
     const bool moves_caches = setup.platform.stack.prefill == PrefillPolicy::disaggregated && setup.output_tokens > 0.0;
     if (moves_caches && link_between(setup.platform, 2.0 * setup.platform.devices()) == nullptr) {
         problems.push_back("with disaggregated prefill caches travel between devices, and " + setup.platform.device.name +

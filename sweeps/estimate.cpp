@@ -19,6 +19,7 @@ sim::RoundSetup setup_of(const PointInput& input, sim::Rollback rollback) {
     setup.output_tokens = input.output_tokens;
     setup.prefix_hit = input.prefix_hit;
     setup.shared_prefix = input.shared_prefix;
+    setup.expert_pool = input.expert_pool;
     setup.platform = input.platform;
     if (input.drafter) {
         setup.drafter = input.drafter->drafter;

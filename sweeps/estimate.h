@@ -28,6 +28,7 @@ struct PointInput {
     sim::Lengths prompt_lengths;                ///< of which prompt_tokens is the mean; empty: all are as long
     double prefix_hit = 0.0;                    ///< share of a prompt that the prefix cache holds
     double shared_prefix = 0.0;                 ///< tokens that all prompts begin with
+    double expert_pool = 1.0;                   ///< RoundSetup::expert_pool
     double output_tokens = 0.0;                 ///< of an answer in the steady state; 0: decoding alone
     std::optional<sim::TrainingCost> training;  ///< if requested: does training the drafter pay?
     std::vector<text::Provenance> provenance;

@@ -125,6 +125,7 @@ Json configuration_json(const sweeps::PointEstimate& estimate) {
     json["output_tokens"] = input.output_tokens > 0.0 ? Json(input.output_tokens) : Json();
     json["prefix_hit"] = input.prefix_hit;
     json["shared_prefix"] = input.shared_prefix;
+    json["expert_pool"] = input.expert_pool;
     json["decoding"] = name_of(input.decoding);
     json["rollback"] = name_of(estimate.rollback);
     return json;

@@ -49,8 +49,8 @@ inline constexpr PartKey training{"training", "object", "also reports whether tr
 
 inline std::vector<KeyRow> rows() {
     return rows_of(title, source, target, platform, drafter, traffic, draft_tokens, shape, verification, batch, concurrency,
-                   arrival_rate, context, prompt_tokens, output_tokens, prefix_hit, shared_prefix, rollback, decoding,
-                   training);
+                   arrival_rate, context, prompt_tokens, output_tokens, prefix_hit, shared_prefix, expert_pool, rollback,
+                   decoding, training);
 }
 
 }  // namespace treeline::requests::point_keys

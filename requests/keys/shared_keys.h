@@ -41,6 +41,15 @@ inline constexpr CountKey shared_prefix{"shared_prefix",
                                         "tokens that all prompts begin with",
                                         {},
                                         ": cached once and not read again; at most a prompt"};
+inline constexpr NumberKey expert_pool{"expert_pool",
+                                       "",
+                                       1e-3,
+                                       1.0,
+                                       1.0,
+                                       "share of a mixture's experts that this traffic's tokens choose from",
+                                       {},
+                                       ": about 0.6 where all requests ask the same "
+                                       "([measured](cost-model.md#12-linear-layers-and-experts))"};
 
 }  // namespace treeline::requests::shared_keys
 

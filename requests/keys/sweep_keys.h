@@ -13,7 +13,8 @@ inline constexpr PartKey axes{"axes", "object", "the space: every combination is
 inline constexpr PartKey conditions{"conditions", "list", "which points are kept", "none"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(title, source, axes, decoding, prompt_tokens, output_tokens, prefix_hit, shared_prefix, conditions);
+    return rows_of(title, source, axes, decoding, prompt_tokens, output_tokens, prefix_hit, shared_prefix, expert_pool,
+                   conditions);
 }
 
 }  // namespace treeline::requests::sweep_keys

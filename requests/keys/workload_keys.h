@@ -26,7 +26,7 @@ inline constexpr ChoiceKey<sweeps::Objective> objective{
 
 inline std::vector<KeyRow> rows() {
     return rows_of(title, source, target, platforms, drafters, draft_tokens, shapes, verification, rollbacks, decoding, traffic,
-                   prompt_tokens, output_tokens, prefix_hit, shared_prefix, limits, objective);
+                   prompt_tokens, output_tokens, prefix_hit, shared_prefix, expert_pool, limits, objective);
 }
 
 }  // namespace treeline::requests::workload_keys

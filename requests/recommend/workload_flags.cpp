@@ -185,7 +185,7 @@ FlagJson in_usual_order(const FlagJson& workload) {
     FlagJson ordered = FlagJson::object();
     for (const char* key :
          {"title", "target", "platforms", "drafters", "decoding", "draft_tokens", "shapes", "verification", "rollback",
-          "traffic", "prompt_tokens", "output_tokens", "prefix_hit", "shared_prefix", "limits", "objective"}) {
+          "traffic", "prompt_tokens", "output_tokens", "prefix_hit", "shared_prefix", "expert_pool", "limits", "objective"}) {
         if (workload.contains(key)) {
             ordered[key] = workload[key];
         }
@@ -261,6 +261,7 @@ const std::vector<KeyFlag>& workload_flags() {
         as_for_a_point("output_tokens"),
         as_for_a_point("prefix_hit"),
         as_for_a_point("shared_prefix"),
+        as_for_a_point("expert_pool"),
         {"--objective", "WHAT", "objective", help_of(workload_keys::objective)},
         {"--max-tpot-ms", "MS", "limits.tpot_ms", "Limit: " + std::string(limit_keys::tpot_ms.meaning)},
         {"--max-ttft-ms", "MS", "limits.ttft_ms", "Limit: " + std::string(limit_keys::ttft_ms.meaning)},

@@ -182,13 +182,16 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
             entry.attends_to_all = set->flag_or("attends_to_all", false);
             entry.shares_prompt = set->flag_or("shares_prompt", false);
+            if (set->has("expert_pool")) {
+                entry.expert_pool = set->number("expert_pool", 1e-3, 1.0);
+            }
             set->finish();
         } else {
             at.problem(
                 "set",
                 "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
                 "devices, most_requests, new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, "
-                "counts_rounds_that_drafted, attends_to_all, shares_prompt");
+                "counts_rounds_that_drafted, attends_to_all, shares_prompt, expert_pool");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

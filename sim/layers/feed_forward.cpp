@@ -1,4 +1,5 @@
 // Dense feed-forward networks and mixtures of experts.
+#include <algorithm>
 #include <cmath>
 
 #include "sim/expert_popularity.h"
@@ -25,6 +26,7 @@ constexpr double own_routing_of_drafts = 0.6;
 Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& context) {
     const double total = static_cast<double>(experts.experts);
     const double active = static_cast<double>(experts.active);
+    const double chosen_from = std::min(total, std::max(active + 1.0, experts.pool * total));
     const double width = experts.latent > 0 ? static_cast<double>(experts.latent) : context.width;
     const double hidden = static_cast<double>(experts.hidden);
     const double matrices = experts.gated ? 3.0 : 2.0;
@@ -40,11 +42,11 @@ Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& co
     operation.launches = 4.0;  // permutation, grouped up, activation, grouped down
     operation.weight_elements = total * elements;
     operation.active_elements = active * elements;
-    operation.expert_count = total / dealt;
+    operation.expert_count = chosen_from / dealt;
     operation.expert_rows = local_active;
     operation.own_routing = own_routing_of_drafts;
     operation.inputs = width + local_hidden;
-    const ExpertPopularity popularity = popularity_of(total, active, experts.routing_skew);
+    const ExpertPopularity popularity = popularity_of(chosen_from, active, experts.routing_skew);
     operation.log_miss = popularity.log_miss;
     operation.log_miss_hot = popularity.log_miss_hot;
     operation.hot_share = popularity.hot_share;

@@ -437,7 +437,7 @@ TEST_CASE("how a model is shared out over devices is told to each engine in its 
     }
 }
 
-TEST_CASE("flags say how all-reduces in one step are asked for, where the user picked that link") {
+TEST_CASE("flags say how an engine's own all-reduces are asked for, where the user picked that link") {
     sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
     sim::Platform& platform = found.variants.front().setup.platform;
     platform.device.interconnects = {{"pcie", BytesPerSecond(46e9), Seconds(22e-6), 8.0, "", {}, {}}};
@@ -445,15 +445,15 @@ TEST_CASE("flags say how all-reduces in one step are asked for, where the user p
     const auto remarked = [&] {
         std::vector<std::string> engines;
         for (const EngineFlags& flags : engine_flags(found)) {
-            if (flags.remark.find("all-reduces in one step run them with SOME_SETTING=1") != std::string::npos) {
+            if (flags.remark.find("all-reduces of their own run them with SOME_SETTING=1") != std::string::npos) {
                 engines.push_back(flags.engine.substr(0, flags.engine.find(' ')));
             }
         }
         return engines;
     };
     CHECK(remarked().empty());
-    platform.device.interconnects.front().one_shot = {
-        Seconds(7e-6), BytesPerSecond(27e9), Bytes(57344), {{"vllm", "SOME_SETTING=1"}}};
+    platform.device.interconnects.front().own = {
+        Seconds(7e-6), BytesPerSecond(27e9), Bytes(57344), {}, {}, {{"vllm", "SOME_SETTING=1"}}};
     CHECK(remarked() == std::vector<std::string>{"vLLM"});
 }
 

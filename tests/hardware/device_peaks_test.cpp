@@ -42,7 +42,7 @@ TEST_CASE("peaks, bandwidths and memories lie where devices of their kind do", "
         const double quarters = device.peak_for(sim::NumberFormat::fp4) / device.peak_for(sim::NumberFormat::fp8);
         const bool has_fp4 = device.computed_in(sim::NumberFormat::fp4) == sim::NumberFormat::fp4;
         CHECK(has_fp4 == (name.find("b200") != std::string::npos || name.find("b300") != std::string::npos ||
-                          (name.starts_with("rtx-50") && name != "rtx-5000-ada") || name == "rtx-pro-6000" ||
+                          (name.starts_with("rtx-50") && name != "rtx-5000-ada") || name.starts_with("rtx-pro-") ||
                           name == "dgx-spark" || name == "jetson-agx-thor" || name == "mi350x" || name == "mi355x"));
         if (has_fp4) {
             CHECK(quarters >= 1.99);
@@ -150,6 +150,17 @@ TEST_CASE("no device has more memory than its name says, and a driver keeps no m
         {"tesla-p100", 16},
         {"tesla-p40", 24},
         {"w7900", 48},
+        {"m1", 16},
+        {"m1-pro", 32},
+        {"m2", 24},
+        {"m2-pro", 32},
+        {"m3", 24},
+        {"m3-pro", 36},
+        {"rtx-3070-ti", 8},
+        {"rtx-pro-4000", 24},
+        {"rtx-pro-4500", 32},
+        {"rtx-pro-5000", 48},
+        {"rx-7800-xt", 16},
     };
     CHECK(gibibytes.size() + 4 == device_names(catalogue).size());  // all but four CPUs, whose modules are a choice
     for (const auto& [name, nominal] : gibibytes) {
@@ -157,9 +168,10 @@ TEST_CASE("no device has more memory than its name says, and a driver keeps no m
         const double share = load_uncalibrated_device(catalogue, name).value.memory.value() / (nominal * 1073741824.0);
         // macOS lets the GPU have two thirds of a small memory, three quarters of 48 GB, 84 % of an M4 Max, 91 % of an M3
         // Ultra.
-        const std::map<std::string, double> least = {{"m4", 0.66},     {"m5", 0.66},       {"m3-max", 0.74}, {"m4-max", 0.83},
-                                                     {"m1-max", 0.83}, {"m1-ultra", 0.83}, {"m2-max", 0.83}, {"m2-ultra", 0.83},
-                                                     {"m4-pro", 0.83}, {"m5-max", 0.83},   {"m5-pro", 0.83}};
+        const std::map<std::string, double> least = {
+            {"m4", 0.66},     {"m5", 0.66},       {"m3-max", 0.74}, {"m4-max", 0.83}, {"m1-max", 0.83}, {"m1-ultra", 0.83},
+            {"m2-max", 0.83}, {"m2-ultra", 0.83}, {"m4-pro", 0.83}, {"m5-max", 0.83}, {"m5-pro", 0.83}, {"m1", 0.66},
+            {"m1-pro", 0.66}, {"m2", 0.66},       {"m2-pro", 0.66}, {"m3", 0.66},     {"m3-pro", 0.74}};
         CHECK(share <= 1.0);
         CHECK(share >= (least.count(name) > 0 ? least.at(name) : 0.9));
     }
@@ -228,6 +240,11 @@ TEST_CASE("peaks are what the multiprocessors compute in a clock, at the boost c
         {"rtx-5070", 48, 512, 2.51},
         {"rtx-5070-ti", 70, 512, 2.45},
         {"rtx-5080", 84, 512, 2.62},
+        {"rtx-pro-4000", 70, 1024, 2.617},
+        {"rtx-pro-4500", 82, 1024, 2.617},
+        {"rtx-pro-5000", 110, 1024, 2.617},
+        {"rtx-3070-ti", 48, 512, 1.77},
+        {"rx-7800-xt", 60, 512, 2.43},
         {"rtx-a4000", 48, 1024, 1.56},
         {"rtx-a5000", 64, 1024, 1.695},
         {"a40", 84, 1024, 1.74},

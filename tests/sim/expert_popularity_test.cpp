@@ -5,11 +5,14 @@
 #include <cmath>
 #include <cstddef>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "setups.h"
 #include "sim/expert_popularity.h"
 #include "sim/operation.h"
+#include "sim/round.h"
 #include "weighted_draws.h"
 
 using namespace treeline::sim;
@@ -54,6 +57,38 @@ TEST_CASE("popular experts leave fewer for a batch to touch, as drawn at random"
                       Approx(drawn_experts(tokens, experts, active, skew, 40)).epsilon(within));
             }
         }
+    }
+}
+
+TEST_CASE("traffic about one thing chooses from a part of the experts: as if the mixture had no others") {
+    RoundSetup all =
+        treeline::testing::pair_setup("qwen3-30b-a3b", "qwen3-0.6b", treeline::testing::platform("h100-sxm", "vllm"));
+    const auto plain = [](const RoundSetup& setup, double batch) {
+        return evaluate(compile_round(setup), {0, batch, 512.0}).autoregressive.value();
+    };
+    RoundSetup pooled = all, smaller = all;
+    pooled.expert_pool = 0.5;
+    for (LayerKind& kind : smaller.target.kinds) {
+        for (Block& block : kind.blocks) {
+            if (auto* experts = std::get_if<MixtureOfExperts>(&block.kind)) {
+                experts->experts /= 2;
+            }
+        }
+    }
+    // The router of the smaller mixture is smaller, too: a thousandth of a step.
+    for (const double batch : {1.0, 8.0, 64.0}) {
+        CHECK(plain(pooled, batch) == Approx(plain(smaller, batch)).epsilon(2e-3));
+        CHECK(plain(pooled, batch) <= plain(all, batch) * (1.0 + 1e-12));
+    }
+    CHECK(plain(pooled, 64.0) < 0.9 * plain(all, 64.0));
+    // It holds all of its experts all the same, and a mixture cannot choose from fewer than a token visits.
+    const auto memory = [](const RoundSetup& setup) { return evaluate(compile_round(setup), {0, 1.0, 512.0}).memory.value(); };
+    CHECK(memory(pooled) == memory(all));
+    pooled.expert_pool = 1e-3;
+    CHECK(plain(pooled, 64.0) > 0.0);
+    for (const double wrong : {0.0, 1.5, std::nan("")}) {
+        pooled.expert_pool = wrong;
+        CHECK(problems_of(pooled) == std::vector<std::string>{"expert_pool must be above 0 and at most 1"});
     }
 }
 

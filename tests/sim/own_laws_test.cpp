@@ -113,6 +113,23 @@ TEST_CASE("an all-reduce takes the quickest of one shot, two shots and a ring") 
     }
 }
 
+TEST_CASE("the fewer experts are touched, the sooner they start up") {
+    KernelLaw law;
+    law.startup = Seconds(50.0);
+    law.launch = Seconds(10.0);
+    law.ramp_bytes = Bytes(200.0);
+    law.activation_share = 1.0;
+    law.row_tile = 16.0;
+    law.overlap = 0.0;
+    const Operation experts = experts_of_four();
+    // One token: 100 of the 200 bytes, half of the way from 10 to 50; a thousand: all 400.
+    CHECK(time_of(law, experts, {1.0, 1.0, 0.0, 1.0}) == Approx(30.0 + 8.0 + 100.0));
+    KernelLaw flat = law;
+    flat.ramp_bytes = Bytes(0.0);
+    CHECK(time_of(flat, experts, {1.0, 1.0, 0.0, 1.0}) == Approx(50.0 + 8.0 + 100.0));
+    CHECK(time_of(law, experts, {1000.0, 1.0, 0.0, 1.0}) == Approx(time_of(flat, experts, {1000.0, 1.0, 0.0, 1.0})));
+}
+
 TEST_CASE("experts read those touched and compute whole tiles of their rows") {
     KernelLaw law;
     law.startup = Seconds(5.0);

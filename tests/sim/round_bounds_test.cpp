@@ -155,6 +155,15 @@ TEST_CASE("no point of a box beats its bounds in any mode, alone or beside promp
     }
 }
 
+TEST_CASE("no point beats its bounds where an engine's own all-reduce falls at its limit") {
+    for (const char* link : {"pcie", "pcie-one-shot", "pcie-vllm-8-rows", "pcie-vllm"}) {
+        RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("rtx-pro-6000", "vllm", 8.0));
+        setup.platform.interconnect = link;
+        INFO(link);
+        CHECK(look(compile_round(setup), {0, 1, 4, 16}, 13).outside == 0);
+    }
+}
+
 TEST_CASE("no point beats its bounds for mixtures, windows, latent attention, recurrent models and all parallelism") {
     for (const char* target : {"mixtral-8x7b", "gpt-oss-120b", "deepseek-v3", "llama-4-scout", "mamba2-2.7b", "jamba-1.5-mini",
                                "nemotron-3-nano-30b-a3b"}) {

@@ -1,13 +1,15 @@
 // What is known of mixtures of experts from whole engine steps alone, all of it without speculation:
 // - more_readings of kernels of experts that users pick (hardware/expert_kernels), from the plain steps of the runs in
 //   ../shared/data/speculation/measured.json that name such kernels;
-// - routing_skew of models (models), from how steps grow with the batch in ../shared/data/serving/silicon_tpot_moe.csv.
+// - routing_skew of models (models), from how steps grow with the batch in ../shared/data/serving/silicon_tpot_moe.csv;
+// - expert_pool of runs whose requests all send one prompt (validation/serving/names.json), from their plain steps.
 //
-// Both compare steps of one deployment with each other, so that what the model errs by at all batches cancels. Exits with 77
+// All compare steps of one deployment with each other, so that what the model errs by at all batches cancels. Exits with 77
 // without the data and with 1 when a catalogue file states another number than its rows give.
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -133,6 +135,66 @@ double spread(const std::vector<const MeasuredPoint*>& points, const ServingPart
     return count > 0.0 ? sum / count : 0.0;
 }
 
+/// Plain steps of runs whose requests all send one prompt, by the share of the experts that they choose from.
+bool print_pools(const std::vector<SpeculationRow>& rows, const ServingParts& parts) {
+    constexpr std::array pools = {1.0, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.4};
+    constexpr double worse_than_best = 1.1;
+    std::map<std::string, std::map<std::string, std::vector<MeasuredPoint>>> by_model;  // and by series
+    double stated = 1.0;
+    for (MeasuredPoint& point : points_of(rows, parts).points) {
+        const SpeculationRow& row = rows[point.row];
+        if (point.expert_pool < 1.0 && row.metric == "output_tok_s" && row.value_without) {
+            stated = point.expert_pool;
+            point.measured = point.batch / *row.value_without;
+            by_model[fmt::format("{} {}", point.model, point.stack)][row.series].push_back(std::move(point));
+        }
+    }
+    fmt::print(
+        "\nThe same of plain steps whose requests all send one prompt, by the share of experts that they choose from\n"
+        "  {:<30} steps",
+        "");
+    for (const double pool : pools) {
+        fmt::print("  {:>5.2f}", pool);
+    }
+    std::map<double, double> sums;
+    double steps = 0.0;
+    for (auto& [name, by_series] : by_model) {
+        std::size_t count = 0;
+        for (const auto& [series, points] : by_series) {
+            count += points.size();
+        }
+        fmt::print("\n  {:<30} {:>5}", name, count);
+        steps += static_cast<double>(count);
+        for (const double pool : pools) {
+            std::vector<double> distances;
+            for (auto& [series, points] : by_series) {
+                std::vector<double> errors;
+                for (MeasuredPoint& point : points) {
+                    point.expert_pool = pool;
+                    const sim::RoundSetup setup = setup_of(point, parts, sim::CostMode::calibrated, 1.0);
+                    errors.push_back(std::log(step_of(setup, point) / point.measured));
+                }
+                const double middle = numerics::quantile(errors, 0.5);
+                for (const double error : errors) {
+                    distances.push_back(std::abs(error - middle));
+                }
+            }
+            const double sum = std::accumulate(distances.begin(), distances.end(), 0.0);
+            sums[pool] += sum;
+            fmt::print("  {:>4.1f}%", 100.0 * sum / static_cast<double>(count));
+        }
+    }
+    double best = sums.begin()->first;
+    for (const auto& [pool, sum] : sums) {
+        best = sum < sums.at(best) ? pool : best;
+    }
+    fmt::print(
+        "\n  best over all {:.0f} steps: {:.2f}, stated {:.2f}; mean distance {:.1f} % if they chose from all, {:.1f} % as "
+        "stated\n",
+        steps, best, stated, 100.0 * sums.at(1.0) / steps, 100.0 * sums.at(stated) / steps);
+    return sums.at(stated) <= worse_than_best * sums.at(best);
+}
+
 bool print_skews(const std::vector<ServingRun>& runs, ServingParts parts) {
     constexpr std::array skews = {0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 1.0};
     constexpr std::size_t fewest = 20;
@@ -181,7 +243,9 @@ int main() {
     std::vector<std::string> notes;
     const ServingParts parts =
         requests::read_serving_parts(requests::catalogue_in(source_folder(), "this checkout"), {}, notes);
-    const bool kernels_hold = print_kernels(requests::read_speculation_rows(*rows, notes), parts);
+    const std::vector<SpeculationRow> speculative = requests::read_speculation_rows(*rows, notes);
+    const bool kernels_hold = print_kernels(speculative, parts);
     const bool skews_hold = print_skews(requests::read_serving_rows(*runs, notes), parts);
-    return kernels_hold && skews_hold ? 0 : 1;
+    const bool pool_holds = print_pools(speculative, parts);
+    return kernels_hold && skews_hold && pool_holds ? 0 : 1;
 }

@@ -109,8 +109,12 @@ TEST_CASE("requests of a benchmark that sends all the same prompt share it") {
     const MeasuredPoint same = point("rtx6kpro-qwen35-397b/x"), own = point("s");
     CHECK(same.shared_prefix == 65536.0);
     CHECK(own.shared_prefix == 0.0);
+    // And their tokens choose from fewer experts (treeline_expert_fit).
+    CHECK(same.expert_pool == 0.65);
+    CHECK(own.expert_pool == 1.0);
     const auto setup = [](const MeasuredPoint& of) { return setup_of(of, parts(), sim::CostMode::roofline, 2.0); };
     CHECK(setup(same).shared_prefix == 65536.0);
+    CHECK(setup(same).expert_pool == 0.65);
     CHECK(problems_of(setup(same)).empty());
     const auto memory = [&](const MeasuredPoint& of) {
         return sim::evaluate(sim::compile_round(setup(of)), {0, 32.0, of.context}).memory;
@@ -313,7 +317,9 @@ TEST_CASE("builds for one device are an engine of their own, and their all-reduc
         return std::pair(read.points[0].stack, read.points[0].interconnect);
     };
     const char* build = "fork glm51-kimi-20260509";
-    CHECK(place("rtx6kpro-glm51-0508/dcp1/ctx0", build) == std::pair<std::string, std::string>("vllm-sm120", "pcie-one-shot"));
+    CHECK(place("rtx6kpro-glm51-0508/dcp1/ctx0", build) == std::pair<std::string, std::string>("vllm-sm120", "pcie-vllm-56k"));
+    CHECK(place("rtx6kpro-glm51-v2/dcp4/ctx0", build).second == "pcie-vllm-8-rows");
+    CHECK(place("rtx6kpro-kimi26-v2/dcp4/ctx0", build).second == "pcie-vllm");
     CHECK(place("rtx6kpro-glm51-0508/dcp2/ctx0", build) == std::pair<std::string, std::string>("vllm-sm120", ""));
     CHECK(place("others/dcp1/ctx0", "0.19.0") == std::pair<std::string, std::string>("vllm-0.14", ""));
     CHECK(place("rtx6kpro-kimi26-v4/dcp1/ctx0", build, "B200").second.empty());  // which has no such link

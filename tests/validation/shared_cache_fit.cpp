@@ -1,5 +1,7 @@
 // What vLLM's builds for RTX PRO 6000 add where ranks share cached tokens, where requests share a prompt and where rounds
 // verify, from the runs of Kimi-K2.6, GLM-5.1 and Qwen3.5-397B in ../shared/data/speculation/measured.json:
+// - what vLLM's own all-reduces take over PCIe (`own_all_reduces` of hardware/gpu/rtx-pro-6000.json), from plain steps alone: a
+//   step of one build, predicted from the measured one of another build that leaves them to NCCL;
 // - what all-gathers and reduce-scatters take over PCIe (`gather` of hardware/gpu/rtx-pro-6000.json), from plain steps alone: a
 //   step with the cache shared, predicted from the measured one without, so that all other errors cancel;
 // - what reading a prefix that all requests share takes after the first of them (shared_prefix_read of
@@ -141,9 +143,87 @@ std::vector<double> errors_of(const std::vector<const SharedStep*>& steps, const
     return errors;
 }
 
+/// Plain steps of builds that differ in their all-reduces: `alone` is of the one that leaves all but the smallest to NCCL.
+std::vector<SharedStep> all_reduce_steps(const std::vector<SpeculationRow>& rows, const std::vector<MeasuredPoint>& points) {
+    const std::string nccl = "pcie-vllm-56k";
+    const auto counts = [&](const MeasuredPoint& point) {
+        return point.model == "kimi-k2.6" && point.stack == stack && rows[point.row].metric == "output_tok_s" &&
+               rows[point.row].value_without;
+    };
+    const auto deployment = [](const MeasuredPoint& point) {
+        return fmt::format("{} {} {}", point.cut.parallel.context, point.prompt_tokens, point.batch);
+    };
+    std::map<std::string, const MeasuredPoint*> alone;
+    for (const MeasuredPoint& point : points) {
+        if (counts(point) && point.interconnect == nccl) {
+            alone[deployment(point)] = &point;
+        }
+    }
+    std::vector<SharedStep> steps;
+    for (const MeasuredPoint& point : points) {
+        if (counts(point) && point.interconnect.starts_with("pcie-vllm") && point.interconnect != nccl &&
+            alone.contains(deployment(point))) {
+            const MeasuredPoint& other = *alone.at(deployment(point));
+            steps.push_back(
+                {point, other, point.batch / *rows[point.row].value_without, other.batch / *rows[other.row].value_without});
+        }
+    }
+    return steps;
+}
+
+bool print_all_reduces(const std::vector<SharedStep>& steps, const ServingParts& parts) {
+    using sim::OwnAllReduce;
+    const OwnAllReduce stated = parts.devices.at(device).interconnects.back().own;
+    const auto set = [](auto change) {
+        return [change](ServingParts& of, double value) {
+            for (sim::Interconnect& link : of.devices.at(device).interconnects) {
+                if (link.name.starts_with("pcie-vllm")) {
+                    change(link.own, value);
+                }
+            }
+        };
+    };
+    const auto to_two_steps = [](auto change) {
+        return [change](OwnAllReduce& of, double value) {
+            if (of.two_step_bandwidth > BytesPerSecond(0.0)) {
+                change(of, value);
+            }
+        };
+    };
+    const std::vector<Axis> axes = {
+        {"one step, GB/s",
+         {12, 14, 15, 16, 17, 17.5, 18, 19, 20, 22, 24, 27},
+         set([](OwnAllReduce& of, double gb) { of.bandwidth = BytesPerSecond(1e9 * gb); }),
+         1e-9 * stated.bandwidth.value()},
+        {"two steps, us",
+         {20, 30, 40, 50, 55, 60, 65, 70, 75, 80, 90, 100},
+         set(to_two_steps([](OwnAllReduce& of, double us) { of.two_step_latency = Seconds(1e-6 * us); })),
+         1e6 * stated.two_step_latency.value()},
+        {"two steps, GB/s",
+         {25, 30, 35, 38, 40, 42, 44, 46, 48, 50, 55, 60},
+         set(to_two_steps([](OwnAllReduce& of, double gb) { of.two_step_bandwidth = BytesPerSecond(1e9 * gb); })),
+         1e-9 * stated.two_step_bandwidth.value()}};
+    const auto error = [&](const ServingParts& of) {
+        std::vector<const SharedStep*> all;
+        for (const SharedStep& step : steps) {
+            all.push_back(&step);
+        }
+        return mean_of(errors_of(all, of));
+    };
+    fmt::print("vLLM's own all-reduces over PCIe, from {} plain steps beside those of a build that leaves them to NCCL\n",
+               steps.size());
+    const bool holds = print_fit(parts, axes, error);
+    ServingParts library = parts;
+    for (sim::Interconnect& link : library.devices.at(device).interconnects) {
+        link.own = {};
+    }
+    fmt::print("  if all were NCCL's: {:.1f} %\n\n", 100.0 * error(library));
+    return holds;
+}
+
 bool print_gathers(const std::vector<SharedStep>& steps, const ServingParts& parts) {
-    using sim::GatherCosts;
-    const GatherCosts stated = parts.devices.at(device).interconnects.front().gather;
+    using sim::ProtocolCosts;
+    const ProtocolCosts stated = parts.devices.at(device).interconnects.front().gather;
     const auto set = [](auto change) {
         return [change](ServingParts& of, double value) {
             for (sim::Interconnect& link : of.devices.at(device).interconnects) {
@@ -153,19 +233,19 @@ bool print_gathers(const std::vector<SharedStep>& steps, const ServingParts& par
     };
     const std::vector<Axis> axes = {{"latency, us",
                                      {4, 6, 8, 10, 11, 12, 13, 14, 16, 20},
-                                     set([](GatherCosts& of, double us) { of.latency = Seconds(1e-6 * us); }),
+                                     set([](ProtocolCosts& of, double us) { of.latency = Seconds(1e-6 * us); }),
                                      1e6 * stated.latency.value()},
                                     {"bandwidth, GB/s",
                                      {6, 8, 10, 12, 14, 16, 20, 24, 30},
-                                     set([](GatherCosts& of, double gb) { of.bandwidth = BytesPerSecond(1e9 * gb); }),
+                                     set([](ProtocolCosts& of, double gb) { of.bandwidth = BytesPerSecond(1e9 * gb); }),
                                      1e-9 * stated.bandwidth.value()},
                                     {"bulk latency, us",
                                      {15, 20, 25, 30, 35, 40, 50, 60},
-                                     set([](GatherCosts& of, double us) { of.bulk_latency = Seconds(1e-6 * us); }),
+                                     set([](ProtocolCosts& of, double us) { of.bulk_latency = Seconds(1e-6 * us); }),
                                      1e6 * stated.bulk_latency.value()},
                                     {"bulk bandwidth, GB/s",
                                      {20, 24, 26, 28, 30, 32, 34, 38, 42, 46},
-                                     set([](GatherCosts& of, double gb) { of.bulk_bandwidth = BytesPerSecond(1e9 * gb); }),
+                                     set([](ProtocolCosts& of, double gb) { of.bulk_bandwidth = BytesPerSecond(1e9 * gb); }),
                                      1e-9 * stated.bulk_bandwidth.value()}};
     const auto errors = [&](const ServingParts& of, double ranks) {
         std::vector<const SharedStep*> chosen;
@@ -330,8 +410,9 @@ int main() {
         requests::read_serving_parts(requests::catalogue_in(source_folder(), "this checkout"), {}, notes);
     const std::vector<SpeculationRow> rows = requests::read_speculation_rows(*file, notes);
     const std::vector<MeasuredPoint> points = points_of(rows, parts).points;
+    const bool all_reduces_hold = print_all_reduces(all_reduce_steps(rows, points), parts);
     const bool gathers_hold = print_gathers(shared_steps(rows, points), parts);
     const bool prefixes_hold = print_prefix_reads(rows, points, parts);
     const bool rounds_hold = print_rounds(rows, points, parts);
-    return gathers_hold && prefixes_hold && rounds_hold ? 0 : 1;
+    return all_reduces_hold && gathers_hold && prefixes_hold && rounds_hold ? 0 : 1;
 }

@@ -71,6 +71,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (!row.most_requests) {
             row.most_requests = entry.most_requests;
         }
+        if (!row.expert_pool) {
+            row.expert_pool = entry.expert_pool;
+        }
         if (!row.new_prompt_tokens) {
             row.new_prompt_tokens = entry.new_prompt_tokens;
         }

@@ -119,6 +119,7 @@ void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoin
     if (row.shares_prompt) {
         point.shared_prefix = point.prompt_tokens;
     }
+    point.expert_pool = row.expert_pool.value_or(1.0);
     point.output_tokens = dataset.decoding_only ? 0.0 : answer;
     point.context = (row.context ? *row.context : point.prompt_tokens) + 0.5 * answer;
 }

@@ -68,6 +68,7 @@ struct ConditionEntry {
     bool attends_to_all = false;
     /// All requests send the same prompt, so that its caches are kept once and all of it but the last token is known.
     bool shares_prompt = false;
+    std::optional<double> expert_pool;  ///< share of a mixture's experts that the runs' tokens choose from
 };
 
 /// Which runs an entry is about: patterns of their normalised() texts; empty: any.

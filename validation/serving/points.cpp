@@ -339,6 +339,7 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     setup.prompt_tokens = point.prompt_tokens;
     setup.prefix_hit = point.prefix_hit;
     setup.shared_prefix = point.shared_prefix;
+    setup.expert_pool = point.expert_pool;
     setup.output_tokens = point.output_tokens;
     setup.speculations = sim::chains_up_to(0);
     if (point.speculation) {

@@ -54,6 +54,7 @@ struct MeasuredPoint {
     double prefix_hit = 0.0;                      ///< share of the prompt that the prefix cache holds
     double output_tokens = 0.0;                   ///< 0: decoding alone
     double shared_prefix = 0.0;                   ///< tokens that all prompts begin with
+    double expert_pool = 1.0;                     ///< RoundSetup::expert_pool
     bool attends_to_all = false;                  ///< without the target's indexers
     std::string expert_kernels;                   ///< picked in place of the engine's own
     std::string interconnect;                     ///< in place of the fastest that joins all ranks
