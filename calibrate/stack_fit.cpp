@@ -219,13 +219,12 @@ void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredSte
     }
 }
 
-/// All times by what the step took over what it was predicted to take.
 StackFit fit_to_one(const MeasuredStep& step) {
     const sim::Stack& before = step.setup.platform.stack;
     const Seconds predicted = predicted_time(step, before);
     StackFit result;
     result.stack = before;
-    result.stack.time_factor = before.time_factor * (step.time / predicted);
+    result.stack.time_factor = before.time_factor * sim::time_factor_of(step.time, predicted);
     const double factor = result.stack.time_factor;
     result.numbers = {{StackNumber::time_factor, before.time_factor, factor, factor, factor}};
     result.steps = {{step.time, predicted, predicted_time(step, result.stack), Seconds(0.0)}};

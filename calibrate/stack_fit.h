@@ -2,10 +2,10 @@
 // host times per step, round, sequence and token, and one factor on kernel time.
 //
 // Errors of a serving model differ far more between deployments (kernel families, versions, hidden settings) than over the
-// batches of one, so a few steps of your own say more than any general law. One step gives one factor on all times. Of more
-// steps, which numbers are free is chosen by leaving batches out, and there is always at least one step more than free numbers.
-// Two or three steps cannot choose: then all numbers move, each drawn to what it was before as strongly as it varies little
-// over deployments.
+// batches of one, so a few steps of your own say more than any general law. One step gives one factor on all times, which
+// takes up what steps of a deployment share of its error (sim::time_factor_of). Of more steps, which numbers are free is chosen
+// by leaving batches out, and there is always at least one step more than free numbers. Two or three steps cannot choose: then
+// all numbers move, each drawn to what it was before as strongly as it varies little over deployments.
 #pragma once
 
 #include <string>

@@ -72,6 +72,8 @@ std::string Stack::rollback_problem(Rollback rollback) const {
     return "the stack '" + name + "' does not implement the rollback '" + std::string(name_of(rollback)) + "'";
 }
 
+double time_factor_of(Seconds measured, Seconds modelled, double shared) { return std::pow(measured / modelled, shared); }
+
 std::vector<std::string> problems_of(const ExpertKernels& kernels) {
     std::vector<std::string> problems;
     if (kernels.title.empty()) {

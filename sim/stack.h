@@ -196,7 +196,7 @@ struct Stack {
     std::string collectives = "nccl";             ///< whose all-reduce it runs: a family of measured kernels ("vllm")
     LinearSpeeds linear_speed{};                  ///< of engines as measured
     double expert_speed = 1.0;                    ///< the same of routed experts, in whatever format
-    double time_factor = 1.0;                     ///< all times of one deployment, measured over modelled
+    double time_factor = 1.0;                     ///< of all times of one deployment (time_factor_of)
     std::optional<CalibratedNumbers> calibrated;  ///< without it, the numbers above hold in calibrated mode, too
     /// Kernels before a linear layer quantise its activations on the way. Measured 8-bit products include a kernel that does
     /// nothing else; those of such a stack start up like 16-bit ones.
@@ -245,6 +245,13 @@ struct Stack {
 
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Stack& stack);
+
+/// Of the logarithm of what one step errs by, the share that the other steps of its deployment err by, too. Fitted to runs
+/// without speculation of dense models and of mixtures, at batches other than that of the step (treeline_serving_fit).
+inline constexpr double error_shared_by_deployment = 0.7;
+
+/// Stack::time_factor of a deployment of which one step is known; both times above 0.
+double time_factor_of(Seconds measured, Seconds modelled, double shared = error_shared_by_deployment);
 std::vector<std::string> problems_of(const ExpertKernels& kernels);
 
 }  // namespace treeline::sim

@@ -21,8 +21,11 @@ Json advice_json(const validation::Advice& advice) {
             {"switch_off_within_one_step", advice.switch_right},
             {"choices", advice.choices},
             {"best_length_within_one", advice.best_within},
+            {"best_length_or_next", advice.best_next},
             {"mean_regret", advice.mean_regret},
-            {"p90_regret", advice.p90_regret}};
+            {"p90_regret", advice.p90_regret},
+            {"best_constant_length", advice.constant_length},
+            {"regret_of_constant_length", advice.constant_regret}};
 }
 
 Json coverage_json(const std::vector<validation::FamilyCoverage>& families) {
@@ -58,6 +61,9 @@ Json table_json(const validation::ErrorTable& table) {
                  {"coverage", coverage}};
     if (table.with_one_run) {
         json["with_one_run"] = summary_json(*table.with_one_run);
+    }
+    if (table.with_one_alike) {
+        json["with_one_run_of_the_same_lengths"] = summary_json(*table.with_one_alike);
     }
     if (table.by_constant_length) {
         json["accept_length_of_smallest_batch"] = summary_json(*table.by_constant_length);

@@ -86,6 +86,9 @@ std::string table_lines(const validation::ErrorTable& table, const std::string& 
     if (table.with_one_run) {
         text += markdown_line("… with one measured run of the deployment", mode, *table.with_one_run, "");
     }
+    if (table.with_one_alike) {
+        text += markdown_line("… … of the same prompt and answer lengths", mode, *table.with_one_alike, "");
+    }
     if (table.by_constant_length) {
         text += markdown_line("… the smallest batch's accept length over the row's own, both printed", "",
                               *table.by_constant_length, "");
@@ -109,10 +112,13 @@ std::string advice_sentence(const validation::ErrorTable& table) {
                "  The batch from which it loses is within one measured step in {} of {} series (median step costs: {}). The "
                "best "
                "draft\n"
-               "  length is within one in {} of {} choices, mean regret {} (median step costs: {}, {}).\n",
+               "  length is within one token in {} of {} choices, the best or next measured one in {}, mean regret {} (median "
+               "step\n"
+               "  costs: {}, {}, {}; {} tokens everywhere, the best constant in hindsight: {}).\n",
                table.what, advice.losing, advice.cells, advice.found, advice.false_alarms, naive.found, naive.false_alarms,
-               advice.switch_right, advice.series, naive.switch_right, advice.best_within, advice.choices,
-               text::percent_text(advice.mean_regret), naive.best_within, text::percent_text(naive.mean_regret)) +
+               advice.switch_right, advice.series, naive.switch_right, advice.best_within, advice.choices, advice.best_next,
+               text::percent_text(advice.mean_regret), naive.best_within, naive.best_next,
+               text::percent_text(naive.mean_regret), advice.constant_length, text::percent_text(advice.constant_regret)) +
            verdicts_sentence(*table.verdicts) + worst_sentence(table);
 }
 

@@ -23,6 +23,9 @@ std::string errors_text(const validation::ErrorTable& table) {
     if (table.with_one_run) {
         add_errors(text, "", "with one run of the deployment", *table.with_one_run);
     }
+    if (table.with_one_alike) {
+        add_errors(text, "", "… of the same lengths", *table.with_one_alike);
+    }
     if (table.by_constant_length) {
         add_errors(text, "accept lengths", "of the smallest batch over the row's own, both printed", *table.by_constant_length);
     }
@@ -88,8 +91,11 @@ std::string advice_line(const std::string& who, const validation::Advice& advice
         text += fmt::format("; switch-off within one measured step in {} of {} series", advice.switch_right, advice.series);
     }
     if (advice.choices > 0) {
-        text += fmt::format("; best draft length within one in {} of {} choices, mean regret {}, p90 {}", advice.best_within,
-                            advice.choices, text::percent_text(advice.mean_regret), text::percent_text(advice.p90_regret));
+        text += fmt::format(
+            "; best draft length within one token in {} of {} choices, best or next measured one in {}, mean regret {}, p90 {} "
+            "({} tokens everywhere, the best constant in hindsight: {})",
+            advice.best_within, advice.choices, advice.best_next, text::percent_text(advice.mean_regret),
+            text::percent_text(advice.p90_regret), advice.constant_length, text::percent_text(advice.constant_regret));
     }
     return text + "\n";
 }

@@ -52,7 +52,11 @@ TEST_CASE("advice counts losses, switch-offs and best lengths") {
     // chosen 3 (0.8): regret 0.2.
     CHECK(advice.choices == 2);
     CHECK(advice.best_within == 0);
+    CHECK(advice.best_next == 1);  // at 8, of none, 1 and 3
     CHECK(advice.mean_regret == Approx((1.0 - 0.95 / 1.2 + 0.2) / 2.0));
+    // One token everywhere: right at 8, and 1 − 0.9 at 64.
+    CHECK(advice.constant_length == 1.0);
+    CHECK(advice.constant_regret == Approx(0.05));
 }
 
 TEST_CASE("a false alarm is a predicted loss that did not happen") {

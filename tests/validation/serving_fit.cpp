@@ -5,11 +5,13 @@
 // of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and predicts the
 // others: between them (fitted to the smallest, a middle and the largest) and beyond them (fitted to the three smallest).
 // Calibrated mode, all answer lengths, prompts of other requests included. Then the same with the batches nearest to 1, 8 and
-// 32, as `treeline calibrate --runs` would be given, on dense models and on mixtures (silicon_tpot_moe.csv).
+// 32, as `treeline calibrate --runs` would be given, on dense models and on mixtures (silicon_tpot_moe.csv). And one step
+// alone: which share of its error the others have (sim::error_shared_by_deployment).
 //
-// Exits with 77 without the data and with 1 when a goal below is missed.
+// Exits with 77 without the data and with 1 when a goal below is missed or another share is much better.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -111,6 +113,45 @@ void print_left(const char* name, const std::map<std::string, Deployment>& deplo
     }
 }
 
+/// Errors where one step, of the batch in the middle, is known, and its share of the error is taken off the others.
+std::vector<double> errors_with_one(const std::map<std::string, Deployment>& deployments, double share) {
+    std::vector<double> errors;
+    for (const auto& [name, deployment] : deployments) {
+        const auto known = std::next(deployment.begin(), static_cast<std::ptrdiff_t>(deployment.size() / 2));
+        const auto modelled = [](const calibrate::MeasuredStep& step) {
+            return calibrate::predicted_time(step, step.setup.platform.stack);
+        };
+        const double factor = sim::time_factor_of(known->second.time, modelled(known->second), share);
+        for (auto step = deployment.begin(); step != deployment.end(); ++step) {
+            if (step != known) {
+                errors.push_back(std::abs(factor * modelled(step->second) / step->second.time - 1.0));
+            }
+        }
+    }
+    return errors;
+}
+
+/// True where no share is much better than the one that a stack fitted to one step takes.
+bool print_shares(const char* name, const std::map<std::string, Deployment>& deployments) {
+    constexpr double worse_than_best = 1.1;
+    fmt::print("{} deployments of {}, one step known: median and p90 by the share of its error that others have\n ",
+               deployments.size(), name);
+    double least = sim::unlimited;
+    const auto error_at = [&](double share) {
+        const std::vector<double> errors = errors_with_one(deployments, share);
+        fmt::print("  {:.1f}: {:.1f}, {:.1f} %", share, 100.0 * numerics::quantile(errors, 0.5),
+                   100.0 * numerics::quantile(errors, 0.9));
+        return numerics::quantile(errors, 0.5) + numerics::quantile(errors, 0.9);
+    };
+    for (const double share : {0.0, 0.3, 0.5, 0.6, 0.8, 0.9, 1.0}) {
+        least = std::min(least, error_at(share));
+    }
+    fmt::print("\n  stated");
+    const double stated = error_at(sim::error_shared_by_deployment);
+    fmt::print("\n");
+    return stated <= worse_than_best * least;
+}
+
 /// Mixtures under tensor parallelism, whose checkpoints' formats are plain.
 std::vector<ServingRow> plain_mixtures(const std::filesystem::path& path) {
     std::vector<ServingRow> rows = read_serving_rows(path);
@@ -136,9 +177,13 @@ int main() {
     print("batches between those fitted", between);
     print("batches beyond those fitted", beyond);
     print_left("dense, fitted near batch 1, 8 and 32", deployments);
-    if (const auto mixtures = shared_measurements("data/serving/silicon_tpot_moe.csv")) {
-        print_left("mixtures, fitted near batch 1, 8 and 32", deployments_of(plain_mixtures(*mixtures)));
+    bool shares_hold = print_shares("dense models", deployments);
+    if (const auto path_of_mixtures = shared_measurements("data/serving/silicon_tpot_moe.csv")) {
+        const std::map<std::string, Deployment> mixtures = deployments_of(plain_mixtures(*path_of_mixtures));
+        print_left("mixtures, fitted near batch 1, 8 and 32", mixtures);
+        shares_hold = print_shares("mixtures", mixtures) && shares_hold;
     }
-    return numerics::quantile(between.fitted, 0.5) <= goal_between && numerics::quantile(beyond.fitted, 0.5) <= goal_beyond ? 0
-                                                                                                                            : 1;
+    const bool goals_met =
+        numerics::quantile(between.fitted, 0.5) <= goal_between && numerics::quantile(beyond.fitted, 0.5) <= goal_beyond;
+    return goals_met && shares_hold ? 0 : 1;
 }

@@ -28,9 +28,13 @@ struct Advice {
     std::size_t switch_right = 0;  ///< the first losing batch is predicted within one measured step
 
     std::size_t choices = 0;      ///< conditions with two draft lengths or more
-    std::size_t best_within = 0;  ///< the best length is predicted within one
+    std::size_t best_within = 0;  ///< the best length is predicted within one token
+    std::size_t best_next = 0;    ///< it is predicted, or the measured length next to it (no drafts count as one)
     double mean_regret = 0.0;     ///< measured speed-up lost by running the length predicted best (or none), as a share
     double p90_regret = 0.0;
+    /// The one length that would have lost least if it were run everywhere (or the measured length nearest to it), known only
+    /// in hindsight, and what it loses.
+    double constant_length = 0.0, constant_regret = 0.0;
 };
 
 /// Cells by what is said of them (numerics::verdict_of), and how many of each were measured below 1.

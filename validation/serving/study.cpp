@@ -216,15 +216,20 @@ std::string series_of(const MeasuredPoint& point) {
                        sim::text_of(point.cut.tensor, point.cut.parallel), point.prompt_tokens, point.output_tokens);
 }
 
-/// All times of a deployment by what its run at the middle batch took over its prediction.
-std::optional<ErrorSummary> summary_with_one_run(const ServingStudy& study, const std::vector<ScoredPoint>& rows) {
+/// Runs of one deployment have equal texts.
+std::string deployment_of(const MeasuredPoint& point, const ServingRun& run, bool same_lengths) {
+    const std::string lengths = same_lengths ? fmt::format("{}|{}", point.prompt_tokens, point.output_tokens) : "";
+    return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", point.model, point.device, run.engine, run.engine_version, run.format,
+                       run.expert_format, text_of(point.cut.tensor, point.cut.parallel), lengths);
+}
+
+/// All times of a deployment by what its run at the middle batch says of them.
+std::optional<ErrorSummary> summary_with_one_run(const ServingStudy& study, const std::vector<ScoredPoint>& rows,
+                                                 bool same_lengths) {
     std::map<std::string, std::vector<const ScoredPoint*>> deployments;
     for (const ScoredPoint& row : rows) {
         const MeasuredPoint& point = study.serving.points[row.point];
-        const ServingRun& run = study.input.serving[point.row];
-        deployments[fmt::format("{}|{}|{}|{}|{}|{}|{}", point.model, point.device, run.engine, run.engine_version, run.format,
-                                run.expert_format, text_of(point.cut.tensor, point.cut.parallel))]
-            .push_back(&row);
+        deployments[deployment_of(point, study.input.serving[point.row], same_lengths)].push_back(&row);
     }
     std::vector<RowError> errors;
     for (auto& [name, runs] : deployments) {
@@ -232,7 +237,7 @@ std::optional<ErrorSummary> summary_with_one_run(const ServingStudy& study, cons
             return study.serving.points[a->point].batch < study.serving.points[b->point].batch;
         });
         const ScoredPoint* known = runs[runs.size() / 2];
-        const double factor = known->error.measured / known->error.predicted;
+        const double factor = sim::time_factor_of(Seconds(known->error.measured), Seconds(known->error.predicted));
         for (const ScoredPoint* run : runs) {
             if (run != known) {
                 errors.push_back({run->error.measured, run->error.predicted * factor});
@@ -265,7 +270,8 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
     using enum Grouping;
     summarise(table, points, series, parts, {engine, device, kind, model, format, ranks, cut, batch, answer},
               fit ? fit_parts : as_predicted(table));
-    table.with_one_run = summary_with_one_run(study, table.rows);
+    table.with_one_run = summary_with_one_run(study, table.rows, false);
+    table.with_one_alike = summary_with_one_run(study, table.rows, true);
     return table;
 }
 

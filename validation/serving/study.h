@@ -66,8 +66,9 @@ struct ErrorTable {
     ErrorSummary errors;
     ErrorSummary by_series;  ///< one vote a series: the median of its signed and of its absolute errors
     /// Of runs without speculation, each with one measured run of its deployment (engine and version, model, device, format and
-    /// cut), at its middle batch, which is not scored: as `treeline calibrate --serving` would have it.
-    std::optional<ErrorSummary> with_one_run = {};
+    /// cut), at its middle batch, which is not scored: as `treeline calibrate --serving` would have it. And the same with one
+    /// of the deployment and the same lengths of prompts and answers.
+    std::optional<ErrorSummary> with_one_run = {}, with_one_alike = {};
     std::vector<GroupScore> groups;
     std::vector<FamilyCoverage> coverage;
     std::optional<ErrorSummary> by_cost_table, by_smallest_batch;  ///< of the naive tables, on the same rows
