@@ -131,8 +131,7 @@ Json commands_of(const sweeps::Recommendation& recommendation, const std::vector
     Json commands = Json::array();
     for (const engines::EngineFlags& flags : engines::engine_flags(recommendation, engines)) {
         if (!flags.text.empty()) {
-            const std::string remark = flags.remark.empty() ? "" : ": " + flags.remark;
-            commands.push_back({{"engine", flags.engine + remark}, {"text", engines::pasted(flags)}});
+            commands.push_back({{"engine", flags.engine}, {"remark", flags.remark}, {"text", engines::pasted(flags)}});
         }
     }
     return commands;

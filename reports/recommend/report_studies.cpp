@@ -1,6 +1,7 @@
 #include "reports/recommend/report_studies.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -13,6 +14,7 @@
 #include "sweeps/adaptive/shape_prices.h"
 #include "sweeps/tree_study.h"
 #include "text/input_error.h"
+#include "text/wording.h"
 
 namespace treeline::reports {
 namespace {
@@ -147,11 +149,14 @@ std::vector<sweeps::PricedShape> priced_up_to(int& capacity, const sweeps::Shape
     }
 }
 
-/// Requests of 256 tokens on average, at up to 95 % of what the schedule can serve.
+/// Answers as long as the workload has them, at up to 95 % of what the schedule can serve.
 FigureSection traffic_study(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::ShapesPoint point = point_of(answer, scheduled_shapes(answer));
+    const sim::RoundSetup& setup = sweeps::recommended_variant(answer).setup;
     constexpr int most_capacity = 128;
+    constexpr double assumed_answer = 256.0;  // tokens, of a workload that does not say
+    const bool stated = setup.output_tokens > 0.0;
     sweeps::TrafficInput input;
     input.priced = text_of(point);
     input.capacity = std::min(found.schedule.largest_batch, most_capacity);
@@ -160,9 +165,10 @@ FigureSection traffic_study(const sweeps::Answer& answer) {
         input.settings.push_back({shape.levels > 0.0 ? shape.label : "plain",
                                   shape.levels > 0.0 ? shape.accepted_exactly : std::vector<double>{1.0}, shape.round});
     }
-    input.requests.output_tokens = 256.0;
+    input.requests.output_tokens = stated ? setup.output_tokens : assumed_answer;
     input.requests.length = sweeps::OutputLength::geometric;
     input.requests.prefill = found.candidates.front().time_to_first_token;
+    input.requests.prefill_apart = setup.platform.stack.prefill == sim::PrefillPolicy::disaggregated;
     input.size.requests = 800;
     input.size.warm_up = 200;
     input.size.repetitions = 6;
@@ -171,10 +177,12 @@ FigureSection traffic_study(const sweeps::Answer& answer) {
     for (const double load : {0.1, 0.3, 0.5, 0.7, 0.85, 0.95}) {
         input.loads.push_back(load * most);
     }
+    const std::string lengths =
+        fmt::format("answers of {} tokens on average (geometric{})",
+                    text::number_text(std::round(input.requests.output_tokens)), stated ? ", the mean as stated" : "");
     const int capacity = input.capacity;
     FigureSection section = traffic_section(sweeps::study_traffic(std::move(input)));
-    section.text += fmt::format(
-        " Assumed: Poisson arrivals, answers of 256 tokens on average (geometric), at most {} at a time.", capacity);
+    section.text += fmt::format(" Assumed: Poisson arrivals, {}, at most {} at a time.", lengths, capacity);
     return section;
 }
 

@@ -1,4 +1,5 @@
 // Do the headline, the tables, the schedule, the page and the flags of one answer say the same, on every example?
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/recommend/recommendation_output.h"
+#include "reports/recommend/report_studies.h"
 #include "requests/recommend/workload_file.h"
 #include "source_folder.h"
 #include "text/number_text.h"
@@ -140,6 +142,19 @@ TEST_CASE("headline, tables, schedule and page of every example agree") {
             check_schedule(s);
         }
     }
+}
+
+TEST_CASE("requests that arrive ask for answers as long as the workload's") {
+    requests::WorkloadSource source =
+        requests::read_workload((source_folder() / "examples" / "llama-3.1-8b-h100.json").string(), {},
+                                {source_folder() / "models", source_folder() / "hardware"});
+    const sweeps::Answer answer = treeline::sweeps::answer(std::move(source.input), 0);
+    const std::vector<FigureSection> sections = study_sections(answer);
+    const auto traffic = std::find_if(sections.begin(), sections.end(),
+                                      [](const FigureSection& section) { return contains(section.text, "Poisson arrivals"); });
+    REQUIRE(traffic != sections.end());
+    CHECK(source.raw["output_tokens"] == 740);
+    CHECK(contains(traffic->text, "answers of 740 tokens on average"));
 }
 
 TEST_CASE("where plain decoding is recommended, table, JSON and page say how near drafting came") {

@@ -105,7 +105,7 @@ function commands(list) {
     'div',
     { class: 'commands' },
     element('h3', {}, 'The commands'),
-    list.map(({ engine, text }) =>
+    list.map(({ engine, remark, text }) =>
       element(
         'div',
         { class: 'command' },
@@ -116,6 +116,7 @@ function commands(list) {
           copyButton(() => text),
         ),
         element('pre', { tabindex: '0' }, text),
+        remark && element('p', { class: 'command-remark' }, `Note: ${remark}.`),
       ),
     ),
   );
