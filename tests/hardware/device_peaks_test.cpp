@@ -161,6 +161,7 @@ TEST_CASE("no device has more memory than its name says, and a driver keeps no m
         {"rtx-pro-4500", 32},
         {"rtx-pro-5000", 48},
         {"rx-7800-xt", 16},
+        {"mi250x", 64},
     };
     CHECK(gibibytes.size() + 4 == device_names(catalogue).size());  // all but four CPUs, whose modules are a choice
     for (const auto& [name, nominal] : gibibytes) {
@@ -257,6 +258,7 @@ TEST_CASE("peaks are what the multiprocessors compute in a clock, at the boost c
         {"mi50", 60, 256, 1.725},
         {"mi100", 120, 512, 1.502},
         {"mi210", 104, 1024, 1.7},
+        {"mi250x", 110, 1024, 1.7},
         {"tesla-p100", 56, 256, 1.3},
         {"xeon-8480plus", 56, 2048, 2.0},
         {"xeon-6980p", 128, 2048, 2.0},

@@ -56,6 +56,12 @@ TEST_CASE("models are found by what people call them") {
     CHECK(model_of("Unheard-Of-7B") == "no description of the target model");
     CHECK(model_of("deepseek-ai/DeepSeek-R1-Distill-Llama-8B") == "llama-3.1-8b");
     CHECK(model_of("mistralai/Mixtral-8x7B-Instruct-v0.1") == "mixtral-8x7b");
+    CHECK(model_of("deepseek-ai/DeepSeek-V2.5") == "deepseek-v2");
+    CHECK(model_of("deepseek-ai/DeepSeek-R1-0528-Qwen3-8B") == "qwen3-8b");
+    CHECK(model_of("facebook/opt-13b") == "opt-13b");
+    CHECK(model_of("ibm-granite/granite-4.0-h-small") == "granite-4.0-h-small");
+    CHECK(model_of("state-spaces/mamba-2.8b-hf") == "mamba-2.8b");
+    CHECK(model_of("allenai/Olmo-3.1-32B-Think") == "olmo-3-32b");
     // A version is not a date: V3.2 has an indexer that V3 lacks.
     CHECK(model_of("deepseek-ai/DeepSeek-V3.2") == "deepseek-v3.2");
 }
@@ -66,6 +72,11 @@ TEST_CASE("devices and engines are found by what people call them") {
     CHECK(device_of("H100 NVL") == "h100-nvl");
     CHECK(device_of("8x NVIDIA A100-SXM4-80GB") == "a100-sxm-80");
     CHECK(device_of("8xH100") == "h100-sxm");
+    CHECK(device_of("A100-SXM4-40GB") == "a100-sxm-40");
+    CHECK(device_of("2x RTX4090 24GB") == "rtx-4090");
+    CHECK(device_of("AMD RX7900 XTX") == "rx-7900-xtx");
+    CHECK(device_of("AMD Instinct MI250X") == "mi250x");
+    CHECK(device_of("Intel Xeon Platinum 8480+") == "xeon-8480plus");
     CHECK(device_of("4 x A100-80GB") == "a100-sxm-80");
     CHECK(device_of("GH200 480GB") == "gh200");
     CHECK(device_of("NVIDIA L20") == "l20");

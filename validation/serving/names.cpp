@@ -39,6 +39,17 @@ std::string_view without_count(std::string_view word) {
     return counts ? word.substr(digits + 1) : word;
 }
 
+/// "rtx4090" -> "rtx-4090": letters of a series directly before its number.
+std::string with_series_apart(std::string_view word) {
+    for (const std::string_view series : {"rtx", "gtx", "rx"}) {
+        if (word.starts_with(series) && word.size() > series.size() &&
+            std::isdigit(static_cast<unsigned char>(word[series.size()])) != 0) {
+            return std::string(series) + "-" + std::string(word.substr(series.size()));
+        }
+    }
+    return std::string(word);
+}
+
 std::string_view before(std::string_view text, std::string_view separator) { return text.substr(0, text.find(separator)); }
 
 }  // namespace
@@ -77,7 +88,7 @@ std::string device_stem(std::string_view text, const NameTable& table) {
     std::string stem;
     for (const std::string& word : words_of(normalised(text))) {
         if (!stem.empty() || !is_among(table.ignored_device_words, word)) {
-            stem += stem.empty() ? std::string(without_count(word)) : "-" + word;
+            stem += stem.empty() ? with_series_apart(without_count(word)) : "-" + word;
         }
     }
     return stem;

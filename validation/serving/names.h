@@ -118,7 +118,7 @@ struct NameTable {
 std::string normalised(std::string_view text);
 /// A model's name without its publisher ("org/"), remarks in parentheses or behind " + ", and the table's ignored words.
 std::string model_stem(std::string_view text, const NameTable& table);
-/// A device's name, normalised, without the table's ignored words in front.
+/// A device's name, normalised, without the table's ignored words in front; "RTX4090" as "RTX 4090".
 std::string device_stem(std::string_view text, const NameTable& table);
 /// Whether all of `text` fits the pattern; * stands for any characters, none included.
 bool fits(std::string_view pattern, std::string_view text);
