@@ -19,6 +19,19 @@ while IFS= read -r line; do
 done <shown.txt
 [ "$lines" -ge 15 ] || fail "only $lines lines of the README's example were found"
 
+# The plot is a picture; its caption has what it shows, which the Pareto set prints: drafts, batch and speed-up.
+caption=$(grep "^\*The report's plot" "$SOURCE/README.md")
+plot_shows() {
+    local batch=$1 shown drafts speed_up
+    shown=$(grep -oE "$2 [0-9]+( drafts of EAGLE-3)? \([0-9.]+x\)" <<<"$caption")
+    drafts=$(grep -oE "[0-9]+" <<<"${shown#"$2"}" | head -1) speed_up=$(grep -oE "[0-9.]+x" <<<"$shown")
+    checks=$((checks + 1))
+    grep -qE "^EAGLE-3 on h100-sxm +$drafts +$batch .* $speed_up\$" printed.txt ||
+        fail "the README's plot is stale (HACKING.md, Documents): at batch $batch its caption says $drafts drafts and $speed_up"
+}
+plot_shows 1 "One request gains most with"
+plot_shows 128 "128 requests with"
+
 sed -n '/^treeline recommend --target/,/[^\\]$/p' "$SOURCE/README.md" | sed 's/\\$//' | tr '\n' ' ' | sed 's/^treeline //' >command.txt
 checks=$((checks + 1))
 grep -q -- '--target qwen3-32b' command.txt || fail "the README's command with flags was not found: $(cat command.txt)"
