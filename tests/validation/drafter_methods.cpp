@@ -20,6 +20,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "document_block.h"
 #include "numerics/bisection.h"
 #include "numerics/quantile.h"
 #include "requests/adaptive/policies_reader.h"
@@ -40,8 +41,6 @@ namespace {
 constexpr double largest_row = 0.4, largest_median_of_rows = 0.1;
 constexpr double largest_median_of_curves = 0.02, largest_p90_of_curves = 0.06;
 constexpr double least_within = 0.7;  ///< of left-out measurements, in an interval of nominal 80 %
-constexpr const char* begin_mark = "<!-- methods: begin; written by treeline_drafter_methods --document -->\n";
-constexpr const char* end_mark = "<!-- methods: end -->\n";
 
 requests::Catalogue catalogue() { return {source_folder() / "models", source_folder() / "hardware"}; }
 
@@ -303,15 +302,6 @@ std::string policies_table() {
            misses_text("Plain decoding and the longest alone, with those between on a straight line", straight);
 }
 
-bool page_is_fresh(const std::string& block) {
-    const std::string page = text::read_file(source_folder() / "docs" / "drafters.md");
-    const bool fresh = page.find(block) != std::string::npos;
-    if (!fresh) {
-        fmt::print("docs/drafters.md is stale: put the output of `treeline_drafter_methods --document` between its marks\n");
-    }
-    return fresh;
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -319,9 +309,9 @@ int main(int count, char** arguments) {
     const std::vector<Method> found = methods();
     std::vector<double> errors;
     const std::string kinds = text_of(found, errors), policies = policies_table();
-    const std::string block =
-        begin_mark + ("\n" + kinds) + "\n### Policies beside what was measured of them\n\n" + policies + "\n" + end_mark;
-    fmt::print("{}", block);
+    const DocumentBlock block{"drafters.md", "methods", "treeline_drafter_methods",
+                              kinds + "\n### Policies beside what was measured of them\n\n" + policies};
+    fmt::print("{}", text_of(block));
     if (document) {
         return 0;
     }
@@ -341,5 +331,5 @@ int main(int count, char** arguments) {
              *std::max_element(errors.begin(), errors.end()) <= largest_row;
     holds &=
         numerics::quantile(curves, 0.5) <= largest_median_of_curves && numerics::quantile(curves, 0.9) <= largest_p90_of_curves;
-    return holds && page_is_fresh(block) ? 0 : 1;
+    return holds && is_fresh(block) ? 0 : 1;
 }

@@ -9,15 +9,18 @@
 //
 // Prints the numbers with 90 % intervals, and errors of families (engine, device, model, format and ranks), devices and models
 // left out whole. With --stacks it prints the numbers as lines "stack<TAB>key<TAB>value<TAB>low<TAB>high" for scripts.
-// Exits with 77 without the data and with 1 when families left out miss a goal below.
+// With --document it prints the table of docs/cost-model.md, section 2.4, to put between its marks.
+// Exits with 77 without the data and with 1 when families left out miss a goal below or that table is stale.
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "document_block.h"
 #include "serving_rows.h"
 #include "shared_measurements.h"
 #include "stack_numbers.h"
@@ -106,11 +109,28 @@ const Key family = [](const Case& at) { return at.family; };
 const Key device = [](const Case& at) { return at.device; };
 const Key model_name = [](const Case& at) { return at.model; };
 
-void print_errors(const std::vector<Case>& cases, const FittedNumbers& fitted, const std::vector<Number>& numbers,
-                  const Errors& errors) {
-    const Errors seen = errors_of(fitted);
-    const Errors by_device = left_out(fitted, numbers, cases, device, 8),
-                 by_model = left_out(fitted, numbers, cases, model_name, 8);
+/// Errors of all cases with nothing left out, and with whole families, devices and models.
+struct AllErrors {
+    Errors seen, by_family, by_device, by_model;
+};
+
+DocumentBlock document(const std::vector<Case>& cases, const AllErrors& errors) {
+    const auto everything = [](const Case&) { return true; };
+    const auto row = [&](const char* name, const Errors& of, const std::function<bool(const Case&)>& belongs) {
+        return fmt::format("| {} | {} | {} |\n", name, cell_of(of_cases(cases, of, sim::CostMode::calibrated, belongs)),
+                           cell_of(of_cases(cases, of, sim::CostMode::roofline, belongs)));
+    };
+    return {"cost-model.md", "engines", "treeline_engine_fit",
+            "| left out whole | calibrated: median, p90, bias | roofline |\n|---|---|---|\n" +
+                row("nothing", errors.seen, everything) +
+                row("families (engine, device, model, format, ranks)", errors.by_family, everything) +
+                row("… with 8 ranks", errors.by_family, [](const Case& at) { return at.setup.platform.ranks == 8.0; }) +
+                row("… at batch 64 and above", errors.by_family, [](const Case& at) { return at.point.batch >= 64.0; }) +
+                row("devices", errors.by_device, everything) + row("models", errors.by_model, everything)};
+}
+
+void print_errors(const std::vector<Case>& cases, const AllErrors& all) {
+    const auto& [seen, errors, by_device, by_model] = all;
     for (const sim::CostMode mode : fitted_modes) {
         fmt::print("\n{} mode\n", name_of(mode));
         print("fitted", of_mode(cases, seen, mode));
@@ -131,6 +151,7 @@ void print_errors(const std::vector<Case>& cases, const FittedNumbers& fitted, c
 
 int main(int count, char** arguments) {
     const bool for_scripts = count > 1 && std::strcmp(arguments[1], "--stacks") == 0;
+    const bool for_document = count > 1 && std::strcmp(arguments[1], "--document") == 0;
     const auto measured = shared_measurements("data/serving/silicon_tpot.csv");
     if (!measured) {
         return skipped_exit_code;
@@ -149,11 +170,17 @@ int main(int count, char** arguments) {
         print_numbers(numbers, fitted.solution, true);
         return 0;
     }
+    const AllErrors errors{errors_of(fitted), left_out(fitted, numbers, cases, family, 8),
+                           left_out(fitted, numbers, cases, device, 8), left_out(fitted, numbers, cases, model_name, 8)};
+    const DocumentBlock block = document(cases, errors);
+    if (for_document) {
+        fmt::print("{}", text_of(block));
+        return 0;
+    }
     fmt::print("{} numbers fitted to {} runs in two cost modes\n", numbers.size(), rows.size());
     print_numbers(numbers, fitted.solution, false);
-    const Errors errors = left_out(fitted, numbers, cases, family, 8);
-    print_errors(cases, fitted, numbers, errors);
+    print_errors(cases, errors);
     const bool good = std::all_of(fitted_modes.begin(), fitted_modes.end(),
-                                  [&](sim::CostMode mode) { return meets(of_mode(cases, errors, mode), goals); });
-    return good ? 0 : 1;
+                                  [&](sim::CostMode mode) { return meets(of_mode(cases, errors.by_family, mode), goals); });
+    return good && is_fresh(block) ? 0 : 1;
 }

@@ -25,7 +25,6 @@
 #include "numerics/quantile.h"
 #include "setups.h"
 #include "shared_measurements.h"
-#include "text/input_file.h"
 
 using namespace treeline;
 using namespace treeline::testing;
@@ -276,14 +275,6 @@ bool print_groups(const CarriedLaws& carried, std::FILE* to) {
            prompts.p90 <= stated_transfer[3];
 }
 
-bool document_is_fresh(const std::string& block) {
-    const bool fresh = text::read_file(source_folder() / "docs" / "cost-model.md").find(block) != std::string::npos;
-    if (!fresh) {
-        fmt::print("docs/cost-model.md is stale: put the output of `treeline_kernel_times --document` between its marks\n");
-    }
-    return fresh;
-}
-
 /// Whether a title ("h100-sxm experts (triton), bf16") holds every word of the command line.
 bool is_wanted(const std::string& title, const std::vector<std::string>& words) {
     return std::all_of(words.begin(), words.end(),
@@ -367,12 +358,12 @@ int main(int count, char** words) {
     }
     if (wanted.empty()) {
         all &= print_groups(carried, to);
-        const std::string block = laws_document(devices, held_out, carried);
+        const DocumentBlock block = laws_document(devices, held_out, carried);
         if (document) {
-            fmt::print("{}", block);
+            fmt::print("{}", text_of(block));
             return 0;
         }
-        all &= document_is_fresh(block);
+        all &= is_fresh(block);
     }
     return all ? 0 : 1;
 }

@@ -10,9 +10,6 @@
 namespace treeline::testing {
 namespace {
 
-constexpr const char* begin_mark = "<!-- laws: begin; written by treeline_kernel_times --document -->\n";
-constexpr const char* end_mark = "<!-- laws: end -->\n";
-
 /// The law of exactly this class, format and family; null if there is none.
 const sim::KernelLaw* exact_law(const sim::Calibration& laws, const calibrate::KernelTable& table) {
     const auto found = std::find_if(laws.kernels.begin(), laws.kernels.end(), [&](const sim::CalibratedKernel& known) {
@@ -174,15 +171,18 @@ std::map<std::string, std::vector<double>> grouped(const CarriedLaws& laws, bool
     return groups;
 }
 
-std::string laws_document(const std::vector<MeasuredDevice>& devices, const HeldOutLaws& held_out, const CarriedLaws& carried) {
-    return begin_mark + std::string("\n") + summary_table(carried) +
-           "\nLaw by law, each device left out and its rows by the laws of the others, median/p90 in %. Goals are 10/25 "
-           "between "
-           "A100 and L40S, which have the same kind of multiprocessor, and 20/45 with H100; bold misses its goal; in brackets "
-           "what a law would miss that is not carried over. Laws that one device alone has cannot be tested so.\n\n" +
-           carried_table(devices, carried) +
-           "\nOn the measured devices themselves, whole sites left out, median/p90 in %; bold misses its goal:\n\n" +
-           held_out_table(devices, held_out) + "\n" + end_mark;
+DocumentBlock laws_document(const std::vector<MeasuredDevice>& devices, const HeldOutLaws& held_out,
+                            const CarriedLaws& carried) {
+    return {
+        "cost-model.md", "laws", "treeline_kernel_times",
+        summary_table(carried) +
+            "\nLaw by law, each device left out and its rows by the laws of the others, median/p90 in %. Goals are 10/25 "
+            "between "
+            "A100 and L40S, which have the same kind of multiprocessor, and 20/45 with H100; bold misses its goal; in brackets "
+            "what a law would miss that is not carried over. Laws that one device alone has cannot be tested so.\n\n" +
+            carried_table(devices, carried) +
+            "\nOn the measured devices themselves, whole sites left out, median/p90 in %; bold misses its goal:\n\n" +
+            held_out_table(devices, held_out)};
 }
 
 }  // namespace treeline::testing

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calibrate/kernel_fit.h"
+#include "document_block.h"
 #include "sim/device.h"
 
 namespace treeline::testing {
@@ -57,7 +58,8 @@ struct HeldOutLaw {
 /// By title and device.
 using HeldOutLaws = std::map<std::string, std::map<std::string, HeldOutLaw>>;
 
-/// The tables of docs/cost-model.md, section 2.3, with the marks around them.
-std::string laws_document(const std::vector<MeasuredDevice>& devices, const HeldOutLaws& held_out, const CarriedLaws& carried);
+/// The tables of docs/cost-model.md, section 2.3.
+DocumentBlock laws_document(const std::vector<MeasuredDevice>& devices, const HeldOutLaws& held_out,
+                            const CarriedLaws& carried);
 
 }  // namespace treeline::testing

@@ -11,13 +11,15 @@
 //
 // Prints the numbers with 90 % intervals, and errors of families (engine, device, model, format and cut), models and devices
 // left out whole. With --stacks it prints the numbers as lines "stack<TAB>key<TAB>value<TAB>low<TAB>high" for scripts.
-// Exits with 77 without the data and with 1 when families left out miss a goal below.
+// With --document it prints the table of docs/cost-model.md, section 2.4, to put between its marks.
+// Exits with 77 without the data and with 1 when families left out miss a goal below or that table is stale.
 #include <algorithm>
 #include <cstring>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "document_block.h"
 #include "requests/validate/measured_rows_reader.h"
 #include "requests/validate/serving_parts.h"
 #include "shared_measurements.h"
@@ -103,10 +105,28 @@ const Key device = [](const Case& at) { return at.device; };
 const Key model_name = [](const Case& at) { return at.model; };
 const Key stack_name = [](const Case& at) { return at.setup.platform.stack.name; };
 
-void print_errors(const std::vector<Case>& cases, const FittedNumbers& fitted, const std::vector<Number>& numbers,
-                  const Errors& errors) {
-    const Errors seen = errors_of(fitted), by_device = left_out(fitted, numbers, cases, device, 8),
-                 by_model = left_out(fitted, numbers, cases, model_name, 8);
+/// Errors of all cases with nothing left out, and with whole families, devices and models.
+struct AllErrors {
+    Errors seen, by_family, by_device, by_model;
+};
+
+DocumentBlock document(const std::vector<Case>& cases, const AllErrors& errors) {
+    const auto row = [](const std::string& name, const Errors& of) { return fmt::format("| {} | {} |\n", name, cell_of(of)); };
+    const auto cut = [&](const std::string& remark, const std::string& name) {
+        const Errors of =
+            of_cases(cases, errors.by_family, sim::CostMode::calibrated, [&](const Case& at) { return cut_of(at) == name; });
+        return row(fmt::format("… {} ({} runs{})", name, of.size(), remark), of);
+    };
+    return {"cost-model.md", "mixtures", "treeline_mixture_fit",
+            "| left out whole | median, p90, bias |\n|---|---|\n" + row("nothing", errors.seen) +
+                row("families (engine, device, model, format, cut)", errors.by_family) + cut("", "tensor parallel") +
+                cut("", "experts dealt out") + cut(", gpt-oss on B200", "one device") +
+                cut(" of TensorRT-LLM", "attention data parallel") + row("models", errors.by_model) +
+                row("devices", errors.by_device)};
+}
+
+void print_errors(const std::vector<Case>& cases, const AllErrors& all) {
+    const auto& [seen, errors, by_device, by_model] = all;
     print("fitted", seen);
     print("families left out", errors);
     for (const Key& key : {Key(cut_of), stack_name, model_name, device}) {
@@ -122,6 +142,7 @@ void print_errors(const std::vector<Case>& cases, const FittedNumbers& fitted, c
 
 int main(int count, char** arguments) {
     const bool for_scripts = count > 1 && std::strcmp(arguments[1], "--stacks") == 0;
+    const bool for_document = count > 1 && std::strcmp(arguments[1], "--document") == 0;
     const auto measured = shared_measurements("data/serving/silicon_tpot_moe.csv");
     if (!measured) {
         return skipped_exit_code;
@@ -140,9 +161,15 @@ int main(int count, char** arguments) {
         print_numbers(numbers, fitted.solution, true);
         return 0;
     }
+    const AllErrors errors{errors_of(fitted), left_out(fitted, numbers, cases, family, 8),
+                           left_out(fitted, numbers, cases, device, 8), left_out(fitted, numbers, cases, model_name, 8)};
+    const DocumentBlock block = document(cases, errors);
+    if (for_document) {
+        fmt::print("{}", text_of(block));
+        return 0;
+    }
     fmt::print("{} numbers fitted to {} runs\n", numbers.size(), points.size());
     print_numbers(numbers, fitted.solution, false);
-    const Errors errors = left_out(fitted, numbers, cases, family, 8);
-    print_errors(cases, fitted, numbers, errors);
-    return meets(errors, goals) ? 0 : 1;
+    print_errors(cases, errors);
+    return meets(errors.by_family, goals) && is_fresh(block) ? 0 : 1;
 }

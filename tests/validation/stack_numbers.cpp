@@ -138,14 +138,19 @@ Errors left_out(const FittedNumbers& fitted, const std::vector<Number>& numbers,
     return errors;
 }
 
-Errors of_mode(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode) {
+Errors of_cases(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode,
+                const std::function<bool(const Case&)>& belongs) {
     Errors result;
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (cases[i].setup.platform.mode == mode) {
+        if (cases[i].setup.platform.mode == mode && belongs(cases[i])) {
             result.push_back(errors[i]);
         }
     }
     return result;
+}
+
+Errors of_mode(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode) {
+    return of_cases(cases, errors, mode, [](const Case&) { return true; });
 }
 
 bool meets(const Errors& errors, const Goals& goals) {
@@ -157,6 +162,12 @@ void print(const std::string& name, const Errors& errors) {
     fmt::print("  {:<34} {:>5} rows   median error {:>5.1f} %   p90 {:>5.1f} %   bias {:>+6.1f} %\n", name, errors.size(),
                100.0 * numerics::quantile(absolute(errors), 0.5), 100.0 * numerics::quantile(absolute(errors), 0.9),
                100.0 * numerics::quantile(errors, 0.5));
+}
+
+std::string cell_of(const Errors& errors) {
+    const double bias = 100.0 * numerics::quantile(errors, 0.5);
+    return fmt::format("{:.1f}, {:.1f}, {}{:.1f} %", 100.0 * numerics::quantile(absolute(errors), 0.5),
+                       100.0 * numerics::quantile(absolute(errors), 0.9), bias < 0.0 ? "−" : "+", std::abs(bias));
 }
 
 void print_by(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode, const Key& key) {

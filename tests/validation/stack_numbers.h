@@ -57,6 +57,9 @@ Errors errors_of(const FittedNumbers& fitted);
 Errors left_out(const FittedNumbers& fitted, const std::vector<Number>& numbers, const std::vector<Case>& cases, const Key& key,
                 std::size_t folds);
 Errors of_mode(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode);
+/// Of the mode's cases that belong.
+Errors of_cases(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode,
+                const std::function<bool(const Case&)>& belongs);
 
 struct Goals {
     double median = 0.0, p90 = 0.0, bias = 0.0;
@@ -64,6 +67,8 @@ struct Goals {
 bool meets(const Errors& errors, const Goals& goals);
 
 void print(const std::string& name, const Errors& errors);
+/// "3.7, 10.6, −0.4 %": median, p90 and bias, for a cell of a document.
+std::string cell_of(const Errors& errors);
 /// One line for each group of the cases of a mode.
 void print_by(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode, const Key& key);
 /// Values with 90 % intervals; for scripts as lines "stack<TAB>key<TAB>value<TAB>low<TAB>high". Times in microseconds.
