@@ -65,7 +65,9 @@ const std::tuple kinds = {
     Kind<sim::fpga::Board>{"boards", hardware::board_names, hardware::load_board, reports::board_json, reports::boards_table},
     Kind<sim::Stack>{"stacks", hardware::stack_names, hardware::load_stack, reports::stack_json, reports::stacks_table},
     Kind<sim::ExpertKernels>{"expert_kernels", hardware::expert_kernel_names, hardware::load_expert_kernels,
-                             reports::expert_kernels_json, reports::expert_kernels_table}};
+                             reports::expert_kernels_json, reports::expert_kernels_table},
+    Kind<sim::AttentionKernels>{"attention_kernels", hardware::attention_kernel_names, hardware::load_attention_kernels,
+                                reports::attention_kernels_json, reports::attention_kernels_table}};
 
 template <class Visit>
 void for_each_kind(Visit visit) {
@@ -75,7 +77,7 @@ void for_each_kind(Visit visit) {
 void list_hardware(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
     Json json = {{"format", "treeline-hardware"}, {"version", 1}};
-    for (const char* list : {"devices", "stacks", "expert_kernels", "boards", "designs"}) {
+    for (const char* list : {"devices", "stacks", "expert_kernels", "attention_kernels", "boards", "designs"}) {
         json[list] = Json::array();
     }
     std::string tables;
@@ -128,6 +130,9 @@ std::string list_of_file(const std::string& path, const std::filesystem::path& c
     }
     if (root.has("few_rows")) {
         return "expert_kernels";
+    }
+    if (root.has("verify_walk")) {
+        return "attention_kernels";
     }
     const hardware::HardwareKind kind = hardware::hardware_kind_of(catalogue, path);
     return kind == hardware::HardwareKind::design ? "designs" : kind == hardware::HardwareKind::board ? "boards" : "devices";

@@ -78,9 +78,13 @@ std::string parallel_problem(const Engine& engine, DrafterKind drafter, const si
 }
 
 std::string platform_flags(const Engine& engine, const sim::Platform& platform) {
-    const std::map<std::string, std::string>& flags = platform.stack.expert_kernels.flags;
-    const auto kernels = flags.find(engine.word);
-    return parallel_flags(engine, platform) + (kernels != flags.end() ? kernels->second + " " : "");
+    std::string text = parallel_flags(engine, platform);
+    for (const auto* flags : {&platform.stack.expert_kernels.flags, &platform.stack.attention_kernels.flags}) {
+        if (const auto kernels = flags->find(engine.word); kernels != flags->end()) {
+            text += kernels->second + " ";
+        }
+    }
+    return text;
 }
 
 }  // namespace treeline::engines

@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 const CatalogueFolders device_folders = {"gpu", "cpu"};
 const CatalogueFolders stack_folders = {"stacks"};
 const CatalogueFolders expert_kernel_folders = {"expert_kernels"};
+const CatalogueFolders attention_kernel_folders = {"attention_kernels"};
 
 template <class T, class Read>
 json::Described<T> described_in(json::Document document, Read read) {
@@ -123,6 +124,10 @@ std::vector<std::string> expert_kernel_names(const fs::path& catalogue) {
     return catalogue_names(catalogue, expert_kernel_folders);
 }
 
+std::vector<std::string> attention_kernel_names(const fs::path& catalogue) {
+    return catalogue_names(catalogue, attention_kernel_folders);
+}
+
 json::Described<sim::Device> load_device(const fs::path& catalogue, const std::string& name_or_path) {
     const fs::path file = catalogue_file(catalogue, device_folders, "device", name_or_path);
     json::Described<sim::Device> described = load<sim::Device>(file, read_device);
@@ -173,6 +178,11 @@ json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::str
 json::Described<sim::ExpertKernels> load_expert_kernels(const fs::path& catalogue, const std::string& name_or_path) {
     return load<sim::ExpertKernels>(catalogue_file(catalogue, expert_kernel_folders, "kernel of experts", name_or_path),
                                     read_expert_kernels);
+}
+
+json::Described<sim::AttentionKernels> load_attention_kernels(const fs::path& catalogue, const std::string& name_or_path) {
+    return load<sim::AttentionKernels>(catalogue_file(catalogue, attention_kernel_folders, "kernel of attention", name_or_path),
+                                       read_attention_kernels);
 }
 
 }  // namespace treeline::hardware

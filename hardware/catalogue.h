@@ -19,6 +19,7 @@ namespace treeline::hardware {
 std::vector<std::string> device_names(const std::filesystem::path& catalogue);
 std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
 std::vector<std::string> expert_kernel_names(const std::filesystem::path& catalogue);
+std::vector<std::string> attention_kernel_names(const std::filesystem::path& catalogue);
 
 /// The device of that name; text with a '/' or that ends in ".json" is the path of a description instead. Throws InputError
 /// with every problem of the file (or of the calibration file that a device names), or, for an unknown name, with the nearest
@@ -34,11 +35,15 @@ json::Described<sim::Stack> load_stack(const std::filesystem::path& catalogue, c
 /// Kernels of experts that a user may pick in a stack (hardware/expert_kernels).
 json::Described<sim::ExpertKernels> load_expert_kernels(const std::filesystem::path& catalogue,
                                                         const std::string& name_or_path);
+/// Kernels of attention that a user may pick in a stack (hardware/attention_kernels).
+json::Described<sim::AttentionKernels> load_attention_kernels(const std::filesystem::path& catalogue,
+                                                              const std::string& name_or_path);
 
 /// The same from an open document, for descriptions inside other files; `name` becomes the device's name. The caller finishes
 /// the reader's own keys only through these functions: unknown keys are problems.
 sim::Device read_device(json::Reader& reader, std::string name);
 sim::Stack read_stack(json::Reader& reader, std::string name);
 sim::ExpertKernels read_expert_kernels(json::Reader& reader, std::string name);
+sim::AttentionKernels read_attention_kernels(json::Reader& reader, std::string name);
 
 }  // namespace treeline::hardware

@@ -329,4 +329,15 @@ sim::ExpertKernels read_expert_kernels(json::Reader& reader, std::string name) {
     return kernels;
 }
 
+sim::AttentionKernels read_attention_kernels(json::Reader& reader, std::string name) {
+    sim::AttentionKernels kernels;
+    kernels.name = std::move(name);
+    kernels.title = reader.text("title");
+    kernels.decode_walk = reader.seconds("decode_walk");
+    kernels.verify_walk = reader.seconds("verify_walk");
+    kernels.flags = read_settings(reader, "flags");
+    reader.finish();
+    return kernels;
+}
+
 }  // namespace treeline::hardware

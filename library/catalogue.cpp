@@ -60,6 +60,8 @@ std::string hardware_json(const requests::Catalogue& catalogue) {
                 {"stacks", list_of(hardware::stack_names(folder), of(hardware::load_stack), reports::stack_json)},
                 {"expert_kernels", list_of(hardware::expert_kernel_names(folder), of(hardware::load_expert_kernels),
                                            reports::expert_kernels_json)},
+                {"attention_kernels", list_of(hardware::attention_kernel_names(folder), of(hardware::load_attention_kernels),
+                                              reports::attention_kernels_json)},
                 {"boards", list_of(hardware::board_names(folder), of(hardware::load_board), reports::board_json)},
                 {"designs", list_of(hardware::design_names(folder), of(hardware::load_design), reports::design_json)}}
         .dump();

@@ -86,4 +86,9 @@ const sim::ExpertKernels* Descriptions::expert_kernels(json::Reader& at, std::st
                 [&](const std::string& name) { return hardware::load_expert_kernels(catalogue_.hardware, name); });
 }
 
+const sim::AttentionKernels* Descriptions::attention_kernels(json::Reader& at, std::string_view key) {
+    return find(attention_kernels_, at, key, at.text(key),
+                [&](const std::string& name) { return hardware::load_attention_kernels(catalogue_.hardware, name); });
+}
+
 }  // namespace treeline::requests

@@ -27,6 +27,7 @@ public:
     const sim::Platform* hardware(json::Reader& at, std::string_view key);
     const sim::Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
     const sim::ExpertKernels* expert_kernels(json::Reader& at, std::string_view key);
+    const sim::AttentionKernels* attention_kernels(json::Reader& at, std::string_view key);
 
     /// Described values of everything read so far, in reading order.
     [[nodiscard]] const std::vector<text::Provenance>& provenance() const { return provenance_; }
@@ -56,6 +57,7 @@ private:
     Cache<sim::Platform> hardware_;
     Cache<sim::Stack> stacks_;
     Cache<sim::ExpertKernels> expert_kernels_;
+    Cache<sim::AttentionKernels> attention_kernels_;
     std::vector<text::Provenance> provenance_;
 };
 

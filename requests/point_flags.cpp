@@ -60,6 +60,7 @@ const std::vector<KeyFlag>& point_flags() {
         {"--interconnect", "NAME", "platform.interconnect", help_of(platform_keys::interconnect)},
         {"--stack", "NAME|PATH", "platform.stack", help_of(platform_keys::stack)},
         {"--expert-kernels", "NAME|PATH", "platform.expert_kernels", help_of(platform_keys::expert_kernels)},
+        {"--attention-kernels", "NAME|PATH", "platform.attention_kernels", help_of(platform_keys::attention_kernels)},
         {"--mode", "MODE", "platform.mode", help_of(platform_keys::mode)},
         {"--prefill", "POLICY", "platform.prefill", help_of(platform_keys::prefill)},
         {"--token-budget", "TOKENS", "platform.token_budget", help_of(platform_keys::token_budget)},

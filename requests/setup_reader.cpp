@@ -20,6 +20,7 @@ namespace {
 void refuse_software(json::Reader& at, const sim::Platform& platform) {
     for (const auto& [key, why] : {std::pair{platform_keys::stack.key, "its controller is on the chip"},
                                    std::pair{platform_keys::expert_kernels.key, "it has its own"},
+                                   std::pair{platform_keys::attention_kernels.key, "it has its own"},
                                    std::pair{platform_keys::mode.key, "it is priced by its cycle model"},
                                    std::pair{platform_keys::prefill.key, "it reads prompts itself"}}) {
         if (at.has(key)) {
@@ -87,6 +88,11 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
         if (at.has(platform_keys::expert_kernels)) {
             if (const sim::ExpertKernels* kernels = descriptions.expert_kernels(at, platform_keys::expert_kernels)) {
                 platform.stack.expert_kernels = *kernels;
+            }
+        }
+        if (at.has(platform_keys::attention_kernels)) {
+            if (const sim::AttentionKernels* kernels = descriptions.attention_kernels(at, platform_keys::attention_kernels)) {
+                platform.stack.attention_kernels = *kernels;
             }
         }
         read_prefill(at, platform.stack);

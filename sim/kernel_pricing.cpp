@@ -311,6 +311,15 @@ void apply_expert_kernels(const Operation& operation, const Precision& precision
     }
 }
 
+/// Where the user picked other kernels for attention, how long one block walks along a cache.
+void apply_attention_kernels(const Operation& operation, const Platform& platform, Rates& rates) {
+    const AttentionKernels& kernels = platform.stack.attention_kernels;
+    if (operation.kind == OperationKind::attention && operation.reads_context && !kernels.name.empty()) {
+        rates.per_context = std::max(rates.per_context, kernels.decode_walk);
+        rates.per_context_of_several = std::max(rates.per_context_of_several, kernels.verify_walk);
+    }
+}
+
 PricedKernel price_as_built_in(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_that_prices(operation, precision, platform)) {
         return {rates_in_engine(*law, operation, precision, platform), true};
@@ -326,6 +335,7 @@ PricedKernel price_as_built_in(const Operation& operation, const Precision& prec
 PricedKernel price_kernel(const Operation& operation, const Precision& precision, const Platform& platform) {
     PricedKernel priced = price_as_built_in(operation, precision, platform);
     apply_expert_kernels(operation, precision, platform, priced.rates);
+    apply_attention_kernels(operation, platform, priced.rates);
     return priced;
 }
 

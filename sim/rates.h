@@ -97,8 +97,9 @@ struct Rates {
     double overlap = 0.0;  ///< r: 0 hides the shorter side completely, 1 not at all
     Seconds ramp;          ///< further startup that grows with the bytes, up to 1 / per_ramp of them; may be negative
     double per_ramp = 0.0;
-    Seconds per_sequence;  ///< further startup of an operation that reads a context, per sequence
-    Seconds per_context;   ///< such an operation takes at least startup + this for each cached token it sees
+    Seconds per_sequence;            ///< further startup of an operation that reads a context, per sequence
+    Seconds per_context;             ///< such an operation takes at least startup + this for each cached token it sees
+    Seconds per_context_of_several;  ///< the same with more than one new token a sequence; at least per_context
     /// Beyond so many rows of experts on a rank, each byte of those that are touched takes so much longer (ExpertKernels).
     double few_expert_rows = 0.0;
     SecondsPerByte beyond_few_rows;
@@ -290,8 +291,9 @@ inline Seconds operation_time(const OperationCost& cost, const Rates& rates, con
     }
     const Seconds time = time_by(sides, rates.overlap);
     if constexpr (reads_context) {
-        const Seconds walk = rates.startup + rates.per_sequence * shape.sequences +
-                             rates.per_context * visible_context(cost.reach, shape.context);
+        const Seconds step = shape.new_tokens > 1.0 ? rates.per_context_of_several : rates.per_context;
+        const Seconds walk =
+            rates.startup + rates.per_sequence * shape.sequences + step * visible_context(cost.reach, shape.context);
         return time > walk ? time : walk;
     }
     return time;

@@ -74,6 +74,20 @@ std::string Stack::rollback_problem(Rollback rollback) const {
 
 double time_factor_of(Seconds measured, Seconds modelled, double shared) { return std::pow(measured / modelled, shared); }
 
+std::vector<std::string> problems_of(const AttentionKernels& kernels) {
+    std::vector<std::string> problems;
+    if (kernels.title.empty()) {
+        problems.emplace_back("title must not be empty");
+    }
+    if (!(kernels.decode_walk >= Seconds(0.0) && kernels.verify_walk <= Seconds(1e-3))) {
+        problems.emplace_back("decode_walk and verify_walk must lie between 0 and 1 ms for each cached token");
+    }
+    if (!(kernels.verify_walk >= kernels.decode_walk)) {
+        problems.emplace_back("verify_walk must be at least decode_walk");
+    }
+    return problems;
+}
+
 std::vector<std::string> problems_of(const ExpertKernels& kernels) {
     std::vector<std::string> problems;
     if (kernels.title.empty()) {

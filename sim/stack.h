@@ -73,6 +73,16 @@ struct ExpertKernels {
     std::map<std::string, std::string> flags;  ///< with which an engine ("sglang") is told to run them
 };
 
+/// Kernels for attention that a user picks in place of the engine's own (`--attention-backend`), by how a thread block walks
+/// along a cache: however few sequences there are, attention takes so long for each cached token of one of them.
+struct AttentionKernels {
+    std::string name;  ///< empty: the engine's own
+    std::string title;
+    Seconds decode_walk;                       ///< one new token a sequence: its cache is split among a few blocks
+    Seconds verify_walk;                       ///< several new tokens a sequence; at least decode_walk
+    std::map<std::string, std::string> flags;  ///< with which an engine ("sglang") is told to run them
+};
+
 /// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
 /// layers of experts·per_expert_layer, launches·host_launch) + host_per_pass.
 /// What a stack's kernels for devices that run Metal do otherwise.
@@ -165,9 +175,10 @@ struct Stack {
     double row_tile = 0.0, matrix_row_tile = 0.0;
     /// Experts with fewer rows than this in the mean are read once for each row (MLX's gather_qmv); 0 = once for all.
     double expert_rows = 0.0;
-    ExpertKernels expert_kernels;  ///< in place of the engine's own, where the user states some
-    double unhidden = 0.0;         ///< share of the shorter of memory and compute time that kernels fail to hide: the
-                                   ///< overlap law's r, 0 for the roofline
+    ExpertKernels expert_kernels;        ///< in place of the engine's own, where the user states some
+    AttentionKernels attention_kernels;  ///< likewise
+    double unhidden = 0.0;               ///< share of the shorter of memory and compute time that kernels fail to hide: the
+                                         ///< overlap law's r, 0 for the roofline
     /// Latency of one step of a scan that goes token by token with the state in registers: each step waits for the state of the
     /// one before, whatever the bandwidth. Snakes and Ladders, Table 1: 7.4, 16 and 27 us for 1, 5 and 10 tokens of one
     /// sequence.
@@ -253,5 +264,6 @@ inline constexpr double error_shared_by_deployment = 0.7;
 /// Stack::time_factor of a deployment of which one step is known; both times above 0.
 double time_factor_of(Seconds measured, Seconds modelled, double shared = error_shared_by_deployment);
 std::vector<std::string> problems_of(const ExpertKernels& kernels);
+std::vector<std::string> problems_of(const AttentionKernels& kernels);
 
 }  // namespace treeline::sim

@@ -22,8 +22,11 @@ sim::CostMode default_mode(const sim::Platform& platform) {
 }
 
 std::string label_of(const sim::Stack& stack) {
-    const std::string& kernels = stack.expert_kernels.name;
-    return stack.name + (kernels.empty() ? "" : " with " + kernels);
+    std::string label = stack.name;
+    for (const std::string& kernels : {stack.expert_kernels.name, stack.attention_kernels.name}) {
+        label += kernels.empty() ? "" : (label == stack.name ? " with " : " and ") + kernels;
+    }
+    return label;
 }
 
 std::string label_of(const sim::Platform& platform) {

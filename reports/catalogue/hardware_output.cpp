@@ -85,6 +85,18 @@ std::string expert_kernels_table(const std::vector<sim::ExpertKernels>& all) {
     return table.text();
 }
 
+std::string attention_kernels_table(const std::vector<sim::AttentionKernels>& all) {
+    text::TextTable table({{"Kernels of attention", text::Align::left},
+                           {"ns a cached token"},
+                           {"while verifying"},
+                           {"title", text::Align::left}});
+    for (const sim::AttentionKernels& kernels : all) {
+        table.add({kernels.name, text::short_text(1e9 * kernels.decode_walk.value()),
+                   text::short_text(1e9 * kernels.verify_walk.value()), kernels.title});
+    }
+    return table.text();
+}
+
 Json device_json(const sim::Device& device) {
     const auto or_null = [](double value) { return value > 0.0 ? Json(value) : Json(); };
     Json peaks = Json::object();
@@ -128,6 +140,14 @@ Json expert_kernels_json(const sim::ExpertKernels& kernels) {
             {"weights", std::string(name_of(kernels.weights))},
             {"few_rows", kernels.few_rows},
             {"more_readings", kernels.more_readings},
+            {"flags", Json(kernels.flags)}};
+}
+
+Json attention_kernels_json(const sim::AttentionKernels& kernels) {
+    return {{"name", kernels.name},
+            {"title", kernels.title},
+            {"decode_walk_ns", 1e9 * kernels.decode_walk.value()},
+            {"verify_walk_ns", 1e9 * kernels.verify_walk.value()},
             {"flags", Json(kernels.flags)}};
 }
 

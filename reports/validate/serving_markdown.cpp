@@ -171,7 +171,7 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
         "\n## Measured serving rows\n\n"
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
         "others\n"
-        "measured; {} of {} usable pairs can be priced. Thirteen numbers of stacks are fitted to some of the "
+        "measured; {} of {} usable pairs can be priced. Fourteen numbers of stacks and kernels are fitted to some of the "
         "speed-ups, others\n"
         "to most dense runs; their descriptions say which. So is how many experts a draft's tokens choose anew, to the "
         "speed-ups of\n"

@@ -134,6 +134,10 @@ inline constexpr PartKey expert_kernels{
     "expert_kernels", "name or path", "kernels of routed experts", "the engine's own",
     ", picked in its place: `b12x` is `--moe-runner-backend b12x` of SGLang, `b12x-w4a16` the same with 16-bit activations "
     "(`hardware/expert_kernels/`)"};
+inline constexpr PartKey attention_kernels{
+    "attention_kernels", "name or path", "kernels of attention", "the engine's own",
+    ", picked in its place: `triton` is `--attention-backend triton` of SGLang, slow at long contexts where it verifies "
+    "(`hardware/attention_kernels/`)"};
 inline constexpr WordKey mode{"mode",
                               cost_mode_words,
                               {},
@@ -159,8 +163,8 @@ inline constexpr CountKey token_budget{"token_budget",
 
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
-                   draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, expert_kernels, mode, prefill,
-                   token_budget);
+                   draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, expert_kernels, attention_kernels,
+                   mode, prefill, token_budget);
 }
 
 }  // namespace treeline::requests::platform_keys

@@ -59,9 +59,9 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.devices.empty()) {
         named = elements_of(workload.value("platforms", FlagJson()));
     }
-    for (const char* key :
-         {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel", "pipeline_parallel",
-          "draft_tensor_parallel", "interconnect", "stack", "expert_kernels", "mode", "prefill", "token_budget"}) {
+    for (const char* key : {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
+                            "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "expert_kernels",
+                            "attention_kernels", "mode", "prefill", "token_budget"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
     named.insert(named.end(), described.begin(), described.end());
@@ -224,6 +224,8 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--interconnect", "NAME", "platforms.interconnect", help_of(platform_keys::interconnect), nullptr},
         {"--stack", "NAME|PATH,...", "platforms.stack", help_of(platform_keys::stack) + "; see treeline hardware", nullptr},
         {"--expert-kernels", "NAME|PATH,...", "platforms.expert_kernels", help_of(platform_keys::expert_kernels), nullptr},
+        {"--attention-kernels", "NAME|PATH,...", "platforms.attention_kernels", help_of(platform_keys::attention_kernels),
+         nullptr},
         {"--mode", "MODE,...", "platforms.mode", help_of(platform_keys::mode), nullptr},
         {"--prefill", "POLICY,...", "platforms.prefill", help_of(platform_keys::prefill), nullptr},
         {"--token-budget", "TOKENS,...", "platforms.token_budget", help_of(platform_keys::token_budget), nullptr},

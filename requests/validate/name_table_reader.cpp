@@ -178,6 +178,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.output_tokens = number("output_tokens", longest_text);
             entry.format = set->text_or("format", "");
             entry.expert_kernels = set->text_or("expert_kernels", "");
+            entry.attention_kernels = set->text_or("attention_kernels", "");
             entry.interconnect = set->text_or("interconnect", "");
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
             entry.attends_to_all = set->flag_or("attends_to_all", false);
@@ -190,8 +191,8 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             at.problem(
                 "set",
                 "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                "devices, most_requests, new_prompt_tokens, output_tokens, format, expert_kernels, interconnect, "
-                "counts_rounds_that_drafted, attends_to_all, shares_prompt, expert_pool");
+                "devices, most_requests, new_prompt_tokens, output_tokens, format, expert_kernels, "
+                "attention_kernels, interconnect, counts_rounds_that_drafted, attends_to_all, shares_prompt, expert_pool");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

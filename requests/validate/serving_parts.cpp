@@ -72,6 +72,9 @@ validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs
     for (const std::string& name : hardware::expert_kernel_names(catalogue.hardware)) {
         parts.expert_kernels[name] = hardware::load_expert_kernels(catalogue.hardware, name).value;
     }
+    for (const std::string& name : hardware::attention_kernel_names(catalogue.hardware)) {
+        parts.attention_kernels[name] = hardware::load_attention_kernels(catalogue.hardware, name).value;
+    }
     if (!configs.empty()) {
         add_configs(configs, parts, notes);
     }

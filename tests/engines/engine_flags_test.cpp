@@ -457,6 +457,18 @@ TEST_CASE("flags say how an engine's own all-reduces are asked for, where the us
     CHECK(remarked() == std::vector<std::string>{"vLLM"});
 }
 
+TEST_CASE("picked kernels of attention are told to the engines that have a flag for them") {
+    sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
+    sim::AttentionKernels& kernels = found.variants.front().setup.platform.stack.attention_kernels;
+    kernels.name = "triton";
+    kernels.flags = {{"sglang", "--attention-backend triton"}};
+    for (const EngineFlags& flags : engine_flags(found)) {
+        INFO(flags.engine << ": " << flags.text);
+        CHECK((flags.text.find("--attention-backend triton --spec") != std::string::npos) ==
+              flags.engine.starts_with("SGLang"));
+    }
+}
+
 TEST_CASE("picked kernels of experts are told to the engines that have a flag for them, clean to lint") {
     sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
     sim::ExpertKernels& kernels = found.variants.front().setup.platform.stack.expert_kernels;

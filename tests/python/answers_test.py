@@ -121,7 +121,7 @@ def test_the_catalogue_is_listed(program):
     assert models["llama-3-8b"] == [m for m in json.loads(program("models", "--format", "json"))["models"]
                                    if m["name"] == "llama-3-8b"][0]
     hardware = json.loads(program("hardware", "--format", "json"))
-    assert treeline.hardware() == {key: hardware[key] for key in ("devices", "stacks", "expert_kernels", "boards", "designs")}
+    assert treeline.hardware() == {key: hardware[key] for key in ("devices", "stacks", "expert_kernels", "attention_kernels", "boards", "designs")}
 
 
 def test_another_catalogue(tmp_path):

@@ -280,6 +280,15 @@ TEST_CASE("kernels of experts are picked in a platform, by a name that is known"
     CHECK(unknown[0].find("b12x") != std::string::npos);
 }
 
+TEST_CASE("kernels of attention are picked in a platform, beside those of experts") {
+    const sweeps::PointInput point = read(
+        R"({"target": {"model": "glm-5", "precision": "nvfp4"}, "batch": 4, "context": 512, "platform": {"device": "rtx-pro-6000",
+            "tensor_parallel": 8, "stack": "sglang", "expert_kernels": "b12x", "attention_kernels": "triton"}})",
+        read_point);
+    CHECK(point.platform.stack.attention_kernels.name == "triton");
+    CHECK(sweeps::label_of(point.platform) == "8 x rtx-pro-6000 (pcie), sglang-0.5.6 with b12x and triton");
+}
+
 TEST_CASE("prefill and token budget of a platform") {
     const sweeps::PointInput point = read(
         R"({"target": "llama-3-8b", "platform": {"device": "h100-sxm", "stack": "sglang", "prefill": "mixed", "token_budget": 512},

@@ -164,6 +164,16 @@ TEST_CASE("no point beats its bounds where an engine's own all-reduce falls at i
     }
 }
 
+TEST_CASE("no point beats its bounds where one block walks along a cache") {
+    for (const CostMode mode : {CostMode::roofline, CostMode::calibrated}) {
+        RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "sglang"));
+        setup.platform.mode = mode;
+        setup.platform.stack.attention_kernels = {"mine", "mine", Seconds(7e-9), Seconds(45e-9), {}};
+        INFO(name_of(mode));
+        CHECK(look(compile_round(setup), {0, 1, 4, 16}, 13).outside == 0);
+    }
+}
+
 TEST_CASE("no point beats its bounds for mixtures, windows, latent attention, recurrent models and all parallelism") {
     for (const char* target : {"mixtral-8x7b", "gpt-oss-120b", "deepseek-v3", "llama-4-scout", "mamba2-2.7b", "jamba-1.5-mini",
                                "nemotron-3-nano-30b-a3b"}) {

@@ -346,5 +346,6 @@ TEST_CASE("rows that name kernels of experts in their format or series run with 
     CHECK(kernels("qwen/b12x/ctx0", "nvfp4", "Qwen3-8B").empty());
     for (const ConditionEntry& condition : parts().names.conditions) {
         CHECK((condition.expert_kernels.empty() || parts().expert_kernels.contains(condition.expert_kernels)));
+        CHECK((condition.attention_kernels.empty() || parts().attention_kernels.contains(condition.attention_kernels)));
     }
 }

@@ -324,6 +324,52 @@ bool print_prefix_reads(const std::vector<SpeculationRow>& rows, const std::vect
     return holds;
 }
 
+/// How far the accept length that a cell implies is from that of the same batch without a long prompt, where the same requests
+/// are drafted for.
+std::vector<double> drifts_of_lengths(const std::vector<SharedStep>& steps, const ServingParts& parts) {
+    const auto implied = [&](const MeasuredPoint& point) {
+        return SpeculativePoint(point, parts, sim::CostMode::calibrated).accept_length_for(point.measured);
+    };
+    std::vector<double> drifts;
+    for (const SharedStep& step : steps) {
+        drifts.push_back(std::abs(std::log(implied(step.shared) / implied(step.alone))));
+    }
+    return drifts;
+}
+
+bool print_walks(const std::vector<SpeculationRow>& rows, const std::vector<MeasuredPoint>& points, const ServingParts& parts) {
+    const std::string kernels = "triton", of_stack = "sglang-0.5.6";
+    std::vector<MeasuredPoint> with_kernels = points;
+    std::erase_if(with_kernels, [&](const MeasuredPoint& point) { return point.attention_kernels != kernels; });
+    const std::vector<SharedStep> steps = prefix_steps(rows, with_kernels, of_stack);
+    const auto errors = [&](const ServingParts& of) {
+        std::vector<const SharedStep*> all;
+        for (const SharedStep& step : steps) {
+            all.push_back(&step);
+        }
+        return mean_of(errors_of(all, of));
+    };
+    const auto axis = [&](const char* name, std::vector<double> values, Seconds sim::AttentionKernels::*walk) {
+        return Axis{name, std::move(values),
+                    [=](ServingParts& of, double ns) { of.attention_kernels.at(kernels).*walk = Seconds(1e-9 * ns); },
+                    1e9 * (parts.attention_kernels.at(kernels).*walk).value()};
+    };
+    ServingParts without = parts;
+    without.attention_kernels.at(kernels).decode_walk = without.attention_kernels.at(kernels).verify_walk = Seconds(0.0);
+    fmt::print("\nHow long Triton's kernels walk along a cache, from {} plain steps of {} beside those without a prompt\n",
+               steps.size(), of_stack);
+    const bool steps_hold = print_fit(
+        parts, {axis("decode_walk, ns", {4, 5, 6, 6.5, 7, 7.5, 8, 8.5, 9, 10, 12}, &sim::AttentionKernels::decode_walk)},
+        errors);
+    fmt::print("  without: {:.1f} %\n", 100.0 * errors(without));
+    fmt::print("... and from the accept lengths that {} speed-ups imply, over those without a prompt\n", steps.size());
+    const bool lengths_hold = print_fit(
+        parts, {axis("verify_walk, ns", {20, 25, 30, 35, 40, 45, 50, 55, 60, 70}, &sim::AttentionKernels::verify_walk)},
+        [&](const ServingParts& of) { return mean_of(drifts_of_lengths(steps, of)); });
+    fmt::print("  without: {:.1f} %\n", 100.0 * mean_of(drifts_of_lengths(steps, without)));
+    return steps_hold && lengths_hold;
+}
+
 /// Speed-ups of one model: those with the accept length given, and by series all that state a batch.
 struct Rounds {
     std::vector<const MeasuredPoint*> given;
@@ -413,6 +459,7 @@ int main() {
     const bool all_reduces_hold = print_all_reduces(all_reduce_steps(rows, points), parts);
     const bool gathers_hold = print_gathers(shared_steps(rows, points), parts);
     const bool prefixes_hold = print_prefix_reads(rows, points, parts);
+    const bool walks_hold = print_walks(rows, points, parts);
     const bool rounds_hold = print_rounds(rows, points, parts);
-    return all_reduces_hold && gathers_hold && prefixes_hold && rounds_hold ? 0 : 1;
+    return all_reduces_hold && gathers_hold && prefixes_hold && walks_hold && rounds_hold ? 0 : 1;
 }

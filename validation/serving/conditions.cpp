@@ -62,6 +62,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (row.expert_kernels.empty()) {
             row.expert_kernels = entry.expert_kernels;
         }
+        if (row.attention_kernels.empty()) {
+            row.attention_kernels = entry.attention_kernels;
+        }
         if (row.interconnect.empty()) {
             row.interconnect = entry.interconnect;
         }

@@ -238,6 +238,9 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
     if (kernels != parts.expert_kernels.end() && sim::serves(kernels->second, parts.models.at(point.model), point.precision)) {
         point.expert_kernels = row.expert_kernels;
     }
+    if (parts.attention_kernels.contains(row.attention_kernels)) {
+        point.attention_kernels = row.attention_kernels;
+    }
     const std::vector<sim::Interconnect>& links = parts.devices.at(point.device).interconnects;
     if (std::any_of(links.begin(), links.end(), [&](const auto& link) { return link.name == row.interconnect; })) {
         point.interconnect = row.interconnect;

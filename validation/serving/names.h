@@ -61,7 +61,7 @@ struct ConditionEntry {
     std::optional<double> devices;            ///< that cut each layer (tensor parallelism), where the row says nothing of it
     std::optional<double> most_requests;      ///< that the engine ran at once with speculation
     std::optional<double> new_prompt_tokens;  ///< of a prompt, what the prefix cache does not hold
-    std::string drafter_model, format, expert_kernels, interconnect;
+    std::string drafter_model, format, expert_kernels, attention_kernels, interconnect;
     /// The printed accept length is the mean over rounds that drafted, of which the runs do not say how many they were.
     bool counts_rounds_that_drafted = false;
     /// The engine had no kernel for the target's sparse attention and read every cached token.

@@ -329,6 +329,9 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     if (!point.expert_kernels.empty()) {
         setup.platform.stack.expert_kernels = parts.expert_kernels.at(point.expert_kernels);
     }
+    if (!point.attention_kernels.empty()) {
+        setup.platform.stack.attention_kernels = parts.attention_kernels.at(point.attention_kernels);
+    }
     setup.platform.interconnect = point.interconnect;
     setup.platform.ranks = point.cut.tensor;
     setup.platform.parallel = point.cut.parallel;

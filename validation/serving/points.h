@@ -22,6 +22,7 @@ struct ServingParts {
     std::map<std::string, sim::Device> devices;
     std::map<std::string, sim::Stack> stacks;  ///< "vllm", and versions of it: "vllm-0.10"
     std::map<std::string, sim::ExpertKernels> expert_kernels;
+    std::map<std::string, sim::AttentionKernels> attention_kernels;
 };
 
 /// What the number of a row is.
@@ -57,6 +58,7 @@ struct MeasuredPoint {
     double expert_pool = 1.0;                     ///< RoundSetup::expert_pool
     bool attends_to_all = false;                  ///< without the target's indexers
     std::string expert_kernels;                   ///< picked in place of the engine's own
+    std::string attention_kernels;                ///< likewise
     std::string interconnect;                     ///< in place of the fastest that joins all ranks
     std::optional<sim::Speculation> speculation;  ///< nothing: plain decoding
     /// A policy verifies fewer of the drafted tokens where that pays: priced as the best fixed number of them. The accept

@@ -51,6 +51,7 @@ struct SpeculationRow {
     bool shares_prompt = false;               ///< all requests send the same prompt
     std::optional<double> expert_pool;        ///< share of a mixture's experts that its tokens choose from; all, unless stated
     std::string expert_kernels;               ///< picked in place of the engine's own
+    std::string attention_kernels;            ///< likewise
     std::string interconnect;                 ///< in place of the device's fastest
     std::optional<double> batch;
     std::string batch_kind;               ///< "concurrency", "batch size", "request rate (QPS)", …
