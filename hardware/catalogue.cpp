@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "hardware/calibration.h"
 #include "hardware/catalogue_files.h"
 #include "hardware/stack_versions.h"
