@@ -157,9 +157,15 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
 }
 
 std::string serving_fit_table(const calibrate::ServingFit& serving) {
-    std::string text = fmt::format("The stack {} fitted to {} measured steps of {} on {}\n\n", serving.stack,
-                                   serving.steps.size(), serving.target, serving.platform) +
+    const bool one = serving.steps.size() == 1;
+    std::string text = fmt::format("The stack {} fitted to {} measured {} of {} on {}\n\n", serving.stack, serving.steps.size(),
+                                   one ? "step" : "steps", serving.target, serving.platform) +
                        numbers_table(serving) + "\n" + rows_table(serving) + "\n";
+    if (one) {
+        text += fmt::format(
+            "Other steps of a deployment share {:.0f} % of what one errs by (in logarithms), and that much is fitted.\n\n",
+            100.0 * sim::error_shared_by_deployment);
+    }
     text::TextTable errors({{"Error", text::Align::left}, {"median"}, {"worst"}});
     for (const ErrorSummary& summary : summaries_of(serving.fit)) {
         const std::string title = summary.name == "left_out" ? "each batch by a fit to the others" : summary.name;
