@@ -364,7 +364,8 @@ bool print_walks(const std::vector<SpeculationRow>& rows, const std::vector<Meas
     fmt::print("  without: {:.1f} %\n", 100.0 * errors(without));
     fmt::print("... and from the accept lengths that {} speed-ups imply, over those without a prompt\n", steps.size());
     const bool lengths_hold = print_fit(
-        parts, {axis("verify_walk, ns", {20, 25, 30, 35, 38, 40, 42, 44, 46, 50, 55, 60, 70}, &sim::AttentionKernels::verify_walk)},
+        parts,
+        {axis("verify_walk, ns", {20, 25, 30, 35, 38, 40, 42, 44, 46, 50, 55, 60, 70}, &sim::AttentionKernels::verify_walk)},
         [&](const ServingParts& of) { return mean_of(drifts_of_lengths(steps, of)); });
     fmt::print("  without: {:.1f} %\n", 100.0 * mean_of(drifts_of_lengths(steps, without)));
     return steps_hold && lengths_hold;
