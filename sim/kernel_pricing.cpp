@@ -315,8 +315,9 @@ void apply_expert_kernels(const Operation& operation, const Precision& precision
 void apply_attention_kernels(const Operation& operation, const Platform& platform, Rates& rates) {
     const AttentionKernels& kernels = platform.stack.attention_kernels;
     if (operation.kind == OperationKind::attention && operation.reads_context && !kernels.name.empty()) {
+        const Seconds verify = std::max(rates.per_context, kernels.verify_walk);
         rates.per_context = std::max(rates.per_context, kernels.decode_walk);
-        rates.per_context_of_several = std::max(rates.per_context_of_several, kernels.verify_walk);
+        rates.per_context_of_several = verify - rates.per_context;
     }
 }
 

@@ -167,7 +167,7 @@ Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operat
     rates.per_flop = data_sheet.per_flop / law.peak_share * scores;
     rates.overlap = law.overlap;
     rates.per_sequence = law.per_head * operation.cache_heads;
-    rates.per_context = rates.per_context_of_several = law.per_context;
+    rates.per_context = law.per_context;
     if (operation.kind == OperationKind::collective && operation.exchanged_experts > 0.0) {
         rates.rule = RowRule::exchange;
         rates.startup = law.startup + law.per_input * operation.inputs + law.exchange.per_expert * operation.exchanged_experts;

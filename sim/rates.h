@@ -99,7 +99,7 @@ struct Rates {
     double per_ramp = 0.0;
     Seconds per_sequence;            ///< further startup of an operation that reads a context, per sequence
     Seconds per_context;             ///< such an operation takes at least startup + this for each cached token it sees
-    Seconds per_context_of_several;  ///< the same with more than one new token a sequence; at least per_context
+    Seconds per_context_of_several;  ///< further, with two new tokens or more a sequence; below two, in proportion
     /// Beyond so many rows of experts on a rank, each byte of those that are touched takes so much longer (ExpertKernels).
     double few_expert_rows = 0.0;
     SecondsPerByte beyond_few_rows;
@@ -291,7 +291,8 @@ inline Seconds operation_time(const OperationCost& cost, const Rates& rates, con
     }
     const Seconds time = time_by(sides, rates.overlap);
     if constexpr (reads_context) {
-        const Seconds step = shape.new_tokens > 1.0 ? rates.per_context_of_several : rates.per_context;
+        const double more = shape.new_tokens - 1.0, several = more < 1.0 ? more : 1.0;
+        const Seconds step = rates.per_context + rates.per_context_of_several * several;
         const Seconds walk =
             rates.startup + rates.per_sequence * shape.sequences + step * visible_context(cost.reach, shape.context);
         return time > walk ? time : walk;
