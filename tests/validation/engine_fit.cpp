@@ -105,14 +105,8 @@ std::string batch_class(const Case& at) {
 std::string answer_class(const Case& at) {
     return at.answer_tokens < 150 ? "answers below 150" : at.answer_tokens < 1024 ? "answers 150 to 1,023" : "answers 1,024 up";
 }
-const Key family = [](const Case& at) { return at.family; };
 const Key device = [](const Case& at) { return at.device; };
 const Key model_name = [](const Case& at) { return at.model; };
-
-/// Errors of all cases with nothing left out, and with whole families, devices and models.
-struct AllErrors {
-    Errors seen, by_family, by_device, by_model;
-};
 
 DocumentBlock document(const std::vector<Case>& cases, const AllErrors& errors) {
     const auto everything = [](const Case&) { return true; };
@@ -170,8 +164,7 @@ int main(int count, char** arguments) {
         print_numbers(numbers, fitted.solution, true);
         return 0;
     }
-    const AllErrors errors{errors_of(fitted), left_out(fitted, numbers, cases, family, 8),
-                           left_out(fitted, numbers, cases, device, 8), left_out(fitted, numbers, cases, model_name, 8)};
+    const AllErrors errors = all_errors(fitted, numbers, cases);
     const DocumentBlock block = document(cases, errors);
     if (for_document) {
         fmt::print("{}", text_of(block));

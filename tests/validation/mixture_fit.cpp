@@ -100,15 +100,9 @@ std::string cut_of(const Case& at) {
                                            : "one device";
 }
 
-const Key family = [](const Case& at) { return at.family; };
 const Key device = [](const Case& at) { return at.device; };
 const Key model_name = [](const Case& at) { return at.model; };
 const Key stack_name = [](const Case& at) { return at.setup.platform.stack.name; };
-
-/// Errors of all cases with nothing left out, and with whole families, devices and models.
-struct AllErrors {
-    Errors seen, by_family, by_device, by_model;
-};
 
 DocumentBlock document(const std::vector<Case>& cases, const AllErrors& errors) {
     const auto row = [](const std::string& name, const Errors& of) { return fmt::format("| {} | {} |\n", name, cell_of(of)); };
@@ -161,8 +155,7 @@ int main(int count, char** arguments) {
         print_numbers(numbers, fitted.solution, true);
         return 0;
     }
-    const AllErrors errors{errors_of(fitted), left_out(fitted, numbers, cases, family, 8),
-                           left_out(fitted, numbers, cases, device, 8), left_out(fitted, numbers, cases, model_name, 8)};
+    const AllErrors errors = all_errors(fitted, numbers, cases);
     const DocumentBlock block = document(cases, errors);
     if (for_document) {
         fmt::print("{}", text_of(block));

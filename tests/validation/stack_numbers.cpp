@@ -138,6 +138,15 @@ Errors left_out(const FittedNumbers& fitted, const std::vector<Number>& numbers,
     return errors;
 }
 
+AllErrors all_errors(const FittedNumbers& fitted, const std::vector<Number>& numbers, const std::vector<Case>& cases) {
+    constexpr std::size_t folds = 8;
+    const auto without = [&](std::string Case::*group) {
+        return left_out(
+            fitted, numbers, cases, [group](const Case& at) { return at.*group; }, folds);
+    };
+    return {errors_of(fitted), without(&Case::family), without(&Case::device), without(&Case::model)};
+}
+
 Errors of_cases(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode,
                 const std::function<bool(const Case&)>& belongs) {
     Errors result;

@@ -56,6 +56,12 @@ Errors errors_of(const FittedNumbers& fitted);
 /// Errors of every case by fits to the others: those of a group are left out together, groups in at most `folds` parts.
 Errors left_out(const FittedNumbers& fitted, const std::vector<Number>& numbers, const std::vector<Case>& cases, const Key& key,
                 std::size_t folds);
+/// Errors of all cases with nothing left out, and with whole families, devices and models.
+struct AllErrors {
+    Errors seen, by_family, by_device, by_model;
+};
+AllErrors all_errors(const FittedNumbers& fitted, const std::vector<Number>& numbers, const std::vector<Case>& cases);
+
 Errors of_mode(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode);
 /// Of the mode's cases that belong.
 Errors of_cases(const std::vector<Case>& cases, const Errors& errors, sim::CostMode mode,
