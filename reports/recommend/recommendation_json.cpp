@@ -95,8 +95,8 @@ Json schedule_json(const sweeps::Recommendation& found) {
                            {"shape", speculation_of(found, entry.speculation).label},
                            {"verification", name_of(speculation_of(found, entry.speculation).verification)},
                            {"draft_tokens", entry.draft_tokens},
-                           {"speedup_from", entry.speedup_from},
-                           {"speedup_to", entry.speedup_to},
+                           {"least_speedup", entry.least},
+                           {"greatest_speedup", entry.greatest},
                            {"accept_length_basis", name_of(entry.basis)}});
     }
     Json steps = Json::array();
