@@ -1,6 +1,7 @@
 #include "reports/report_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -130,13 +131,25 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
         metrics.add(
             "Waiting", [](const Candidate& c) { return c.queued; }, "requests");
     }
-    metrics.add(
-        "Peak memory", [](const Candidate& c) { return 1e-9 * c.peak_memory.value(); }, "GB", "per device");
+    metrics.list.push_back({{"name", "Largest batch"},
+                            {"value", std::floor(found.speculate ? found.capacity.drafting : found.capacity.plain)},
+                            {"unit", ""},
+                            {"note", fmt::format("at context {}", text::short_text(found.capacity.context))}});
+    if (found.speculate) {
+        metrics.list.back()["plain"] = std::floor(found.capacity.plain);
+    }
     if (best_of(found).price_per_token > Dollars(0.0)) {
         metrics.add(
             "Million tokens", [](const Candidate& c) { return 1e6 * c.price_per_token.value(); }, "USD");
     }
     return metrics.list;
+}
+
+std::string largest_batches(const sweeps::Recommendation& found) {
+    const sweeps::Capacity& capacity = found.capacity;
+    const std::string plain = fmt::format("The largest batch at context {} is {:.0f} without a drafter",
+                                          text::short_text(capacity.context), std::floor(capacity.plain));
+    return found.speculate ? fmt::format("{} and {:.0f} with it.", plain, std::floor(capacity.drafting)) : plain + ".";
 }
 
 /// The other figures.
@@ -156,6 +169,8 @@ Json further_metrics(const ReportInputs& inputs) {
         metrics.add(
             "Prompts", [](const Candidate& c) { return 100.0 * (1.0 - c.decode_share_device); }, "%", "of device time");
     }
+    metrics.add(
+        "Peak memory", [](const Candidate& c) { return 1e-9 * c.peak_memory.value(); }, "GB", "per device");
     if (best.energy_per_token > Joules(0.0)) {
         metrics.add(
             "Energy", [](const Candidate& c) { return c.energy_per_token.value(); }, "J", "per accepted token");
@@ -265,8 +280,7 @@ Json report_data(const ReportInputs& inputs) {
     const sweeps::Variant& variant = best_variant(recommendation);
     const sim::CompiledRound round = sim::compile_round(variant.setup);
     const sweeps::Objective objective = inputs.workload.objective;
-    const sweeps::GainInterval interval =
-        sweeps::gain_interval(variant.setup, best.speculation, inputs.workload.traffic, objective);
+    const sweeps::GainInterval interval = sweeps::gain_interval(variant.setup, best.plan, inputs.workload.traffic, objective);
     sweeps::Workload workload = inputs.workload;
     workload.traffic = recommendation.settled;  // charts are drawn over batches
 
@@ -297,6 +311,7 @@ Json report_data(const ReportInputs& inputs) {
     data["roofline"] = roofline_data(round, variant.setup, workload, best);
     data["pareto"] = pareto_rows(recommendation);
     data["memory"] = memory_data(round, workload, best);
+    data["memory"]["sentence"] = largest_batches(recommendation);
     data["uncertainty"] = uncertainty_of(interval, inputs.trust, recommendation, objective);
     data["candidates"] = candidate_table(inputs.workload, recommendation);
     data["excluded"] = Json::array();

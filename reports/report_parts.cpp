@@ -101,8 +101,8 @@ Json schedule_rows(const sweeps::Recommendation& recommendation) {
                         {"batch_to", entry.batch_to},
                         {"draft_tokens", entry.draft_tokens},
                         {"shape", shape_text(recommendation, entry.speculation, entry.basis)},
-                        {"least", std::min(entry.speedup_from, entry.speedup_to)},
-                        {"greatest", std::max(entry.speedup_from, entry.speedup_to)},
+                        {"least", entry.least},
+                        {"greatest", entry.greatest},
                         {"extrapolated", entry.basis == sim::AcceptanceBasis::extrapolated},
                         {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
     }

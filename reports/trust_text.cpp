@@ -31,8 +31,10 @@ std::string source_sentence(const sweeps::Trust* trust) {
     const sweeps::MeasuredGain& measured = *trust->measured;
     return fmt::format(
         "The interval comes from the errors of {} speed-ups that were measured with {} deployments ({} of them with this "
-        "engine); the most similar weigh most. Without speculation a token takes {:.0f} to {:.0f} % of the predicted time.",
-        measured.cases, measured.deployments, measured.of_engine, 100.0 * measured.time_low, 100.0 * measured.time_high);
+        "engine; the most similar weigh most), {} to {} with the acceptance as stated, and from what is unknown of the "
+        "acceptance. Without speculation a token takes {:.0f} to {:.0f} % of the predicted time.",
+        measured.cases, measured.deployments, measured.of_engine, text::ratio_text(measured.engine_low),
+        text::ratio_text(measured.engine_high), 100.0 * measured.time_low, 100.0 * measured.time_high);
 }
 
 std::string other_mode_sentence(const sweeps::OtherMode& other) {
@@ -127,6 +129,8 @@ Json trust_json(const sweeps::Trust& trust) {
         json["measured"] = {{"nominal", measured.nominal},
                             {"low", measured.low},
                             {"high", measured.high},
+                            {"low_as_stated", measured.engine_low},
+                            {"high_as_stated", measured.engine_high},
                             {"time_low", measured.time_low},
                             {"time_high", measured.time_high},
                             {"cases", measured.cases},

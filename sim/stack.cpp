@@ -180,6 +180,13 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require(std::isfinite(stack.replay_traffic) && stack.replay_traffic >= 0.0 && stack.replay_traffic <= 100.0,
             "replay_traffic must lie between 0 and 100");
     require_share(stack.prompt_wait, "prompt_wait");
+    if (stack.memory_utilisation) {
+        require_share(*stack.memory_utilisation, "memory_utilisation");
+    }
+    for (std::size_t i = 1; i < stack.memory_reserves.size(); ++i) {
+        require(stack.memory_reserves[i - 1].below < stack.memory_reserves[i].below,
+                "memory_reserves must come by rising \"below\"");
+    }
     for (const LinearSpeeds& speeds :
          {stack.linear_speed, stack.calibrated ? stack.calibrated->linear_speed : LinearSpeeds{}}) {
         for (const LinearSpeed& speed : speeds) {

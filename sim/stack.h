@@ -37,6 +37,23 @@ constexpr auto names_in(PrefillPolicy) {
     return enum_names<PrefillPolicy>({{mixed, "mixed"}, {alternating, "alternating"}, {disaggregated, "disaggregated"}});
 }
 
+/// Of what an engine takes a share (Stack::memory_utilisation), and for what.
+enum class MemoryShare {
+    device,   ///< of the device, for all that it keeps there (vLLM's gpu_memory_utilization)
+    pools,    ///< of the device, for weights, states and caches (SGLang's mem_fraction_static)
+    leftover  ///< of what weights and activations leave, for states and caches (TensorRT-LLM's free_gpu_memory_fraction)
+};
+constexpr auto names_in(MemoryShare) {
+    using enum MemoryShare;
+    return enum_names<MemoryShare>({{device, "device"}, {pools, "pools"}, {leftover, "leftover"}});
+}
+
+/// Memory that an engine leaves to activations and graphs where nobody states a share, on devices of less than `below`.
+struct MemoryReserve {
+    Bytes below;
+    Bytes base, per_rank, with_drafter;
+};
+
 /// Speed of an engine's linear layers over what they would be priced at otherwise: the stack's shares of the data sheet, or in
 /// calibrated mode the law of the measured kernel.
 struct LinearSpeed {
@@ -220,6 +237,11 @@ struct Stack {
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
     double step_tokens = std::numeric_limits<double>::infinity();
+    /// Share of the device's memory that the engine may take, if nobody states another (Platform::memory_utilisation), and of
+    /// what it is a share; nothing: the whole device, or what `memory_reserves` leave.
+    std::optional<double> memory_utilisation;
+    MemoryShare memory_share_of = MemoryShare::device;
+    std::vector<MemoryReserve> memory_reserves;  ///< by rising `below`
     Bytes score_bytes;              ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
     bool logits_of_prompt = false;  ///< logits of every prompt token are formed, not only of the last one
     std::vector<Verification> verifications = {all_verifications.begin(),

@@ -139,6 +139,28 @@ SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load&
     return settled;
 }
 
+double most_sequences(const sim::CompiledRound& round, int speculation, double context) {
+    const sim::RoundRow& row = round.row(speculation);
+    return std::min(largest_that_fits(round, row, context), budget_holds(round, row));
+}
+
+SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, double sequences, double context) {
+    SettledLoad settled;
+    const sim::RoundRow& row = round.row(speculation);
+    const double budget = budget_holds(round, row);
+    settled.batch = settled.largest_batch = sequences;
+    if (sequences <= budget && memory_holds(round, row, sequences, context)) {
+        return settled;
+    }
+    settled.largest_batch = most_sequences(round, speculation, context);
+    settled.by_budget = budget <= settled.largest_batch;
+    if (settled.largest_batch >= 1.0) {
+        settled.batch = std::min(sequences, settled.largest_batch);
+        settled.queued = sequences - settled.batch;
+    }
+    return settled;
+}
+
 sim::RoundEstimate under_load(const sim::CompiledRound& round, int speculation, const Load& load, const SettledLoad& settled,
                               const sim::RoundEstimate& at_batch) {
     sim::RoundEstimate estimate = at_batch;

@@ -52,7 +52,7 @@ std::string at_a_batch(const sweeps::PointEstimate& estimate) {
 /// Served: the device's rate first, then what one user sees.
 std::string under_a_load(const sweeps::PointEstimate& estimate) {
     const sim::RoundEstimate &with = estimate.speculative, &without = estimate.plain;
-    const double gain = with.tokens_per_second_device / without.tokens_per_second_device;
+    const double gain = estimate.gain;
     const bool slower = with.time_per_token > without.time_per_token;
     return fmt::format(
         "{} at {}: {} the tokens/s of the same server without the drafter, {} tokens/s per device instead of "

@@ -142,7 +142,7 @@ std::string round_facts(const sweeps::PointEstimate& estimate) {
     facts.add("Accept length",
               fmt::format("{} tokens per round, bonus token included{}", text::fixed_text(round.accept_length, 2),
                           basis_text(row_of(estimate).accepted.basis)));
-    facts.add("Break-even accept length", text::fixed_text(round.iteration_multiplier, 2));
+    facts.add("Break-even accept length", text::fixed_text(estimate.break_even_accept_length, 2));
     facts.add("Wasted drafts", text::percent_text(round.wasted_draft_share));
     if (!estimate.input.platform.accelerator) {
         facts.add("Critical batch", critical_text(estimate));
@@ -191,12 +191,12 @@ std::string rollbacks(const sweeps::PointEstimate& estimate) {
 }
 
 ServerRow row_of(const sweeps::PointEstimate& estimate, const char* name, const sim::RoundEstimate& round, Seconds first_token,
-                 const sweeps::SettledLoad& load) {
+                 const sweeps::SettledLoad& load, double most_sequences) {
     ServerRow row{name, round.tokens_per_second_device, round.time_per_token, first_token, {}, {}, {}, {}};
     if (estimate.input.load.given()) {
         row.waiting = load.queued;
-        row.largest_batch = load.largest_batch;
     }
+    row.largest_batch = most_sequences;
     if (estimate.knows_price) {
         row.price_per_token = round.price_per_token;
     }
@@ -204,9 +204,11 @@ ServerRow row_of(const sweeps::PointEstimate& estimate, const char* name, const 
 }
 
 std::string side_by_side(const sweeps::PointEstimate& estimate) {
-    std::vector<ServerRow> rows = {row_of(estimate, "plain", estimate.plain, estimate.plain_first_token, estimate.plain_load)};
+    std::vector<ServerRow> rows = {row_of(estimate, "plain", estimate.plain, estimate.plain_first_token, estimate.plain_load,
+                                          estimate.plain_most_sequences)};
     if (estimate.input.speculates()) {
-        rows.push_back(row_of(estimate, "with the drafter", estimate.speculative, estimate.first_token, estimate.load));
+        rows.push_back(row_of(estimate, "with the drafter", estimate.speculative, estimate.first_token, estimate.load,
+                              estimate.most_sequences));
     }
     return "\n" + small_table(rows);
 }
@@ -220,13 +222,18 @@ std::string acceptance(const sweeps::PointEstimate& estimate) {
                fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and pays above {}.", drafter.acceptance_text,
                            drafter.acceptance_source.empty() ? "as you stated it" : drafter.acceptance_source,
                            text::fixed_text(estimate.speculative.accept_length, 2), basis_text(row_of(estimate).accepted.basis),
-                           text::fixed_text(estimate.speculative.iteration_multiplier, 2)),
+                           text::fixed_text(estimate.break_even_accept_length, 2)),
                screen_width) +
            "\n";
 }
 
 std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
     std::vector<std::string> notes;
+    for (const auto& [who, load] : {std::pair{"", &estimate.load}, std::pair{"Without the drafter: ", &estimate.plain_load}}) {
+        if (!load->problem.empty() && (load == &estimate.load || estimate.input.speculates())) {
+            notes.push_back(fmt::format("{}{}; the figures are those of the largest batch.", who, load->problem));
+        }
+    }
     if (has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {
         const double share = (estimate.input.speculates() ? estimate.speculative : estimate.plain).decode_share;
         notes.push_back(prefill_pool_sentence(share, estimate.input.platform.devices()));
@@ -239,8 +246,9 @@ std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
 std::string screen(const sweeps::PointEstimate& estimate) {
     constexpr std::size_t most_notes = 3;
     std::string text = text::wrapped(sentence_of(estimate), screen_width) + "\n";
-    if (estimate.chances) {
-        text += text::wrapped(chances_sentence(*estimate.chances), screen_width) + "\n";
+    if (estimate.interval) {
+        const sweeps::Trust trust{estimate.measured, estimate.chances, {}, {}, {}};
+        text += text::wrapped(gain_sentence(*estimate.interval, &trust, sweeps::Objective::throughput), screen_width) + "\n";
     }
     text += side_by_side(estimate) + acceptance(estimate);
     const std::vector<std::string> notes = notes_of(estimate);

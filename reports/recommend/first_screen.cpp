@@ -13,6 +13,7 @@
 #include "reports/trust_text.h"
 #include "text/number_text.h"
 #include "text/table.h"
+#include "text/wording.h"
 
 namespace treeline::reports {
 namespace {
@@ -44,9 +45,7 @@ std::string range_of(const sweeps::ScheduleEntry& entry) {
 }
 
 std::string gain_range(const sweeps::ScheduleEntry& entry) {
-    const double least = std::min(entry.speedup_from, entry.speedup_to);
-    const double greatest = std::max(entry.speedup_from, entry.speedup_to);
-    const std::string low = text::ratio_text(least), high = text::ratio_text(greatest);
+    const std::string low = text::ratio_text(entry.least), high = text::ratio_text(entry.greatest);
     return entry.speculation == 0 ? "" : low == high ? low : low + " to " + high;
 }
 
@@ -89,6 +88,8 @@ ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidat
     if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch) {
         row.waiting = candidate.queued;
     }
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    row.largest_batch = &candidate == &found.plain || !found.speculate ? found.capacity.plain : found.capacity.drafting;
     if (answer.input.workload.objective == sweeps::Objective::energy) {
         row.energy_per_token = candidate.energy_per_token;
     }
@@ -104,12 +105,51 @@ std::string figures(const sweeps::Answer& answer) {
     if (found.speculate) {
         rows.push_back(row_of(answer, found.candidates.front(), "recommended"));
     }
-    return "\n" + small_table(rows);
+    return "\n" + small_table(rows) + paragraph(capacity_text(found));
+}
+
+/// "128 requests in flight" or "batch 28", with the context.
+std::string point_text(const sweeps::TrafficPoint& point, sweeps::LoadKind kind) {
+    const std::string load = text::short_text(point.load);
+    return fmt::format("{} of context {}",
+                       kind == sweeps::LoadKind::batch         ? "batch " + load
+                       : kind == sweeps::LoadKind::concurrency ? load + " requests in flight"
+                                                               : load + " requests/s",
+                       text::short_text(point.context));
+}
+
+/// What of the load is not served, or is served without drafts.
+std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps::LoadKind kind) {
+    std::vector<std::string> notes;
+    if (found.saturation) {
+        notes.push_back(
+            fmt::format("{} requests/s are more than this can serve: plain decoding serves {}, the recommended configuration "
+                        "{}; the answer "
+                        "is about servers that are always full.",
+                        text::short_text(found.saturation->asked), text::short_text(found.saturation->plain),
+                        text::short_text(found.saturation->best)));
+    }
+    for (const sweeps::UnservedLoad& load : found.unserved) {
+        notes.push_back(fmt::format("Left out, since nothing serves it: {}: {}.", point_text(load.point, kind), load.reason));
+    }
+    std::vector<std::string> off;
+    for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {
+        if (found.speculate && found.candidates.front().plan.at(i) == sim::drafting_off) {
+            off.push_back(point_text(found.traffic.points[i], found.traffic.kind));
+        }
+    }
+    if (!off.empty()) {
+        notes.push_back(fmt::format("Nothing is drafted at {}, where drafts break a limit.", text::listed(off, "and")));
+    }
+    return notes;
 }
 
 /// What to know before running it, the most important first.
 std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& flags) {
     std::vector<std::string> notes;
+    if (answer.result.recommendation) {
+        notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
+    }
     const std::vector<sweeps::Exclusion>& excluded = answer.result.excluded;
     if (!excluded.empty()) {
         notes.push_back(fmt::format(

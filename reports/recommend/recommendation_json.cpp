@@ -95,8 +95,8 @@ Json schedule_json(const sweeps::Recommendation& found) {
                            {"shape", speculation_of(found, entry.speculation).label},
                            {"verification", name_of(speculation_of(found, entry.speculation).verification)},
                            {"draft_tokens", entry.draft_tokens},
-                           {"speedup_from", entry.speedup_from},
-                           {"speedup_to", entry.speedup_to},
+                           {"least_speedup", entry.least},
+                           {"greatest_speedup", entry.greatest},
                            {"accept_length_basis", name_of(entry.basis)}});
     }
     Json steps = Json::array();
@@ -111,6 +111,24 @@ Json schedule_json(const sweeps::Recommendation& found) {
             {"end_limit", limit_json(schedule.end_limit)},
             {"gain", schedule.gain},
             {"speedup", schedule.speedup}};
+}
+
+/// Sequences that a server holds, and what fills the memory of a device.
+Json capacity_json(const sweeps::Capacity& capacity) {
+    Json parts = Json::array();
+    for (const sim::MemoryPart& part : capacity.parts) {
+        parts.push_back({{"part", part.part}, {"gb", 1e-9 * part.bytes.value()}});
+    }
+    return {{"plain", capacity.plain},     {"drafting", capacity.drafting}, {"off", capacity.off},
+            {"context", capacity.context}, {"parts", std::move(parts)},     {"allowed_gb", 1e-9 * capacity.allowed.value()}};
+}
+
+Json unserved_json(const sweeps::Recommendation& found) {
+    Json loads = Json::array();
+    for (const sweeps::UnservedLoad& load : found.unserved) {
+        loads.push_back({{"load", load.point.load}, {"context", load.point.context}, {"reason", load.reason}});
+    }
+    return loads;
 }
 
 Json pareto_json(const sweeps::Recommendation& found) {
@@ -160,6 +178,12 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input, const 
         json["recommendation"] = candidate_json(found, found.candidates.front());
         json["plain"] = candidate_json(found, found.plain);
         json["schedule"] = schedule_json(found);
+        json["capacity"] = capacity_json(found.capacity);
+        json["unserved"] = unserved_json(found);
+        json["saturation"] = found.saturation ? Json{{"asked_per_s", found.saturation->asked},
+                                                     {"plain_per_s", found.saturation->plain},
+                                                     {"recommended_per_s", found.saturation->best}}
+                                              : Json();
         json["policies"] = policies_json(found);
         json["runners_up"] = Json::array();
         for (const sweeps::Candidate& runner_up : found.runners_up) {
@@ -183,6 +207,7 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input, const 
         json["rejected_drafting"] =
             answer.rejected ? Json{{"label", answer.rejected->label},
                                    {"gain", answer.rejected->gain},
+                                   {"limit", limit_json(answer.rejected->limit)},
                                    {"chances", answer.rejected->chances ? chances_json(*answer.rejected->chances) : Json()}}
                             : Json();
     }

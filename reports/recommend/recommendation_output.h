@@ -43,6 +43,9 @@ std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::
 /// known.
 std::string flip_text(const sweeps::Recommendation& found);
 
+/// How many sequences the drafter costs, and the largest parts of memory; empty where it costs none.
+std::string capacity_text(const sweeps::Recommendation& found);
+
 /// Where the acceptance of the recommended drafter comes from, with accept length and break-even.
 std::string acceptance_text(const sweeps::Answer& answer);
 

@@ -1,5 +1,6 @@
 // What stands behind the first screen: the sections of --explain.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,38 @@ std::string pool(const sweeps::Answer& answer) {
     return text::wrapped(prefill_pool_sentence(share, devices), screen_width) + "\n";
 }
 
+/// The recommended configuration at each load of the traffic.
+std::string each_load(const sweeps::Recommendation& found) {
+    const sweeps::Candidate& best = found.candidates.front();
+    const sim::CompiledRound round = sim::compile_round(found.variants[best.variant].setup);
+    const bool batches = found.traffic.kind == sweeps::LoadKind::batch;
+    text::TextTable table({{batches                                               ? "Batch"
+                            : found.traffic.kind == sweeps::LoadKind::concurrency ? "In flight"
+                                                                                  : "Requests/s"},
+                           {"context"},
+                           {"share"},
+                           {"draft tokens"},
+                           {"in service"},
+                           {"waiting"},
+                           {"TPOT"},
+                           {"TTFT"}});
+    for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {
+        const sweeps::TrafficPoint& point = found.traffic.points[i];
+        const int speculation = best.plan.at(i);
+        const sweeps::SettledLoad settled = sweeps::settle(round, speculation, found.traffic.kind, point);
+        const sim::RoundEstimate served = sweeps::under_load(round, speculation, {found.traffic.kind, point.load}, settled,
+                                                             sim::evaluate(round, {speculation, settled.batch, point.context}));
+        table.add({text::short_text(point.load), text::short_text(point.context), text::percent_text(point.share),
+                   speculation <= 0 ? "off" : drafted_text(found.speculations, speculation, best.draft_tokens),
+                   text::fixed_text(settled.batch, 1), text::fixed_text(settled.queued, 1), text_of(served.time_per_token),
+                   served.first_token > Seconds(0.0) ? text_of(served.first_token) : ""});
+    }
+    for (const sweeps::UnservedLoad& load : found.unserved) {
+        table.add({text::short_text(load.point.load), text::short_text(load.point.context), "", "not served"});
+    }
+    return table.text();
+}
+
 /// Every figure over the load, and what the schedule does at each batch.
 std::string loads(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
@@ -105,7 +138,7 @@ std::string loads(const sweeps::Answer& answer) {
     add("Wasted drafts", [](const sweeps::Candidate& c) { return text::percent_text(c.wasted_draft_share); });
     const std::string steps = found.speculate ? steps_text(found.schedule) : "";
     return table.text() + text::wrapped(traffic_text(answer.input.workload.traffic), screen_width) + "\n" + pool(answer) +
-           (steps.empty() ? "" : text::wrapped(steps, screen_width) + "\n");
+           "\n" + each_load(found) + (steps.empty() ? "" : text::wrapped(steps, screen_width) + "\n");
 }
 
 /// Every rollback and way of verifying with the recommended drafter; nothing if there is no choice.
@@ -288,7 +321,13 @@ std::string memory(const sweeps::Answer& answer) {
             most.point = point;
         }
     }
-    return where_text(most.point) + memory_text(sim::memory_parts(most.round, most.point), most.round.memory.capacity);
+    const sweeps::Capacity& capacity = answer.result.recommendation->capacity;
+    return where_text(most.point) + memory_text(sim::memory_parts(most.round, most.point), most.round.memory.capacity) +
+           fmt::format("The largest batch at context {} is {:.0f} without a drafter", text::short_text(capacity.context),
+                       std::floor(capacity.plain)) +
+           (answer.result.recommendation->speculate ? fmt::format(", {:.0f} with it in memory, and {:.0f} with its drafts.\n",
+                                                                  std::floor(capacity.off), std::floor(capacity.drafting))
+                                                    : ".\n");
 }
 
 std::string inputs(const sweeps::Answer& answer) {
@@ -306,9 +345,9 @@ struct Section {
 };
 
 const std::vector<Section>& sections() {
-    static const std::vector<Section> all = {{"candidates", candidates}, {"pareto", pareto},         {"sensitivity", sensitivity},
-                                             {"trust", trust},           {"loads", loads},           {"memory", memory},
-                                             {"operations", operations}, {"devices", devices},       {"engine", nullptr},
+    static const std::vector<Section> all = {{"candidates", candidates}, {"pareto", pareto},   {"sensitivity", sensitivity},
+                                             {"trust", trust},           {"loads", loads},     {"memory", memory},
+                                             {"operations", operations}, {"devices", devices}, {"engine", nullptr},
                                              {"inputs", inputs}};
     return all;
 }
@@ -328,7 +367,8 @@ std::string recommendation_section(const sweeps::Answer& answer, const std::vect
     if (!answer.result.recommendation) {
         return name == "candidates" ? excluded(answer) : name == "inputs" ? inputs(answer) : "";
     }
-    const auto section = std::find_if(sections().begin(), sections().end(), [&](const Section& each) { return each.name == name; });
+    const auto section =
+        std::find_if(sections().begin(), sections().end(), [&](const Section& each) { return each.name == name; });
     return section->text == nullptr ? engine_flags(answer, engines) : section->text(answer);
 }
 

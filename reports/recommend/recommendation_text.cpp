@@ -1,5 +1,8 @@
 #include "reports/recommend/recommendation_output.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "reports/objective_text.h"
@@ -8,6 +11,7 @@
 #include "text/number_text.h"
 #include "text/precision_text.h"
 #include "text/steady_text.h"
+#include "text/wording.h"
 
 namespace treeline::reports {
 namespace {
@@ -50,6 +54,26 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
                        objective_cell(found.plain, objective), other_side(best, found.plain, objective));
 }
 
+/// Why drafts that gain are not recommended: a limit that the user can raise.
+std::string why_rejected(const sweeps::Answer& answer) {
+    const sweeps::RejectedDrafting& rejected = *answer.rejected;
+    const sweeps::Limits& limits = answer.input.workload.limits;
+    if (!rejected.limit) {
+        return rejected.gain < 1.0 ? "" : fmt::format(", less than the {} asked for", text::ratio_text(limits.minimum_gain));
+    }
+    switch (*rejected.limit) {
+        case sweeps::Limit::waiting:
+            return fmt::format(", but {} of the requests would wait for a place (--waiting {} allows that)",
+                               text::percent_text(rejected.waiting), text::short_text(std::min(1.0, rejected.waiting + 0.01)));
+        case sweeps::Limit::first_token_growth:
+            return fmt::format(", but TTFT would be {} as long (--ttft-growth {} allows that)",
+                               text::ratio_text(rejected.first_token_growth),
+                               text::short_text(std::ceil(rejected.first_token_growth)));
+        default:
+            return ", but breaks " + limit_text(*rejected.limit);
+    }
+}
+
 std::string plain_sentence(const sweeps::Answer& answer, const std::string& where) {
     const sweeps::Candidate& plain = answer.result.recommendation->candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
@@ -58,11 +82,8 @@ std::string plain_sentence(const sweeps::Answer& answer, const std::string& wher
     if (!answer.rejected) {
         return what + (answer.input.drafters.empty() ? "" : "; no drafter that was asked for can run within the limits");
     }
-    const double least = answer.input.workload.limits.minimum_gain;
-    return what +
-           fmt::format("; the best that drafts, {}, reaches {}{}", answer.rejected->label,
-                       text::ratio_text(answer.rejected->gain),
-                       answer.rejected->gain < 1.0 ? "" : fmt::format(", and {} were asked for", text::ratio_text(least)));
+    return what + fmt::format("; the best that drafts, {}, reaches {}{}", answer.rejected->label,
+                              text::ratio_text(answer.rejected->gain), why_rejected(answer));
 }
 
 }  // namespace
@@ -83,6 +104,22 @@ std::string flip_text(const sweeps::Recommendation& found) {
                        text::fixed_text(*found.flip_accept_length, 2),
                        text::fixed_text(found.candidates.front().accept_length, 2),
                        text_of(found.variants[found.runners_up.front().variant], found.variants));
+}
+
+std::string capacity_text(const sweeps::Recommendation& found) {
+    constexpr std::size_t named = 3;
+    const sweeps::Capacity& capacity = found.capacity;
+    const double plain = std::floor(capacity.plain), drafting = std::floor(capacity.drafting);
+    if (!found.speculate || drafting >= plain) {
+        return "";
+    }
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < std::min(named, capacity.parts.size()); ++i) {
+        parts.push_back(capacity.parts[i].part + " " + text_of(capacity.parts[i].bytes));
+    }
+    return fmt::format("The drafter costs {:.0f} of {:.0f} sequences at context {} (a device's memory: {}, of {}).",
+                       plain - drafting, plain, text::short_text(capacity.context), text::listed(parts, "and"),
+                       text_of(capacity.allowed));
 }
 
 std::string acceptance_text(const sweeps::Answer& answer) {
