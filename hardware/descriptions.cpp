@@ -303,6 +303,9 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.expert_speed = reader.ratio("expert_speed", 0.1, 10.0);
     }
     stack.time_factor = factor_or("time_factor", 1.0);
+    if (reader.has("step_error")) {
+        stack.step_error = reader.ratio("step_error", 0.001, 1.0);
+    }
     if (reader.has("calibrated")) {
         stack.calibrated = read_calibrated_numbers(reader.object("calibrated"));
     }

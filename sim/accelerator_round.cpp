@@ -165,7 +165,8 @@ MemoryModel memory_of(const TurnInputs& inputs) {
     memory.draft_weights = weights(inputs.drafter);
     memory.target_state = state(inputs.target);
     memory.draft_state = state(inputs.drafter);
-    memory.capacity = std::min(inputs.accelerator.board.memory, inputs.setup.platform.memory_limit.value_or(Bytes(unlimited)));
+    memory.capacity = memory.plain_capacity =
+        std::min(inputs.accelerator.board.memory, inputs.setup.platform.memory_limit.value_or(Bytes(unlimited)));
     return memory;
 }
 

@@ -29,7 +29,12 @@ struct MemoryConstants {
     Bytes logits_per_token;           ///< fp32 logits
     Bytes activations_per_token;      ///< widest pair of layer inputs and outputs
     PrefillMemory prefill;
-    Bytes capacity;  ///< what the engine may take of the device (memory_share_of)
+    Bytes capacity;        ///< what the engine may take of the device (Stack::memory_share_of)
+    Bytes plain_capacity;  ///< the same without a drafter
+
+    [[nodiscard]] Bytes capacity_of(const RowConstants& row) const {
+        return row.holds_drafter > 0.0 ? capacity : plain_capacity;
+    }
 };
 struct MemoryModel : MemoryConstants {
     std::vector<CacheTerm> target_caches, draft_caches;
@@ -98,8 +103,8 @@ inline Bytes peak_memory(const MemoryConstants& memory, const RowConstants& row,
                          const SequenceMemory& sequence) {
     const Bytes round = round_activations(memory, row, batch);
     const Bytes prompts = prompt_activations(memory.prefill, batch, context);
-    return memory.target_weights + memory.draft_weights * row.holds_drafter + memory.reserved + memory.per_graph * row.graphs + row.turn.workspace +
-           sequence.own() * batch + sequence.shared + (prompts > round ? prompts : round);
+    return memory.target_weights + memory.draft_weights * row.holds_drafter + memory.reserved + memory.per_graph * row.graphs +
+           row.turn.workspace + sequence.own() * batch + sequence.shared + (prompts > round ? prompts : round);
 }
 
 inline Bytes peak_memory(const MemoryModel& memory, const RowConstants& row, double batch, double context) {

@@ -77,17 +77,15 @@ Bytes capacity_for(const Platform& platform, bool has_drafter, const MemoryConst
     const double share = memory_utilisation_of(platform, has_drafter);
     const double chunk = std::min(memory.prefill.tokens, most_tokens_outside);
     const Bytes outside = memory.reserved + memory.per_graph + memory.prefill.per_token * chunk;
-    switch (platform.stack.memory_share_of) {
-        case MemoryShare::device:
-            return device * share;
-        case MemoryShare::pools:
-            return std::min(device, device * share + outside);
-        case MemoryShare::leftover: {
-            const Bytes fixed = memory.target_weights + memory.draft_weights + outside;
-            return fixed < device ? fixed + (device - fixed) * share : device;
-        }
+    Bytes capacity = device * share;
+    if (platform.stack.memory_share_of == MemoryShare::pools) {
+        capacity = std::min(device, capacity + outside);
+    } else if (platform.stack.memory_share_of == MemoryShare::leftover) {
+        const Bytes weights = memory.target_weights + (has_drafter ? memory.draft_weights : Bytes(0.0));
+        const Bytes fixed = std::min(device, weights + outside);
+        capacity = fixed + (device - fixed) * share;
     }
-    return device;
+    return std::min(capacity, platform.memory_limit.value_or(capacity));
 }
 
 MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, const CompiledPass& target_pass,
@@ -122,8 +120,8 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
             caches_of(*drafter.inner.model, drafter.inner.precision, draft_platform.ranks, draft_platform.parallel);
         memory.draft_caches.insert(memory.draft_caches.end(), inner.begin(), inner.end());
     }
+    memory.plain_capacity = capacity_for(setup.platform, false, memory);
     memory.capacity = capacity_for(setup.platform, !std::holds_alternative<NoDrafter>(setup.drafter), memory);
-    memory.capacity = std::min(memory.capacity, setup.platform.memory_limit.value_or(memory.capacity));
     return memory;
 }
 

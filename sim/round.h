@@ -107,8 +107,8 @@ struct RoundConstants {
     DollarsPerSecond price;  ///< of all ranks
 };
 
-/// In place of a speculation's number: nothing is drafted, but the drafter stays in memory (a schedule's "off"). Plain decoding,
-/// number 0, is that of a server without it.
+/// In place of a speculation's number: nothing is drafted, but the drafter stays in memory (a schedule's "off"). Plain
+/// decoding, number 0, is that of a server without it.
 inline constexpr int drafting_off = -1;
 
 struct CompiledRound : RoundConstants {
@@ -309,7 +309,7 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     RoundEstimate estimate = round.stages > 1.0 ? finish_times<true>(round, row, row.accept_length(), sequences, totals)
                                                 : finish_times<false>(round, row, row.accept_length(), sequences, totals);
     estimate.memory = peak_memory(round.memory, row, sequences.of_group, context);
-    estimate.fits = estimate.memory <= round.memory.capacity;
+    estimate.fits = estimate.memory <= round.memory.capacity_of(row);
     return estimate;
 }
 

@@ -219,12 +219,14 @@ struct Stack {
     /// speed (Device::host_speed). Stacks that were fitted or measured on servers hold as they are.
     bool scales_with_host = false;
     StateCopy state_copy = StateCopy::in_graph;
-    Seconds eager_launch;                         ///< host time of one kernel launch outside any graph, for eager state copies
-    double calls_per_copy = 3.0;                  ///< framework calls for one such copy (views of both rows, and the copy)
-    std::string collectives = "nccl";             ///< whose all-reduce it runs: a family of measured kernels ("vllm")
-    LinearSpeeds linear_speed{};                  ///< of engines as measured
-    double expert_speed = 1.0;                    ///< the same of routed experts, in whatever format
-    double time_factor = 1.0;                     ///< of all times of one deployment (time_factor_of)
+    Seconds eager_launch;              ///< host time of one kernel launch outside any graph, for eager state copies
+    double calls_per_copy = 3.0;       ///< framework calls for one such copy (views of both rows, and the copy)
+    std::string collectives = "nccl";  ///< whose all-reduce it runs: a family of measured kernels ("vllm")
+    LinearSpeeds linear_speed{};       ///< of engines as measured
+    double expert_speed = 1.0;         ///< the same of routed experts, in whatever format
+    double time_factor = 1.0;          ///< of all times of one deployment (time_factor_of)
+    /// Half width of the 80 % interval of a step's time, relative, where steps of this very deployment were measured.
+    std::optional<double> step_error;
     std::optional<CalibratedNumbers> calibrated;  ///< without it, the numbers above hold in calibrated mode, too
     /// Kernels before a linear layer quantise its activations on the way. Measured 8-bit products include a kernel that does
     /// nothing else; those of such a stack start up like 16-bit ones.
@@ -285,6 +287,11 @@ inline constexpr double error_shared_by_deployment = 0.7;
 
 /// Stack::time_factor of a deployment of which one step is known; both times above 0.
 double time_factor_of(Seconds measured, Seconds modelled, double shared = error_shared_by_deployment);
+/// Stack::step_error from what a fit to steps of a deployment misses, by logarithms of measured / predicted, of steps that the
+/// fit did not see where there are such. Few steps say little: they are weighed with what other loads of a deployment missed
+/// elsewhere (README, "with one measured run": a median of 3.7 %), as if that were four steps.
+double step_error_of(const std::vector<double>& log_errors);
+
 std::vector<std::string> problems_of(const ExpertKernels& kernels);
 std::vector<std::string> problems_of(const AttentionKernels& kernels);
 

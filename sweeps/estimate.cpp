@@ -65,7 +65,8 @@ void compare_with_plain(PointEstimate& result) {
     } else {
         const Outcome outcome = outcomes_of(result.round, {result.point.speculation}, alone, objective).front();
         result.gain = outcome.gain;
-        const double share = objective == Objective::latency ? outcome.means.decode_share_user : outcome.means.decode_share_device;
+        const double share =
+            objective == Objective::latency ? outcome.means.decode_share_user : outcome.means.decode_share_device;
         const double left = result.gain - (1.0 - share);
         result.break_even_accept_length = left > 0.0 ? result.speculative.accept_length * share / left : sim::unlimited;
     }
@@ -161,7 +162,7 @@ PointEstimate estimate_point(PointInput input) {
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
     result.input = std::move(input);
     compare_with_plain(result);
-    if (result.input.speculates()) {
+    if (result.input.speculates() && !result.input.errors.modes.empty()) {
         const sim::RoundSetup setup = setup_of(result.input, result.rollback);
         Traffic alone = single_point(load_of(result.input).value, result.input.context);
         alone.kind = load_of(result.input).kind;

@@ -55,14 +55,14 @@ Served served_by(const sim::CompiledRound& round, const DraftPlan& plan, const T
 }
 
 /// The limit that a speculation breaks at one point, judged beside plain decoding there.
-std::optional<Limit> broken_at(const sim::CompiledRound& round, const Traffic& traffic, const Limits& limits, std::size_t point,
-                               const Served& served, const Served& plain) {
+std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation, const Traffic& traffic, const Limits& limits,
+                               std::size_t point, const Served& served, const Served& plain) {
     const SettledLoad& load = served.loads[point];
     const sim::RoundEstimate& estimate = served.estimates[point];
     if (!load.problem.empty()) {
         return Limit::load;
     }
-    if (estimate.memory > allowed_memory(round, limits)) {
+    if (estimate.memory > allowed_memory(round, speculation, limits)) {
         return Limit::memory;
     }
     if (limits.time_per_token && estimate.time_per_token > *limits.time_per_token) {
@@ -72,7 +72,8 @@ std::optional<Limit> broken_at(const sim::CompiledRound& round, const Traffic& t
     if (waiting_share(load.batch, load.queued) - beside > limits.waiting) {
         return Limit::waiting;
     }
-    if (traffic.kind != LoadKind::batch && estimate.first_token > limits.first_token_growth * plain.estimates[point].first_token) {
+    if (traffic.kind != LoadKind::batch &&
+        estimate.first_token > limits.first_token_growth * plain.estimates[point].first_token) {
         return Limit::first_token_growth;
     }
     return std::nullopt;
@@ -119,8 +120,8 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
                                : objective_of(plain, objective) / outcome.objective;
         outcome.speedup = plain.time_per_token / outcome.means.time_per_token;
         outcome.first_token_growth = traffic.kind == LoadKind::batch ? 1.0 : outcome.means.first_token / plain.first_token;
-        outcome.waiting = waiting_share(outcome.means.in_service, outcome.means.queued) -
-                          waiting_share(plain.in_service, plain.queued);
+        outcome.waiting =
+            waiting_share(outcome.means.in_service, outcome.means.queued) - waiting_share(plain.in_service, plain.queued);
         outcomes.push_back(std::move(outcome));
     }
     return outcomes;
@@ -138,10 +139,10 @@ DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Tr
     std::vector<int> by_point(traffic.points.size(), speculation);
     bool mixed = false;
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {
-        if (broken_at(round, traffic, limits, i, drafting, plain)) {
+        if (broken_at(round, speculation, traffic, limits, i, drafting, plain)) {
             off = off ? std::move(off) : served_by(round, sim::drafting_off, traffic);
             const bool fewer_wait = off->loads[i].queued < drafting.loads[i].queued;
-            if (fewer_wait || !broken_at(round, traffic, limits, i, *off, plain)) {
+            if (fewer_wait || !broken_at(round, sim::drafting_off, traffic, limits, i, *off, plain)) {
                 by_point[i] = sim::drafting_off;
                 mixed = true;
             }
@@ -166,15 +167,16 @@ PlannedOutcome planned_outcome(const sim::CompiledRound& round, int speculation,
     return planned;
 }
 
-Bytes allowed_memory(const sim::CompiledRound& round, const Limits& limits) {
-    return limits.memory ? std::min(*limits.memory, round.memory.capacity) : round.memory.capacity;
+Bytes allowed_memory(const sim::CompiledRound& round, int speculation, const Limits& limits) {
+    const Bytes capacity = round.memory.capacity_of(round.row(speculation));
+    return limits.memory ? std::min(*limits.memory, capacity) : capacity;
 }
 
 std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRound& round, const Limits& limits) {
     if (!outcome.problem.empty()) {
         return Limit::load;
     }
-    if (outcome.means.peak_memory > allowed_memory(round, limits)) {
+    if (outcome.means.peak_memory > allowed_memory(round, outcome.speculation, limits)) {
         return Limit::memory;
     }
     if (limits.time_per_token && outcome.means.worst_time_per_token > *limits.time_per_token) {

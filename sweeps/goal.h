@@ -35,7 +35,7 @@ struct Limits {
     double minimum_gain = 1.0;                   ///< gain below which plain decoding is preferred
     /// Of what drafts, against the same server without the drafter under the same load: a user has to ask for longer waits.
     double first_token_growth = 2.0;  ///< mean TTFT / that of plain decoding, at most
-    double waiting = 0.05;            ///< share of the requests in flight that wait for a place, less that share in plain decoding
+    double waiting = 0.05;  ///< share of the requests in flight that wait for a place, less that share in plain decoding
 };
 
 enum class Limit {
@@ -49,9 +49,13 @@ enum class Limit {
 };
 constexpr auto names_in(Limit) {
     using enum Limit;
-    return enum_names<Limit>(
-        {{memory, "memory"}, {time_per_token, "tpot"}, {time_to_first_token, "ttft"}, {gain, "minimum_gain"}, {load, "load"},
-         {first_token_growth, "ttft_growth"}, {waiting, "waiting"}});
+    return enum_names<Limit>({{memory, "memory"},
+                              {time_per_token, "tpot"},
+                              {time_to_first_token, "ttft"},
+                              {gain, "minimum_gain"},
+                              {load, "load"},
+                              {first_token_growth, "ttft_growth"},
+                              {waiting, "waiting"}});
 }
 
 /// A plan's results over a traffic, compared with plain decoding: the same devices and stack under the same loads, without the
@@ -89,8 +93,8 @@ struct PlannedOutcome {
 PlannedOutcome planned_outcome(const sim::CompiledRound& round, int speculation, const Traffic& traffic, Objective objective,
                                const Limits& limits);
 
-/// The device's memory, or what the limits leave of it.
-Bytes allowed_memory(const sim::CompiledRound& round, const Limits& limits);
+/// What the engine may take of a device for this speculation, or what the limits leave of it.
+Bytes allowed_memory(const sim::CompiledRound& round, int speculation, const Limits& limits);
 
 /// The first limit that is broken: load, memory, TPOT, waiting, growth of TTFT, gain (the last three only of what drafts).
 /// TTFT is judged by recommend().

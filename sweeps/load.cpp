@@ -14,7 +14,7 @@ constexpr int load_bisections = 40;
 constexpr double most_requests = 1e6;  ///< that are tried
 
 bool memory_holds(const sim::CompiledRound& round, const sim::RoundRow& row, double batch, double context) {
-    return sim::peak_memory(round.memory, row, sim::sequences_of_group(round, batch), context) <= round.memory.capacity;
+    return sim::peak_memory(round.memory, row, sim::sequences_of_group(round, batch), context) <= round.memory.capacity_of(row);
 }
 
 /// The largest whole batch that fits; 0 if not even one sequence does. Memory never falls with the batch.

@@ -31,18 +31,32 @@ std::size_t cases_of_engine(const std::vector<numerics::CaseResidual>& residuals
                       [&](const numerics::CaseResidual& residual) { return residual.traits.alike.front() == engine; }));
 }
 
+bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors) {
+    if (setup.platform.accelerator) {
+        return false;
+    }
+    const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
+    return setup.platform.stack.step_error || (of_mode != nullptr && cases_of_engine(of_mode->speed_ups, setup) > 0);
+}
+
+double share_of_gains_below(const sim::RoundSetup& setup, double batch, double ratio, const MeasuredErrors& errors) {
+    if (const auto& own = setup.platform.stack.step_error) {
+        const double sigma = *own / tenth_of_normal;
+        return 0.5 * std::erfc(-std::log(ratio) / (sigma * std::sqrt(2.0)));
+    }
+    return numerics::residual_share_below(errors.of(setup.platform.mode)->speed_ups, traits_of(setup, batch), ratio);
+}
+
 std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
                                       const MeasuredErrors& errors, const AcceptanceFactors& acceptance) {
-    const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
-    if (of_mode == nullptr || setup.platform.accelerator || cases_of_engine(of_mode->speed_ups, setup) == 0) {
+    if (!knows_errors(setup, errors)) {
         return std::nullopt;
     }
     double loses = 0.0;
     for (const GainAt& at : gains) {
         for (const double z : normal_fifths) {
             const double factor = std::pow(z < 0.0 ? acceptance.low : acceptance.high, std::abs(z) / tenth_of_normal);
-            loses += 0.2 * at.share *
-                     numerics::residual_share_below(of_mode->speed_ups, traits_of(setup, at.batch), least / (at.gain * factor));
+            loses += 0.2 * at.share * share_of_gains_below(setup, at.batch, least / (at.gain * factor), errors);
         }
     }
     return GainChances{1.0 - loses, numerics::verdict_of(loses)};

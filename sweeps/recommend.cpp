@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "sweeps/parallel.h"
 
 namespace treeline::sweeps {
@@ -115,12 +117,22 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Draf
     return candidate;
 }
 
+std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, const Traffic& traffic, const Limits& limits) {
+    const double context = longest_context_of(traffic);
+    return fmt::format(
+        "holds {:.0f} sequences at once where plain decoding holds {:.0f}, so that {:.3g} % more of the requests wait; waiting "
+        "allows {:.3g} %",
+        most_sequences(prepared.round, outcome.speculation, context), most_sequences(prepared.round, 0, context),
+        100.0 * outcome.waiting, 100.0 * limits.waiting);
+}
+
 /// The sentence for a broken limit and the outcome that breaks it.
-std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
+std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Traffic& traffic,
+                        const Limits& limits) {
     switch (limit) {
         case Limit::memory:
             return formatted("needs %.1f GB of memory per device; %.1f GB are allowed", outcome.means.peak_memory.value() / 1e9,
-                             allowed_memory(prepared.round, limits).value() / 1e9);
+                             allowed_memory(prepared.round, outcome.speculation, limits).value() / 1e9);
         case Limit::time_per_token:
             return formatted("reaches a TPOT of %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
                              limits.time_per_token->value() * 1e3);
@@ -132,11 +144,10 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
         case Limit::load:
             return "cannot serve the load: " + outcome.problem;
         case Limit::first_token_growth:
-            return formatted("makes the TTFT %.3g times that of plain decoding; ttft_growth allows %.3g", outcome.first_token_growth,
-                             limits.first_token_growth);
+            return formatted("makes the TTFT %.3g times that of plain decoding; ttft_growth allows %.3g",
+                             outcome.first_token_growth, limits.first_token_growth);
         case Limit::waiting:
-            return formatted("lets %.3g %% more of the requests wait for a place than plain decoding; waiting allows %.3g %%",
-                             100.0 * outcome.waiting, 100.0 * limits.waiting);
+            return waiting_sentence(outcome, prepared, traffic, limits);
     }
     return {};
 }
@@ -189,7 +200,7 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
         } else if (each.objective < best_broken) {
             best_broken = each.objective;
             outcome.reason = at_its_best(candidate_of(prepared, index, each.speculation, each, workload.objective), variant) +
-                             sentence_of(*broken, each, prepared, workload.limits);
+                             sentence_of(*broken, each, prepared, workload.traffic, workload.limits);
             outcome.broken = broken;
         }
     }
@@ -468,7 +479,8 @@ std::optional<RecommendationResult> saturated(const Workload& workload, unsigned
         Recommendation& found = *result.recommendation;
         const double per_request = plain.round.output_tokens;
         const auto rate = [&](const Candidate& candidate) {
-            return candidate.tokens_per_second_device * found.variants[candidate.variant].setup.platform.devices() / per_request;
+            return candidate.tokens_per_second_device * found.variants[candidate.variant].setup.platform.devices() /
+                   per_request;
         };
         found.saturation = Saturation{largest_batch_of(workload.traffic), rate(found.plain), rate(found.candidates.front())};
     }

@@ -19,10 +19,10 @@ struct Candidate : TrafficMeans {
     int draft_tokens = 0;     ///< nodes of its shape
     double accept_length = 1.0;
     double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
-    double gain = 1.0;     ///< the best plain decoding's objective on the same devices and stack / its objective (Outcome::gain)
-    double speedup = 1.0;  ///< mean TPOT of plain decoding on the same platform / mean TPOT
-    Seconds time_to_first_token;            ///< mean under a load; where batches are stated, of a prompt read alone
-    double tokens_per_second_user = 0.0;    ///< 1 / mean TPOT
+    double gain = 1.0;  ///< the best plain decoding's objective on the same devices and stack / its objective (Outcome::gain)
+    double speedup = 1.0;                 ///< mean TPOT of plain decoding on the same platform / mean TPOT
+    Seconds time_to_first_token;          ///< mean under a load; where batches are stated, of a prompt read alone
+    double tokens_per_second_user = 0.0;  ///< 1 / mean TPOT
     double wasted_draft_share = 0.0;
     sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;  ///< of its accept length
     double objective = 0.0;                                     ///< objective_of() its means; lower is better
@@ -113,18 +113,19 @@ struct Recommendation {
     std::vector<sim::Speculation> speculations;  ///< the workload's
     std::vector<Candidate> candidates;           ///< all that meet the limits, best first; the first is the recommendation
     std::vector<Candidate> runners_up;           ///< the best of each other variant, best first
-    Candidate plain;  ///< the best plain decoding on the devices and stack of the recommendation: what gains are measured against
-    bool speculate = false;                      ///< false when plain decoding wins
+    Candidate
+        plain;  ///< the best plain decoding on the devices and stack of the recommendation: what gains are measured against
+    bool speculate = false;  ///< false when plain decoding wins
     /// What the answer is about: the workload's, but for loads that nobody serves (`unserved`, `saturation`).
     Traffic traffic;
     Objective objective = Objective::throughput;
     Limits limits;
-    Traffic settled;                             ///< the traffic in batches: those at which the recommendation serves its loads
-    Capacity capacity;                           ///< of the recommended variant
-    std::vector<UnservedLoad> unserved;          ///< left out of the traffic
-    std::optional<Saturation> saturation;        ///< the traffic is a closed loop that keeps all servers full, then
-    Schedule schedule;                           ///< of the recommended variant
-    Schedule chain_schedule;                     ///< the same with chains only, for engines without trees
+    Traffic settled;                       ///< the traffic in batches: those at which the recommendation serves its loads
+    Capacity capacity;                     ///< of the recommended variant
+    std::vector<UnservedLoad> unserved;    ///< left out of the traffic
+    std::optional<Saturation> saturation;  ///< the traffic is a closed loop that keeps all servers full, then
+    Schedule schedule;                     ///< of the recommended variant
+    Schedule chain_schedule;               ///< the same with chains only, for engines without trees
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
     /// The mean accept length of the recommended drafter at which, other things equal, the best runner-up would be as good.

@@ -43,8 +43,8 @@ Stretch stretch_of(const std::vector<BatchChoices>& batches, std::size_t first, 
     return stretch;
 }
 
-/// The fewest ranges: each time the speculation that stays within the tolerance longest; of equals the preferred one, or else the
-/// better one.
+/// The fewest ranges: each time the speculation that stays within the tolerance longest; of equals the preferred one, or else
+/// the better one.
 std::vector<ScheduleEntry> ranges_of(const sim::CompiledRound& round, const std::vector<BatchChoices>& batches, int preferred) {
     std::vector<ScheduleEntry> entries;
     for (std::size_t first = 0; first < batches.size();) {
@@ -59,9 +59,12 @@ std::vector<ScheduleEntry> ranges_of(const sim::CompiledRound& round, const std:
             }
         }
         const sim::RoundRow& row = round.row(chosen);
-        ScheduleEntry entry{static_cast<int>(first) + 1, static_cast<int>(first + longest.length),
-                            std::max(chosen, 0),         static_cast<int>(row.draft_tokens),
-                            sim::unlimited,              0.0,
+        ScheduleEntry entry{static_cast<int>(first) + 1,
+                            static_cast<int>(first + longest.length),
+                            std::max(chosen, 0),
+                            static_cast<int>(row.draft_tokens),
+                            sim::unlimited,
+                            0.0,
                             row.accepted.basis};
         for (std::size_t i = first; i < first + longest.length; ++i) {
             const double speedup = within_tolerance(batches[i], chosen)->speedup;
@@ -186,7 +189,8 @@ Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& s
         } else if (!schedule.switch_off_batch) {
             schedule.switch_off_batch = batch;
             schedule.switch_off_limit = best.in_the_way;
-            if (std::all_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.speculation == sim::drafting_off; })) {
+            if (std::all_of(outcomes.begin(), outcomes.end(),
+                            [](const Outcome& o) { return o.speculation == sim::drafting_off; })) {
                 schedule.switch_off_limit = Limit::memory;  // of what drafts, nothing fits
             }
         }

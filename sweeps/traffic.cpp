@@ -33,7 +33,9 @@ Traffic traffic_from(const std::vector<WeightedValue>& load, const std::vector<W
     Traffic traffic{{}, shares_of, kind};
     for (const WeightedValue& b : load) {
         for (const WeightedValue& s : context) {
-            traffic.points.push_back({b.value, s.value, b.share * s.share});
+            if (b.share * s.share > 0.0) {  // what never happens changes nothing
+                traffic.points.push_back({b.value, s.value, b.share * s.share});
+            }
         }
     }
     normalise(traffic.points);

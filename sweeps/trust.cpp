@@ -13,6 +13,8 @@ namespace {
 constexpr int choice_worlds = 20;
 constexpr std::size_t most_rivals = 4;
 constexpr std::uint64_t world_seed = 7;
+/// Of a normal distribution: the distance of numerics::sure_chance over that of an 80 % interval's end (0.8416/1.2816).
+constexpr double own_sure_share = 0.6567;
 
 /// Intervals by level, each computed once.
 class LevelIntervals {
@@ -59,11 +61,19 @@ std::optional<OtherMode> other_mode(sim::RoundSetup setup, const DraftPlan& plan
 }
 
 SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim::RoundSetup& setup, const Workload& workload,
-                                const MeasuredErrors::OfMode& errors) {
+                                const MeasuredErrors& errors) {
     const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<int> drafting = runnable(round);
     std::erase(drafting, 0);
-    LevelIntervals intervals(errors.speed_ups, setup, 2.0 * numerics::sure_chance - 1.0);  // each end is passed by the rest
+    const double nominal = 2.0 * numerics::sure_chance - 1.0;  // each end is passed by the rest
+    std::optional<LevelIntervals> measured;
+    numerics::ResidualInterval interval;
+    if (const auto& own = setup.platform.stack.step_error) {
+        interval.high = std::pow(1.0 + *own, own_sure_share);
+        interval.low = 1.0 / interval.high;
+    } else {
+        measured.emplace(errors.of(setup.platform.mode)->speed_ups, setup, nominal);
+    }
     SwitchOffRange range;
     range.largest_batch = recommendation.schedule.largest_batch;
     for (int batch = range.largest_batch; batch >= 1 && !drafting.empty(); --batch) {
@@ -73,7 +83,7 @@ SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim:
             const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
             gain = std::max(gain, broken && *broken != Limit::gain ? 0.0 : outcome.gain);
         }
-        const numerics::ResidualInterval& interval = intervals.at(batch);
+        interval = measured ? measured->at(batch) : interval;
         const auto loses = [&](double factor, const std::optional<int>& beyond) {
             const bool lost_beyond = batch == range.largest_batch || beyond == batch + 1;
             return lost_beyond && gain * factor < workload.limits.minimum_gain;
@@ -210,27 +220,33 @@ ChoiceWorlds choice_in_worlds(const Recommendation& recommendation, const Worklo
 }  // namespace
 
 std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
-                                          const MeasuredErrors& all_errors, const AcceptanceFactors& acceptance) {
-    const MeasuredErrors::OfMode* of_mode = all_errors.of(setup.platform.mode);
-    MeasuredGain measured;
-    measured.of_engine = of_mode == nullptr ? 0 : cases_of_engine(of_mode->speed_ups, setup);
-    if (measured.of_engine == 0 || setup.platform.accelerator) {
+                                          const MeasuredErrors& errors, const AcceptanceFactors& acceptance) {
+    if (!knows_errors(setup, errors)) {
         return std::nullopt;
     }
-    const MeasuredErrors::OfMode& errors = *of_mode;
-    LevelIntervals gains(errors.speed_ups, setup);
-    const auto [low, high] = over(settled, gains);
+    MeasuredGain measured;
+    double low = 1.0, high = 1.0;
+    if (const auto& own = setup.platform.stack.step_error) {
+        measured.own_deployment = true;
+        low = measured.time_low = 1.0 / (1.0 + *own);
+        high = measured.time_high = 1.0 + *own;
+    } else {
+        const MeasuredErrors::OfMode& of_mode = *errors.of(setup.platform.mode);
+        measured.of_engine = cases_of_engine(of_mode.speed_ups, setup);
+        LevelIntervals gains(of_mode.speed_ups, setup);
+        std::tie(low, high) = over(settled, gains);
+        measured.cases = gains.at(1.0).cases;
+        measured.deployments = gains.at(1.0).deployments;
+        if (!of_mode.times.empty()) {
+            LevelIntervals times(of_mode.times, setup);
+            std::tie(measured.time_low, measured.time_high) = over(settled, times);
+        }
+    }
     measured.engine_low = low * gain;
     measured.engine_high = high * gain;
     const auto both = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
     measured.low = low < 1.0 ? gain / both(1.0 / low, 1.0 / acceptance.low) : gain * low * acceptance.low;
     measured.high = high > 1.0 ? gain * both(high, acceptance.high) : gain * high * acceptance.high;
-    measured.cases = gains.at(1.0).cases;
-    measured.deployments = gains.at(1.0).deployments;
-    if (!errors.times.empty()) {
-        LevelIntervals times(errors.times, setup);
-        std::tie(measured.time_low, measured.time_high) = over(settled, times);
-    }
     return measured;
 }
 
@@ -238,7 +254,8 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
                const MeasuredErrors& errors) {
     const Candidate& best = recommendation.candidates.front();
     const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
-    const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
+    const bool own = setup.platform.stack.step_error.has_value();
+    const MeasuredErrors::OfMode* of_mode = own ? nullptr : errors.of(setup.platform.mode);
     Trust trust;
     const AcceptanceFactors acceptance = acceptance_factors(interval);
     trust.measured = measured_gain(setup, recommendation.settled, interval.value, errors, acceptance);
@@ -251,7 +268,7 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     if (trust.measured) {
         trust.chances =
             chances_of(setup, gains_over(setup, best.plan, workload), workload.limits.minimum_gain, errors, acceptance);
-        trust.switch_off = switch_off_range(recommendation, setup, workload, *of_mode);
+        trust.switch_off = switch_off_range(recommendation, setup, workload, errors);
     }
     if (!setup.platform.accelerator) {
         trust.choice = choice_in_worlds(recommendation, workload, trust.measured ? of_mode : nullptr);
@@ -280,8 +297,12 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
             if (better) {
                 place = {i, speculation, planned.outcome.objective};
                 plan = planned.plan;
-                best = RejectedDrafting{"", planned.outcome.gain, {}, allowed ? std::nullopt : planned.broken,
-                                        planned.outcome.waiting, planned.outcome.first_token_growth};
+                best = RejectedDrafting{"",
+                                        planned.outcome.gain,
+                                        {},
+                                        allowed ? std::nullopt : planned.broken,
+                                        planned.outcome.waiting,
+                                        planned.outcome.first_token_growth};
             }
         }
     }

@@ -42,7 +42,8 @@ struct Trust {
     std::optional<ChoiceWorlds> choice;
 };
 
-/// The interval of a gain over a traffic in batches. Nothing on an accelerator, or where no engine like the setup's was measured.
+/// The interval of a gain over a traffic in batches. Nothing on an accelerator, or where no engine like the setup's was
+/// measured.
 std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
                                           const MeasuredErrors& errors, const AcceptanceFactors& acceptance);
 

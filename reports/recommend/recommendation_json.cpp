@@ -3,6 +3,7 @@
 #include "reports/json_rows.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
+#include "reports/recommend/loads_json.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "reports/trust_text.h"
@@ -177,6 +178,9 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input, const 
         json["shares_of"] = name_of(answer.input.workload.traffic.shares_of);
         json["recommendation"] = candidate_json(found, found.candidates.front());
         json["plain"] = candidate_json(found, found.plain);
+        json["loads"] = loads_json(found);
+        json["saturation"] = saturation_json(found);
+        json["capacity"] = capacity_json(found.capacity);
         json["schedule"] = schedule_json(found);
         json["capacity"] = capacity_json(found.capacity);
         json["unserved"] = unserved_json(found);

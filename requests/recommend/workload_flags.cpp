@@ -229,7 +229,8 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--mode", "MODE,...", "platforms.mode", help_of(platform_keys::mode), nullptr},
         {"--prefill", "POLICY,...", "platforms.prefill", help_of(platform_keys::prefill), nullptr},
         {"--token-budget", "TOKENS,...", "platforms.token_budget", help_of(platform_keys::token_budget), nullptr},
-        {"--memory-utilisation", "SHARE,...", "platforms.memory_utilisation", help_of(platform_keys::memory_utilisation), nullptr},
+        {"--memory-utilisation", "SHARE,...", "platforms.memory_utilisation", help_of(platform_keys::memory_utilisation),
+         nullptr},
         {"--drafter", "NAME|KIND|JSON", "drafters", "Candidate; repeat the flag for more: " + drafter_choices(), nullptr},
         {"--acceptance", "RATE,...|JSON", "drafters.acceptance",
          "Acceptance of the preceding --drafter: one rate for all draft tokens, or P(first 1, 2, ... drafts accepted): "
