@@ -29,12 +29,19 @@ std::string source_sentence(const sweeps::Trust* trust) {
         return "The interval holds each input moved over its range, one at a time; no engine like this one was measured.";
     }
     const sweeps::MeasuredGain& measured = *trust->measured;
+    const std::string errors =
+        measured.own_deployment
+            ? std::string("the errors at measured steps of your deployment")
+            : fmt::format(
+                  "the errors of {} speed-ups that were measured with {} deployments ({} of them with this engine; the "
+                  "most similar weigh most)",
+                  measured.cases, measured.deployments, measured.of_engine);
     return fmt::format(
-        "The interval comes from the errors of {} speed-ups that were measured with {} deployments ({} of them with this "
-        "engine; the most similar weigh most), {} to {} with the acceptance as stated, and from what is unknown of the "
-        "acceptance. Without speculation a token takes {:.0f} to {:.0f} % of the predicted time.",
-        measured.cases, measured.deployments, measured.of_engine, text::ratio_text(measured.engine_low),
-        text::ratio_text(measured.engine_high), 100.0 * measured.time_low, 100.0 * measured.time_high);
+        "The interval comes from {}, {} to {} with the acceptance as stated, and from what is unknown of the acceptance. "
+        "Without "
+        "speculation a token takes {:.0f} to {:.0f} % of the predicted time.",
+        errors, text::ratio_text(measured.engine_low), text::ratio_text(measured.engine_high), 100.0 * measured.time_low,
+        100.0 * measured.time_high);
 }
 
 std::string other_mode_sentence(const sweeps::OtherMode& other) {
@@ -83,7 +90,7 @@ std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trus
 std::string chances_sentence(const sweeps::GainChances& chances) {
     std::string text = verdict_clause(chances);
     text.front() = static_cast<char>(text.front() - 'a' + 'A');
-    return text + " confidence, by the errors of measured speed-ups.";
+    return text + " confidence.";
 }
 
 Json chances_json(const sweeps::GainChances& chances) {

@@ -163,8 +163,6 @@ Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
             {"iteration_time_multiplier", round.iteration_multiplier},
             {"accept_length", round.accept_length},
             {"break_even_accept_length", estimate.break_even_accept_length},
-            {"largest_batch", estimate.most_sequences},
-            {"plain_largest_batch", estimate.plain_most_sequences},
             {"wasted_draft_share", round.wasted_draft_share},
             {"critical_context", std::isfinite(estimate.critical_context) ? Json(estimate.critical_context) : Json()},
             {"critical_batch", estimate.critical_batch ? Json(*estimate.critical_batch) : Json()},

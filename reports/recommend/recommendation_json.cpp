@@ -114,24 +114,6 @@ Json schedule_json(const sweeps::Recommendation& found) {
             {"speedup", schedule.speedup}};
 }
 
-/// Sequences that a server holds, and what fills the memory of a device.
-Json capacity_json(const sweeps::Capacity& capacity) {
-    Json parts = Json::array();
-    for (const sim::MemoryPart& part : capacity.parts) {
-        parts.push_back({{"part", part.part}, {"gb", 1e-9 * part.bytes.value()}});
-    }
-    return {{"plain", capacity.plain},     {"drafting", capacity.drafting}, {"off", capacity.off},
-            {"context", capacity.context}, {"parts", std::move(parts)},     {"allowed_gb", 1e-9 * capacity.allowed.value()}};
-}
-
-Json unserved_json(const sweeps::Recommendation& found) {
-    Json loads = Json::array();
-    for (const sweeps::UnservedLoad& load : found.unserved) {
-        loads.push_back({{"load", load.point.load}, {"context", load.point.context}, {"reason", load.reason}});
-    }
-    return loads;
-}
-
 Json pareto_json(const sweeps::Recommendation& found) {
     Json points = Json::array();
     for (const sweeps::TradeoffPoint& point : found.tradeoffs) {
@@ -182,12 +164,6 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input, const 
         json["saturation"] = saturation_json(found);
         json["capacity"] = capacity_json(found.capacity);
         json["schedule"] = schedule_json(found);
-        json["capacity"] = capacity_json(found.capacity);
-        json["unserved"] = unserved_json(found);
-        json["saturation"] = found.saturation ? Json{{"asked_per_s", found.saturation->asked},
-                                                     {"plain_per_s", found.saturation->plain},
-                                                     {"recommended_per_s", found.saturation->best}}
-                                              : Json();
         json["policies"] = policies_json(found);
         json["runners_up"] = Json::array();
         for (const sweeps::Candidate& runner_up : found.runners_up) {
