@@ -191,6 +191,7 @@ void parse_and_run(const std::vector<std::string>& words) {
     app.set_version_flag("--version", std::string("treeline ") + TREELINE_VERSION, "Print the version and exit");
     app.set_help_flag("-h,--help", "Print this help and exit");
     app.footer(further_help);
+    app.require_subcommand(0, 1);  // later words are never commands: a section may have the name of one
     Run run;
     for (const Command& command : commands()) {
         CLI::App* sub = app.add_subcommand(command.name, command.summary);

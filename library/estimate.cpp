@@ -30,7 +30,9 @@ EstimateAnswer estimate(sweeps::PointInput input) {
     return {sweeps::estimate_point(std::move(input)), nullptr};
 }
 
-std::string as_table(const EstimateAnswer& answer) { return reports::estimate_table(answer); }
+std::string as_table(const EstimateAnswer& answer, const std::optional<std::string>& explain) {
+    return reports::estimate_table(answer, explain);
+}
 
 std::string as_json(const EstimateAnswer& answer) {
     const nlohmann::ordered_json point = answer.point_json ? *answer.point_json : nlohmann::ordered_json();

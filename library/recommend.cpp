@@ -74,8 +74,9 @@ WorkloadAnswer recommend(sweeps::RecommendInput input, unsigned threads) {
     return answered(std::move(input), nullptr, threads);
 }
 
-std::string as_table(const WorkloadAnswer& answer, const std::vector<std::string>& engines) {
-    return reports::recommendation_table(answer, engines_named(engines));
+std::string as_table(const WorkloadAnswer& answer, const std::vector<std::string>& engines,
+                     const std::optional<std::string>& explain) {
+    return reports::recommendation_table(answer, engines_named(engines), explain);
 }
 
 std::string as_json(const WorkloadAnswer& answer, const std::vector<std::string>& engines) {

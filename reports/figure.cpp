@@ -77,6 +77,9 @@ Json section_json(const FigureSection& section) {
     for (const Figure& figure : section.figures) {
         json["figures"].push_back(figure_json(figure));
     }
+    if (!section.list.empty()) {
+        json["list"] = section.list;
+    }
     return json;
 }
 

@@ -75,6 +75,7 @@ struct FigureSection {
     std::string id, heading;
     std::string text;  ///< what the charts say, in words
     std::vector<Figure> figures;
+    std::vector<std::string> list = {};  ///< numbered, below the text
 };
 
 /// An entry of the report data's `sections`.

@@ -20,7 +20,7 @@ struct Words {
 
 const Words& words_of(sweeps::Objective objective) {
     static const Words throughput = {"most tokens/s per device", "tokens/s per device", "tokens/s/device",
-                                     "{} tokens/s per device", "{} the tokens/s of plain decoding"};
+                                     "{} tokens/s per device", "{} the tokens/s of plain decoding at this load"};
     static const Words latency = {"lowest time per token", "time per token", "TPOT", "{} per token",
                                   "{} the speed of plain decoding"};
     static const Words cost = {"lowest price per token", "price per token", "$/M tokens", "{} per million tokens",
@@ -119,6 +119,12 @@ std::string load_text(const sweeps::Traffic& traffic) {
             return values + " requests/s, at random";
     }
     return {};
+}
+
+std::string decoding_alone_text(const sim::RoundSetup& setup) {
+    return setup.output_tokens > 0.0 || setup.platform.accelerator
+               ? ""
+               : ", decoding alone (served traffic: --concurrency N --prompt P --output-tokens O)";
 }
 
 std::string limit_text(sweeps::Limit limit) {

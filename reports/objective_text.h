@@ -34,6 +34,9 @@ std::string traffic_text(const sweeps::Traffic& traffic);
 /// "4, 32, 128 requests in flight"
 std::string load_text(const sweeps::Traffic& traffic);
 
+/// " (decoding alone; …)" with the flags that price served traffic; nothing where prompts count.
+std::string decoding_alone_text(const sim::RoundSetup& setup);
+
 /// "memory", "the TPOT limit", "the TTFT limit", "the minimum gain".
 std::string limit_text(sweeps::Limit limit);
 

@@ -1,6 +1,7 @@
 #include "reports/report_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -11,6 +12,8 @@
 #include "reports/device_figures.h"
 #include "reports/objective_text.h"
 #include "reports/policy_figures.h"
+#include "reports/recommend/own_engine.h"
+#include "reports/recommend/recommendation_output.h"
 #include "reports/report_parts.h"
 #include "reports/tree_search_figures.h"
 #include "reports/trust_text.h"
@@ -84,55 +87,111 @@ Json configuration_of(const ReportInputs& inputs) {
     return list;
 }
 
-Json metrics_of(const sweeps::Candidate& best, const ShownInterval& interval, const sweeps::Workload& workload) {
-    Json metrics = Json::array();
-    const auto add = [&metrics](const char* name, double value, const char* unit, const char* note) {
-        metrics.push_back({{"name", name}, {"value", value}, {"unit", unit}, {"note", note}});
-    };
-    const bool of_time = workload.objective == sweeps::Objective::latency;
-    metrics.push_back({{"name", of_time ? "Speed-up" : "Gain"},
-                       {"value", best.gain},
-                       {"low", interval.low},
-                       {"high", interval.high},
-                       {"unit", "x"},
-                       {"note", of_time ? "against plain decoding"
-                                        : fmt::format("in {}, against plain decoding", quantity_text(workload.objective))}});
-    // With shares of time a device generates tokens as fast as the mean TPOT falls: one number.
-    if (!of_time &&
-        !(workload.objective == sweeps::Objective::throughput && workload.traffic.shares_of == sweeps::ShareOf::time)) {
-        add("Speed-up", best.speedup, "x", "in time per token");
-    }
-    add("TPOT", best.time_per_token.value() * 1e3, "ms", "mean over tokens");
-    const bool loaded = workload.traffic.kind != sweeps::LoadKind::batch;
-    add("TTFT", best.time_to_first_token.value() * 1e3, "ms", loaded ? "waiting included" : "one prompt, read alone");
-    if (loaded) {
-        add("In service", best.in_service, "requests", "mean over time");
-        if (best.queued > 0.0) {
-            add("Waiting", best.queued, "requests", "for a place in memory or in a step");
+/// One figure of the recommendation, with that of the server without a drafter where there is one.
+class Metrics {
+public:
+    Metrics(const sweeps::Recommendation& found) : best_(best_of(found)), plain_(found.speculate ? &found.plain : nullptr) {}
+
+    template <class ValueOf>
+    void add(const char* name, ValueOf value_of, const char* unit, const char* note = "") {
+        list.push_back({{"name", name}, {"value", value_of(best_)}, {"unit", unit}, {"note", note}});
+        if (plain_ != nullptr) {
+            list.back()["plain"] = value_of(*plain_);
         }
-        add("Prompts", 100.0 * (1.0 - best.decode_share_device), "%", "of device time");
     }
-    add("Each user", best.tokens_per_second_user, "tokens/s", "");
-    add("Each device", best.tokens_per_second_device, "tokens/s", "");
-    add("Peak memory", best.peak_memory.value() / 1e9, "GB", "per device");
-    if (best.energy_per_token > Joules(0.0)) {
-        add("Energy", best.energy_per_token.value(), "J", "per accepted token");
+
+    Json list = Json::array();
+
+private:
+    const sweeps::Candidate& best_;
+    const sweeps::Candidate* plain_;
+};
+
+/// What the answer shows at once.
+Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
+    using sweeps::Candidate;
+    const sweeps::Recommendation& found = inputs.recommendation;
+    const bool of_time = inputs.workload.objective == sweeps::Objective::latency;
+    const bool loaded = inputs.workload.traffic.kind != sweeps::LoadKind::batch;
+    Metrics metrics(found);
+    metrics.list.push_back({{"name", of_time ? "Speed-up" : "Gain"},
+                            {"value", best_of(found).gain},
+                            {"low", interval.low},
+                            {"high", interval.high},
+                            {"unit", "x"},
+                            {"note", of_time ? "" : "in " + quantity_text(inputs.workload.objective)}});
+    metrics.add(
+        "Each device", [](const Candidate& c) { return c.tokens_per_second_device; }, "tokens/s");
+    metrics.add(
+        "TPOT", [](const Candidate& c) { return 1e3 * c.time_per_token.value(); }, "ms");
+    metrics.add(
+        "TTFT", [](const Candidate& c) { return 1e3 * c.time_to_first_token.value(); }, "ms",
+        loaded ? "" : "one prompt, read alone");
+    if (loaded) {
+        metrics.add(
+            "Waiting", [](const Candidate& c) { return c.queued; }, "requests");
     }
-    if (best.price_per_token > Dollars(0.0)) {
-        add("Price", best.price_per_token.value() * 1e6, "USD", "per million tokens");
+    metrics.list.push_back({{"name", "Largest batch"},
+                            {"value", std::floor(found.speculate ? found.capacity.drafting : found.capacity.plain)},
+                            {"unit", ""},
+                            {"note", fmt::format("at context {}", text::short_text(found.capacity.context))}});
+    if (found.speculate) {
+        metrics.list.back()["plain"] = std::floor(found.capacity.plain);
     }
-    if (best.draft_tokens > 0) {
-        add("Wasted drafts", best.wasted_draft_share * 100.0, "%", "of drafted tokens");
+    if (best_of(found).price_per_token > Dollars(0.0)) {
+        metrics.add(
+            "Million tokens", [](const Candidate& c) { return 1e6 * c.price_per_token.value(); }, "USD");
     }
-    return metrics;
+    return metrics.list;
 }
 
-Json commands_of(const sweeps::Recommendation& recommendation, const std::vector<engines::Engine>& engines) {
+std::string largest_batches(const sweeps::Recommendation& found) {
+    const sweeps::Capacity& capacity = found.capacity;
+    const std::string plain = fmt::format("The largest batch at context {} is {:.0f} without a drafter",
+                                          text::short_text(capacity.context), std::floor(capacity.plain));
+    return found.speculate ? fmt::format("{} and {:.0f} with it.", plain, std::floor(capacity.drafting)) : plain + ".";
+}
+
+/// The other figures.
+Json further_metrics(const ReportInputs& inputs) {
+    using sweeps::Candidate;
+    const sweeps::Candidate& best = best_of(inputs.recommendation);
+    Metrics metrics(inputs.recommendation);
+    if (inputs.workload.objective != sweeps::Objective::latency) {
+        metrics.add(
+            "Speed-up", [](const Candidate& c) { return c.speedup; }, "x", "in time per token");
+    }
+    metrics.add(
+        "Each user", [](const Candidate& c) { return c.tokens_per_second_user; }, "tokens/s");
+    if (inputs.workload.traffic.kind != sweeps::LoadKind::batch) {
+        metrics.add(
+            "In service", [](const Candidate& c) { return c.in_service; }, "requests");
+        metrics.add(
+            "Prompts", [](const Candidate& c) { return 100.0 * (1.0 - c.decode_share_device); }, "%", "of device time");
+    }
+    metrics.add(
+        "Peak memory", [](const Candidate& c) { return 1e-9 * c.peak_memory.value(); }, "GB", "per device");
+    if (best.energy_per_token > Joules(0.0)) {
+        metrics.add(
+            "Energy", [](const Candidate& c) { return c.energy_per_token.value(); }, "J", "per accepted token");
+    }
+    if (best.draft_tokens > 0) {
+        metrics.add(
+            "Wasted drafts", [](const Candidate& c) { return 100.0 * c.wasted_draft_share; }, "%");
+    }
+    return metrics.list;
+}
+
+/// Flags of each engine, that of the priced stack first; an engine that cannot run it says why.
+Json commands_of(const ReportInputs& inputs) {
+    const std::string& stack = best_variant(inputs.recommendation).setup.platform.stack.name;
+    std::vector<engines::Engine> engines = inputs.engines;
+    std::stable_partition(engines.begin(), engines.end(),
+                          [&](const engines::Engine& engine) { return is_stack_of(engine, stack); });
     Json commands = Json::array();
-    for (const engines::EngineFlags& flags : engines::engine_flags(recommendation, engines)) {
-        if (!flags.text.empty()) {
-            commands.push_back({{"engine", flags.engine}, {"remark", flags.remark}, {"text", engines::pasted(flags)}});
-        }
+    for (const engines::EngineFlags& flags : engines::engine_flags(inputs.recommendation, engines)) {
+        commands.push_back(
+            {{"engine", flags.engine}, {"remark", flags.remark}, {"text", flags.text.empty() ? "" : engines::pasted(flags)}});
     }
     return commands;
 }
@@ -143,14 +202,14 @@ Json uncertainty_of(const sweeps::GainInterval& interval, const sweeps::Trust* t
     for (const sweeps::Sensitivity& input : interval.inputs) {
         inputs.push_back({{"name", input.input}, {"low", input.low}, {"high", input.high}, {"assumed", input.range}});
     }
-    std::string sentence;
-    for (const std::string& each : trust_sentences(interval, trust, objective)) {
-        sentence += (sentence.empty() ? "" : " ") + each;
+    std::string sentence;  // the interval itself stands at the top
+    const std::vector<std::string> sentences = trust_sentences(interval, trust, objective);
+    for (std::size_t i = 1; i < sentences.size(); ++i) {
+        sentence += (sentence.empty() ? "" : " ") + sentences[i];
     }
     sentence += fmt::format(" Of the inputs, {} and {} matter most.", interval.inputs[0].input, interval.inputs[1].input);
     if (recommendation.flip_accept_length) {
-        sentence += fmt::format(" Below an accept length of {:.2f} (expected: {:.2f}) the runner-up is the better choice.",
-                                *recommendation.flip_accept_length, best_of(recommendation).accept_length);
+        sentence += " " + flip_text(recommendation);
     }
     return {{"sentence", sentence}, {"quantity", quantity_text(objective)}, {"inputs", inputs}};
 }
@@ -164,13 +223,6 @@ Json provenance_of(const std::vector<text::Provenance>& provenance) {
         }
     }
     return inputs;
-}
-
-/// " in the tree sglang 5,4,32", or nothing for a chain.
-std::string in_a_tree(const sweeps::Recommendation& recommendation) {
-    const sim::Speculation& speculation =
-        recommendation.speculations[static_cast<std::size_t>(best_of(recommendation).speculation)];
-    return sim::is_chain(speculation) ? "" : " in the tree " + speculation.label;
 }
 
 /// The best trees of the recommended drafter, if the acceptance of siblings is known and trees can be verified.
@@ -222,40 +274,13 @@ Json sections_of(const ReportInputs& inputs, const sweeps::Workload& workload) {
 
 }  // namespace
 
-std::string answer_sentence(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
-    const sweeps::Candidate& best = best_of(recommendation);
-    const sweeps::Variant& variant = best_variant(recommendation);
-    const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
-    if (!recommendation.speculate) {
-        return fmt::format("Run {} without speculation: no drafter gains {} or more within the limits.", where,
-                           text::ratio_text(workload.limits.minimum_gain));
-    }
-    const sweeps::Objective objective = workload.objective;
-    const sweeps::Candidate& plain = recommendation.plain;
-    std::string sentence =
-        fmt::format("Run {} with {} drafting {} token{}{}: {} over this traffic, {} instead of {}", where,
-                    variant.labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(recommendation),
-                    gain_text(best.gain, objective), figure_text(best, objective), objective_cell(plain, objective));
-    sentence += objective == sweeps::Objective::latency
-                    ? "."
-                    : fmt::format("; {} per token instead of {}.", text_of(best.time_per_token), text_of(plain.time_per_token));
-    if (best.basis == sim::AcceptanceBasis::extrapolated) {
-        sentence += fmt::format(" Acceptance was measured only up to position {}; beyond that it is extrapolated.",
-                                variant.setup.acceptance.chain.measured_positions());
-    } else if (best.basis == sim::AcceptanceBasis::upper_bound) {
-        sentence += " Its accept length is an upper bound: the chains are assumed independent.";
-    }
-    return sentence + " " + schedule_text(recommendation.schedule);
-}
-
 Json report_data(const ReportInputs& inputs) {
     const sweeps::Recommendation& recommendation = inputs.recommendation;
     const sweeps::Candidate& best = best_of(recommendation);
     const sweeps::Variant& variant = best_variant(recommendation);
     const sim::CompiledRound round = sim::compile_round(variant.setup);
     const sweeps::Objective objective = inputs.workload.objective;
-    const sweeps::GainInterval interval =
-        sweeps::gain_interval(variant.setup, best.speculation, inputs.workload.traffic, objective);
+    const sweeps::GainInterval interval = sweeps::gain_interval(variant.setup, best.plan, inputs.workload.traffic, objective);
     sweeps::Workload workload = inputs.workload;
     workload.traffic = recommendation.settled;  // charts are drawn over batches
 
@@ -264,12 +289,16 @@ Json report_data(const ReportInputs& inputs) {
     data["subtitle"] =
         fmt::format("{}, {} mode, {}", variant.labels.target, variant.labels.mode, goal_text(inputs.workload.objective));
     data["generator"] = "treeline " TREELINE_VERSION;
-    data["summary"] = {{"sentence", answer_sentence(inputs.workload, recommendation)},
+    data["summary"] = {{"sentence", inputs.sentence},
                        {"configuration", configuration_of(inputs)},
-                       {"metrics", metrics_of(best, shown_interval(interval, inputs.trust), inputs.workload)},
+                       {"metrics", metrics_of(inputs, shown_interval(interval, inputs.trust))},
+                       {"further", further_metrics(inputs)},
                        {"accept_length", best.accept_length},
                        {"break_even_accept_length", best.break_even_accept_length},
-                       {"commands", commands_of(recommendation, inputs.engines)}};
+                       {"commands", commands_of(inputs)}};
+    if (recommendation.speculate) {
+        data["summary"]["sure"] = gain_sentence(interval, inputs.trust, objective);
+    }
     data["summary"]["note"] = traffic_text(inputs.workload.traffic);
     data["schedule_sentence"] = schedule_text(recommendation.schedule) +
                                 (recommendation.schedule.steps.empty() ? "" : " " + steps_text(recommendation.schedule));
@@ -282,6 +311,7 @@ Json report_data(const ReportInputs& inputs) {
     data["roofline"] = roofline_data(round, variant.setup, workload, best);
     data["pareto"] = pareto_rows(recommendation);
     data["memory"] = memory_data(round, workload, best);
+    data["memory"]["sentence"] = largest_batches(recommendation);
     data["uncertainty"] = uncertainty_of(interval, inputs.trust, recommendation, objective);
     data["candidates"] = candidate_table(inputs.workload, recommendation);
     data["excluded"] = Json::array();

@@ -21,6 +21,7 @@ struct AcceptanceNote {
 };
 
 struct ReportInputs {
+    std::string sentence;  ///< the answer, as `recommend` prints it
     const sweeps::Workload& workload;
     const sweeps::Recommendation& recommendation;
     const std::vector<text::Provenance>& provenance;                   ///< of every description used
@@ -33,8 +34,5 @@ struct ReportInputs {
 
 /// Data for render_html.
 nlohmann::ordered_json report_data(const ReportInputs& inputs);
-
-/// The answer in one or two sentences, as `recommend` prints it and the report's head shows it.
-std::string answer_sentence(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation);
 
 }  // namespace treeline::reports

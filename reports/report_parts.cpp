@@ -101,8 +101,8 @@ Json schedule_rows(const sweeps::Recommendation& recommendation) {
                         {"batch_to", entry.batch_to},
                         {"draft_tokens", entry.draft_tokens},
                         {"shape", shape_text(recommendation, entry.speculation, entry.basis)},
-                        {"speedup", entry.least},
-                        {"speedup_to", entry.greatest},
+                        {"least", entry.least},
+                        {"greatest", entry.greatest},
                         {"extrapolated", entry.basis == sim::AcceptanceBasis::extrapolated},
                         {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
     }

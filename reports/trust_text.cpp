@@ -11,22 +11,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string interval_sentence(const sweeps::GainInterval& ranges, const sweeps::Trust* trust, sweeps::Objective objective) {
-    const std::string quantity = quantity_text(objective);
+/// "speculation pays with 95 %".
+std::string verdict_clause(const sweeps::GainChances& chances) {
+    switch (chances.verdict) {
+        case numerics::Verdict::pays:
+            return fmt::format("speculation pays with {:.0f} %", 100.0 * chances.pays);
+        case numerics::Verdict::loses:
+            return fmt::format("speculation loses with {:.0f} %", 100.0 * (1.0 - chances.pays));
+        case numerics::Verdict::open:
+            break;
+    }
+    return fmt::format("whether speculation pays is too close to call: it does with {:.0f} %", 100.0 * chances.pays);
+}
+
+std::string source_sentence(const sweeps::Trust* trust) {
     if (trust == nullptr || !trust->measured) {
-        return fmt::format(
-            "The gain in {} lies between {} and {} as each input moves over its range. No serving engine like "
-            "this one was measured, so how often that holds is not known.",
-            quantity, text::ratio_text(ranges.low), text::ratio_text(ranges.high));
+        return "The interval holds each input moved over its range, one at a time; no engine like this one was measured.";
     }
     const sweeps::MeasuredGain& measured = *trust->measured;
+    const std::string errors =
+        measured.own_deployment
+            ? std::string("the errors at measured steps of your deployment")
+            : fmt::format(
+                  "the errors of {} speed-ups that were measured with {} deployments ({} of them with this engine; the "
+                  "most similar weigh most)",
+                  measured.cases, measured.deployments, measured.of_engine);
     return fmt::format(
-        "With the acceptance as stated, the gain in {} lies between {} and {} with {:.0f} % confidence. That is what "
-        "predictions "
-        "missed on {} speed-ups measured with {} deployments ({} of them with this engine), those most alike weighing most; "
-        "times per token without speculation come out between {:.0f} and {:.0f} % of what is predicted.",
-        quantity, text::ratio_text(measured.low), text::ratio_text(measured.high), 100.0 * measured.nominal, measured.cases,
-        measured.deployments, measured.of_engine, 100.0 * measured.time_low, 100.0 * measured.time_high);
+        "The interval comes from {}, {} to {} with the acceptance as stated, and from what is unknown of the acceptance. "
+        "Without "
+        "speculation a token takes {:.0f} to {:.0f} % of the predicted time.",
+        errors, text::ratio_text(measured.engine_low), text::ratio_text(measured.engine_high), 100.0 * measured.time_low,
+        100.0 * measured.time_high);
 }
 
 std::string other_mode_sentence(const sweeps::OtherMode& other) {
@@ -52,28 +67,30 @@ std::string switch_off_sentence(const sweeps::SwitchOffRange& range) {
 }
 
 std::string choice_sentence(const sweeps::ChoiceWorlds& choice) {
-    std::string text = fmt::format(
-        "Of {} worlds drawn from these errors and from the ranges of all inputs, the recommended configuration is the best in "
-        "{}, "
-        "and at most {:.0f} % from it in {}",
+    const std::string text = fmt::format(
+        "In {} Monte Carlo draws of these errors and of all inputs the recommended configuration is the best {} times, and "
+        "within {:.0f} % of the best {} times",
         choice.worlds, choice.best, 100.0 * choice.near_share, choice.near_best);
-    return text + (choice.rival.empty() ? "." : fmt::format("; {} wins most of the others.", choice.rival));
+    return text + (choice.rival.empty() ? "." : fmt::format("; where it is not, {} wins most often.", choice.rival));
 }
 
 }  // namespace
 
-std::string chances_sentence(const sweeps::GainChances& chances) {
-    const std::string source = "by what predictions missed on measured speed-ups";
-    switch (chances.verdict) {
-        case numerics::Verdict::pays:
-            return fmt::format("Speculation pays, with {:.0f} % confidence, {}.", 100.0 * chances.pays, source);
-        case numerics::Verdict::loses:
-            return fmt::format("Speculation loses, with {:.0f} % confidence, {}.", 100.0 * (1.0 - chances.pays), source);
-        case numerics::Verdict::open:
-            break;
+std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trust* trust, sweeps::Objective objective) {
+    const ShownInterval shown = shown_interval(ranges, trust);
+    const std::string interval = fmt::format("the gain in {} lies between {} and {}", quantity_text(objective),
+                                             text::ratio_text(shown.low), text::ratio_text(shown.high));
+    if (trust == nullptr || !trust->measured) {
+        return fmt::format("As each input moves over its range, {}; no engine like this one was measured.", interval);
     }
-    return fmt::format("Whether speculation pays is too close to call: it does with a probability of {:.0f} %, {}.",
-                       100.0 * chances.pays, source);
+    return fmt::format("With {:.0f} % confidence {}{}.", 100.0 * trust->measured->nominal, interval,
+                       trust->chances ? "; " + verdict_clause(*trust->chances) : std::string());
+}
+
+std::string chances_sentence(const sweeps::GainChances& chances) {
+    std::string text = verdict_clause(chances);
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    return text + " confidence.";
 }
 
 Json chances_json(const sweeps::GainChances& chances) {
@@ -96,11 +113,8 @@ ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::T
 
 std::vector<std::string> trust_sentences(const sweeps::GainInterval& ranges, const sweeps::Trust* trust,
                                          sweeps::Objective objective) {
-    std::vector<std::string> sentences = {interval_sentence(ranges, trust, objective)};
+    std::vector<std::string> sentences = {gain_sentence(ranges, trust, objective), source_sentence(trust)};
     if (trust != nullptr) {
-        if (trust->chances) {
-            sentences.push_back(chances_sentence(*trust->chances));
-        }
         if (trust->other_mode) {
             sentences.push_back(other_mode_sentence(*trust->other_mode));
         }
@@ -122,6 +136,8 @@ Json trust_json(const sweeps::Trust& trust) {
         json["measured"] = {{"nominal", measured.nominal},
                             {"low", measured.low},
                             {"high", measured.high},
+                            {"low_as_stated", measured.engine_low},
+                            {"high_as_stated", measured.engine_high},
                             {"time_low", measured.time_low},
                             {"time_high", measured.time_high},
                             {"cases", measured.cases},

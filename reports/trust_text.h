@@ -17,6 +17,9 @@ struct ShownInterval {
 };
 ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::Trust* trust);
 
+/// The interval and the verdict, in one sentence: the only one of a first screen on how sure the gain is.
+std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trust* trust, sweeps::Objective objective);
+
 /// What the chances say of speculation: that it pays, that it loses, or neither; a sentence.
 std::string chances_sentence(const sweeps::GainChances& chances);
 /// {"pays": chance, "verdict": "pays" | "open" | "loses"}
@@ -24,8 +27,8 @@ nlohmann::ordered_json chances_json(const sweeps::GainChances& chances);
 /// What plain decoding was preferred to, and how sure that is; a sentence or two.
 std::string rejected_text(const sweeps::RejectedDrafting& rejected);
 
-/// The interval and where it comes from, what the other cost mode says, where drafting stops paying, and how firm the choice
-/// is; a sentence or two each.
+/// gain_sentence() and where its interval comes from, what the other cost mode says, where drafting stops paying, and how firm
+/// the choice is; a sentence or two each.
 std::vector<std::string> trust_sentences(const sweeps::GainInterval& ranges, const sweeps::Trust* trust,
                                          sweeps::Objective objective);
 

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/explain_flag.h"
 #include "reports/estimate/estimate_output.h"
 #include "reports/fpga/fpga_output.h"
 #include "requests/fpga/fpga_run_reader.h"
@@ -20,6 +21,7 @@ struct EstimateFlags {
     requests::FlagTexts point;
     requests::FpgaFlags run;  ///< what only accelerators have
     std::string file, html;
+    ExplainFlag explain;
     bool cycles = false;
 };
 
@@ -77,6 +79,9 @@ bool names_parts_of_a_run(const EstimateFlags& flags) {
 
 void estimate(const EstimateFlags& flags) {
     const Format format = flags.common.chosen_format();
+    if (flags.explain.given() && format != Format::table) {
+        throw text::InputError({"--explain belongs to the table; --format json holds every section"});
+    }
     if (asks_for_a_run(flags)) {
         const requests::FpgaFlags run = run_flags(flags);
         return deliver_run(flags, sweeps::estimate_fpga(requests::read_fpga_run(run, flags.common.find())),
@@ -100,7 +105,7 @@ void estimate(const EstimateFlags& flags) {
         }
         flags.common.deliver(format == Format::json  ? reports::estimate_json(result, source.raw).dump(2) + "\n"
                              : format == Format::csv ? reports::estimate_csv(result)
-                                                     : reports::estimate_table(result));
+                                                     : reports::estimate_table(result, flags.explain.given()));
     } catch (const text::InputError& error) {
         throw text::InputError(requests::in_terms_of_flags(error.problems(), requests::point_flags()));
     }
@@ -119,10 +124,12 @@ Run add_estimate(CLI::App& app) {
     add_change_flags(app, flags->run);
     app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
     app.option_defaults()->group("Options");
+    add_explain_flag(app, flags->explain, reports::estimate_sections());
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"
-        "  treeline estimate --model llama-3-8b --device h100-sxm --drafter eagle --acceptance 0.7 --draft-tokens 4\n"
+        "  treeline estimate --model llama-3-8b --device h100-sxm --stack vllm --drafter eagle --acceptance 0.7 \\\n"
+        "    --draft-tokens 4 --concurrency 16 --prompt 2000 --output-tokens 500\n"
         "  treeline estimate examples/estimate-mamba2-2.7b.json --batch 8 --format json\n"
         "  treeline estimate --model mamba2-2.7b --device specmamba-vhk158 --cycles\n"
         "  treeline estimate examples/fpga/specmamba-vck190.json --set lanes=64");

@@ -20,7 +20,15 @@ void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
     if (options.print_input) {
         return common.deliver(requests::workload_text(read_workload(options, common.find()).raw));
     }
+    const reports::Explain explain = options.explain.given();
+    if (explain && format != Format::table) {
+        throw text::InputError({"--explain belongs to the table; --format json holds every section"});
+    }
     if (!options.store.empty()) {
+        if (explain) {
+            throw text::InputError(
+                {"--explain needs the answer itself, of which a store keeps the first screen; give it without --store"});
+        }
         return common.deliver(store::recommendation_text(options.store, read_workload(options, common.find()), options.engines,
                                                          options.export_as, common.format, common.find()));
     }
@@ -31,7 +39,7 @@ void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
     common.deliver(format == Format::json
                        ? reports::recommendation_json(result.answer, result.raw, result.engines).dump(2) + "\n"
                    : format == Format::csv ? reports::recommendation_csv(result.answer)
-                                           : reports::recommendation_table(result.answer, result.engines));
+                                           : reports::recommendation_table(result.answer, result.engines, explain));
 }
 
 }  // namespace
@@ -47,13 +55,14 @@ Run add_recommend(CLI::App& app) {
     app.add_option("--store", options->store,
                    "Database that keeps the question and its answer: a repeated one is not worked out")
         ->type_name("FILE");
+    add_explain_flag(app, options->explain, reports::recommendation_sections());
     add_common_flags(app, *common);
     app.footer(
         "Examples:\n"
-        "  treeline recommend examples/llama-3.1-8b-h100.json\n"
-        "  treeline recommend examples/llama-3.1-8b-h100.json --drafter EAGLE-3 --stack sglang --batch 8:0.3,16:0.7\n"
         "  treeline recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm \\\n"
-        "    --drafter eagle3 --acceptance 0.7,0.5,0.35 --drafter ngram --acceptance 0.3 --batch 8,16,40 --context 6000\n"
+        "    --drafter eagle3 --acceptance 0.7,0.5,0.35 --concurrency 8,16,40 --prompt 5800 --output-tokens 400\n"
+        "  treeline recommend examples/llama-3.1-8b-h100.json --explain candidates,trust\n"
+        "  treeline recommend examples/llama-3.1-8b-h100.json --drafter EAGLE-3 --stack sglang --batch 8:0.3,16:0.7\n"
         "docs/inputs.md explains every key of the file; --print-input turns flags into a file.");
     return [common, options] { recommend_for(*common, *options); };
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/explain_flag.h"
 #include "engines/engine.h"
 #include "requests/recommend/workload_file.h"
 #include "sweeps/recommend_answer.h"
@@ -22,6 +23,7 @@ struct WorkloadOptions {
     std::vector<std::string> engines;  ///< of --engine; empty: all, at their newest version
     std::string export_as, store;      ///< --export and --store of recommend; empty: the answer itself, kept nowhere
     bool print_input = false;
+    ExplainFlag explain;  ///< of recommend
 };
 
 /// Declares FILE, the flags of a workload, --engine, --print-input and --threads. The options share ownership of `options`.

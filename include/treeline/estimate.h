@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,8 @@ EstimateAnswer estimate_json(std::string_view text, const requests::Catalogue& c
 /// The estimate of a point of structs.
 EstimateAnswer estimate(sweeps::PointInput input);
 
-std::string as_table(const EstimateAnswer& answer);
+/// `explain`: sections to show behind the first screen, between commas, or "all" (`treeline estimate --explain`).
+std::string as_table(const EstimateAnswer& answer, const std::optional<std::string>& explain = {});
 /// Format "treeline-estimate": times in ms and µs, memory in GB, energy in J.
 std::string as_json(const EstimateAnswer& answer);
 /// One line an operation.

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,8 +69,10 @@ sweeps::RecommendInput workload_of(const sweeps::VariantLists& lists, sweeps::Wo
 /// The answer to a workload of structs.
 WorkloadAnswer recommend(sweeps::RecommendInput input, unsigned threads = 0);
 
-/// `engines`: whose flags are shown, as "vllm" or "vllm@0.19"; empty: all, at the newest version known.
-std::string as_table(const WorkloadAnswer& answer, const std::vector<std::string>& engines = {});
+/// `engines`: whose flags are shown, as "vllm" or "vllm@0.19"; empty: all, at the newest version known. `explain`: sections to
+/// show behind the first screen, between commas, or "all" (`treeline recommend --explain`). Throws InputError for another name.
+std::string as_table(const WorkloadAnswer& answer, const std::vector<std::string>& engines = {},
+                     const std::optional<std::string>& explain = {});
 /// Format "treeline-recommendation": times in ms, memory in GB, energy in J.
 std::string as_json(const WorkloadAnswer& answer, const std::vector<std::string>& engines = {});
 /// One line for each candidate that keeps the limits, best first.

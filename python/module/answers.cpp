@@ -20,7 +20,8 @@ using Names = std::vector<std::string>;
 void add_recommend(py::module_& module) {
     py::class_<WorkloadAnswer>(module, "WorkloadAnswer")
         .def("json", py::overload_cast<const WorkloadAnswer&, const Names&>(&as_json), py::arg("engines") = Names())
-        .def("table", py::overload_cast<const WorkloadAnswer&, const Names&>(&as_table), py::arg("engines") = Names())
+        .def("table", py::overload_cast<const WorkloadAnswer&, const Names&, const std::optional<std::string>&>(&as_table),
+             py::arg("engines") = Names(), py::arg("explain") = py::none())
         .def("csv", py::overload_cast<const WorkloadAnswer&>(&as_csv))
         .def("page", &as_page, py::arg("engines") = Names());
     module.def("recommend_file", &recommend_file, WithoutGil());
@@ -30,7 +31,8 @@ void add_recommend(py::module_& module) {
 void add_estimate(py::module_& module) {
     py::class_<EstimateAnswer>(module, "EstimateAnswer")
         .def("json", py::overload_cast<const EstimateAnswer&>(&as_json))
-        .def("table", py::overload_cast<const EstimateAnswer&>(&as_table))
+        .def("table", py::overload_cast<const EstimateAnswer&, const std::optional<std::string>&>(&as_table),
+             py::arg("explain") = py::none())
         .def("csv", py::overload_cast<const EstimateAnswer&>(&as_csv));
     module.def("estimate_file", &estimate_file, WithoutGil());
     module.def("estimate_json",

@@ -26,7 +26,8 @@ class Answer(Record):
         return self._native.json(**options)
 
     def table(self, **options):
-        """The text that the program prints. Of a recommendation, engines= as for json(); of a validation, all_rows=True."""
+        """The text that the program prints. Of a recommendation, engines= as for json(); of it and of an estimate, explain="all"
+        or names of sections (--explain); of a validation, all_rows=True."""
         return self._native.table(**options)
 
     def csv(self):

@@ -99,6 +99,16 @@ Json policies_json(const sweeps::PointEstimate& estimate) {
     return tried;
 }
 
+/// Of the gain: from measured errors where there are any, else from the ranges of inputs.
+Json interval_json(const sweeps::PointEstimate& estimate) {
+    if (!estimate.interval) {
+        return {};
+    }
+    const sweeps::Trust trust{estimate.measured, {}, {}, {}, {}};
+    const ShownInterval shown = shown_interval(*estimate.interval, &trust);
+    return {{"low", shown.low}, {"high", shown.high}, {"measured", estimate.measured.has_value()}};
+}
+
 Json configuration_json(const sweeps::PointEstimate& estimate) {
     const sweeps::PointInput& input = estimate.input;
     Json json = {{"target", input.target.label},
@@ -147,10 +157,12 @@ Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
             {"configuration", configuration_json(estimate)},
             {"fits", round.fits},
             {"speedup", round.throughput_multiplier},
+            {"gain", estimate.gain},
+            {"interval", interval_json(estimate)},
             {"chances", estimate.chances ? chances_json(*estimate.chances) : Json()},
             {"iteration_time_multiplier", round.iteration_multiplier},
             {"accept_length", round.accept_length},
-            {"break_even_accept_length", round.iteration_multiplier},
+            {"break_even_accept_length", estimate.break_even_accept_length},
             {"wasted_draft_share", round.wasted_draft_share},
             {"critical_context", std::isfinite(estimate.critical_context) ? Json(estimate.critical_context) : Json()},
             {"critical_batch", estimate.critical_batch ? Json(*estimate.critical_batch) : Json()},

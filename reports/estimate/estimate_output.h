@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "reports/explain.h"
 #include "sweeps/estimate.h"
 
 namespace treeline::reports {
@@ -12,7 +14,10 @@ namespace treeline::reports {
 /// The answer: one sentence.
 std::string sentence_of(const sweeps::PointEstimate& estimate);
 
-std::string estimate_table(const sweeps::PointEstimate& estimate);
+/// The sections behind the first screen, in their order.
+std::vector<std::string> estimate_sections();
+/// What `treeline estimate` prints: the answer, the figures side by side, notes; with `explain` what stands behind them.
+std::string estimate_table(const sweeps::PointEstimate& estimate, const Explain& explain = {});
 /// Format "treeline-estimate", version 1; `echo` is the point itself, so that the result can be run again.
 nlohmann::ordered_json estimate_json(const sweeps::PointEstimate& estimate, const nlohmann::ordered_json& echo);
 /// One line per operation.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "reports/objective_text.h"
 #include "text/number_text.h"
 
 namespace treeline::reports {
@@ -26,26 +27,55 @@ std::string shortage(const sweeps::PointEstimate& estimate) {
                        text_of(capacity), text_of(estimate.speculative.memory - capacity));
 }
 
+/// "batch 4 and context 4000", or "12 requests in flight".
+std::string where_text(const sweeps::PointEstimate& estimate) {
+    const sweeps::Load& load = estimate.input.load;
+    switch (load.kind) {
+        case sweeps::LoadKind::concurrency:
+            return fmt::format("{} requests in flight", text::short_text(load.value));
+        case sweeps::LoadKind::arrival_rate:
+            return fmt::format("{} requests/s", text::short_text(load.value));
+        case sweeps::LoadKind::batch:
+            break;
+    }
+    return fmt::format("batch {:.0f} and context {:.0f}", estimate.point.batch, estimate.point.context);
+}
+
+/// Decoding alone: one batch, one gain.
+std::string at_a_batch(const sweeps::PointEstimate& estimate) {
+    const sim::RoundEstimate& round = estimate.speculative;
+    return fmt::format("{} runs {} {} the speed of plain decoding at {}: {} per token instead of {}", what_runs(estimate),
+                       round.throughput_multiplier >= 1.0 ? "at" : "at only", text::ratio_text(round.throughput_multiplier),
+                       where_text(estimate), text_of(round.time_per_token), text_of(estimate.plain.time_per_token));
+}
+
+/// Served: the device's rate first, then what one user sees.
+std::string under_a_load(const sweeps::PointEstimate& estimate) {
+    const sim::RoundEstimate &with = estimate.speculative, &without = estimate.plain;
+    const double gain = estimate.gain;
+    const bool slower = with.time_per_token > without.time_per_token;
+    return fmt::format(
+        "{} at {}: {} the tokens/s of the same server without the drafter, {} tokens/s per device instead of "
+        "{}{} {} per token instead of {}",
+        what_runs(estimate), where_text(estimate), text::ratio_text(gain), text::short_text(with.tokens_per_second_device),
+        text::short_text(without.tokens_per_second_device), slower == (gain < 1.0) ? ";" : ", but",
+        text_of(with.time_per_token), text_of(without.time_per_token));
+}
+
 }  // namespace
 
 std::string sentence_of(const sweeps::PointEstimate& estimate) {
     const sim::RoundEstimate& round = estimate.speculative;
-    const sim::DesignPoint& point = estimate.point;
     if (!round.fits) {
         return shortage(estimate);
     }
-    const std::string where = fmt::format("at batch {:.0f} and context {:.0f}", point.batch, point.context);
+    const std::string alone = decoding_alone_text(setup_of(estimate.input, estimate.rollback));
     if (!estimate.input.speculates()) {
-        return fmt::format("{} decodes {}: {} per token, {} tokens/s for each user.", what_runs(estimate), where,
-                           text_of(round.time_per_token), text::short_text(round.tokens_per_second_user));
+        return fmt::format("{} decodes at {}: {} per token, {} tokens/s for each user{}.", what_runs(estimate),
+                           where_text(estimate), text_of(round.time_per_token), text::short_text(round.tokens_per_second_user),
+                           alone);
     }
-    const bool gains = round.throughput_multiplier >= 1.0;
-    return fmt::format(
-        "{} runs {} {} the speed of plain decoding {}: {} per token instead of {}; it breaks even at {} accepted tokens per "
-        "round, and {} are {}.",
-        what_runs(estimate), gains ? "at" : "at only", text::ratio_text(round.throughput_multiplier), where,
-        text_of(round.time_per_token), text_of(estimate.plain.time_per_token), text::fixed_text(round.iteration_multiplier, 2),
-        text::fixed_text(round.accept_length, 2), "expected");
+    return (estimate.input.load.given() ? under_a_load(estimate) : at_a_batch(estimate)) + alone + ".";
 }
 
 }  // namespace treeline::reports

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -5,9 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/estimate/estimate_output.h"
+#include "reports/objective_text.h"
+#include "reports/passes_text.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
 #include "reports/shape_text.h"
+#include "reports/small_table.h"
 #include "reports/trust_text.h"
 #include "text/number_text.h"
 #include "text/precision_text.h"
@@ -16,8 +21,6 @@
 
 namespace treeline::reports {
 namespace {
-
-constexpr std::size_t page_width = 110;
 
 /// Whether the input leaves the way of verifying open.
 bool open_verification(const sweeps::PointInput& input) { return input.speculations.size() > 2; }
@@ -56,7 +59,7 @@ std::string configuration(const sweeps::PointEstimate& estimate) {
     const std::optional<sim::Accelerator>& accelerator = input.platform.accelerator;
     facts.add("Precision", text::wrapped(accelerator ? sim::formats_of(accelerator->design)
                                                      : text::text_of(input.target.precision, input.platform.device),
-                                         page_width - 13, "             "));
+                                         screen_width - 13, "             "));
     facts.add("Platform", sweeps::label_of(input.platform));
     facts.add("Cost mode", std::string(name_of(input.platform.mode)));
     if (input.drafter) {
@@ -65,7 +68,7 @@ std::string configuration(const sweeps::PointEstimate& estimate) {
                   text_of(sweeps::speculation_of(estimate)) + (open_verification(input) ? ", the best way of verifying" : ""));
         const std::string source =
             input.drafter->acceptance_source.empty() ? "" : " (" + input.drafter->acceptance_source + ")";
-        facts.add("Acceptance", text::wrapped(input.drafter->acceptance_text + source, page_width - 13, "             "));
+        facts.add("Acceptance", text::wrapped(input.drafter->acceptance_text + source, screen_width - 13, "             "));
         facts.add("Rollback", std::string(name_of(estimate.rollback)) + (input.rollback ? "" : ", the best that fits"));
     }
     facts.add("Decoding", std::string(name_of(input.decoding)));
@@ -139,7 +142,7 @@ std::string round_facts(const sweeps::PointEstimate& estimate) {
     facts.add("Accept length",
               fmt::format("{} tokens per round, bonus token included{}", text::fixed_text(round.accept_length, 2),
                           basis_text(row_of(estimate).accepted.basis)));
-    facts.add("Break-even accept length", text::fixed_text(round.iteration_multiplier, 2));
+    facts.add("Break-even accept length", text::fixed_text(estimate.break_even_accept_length, 2));
     facts.add("Wasted drafts", text::percent_text(round.wasted_draft_share));
     if (!estimate.input.platform.accelerator) {
         facts.add("Critical batch", critical_text(estimate));
@@ -161,39 +164,6 @@ std::string round_facts(const sweeps::PointEstimate& estimate) {
     return facts.text();
 }
 
-std::string phases(const sweeps::PointEstimate& estimate) {
-    const sim::RoundEstimate& round = estimate.speculative;
-    text::TextTable table({{"Round", text::Align::left}, {"time"}, {"share"}});
-    const auto add = [&](const char* name, Seconds time) {
-        if (time > Seconds(0.0)) {
-            table.add({name, text_of(time), text::percent_text(time / round.round)});
-        }
-    };
-    add("draft", round.draft);
-    add(estimate.input.speculates() ? "verify" : "decode", round.verify);
-    add("roll back", round.rollback);
-    add("host", round.host);
-    add("prompts of others", round.prompts);
-    table.add_rule();
-    table.add({"sum", text_of(round.round), text::percent_text(1.0)});
-    return table.text();
-}
-
-std::string memory(const sweeps::PointEstimate& estimate) {
-    text::TextTable table({{"Memory of each device", text::Align::left}, {"bytes"}, {"of capacity"}});
-    const Bytes capacity = estimate.round.memory.capacity;
-    for (const sim::MemoryPart& part : estimate.memory) {
-        table.add({part.part, text_of(part.bytes), text::percent_text(part.bytes / capacity)});
-    }
-    table.add_rule();
-    const Bytes sum = estimate.speculative.memory;
-    table.add({"sum", text_of(sum), text::percent_text(sum / capacity)});
-    const std::string verdict =
-        estimate.speculative.fits ? fmt::format("Fits: {} of {} are left.\n", text_of(capacity - sum), text_of(capacity))
-                                  : fmt::format("Does not fit: {} more than {}.\n", text_of(sum - capacity), text_of(capacity));
-    return table.text() + verdict;
-}
-
 std::string rollbacks(const sweeps::PointEstimate& estimate) {
     if (estimate.trials.size() < 2) {
         return "";
@@ -210,68 +180,130 @@ std::string rollbacks(const sweeps::PointEstimate& estimate) {
         const std::string verification(name_of(speculation.verification));
         if (!trial.problem.empty()) {
             left_out +=
-                text::wrapped(fmt::format("Left out: {}, {}: {}.", rollback, verification, trial.problem), page_width, "  ") +
+                text::wrapped(fmt::format("Left out: {}, {}: {}.", rollback, verification, trial.problem), screen_width, "  ") +
                 "\n";
             continue;
         }
         table.add({rollback, verification, text::ratio_text(trial.estimate.throughput_multiplier),
                    text_of(trial.estimate.memory), trial.estimate.fits ? "yes" : "no"});
     }
-    return table.text() + left_out + "\n";
+    return table.text() + left_out;
 }
 
-std::string operations(const sim::ExplainedPass& pass) {
-    std::string title = pass.phase;
-    title.front() = static_cast<char>(title.front() - 'a' + 'A');
-    std::string heading =
-        fmt::format("{}: {} ({} x {} tokens on {} cached", title, text_of(pass.time), text::short_text(pass.shape.sequences),
-                    text::short_text(pass.shape.tokens), text::fixed_text(pass.shape.context, 0));
-    heading += pass.runs == 1.0 ? ")\n" : fmt::format("; {} runs per round)\n", text::short_text(pass.runs));
-    text::TextTable table(
-        {{"operation", text::Align::left}, {"runs"}, {"FLOPs"}, {"bytes"}, {"time"}, {"share"}, {"bound", text::Align::left}});
-    for (const sim::OperationEstimate& operation : pass.operations) {
-        table.add({operation.name, text::short_text(operation.count), text_of(operation.flops), text_of(operation.bytes),
-                   text_of(operation.time), text::percent_text(operation.share), std::string(name_of(operation.bound))});
+ServerRow row_of(const sweeps::PointEstimate& estimate, const char* name, const sim::RoundEstimate& round, Seconds first_token,
+                 const sweeps::SettledLoad& load, double most_sequences) {
+    ServerRow row{name, round.tokens_per_second_device, round.time_per_token, first_token, {}, {}, {}, {}};
+    if (estimate.input.load.given()) {
+        row.waiting = load.queued;
     }
-    return heading + table.text("  ");
-}
-
-/// What the pool that reads prompts must be, if there is one.
-std::string pool_note(const sweeps::PointEstimate& estimate) {
-    if (!has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {
-        return {};
+    row.largest_batch = most_sequences;
+    if (estimate.knows_price) {
+        row.price_per_token = round.price_per_token;
     }
-    const double share = (estimate.input.speculates() ? estimate.speculative : estimate.plain).decode_share;
-    return text::wrapped(prefill_pool_sentence(share, estimate.input.platform.devices()), page_width) + "\n\n";
+    return row;
 }
 
-std::string notes(const sweeps::PointEstimate& estimate) {
-    std::string text =
-        "Inputs: " + provenance_summary(estimate.input.provenance) + "; --format json lists each with its source.\n";
-    for (const std::string& note : estimate.input.target.model.notes) {
-        text += text::wrapped("Note: " + note, page_width, "  ") + "\n";
+std::string side_by_side(const sweeps::PointEstimate& estimate) {
+    std::vector<ServerRow> rows = {row_of(estimate, "plain", estimate.plain, estimate.plain_first_token, estimate.plain_load,
+                                          estimate.plain_most_sequences)};
+    if (estimate.input.speculates()) {
+        rows.push_back(row_of(estimate, "with the drafter", estimate.speculative, estimate.first_token, estimate.load,
+                              estimate.most_sequences));
+    }
+    return "\n" + small_table(rows);
+}
+
+std::string acceptance(const sweeps::PointEstimate& estimate) {
+    if (!estimate.input.speculates()) {
+        return "";
+    }
+    const sweeps::DrafterChoice& drafter = *estimate.input.drafter;
+    return text::wrapped(
+               fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and pays above {}.", drafter.acceptance_text,
+                           drafter.acceptance_source.empty() ? "as you stated it" : drafter.acceptance_source,
+                           text::fixed_text(estimate.speculative.accept_length, 2), basis_text(row_of(estimate).accepted.basis),
+                           text::fixed_text(estimate.break_even_accept_length, 2)),
+               screen_width) +
+           "\n";
+}
+
+std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
+    std::vector<std::string> notes;
+    for (const auto& [who, load] : {std::pair{"", &estimate.load}, std::pair{"Without the drafter: ", &estimate.plain_load}}) {
+        if (!load->problem.empty() && (load == &estimate.load || estimate.input.speculates())) {
+            notes.push_back(fmt::format("{}{}; the figures are those of the largest batch.", who, load->problem));
+        }
+    }
+    if (has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {
+        const double share = (estimate.input.speculates() ? estimate.speculative : estimate.plain).decode_share;
+        notes.push_back(prefill_pool_sentence(share, estimate.input.platform.devices()));
+    }
+    const std::vector<std::string>& of_model = estimate.input.target.model.notes;
+    notes.insert(notes.end(), of_model.begin(), of_model.end());
+    return notes;
+}
+
+std::string screen(const sweeps::PointEstimate& estimate) {
+    constexpr std::size_t most_notes = 3;
+    std::string text = text::wrapped(sentence_of(estimate), screen_width) + "\n";
+    if (estimate.interval) {
+        const sweeps::Trust trust{estimate.measured, estimate.chances, {}, {}, {}};
+        text += text::wrapped(gain_sentence(*estimate.interval, &trust, sweeps::Objective::throughput), screen_width) + "\n";
+    }
+    text += side_by_side(estimate) + acceptance(estimate);
+    const std::vector<std::string> notes = notes_of(estimate);
+    for (std::size_t i = 0; i < std::min(most_notes, notes.size()); ++i) {
+        text += text::wrapped("Note: " + notes[i], screen_width, "  ") + "\n";
+    }
+    return text + more_text(estimate_sections());
+}
+
+std::string round_section(const sweeps::PointEstimate& estimate) {
+    const bool speculates = estimate.input.speculates();
+    std::string text = gains(estimate) + "\n" + phases_text(estimate.speculative, speculates);
+    if (speculates) {
+        const std::string policies = rollbacks(estimate);
+        text += "\n" + round_facts(estimate) + (policies.empty() ? "" : "\n" + policies);
     }
     return text;
 }
 
+std::string memory_section(const sweeps::PointEstimate& estimate) {
+    return memory_text(estimate.memory, estimate.round.memory.capacity);
+}
+
+std::string operations_section(const sweeps::PointEstimate& estimate) { return operations_text(estimate.passes); }
+
+std::string inputs_section(const sweeps::PointEstimate& estimate) {
+    return configuration(estimate) + "\nInputs: " + provenance_summary(estimate.input.provenance) + ".\n" +
+           provenance_table(estimate.input.provenance);
+}
+
+struct Section {
+    const char* name;
+    std::string (*text)(const sweeps::PointEstimate& estimate);
+};
+
+constexpr std::array all_sections = {Section{"round", round_section}, Section{"memory", memory_section},
+                                     Section{"operations", operations_section}, Section{"inputs", inputs_section}};
+
 }  // namespace
 
-std::string estimate_table(const sweeps::PointEstimate& estimate) {
-    const bool speculates = estimate.input.speculates();
-    std::string text = text::wrapped(sentence_of(estimate), page_width) + "\n\n";
-    text += configuration(estimate) + "\n";
-    text += gains(estimate) + "\n" + pool_note(estimate);
-    if (estimate.chances) {
-        text += text::wrapped(chances_sentence(*estimate.chances), page_width) + "\n\n";
+std::vector<std::string> estimate_sections() {
+    std::vector<std::string> names;
+    for (const Section& section : all_sections) {
+        names.emplace_back(section.name);
     }
-    if (speculates) {
-        text += round_facts(estimate) + "\n" + rollbacks(estimate);
-    }
-    text += phases(estimate) + "\n" + memory(estimate) + "\n";
-    for (const sim::ExplainedPass& pass : estimate.passes) {
-        text += operations(pass) + "\n";
-    }
-    return text + notes(estimate);
+    return names;
+}
+
+std::string estimate_table(const sweeps::PointEstimate& estimate, const Explain& explain) {
+    return explained_answer(explain, estimate_sections(), screen(estimate),
+                            text::wrapped(sentence_of(estimate), screen_width) + "\n", [&](const std::string& name) {
+                                return std::find_if(all_sections.begin(), all_sections.end(),
+                                                    [&](const Section& each) { return each.name == name; })
+                                    ->text(estimate);
+                            });
 }
 
 std::string estimate_csv(const sweeps::PointEstimate& estimate) {

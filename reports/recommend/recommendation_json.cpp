@@ -187,6 +187,7 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input, const 
         json["rejected_drafting"] =
             answer.rejected ? Json{{"label", answer.rejected->label},
                                    {"gain", answer.rejected->gain},
+                                   {"limit", limit_json(answer.rejected->limit)},
                                    {"chances", answer.rejected->chances ? chances_json(*answer.rejected->chances) : Json()}}
                             : Json();
     }

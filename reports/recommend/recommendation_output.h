@@ -8,15 +8,26 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "engines/engine_flags.h"
+#include "reports/explain.h"
 #include "sweeps/recommend_answer.h"
 
 namespace treeline::reports {
 
-/// What to do, in one sentence.
+/// What to do and what that gains, in a sentence.
 std::string sentence_of(const sweeps::Answer& answer);
 
-std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines);
-/// `engines`: those whose flags are shown.
+/// The first screen: what to run, how sure that is, flags, schedule, the figures side by side, at most three notes.
+/// `engines`: those whose flags may be shown.
+std::string first_screen(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines);
+
+/// The sections behind it, in their order, and the text of one of them; empty if there is nothing to say.
+std::vector<std::string> recommendation_sections();
+std::string recommendation_section(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
+                                   const std::string& name);
+
+/// What `treeline recommend` prints.
+std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
+                                 const Explain& explain = {});
 /// Format "treeline-recommendation", version 1; "input" repeats the workload file.
 nlohmann::ordered_json recommendation_json(const sweeps::Answer& answer, const nlohmann::ordered_json& input,
                                            const std::vector<engines::Engine>& engines);
@@ -27,5 +38,15 @@ std::string recommendation_csv(const sweeps::Answer& answer);
 
 /// Target, drafter, platform and so on as name and value.
 std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::Answer& answer);
+
+/// "Below an accept length of 1.87 (1.89 expected), n-gram on h100-sxm would be the better choice." Needs the length to be
+/// known.
+std::string flip_text(const sweeps::Recommendation& found);
+
+/// How many sequences the drafter costs, and the largest parts of memory; empty where it costs none.
+std::string capacity_text(const sweeps::Recommendation& found);
+
+/// Where the acceptance of the recommended drafter comes from, with accept length and break-even.
+std::string acceptance_text(const sweeps::Answer& answer);
 
 }  // namespace treeline::reports

@@ -1,13 +1,17 @@
 #include "reports/recommend/recommendation_output.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "reports/objective_text.h"
-#include "reports/report_data.h"
 #include "reports/shape_text.h"
+#include "sweeps/variants.h"
 #include "text/number_text.h"
 #include "text/precision_text.h"
 #include "text/steady_text.h"
+#include "text/wording.h"
 
 namespace treeline::reports {
 namespace {
@@ -20,12 +24,114 @@ std::string verification_text(const sweeps::Recommendation& found, const sweeps:
                : std::string(name_of(speculation.verification));
 }
 
+/// " in the tree sglang 5,4,32", or nothing for a chain.
+std::string in_a_tree(const sweeps::Recommendation& found) {
+    const sim::Speculation& speculation = found.speculations[static_cast<std::size_t>(found.candidates.front().speculation)];
+    return sim::is_chain(speculation) ? "" : " in the tree " + speculation.label;
+}
+
+/// The other side of the gain: a token's time beside an objective of devices, and the device's rate beside the time of a token.
+std::string other_side(const sweeps::Candidate& best, const sweeps::Candidate& plain, sweeps::Objective objective) {
+    if (objective == sweeps::Objective::latency) {
+        const bool loses = best.tokens_per_second_device < 0.995 * plain.tokens_per_second_device;
+        return loses ? fmt::format(", but a device yields {} tokens/s instead of {}",
+                                   text::short_text(best.tokens_per_second_device),
+                                   text::short_text(plain.tokens_per_second_device))
+                     : std::string();
+    }
+    const bool slower = best.time_per_token > plain.time_per_token * 1.005;
+    return fmt::format("{} {} per token instead of {}", slower ? ", but" : ";", text_of(best.time_per_token),
+                       text_of(plain.time_per_token));
+}
+
+std::string drafting_sentence(const sweeps::Answer& answer, const std::string& where) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    const sweeps::Candidate& best = found.candidates.front();
+    const sweeps::Objective objective = answer.input.workload.objective;
+    return fmt::format("Run {} with {} drafting {} token{}{}: {}, {} instead of {}{}", where,
+                       found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "",
+                       in_a_tree(found), gain_text(best.gain, objective), figure_text(best, objective),
+                       objective_cell(found.plain, objective), other_side(best, found.plain, objective));
+}
+
+/// Why drafts that gain are not recommended: a limit that the user can raise.
+std::string why_rejected(const sweeps::Answer& answer) {
+    const sweeps::RejectedDrafting& rejected = *answer.rejected;
+    const sweeps::Limits& limits = answer.input.workload.limits;
+    if (!rejected.limit) {
+        return rejected.gain < 1.0 ? "" : fmt::format(", less than the {} asked for", text::ratio_text(limits.minimum_gain));
+    }
+    switch (*rejected.limit) {
+        case sweeps::Limit::waiting:
+            return fmt::format(", but {} of the requests would wait for a place (--waiting {} allows that)",
+                               text::percent_text(rejected.waiting), text::short_text(std::min(1.0, rejected.waiting + 0.01)));
+        case sweeps::Limit::first_token_growth:
+            return fmt::format(", but TTFT would be {} as long (--ttft-growth {} allows that)",
+                               text::ratio_text(rejected.first_token_growth),
+                               text::short_text(std::ceil(rejected.first_token_growth)));
+        default:
+            return ", but breaks " + limit_text(*rejected.limit);
+    }
+}
+
+std::string plain_sentence(const sweeps::Answer& answer, const std::string& where) {
+    const sweeps::Candidate& plain = answer.result.recommendation->candidates.front();
+    const sweeps::Objective objective = answer.input.workload.objective;
+    const std::string alone = decoding_alone_text(sweeps::recommended_variant(answer).setup);
+    const std::string what = fmt::format("Run {} without a drafter: {}{}", where, figure_text(plain, objective), alone);
+    if (!answer.rejected) {
+        return what + (answer.input.drafters.empty() ? "" : "; no drafter that was asked for can run within the limits");
+    }
+    return what + fmt::format("; the best that drafts, {}, reaches {}{}", answer.rejected->label,
+                              text::ratio_text(answer.rejected->gain), why_rejected(answer));
+}
+
 }  // namespace
 
 std::string sentence_of(const sweeps::Answer& answer) {
-    return answer.result.recommendation
-               ? answer_sentence(answer.input.workload, *answer.result.recommendation)
-               : fmt::format("No configuration for {} fits in memory and meets the limits.", answer.input.target.label);
+    if (!answer.result.recommendation) {
+        return fmt::format("No configuration for {} fits in memory and meets the limits.", answer.input.target.label);
+    }
+    const sweeps::Variant& variant = sweeps::recommended_variant(answer);
+    const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
+    return (answer.result.recommendation->speculate ? drafting_sentence(answer, where) + decoding_alone_text(variant.setup)
+                                                    : plain_sentence(answer, where)) +
+           ".";
+}
+
+std::string flip_text(const sweeps::Recommendation& found) {
+    return fmt::format("Below an accept length of {} ({} expected), {} would be the better choice.",
+                       text::fixed_text(*found.flip_accept_length, 2),
+                       text::fixed_text(found.candidates.front().accept_length, 2),
+                       text_of(found.variants[found.runners_up.front().variant], found.variants));
+}
+
+std::string capacity_text(const sweeps::Recommendation& found) {
+    constexpr std::size_t named = 3;
+    const sweeps::Capacity& capacity = found.capacity;
+    const double plain = std::floor(capacity.plain), drafting = std::floor(capacity.drafting);
+    if (!found.speculate || drafting >= plain) {
+        return "";
+    }
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < std::min(named, capacity.parts.size()); ++i) {
+        parts.push_back(capacity.parts[i].part + " " + text_of(capacity.parts[i].bytes));
+    }
+    return fmt::format("The drafter costs {:.0f} of {:.0f} sequences at context {} (a device's memory: {}, of {}).",
+                       plain - drafting, plain, text::short_text(capacity.context), text::listed(parts, "and"),
+                       text_of(capacity.allowed));
+}
+
+std::string acceptance_text(const sweeps::Answer& answer) {
+    const sweeps::Candidate& best = answer.result.recommendation->candidates.front();
+    const sweeps::DrafterChoice* drafter = sweeps::drafter_of(answer, sweeps::recommended_variant(answer));
+    if (drafter == nullptr) {
+        return "";
+    }
+    const std::string source = drafter->acceptance_source.empty() ? "as you stated it" : drafter->acceptance_source;
+    return fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and pays above {}.", drafter->acceptance_text, source,
+                       text::fixed_text(best.accept_length, 2), basis_text(best.basis),
+                       text::fixed_text(best.break_even_accept_length, 2));
 }
 
 std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::Answer& answer) {

@@ -61,7 +61,7 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
     for (FigureSection& study : study_sections(answer)) {
         sections.push_back(std::move(study));
     }
-    Json data = report_data({answer.input.workload, *answer.result.recommendation, answer.input.provenance,
+    Json data = report_data({sentence_of(answer), answer.input.workload, *answer.result.recommendation, answer.input.provenance,
                              acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines,
                              answer.trust ? &*answer.trust : nullptr});
     if (!answer.result.recommendation->speculate) {  // plain decoding gains 1 whatever moves

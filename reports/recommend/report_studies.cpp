@@ -10,6 +10,8 @@
 #include "reports/adaptive/bandit_output.h"
 #include "reports/adaptive/traffic_output.h"
 #include "reports/fit/break_even_output.h"
+#include "reports/recommend/own_engine.h"
+#include "reports/recommend/report_load.h"
 #include "reports/report_parts.h"
 #include "sweeps/adaptive/shape_prices.h"
 #include "sweeps/tree_study.h"
@@ -126,11 +128,30 @@ FigureSection bandit_study(const sweeps::Answer& answer, const std::vector<int>&
     study.runs.repetitions = 16;
     study.outcome = sweeps::simulate_bandit(problem, study.input.rule, study.runs);
     FigureSection section = bandit_section(study);
+    if (!engine_adapts(answer)) {
+        return in_one_line(std::move(section), study);
+    }
     section.text += fmt::format(
         " Assumed: batch {}, {} rounds as stated, as many with a third fewer drafts accepted, and as many as stated again; the "
         "bandit counts time per token and starts afresh with each.",
         batch, rounds_a_task);
     return section;
+}
+
+/// Whether the engine of the priced stack changes draft lengths by what is accepted while it decodes.
+bool engine_adapts(const sweeps::Answer& answer) {
+    const std::string& stack = sweeps::recommended_variant(answer).setup.platform.stack.name;
+    const std::vector<engines::Engine> engines = engines::newest_engines();
+    return std::any_of(engines.begin(), engines.end(), [&](const engines::Engine& engine) {
+        return engine.schedule == engines::ScheduleForm::slots && is_stack_of(engine, stack);
+    });
+}
+
+/// The study in a line, for engines that have no such rule.
+FigureSection in_one_line(FigureSection study, const sweeps::BanditAnswer& answer) {
+    study.text = sentence_of(answer) + " The engine that was priced has no such rule.";
+    study.figures.clear();
+    return study;
 }
 
 /// Every shape at batches 1 … capacity; the capacity is halved until all of them fit.
@@ -198,7 +219,13 @@ void add(std::vector<FigureSection>& sections, Study study) {
 
 std::vector<FigureSection> study_sections(const sweeps::Answer& answer) {
     std::vector<FigureSection> sections;
-    if (!answer.result.recommendation || !answer.result.recommendation->speculate) {
+    if (!answer.result.recommendation) {
+        return sections;
+    }
+    if (std::optional<FigureSection> load = load_section(answer)) {
+        sections.push_back(std::move(*load));
+    }
+    if (!answer.result.recommendation->speculate) {
         return sections;
     }
     if (sweeps::recommended_variant(answer).setup.acceptance.siblings.ranks() > 1) {

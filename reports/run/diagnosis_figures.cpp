@@ -1,7 +1,6 @@
 // The page of a diagnosis: the round that is explained as a waterfall, measured against expected rounds, acceptance by
 // position.
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -17,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double half_of_90_percent = 1.645;
-constexpr std::size_t most_causes = 2;
 
 Figure waterfall(const sweeps::DiagnosedLoad& load) {
     Figure figure;
@@ -137,16 +135,13 @@ Figure positions(const sweeps::Diagnosis& diagnosis) {
 }  // namespace
 
 std::string diagnosis_html(const sweeps::Diagnosis& diagnosis) {
-    std::vector<FigureSection> sections;
-    // Sections are shown with their charts, so the likeliest causes stand above the waterfall; the table has them all.
-    std::string causes;
-    for (std::size_t i = 0; i < std::min<std::size_t>(most_causes, diagnosis.causes.size()); ++i) {
-        const sweeps::Cause& cause = diagnosis.causes[i];
-        std::string name(name_of(cause.kind));
-        name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
-        causes += fmt::format("{}{}. {} Try: {}.", causes.empty() ? "" : " ", name, cause.evidence, cause.remedy);
+    FigureSection causes{"causes", "The causes, likeliest first", diagnosis.causes.empty() ? "Nothing stands out." : "", {}};
+    for (const sweeps::Cause& cause : diagnosis.causes) {
+        causes.list.push_back(fmt::format("{} ({} of the round). {} Try: {}.", name_of(cause.kind),
+                                          text::percent_text(std::min(1.0, cause.share)), cause.evidence, cause.remedy));
     }
-    FigureSection round{"round", "Where the round goes", causes, {}};
+    std::vector<FigureSection> sections = {std::move(causes)};
+    FigureSection round{"round", "Where the round goes", "", {}};
     FigureSection loads{
         "loads", "Every load", "Expected is the prediction times what plain decoding is measured over predicted.", {}};
     if (!diagnosis.loads.empty()) {
@@ -164,7 +159,7 @@ std::string diagnosis_html(const sweeps::Diagnosis& diagnosis) {
     }
     const sweeps::DiagnosisInput& input = diagnosis.input;
     return render_figures({"Diagnosis of a run", input.target + " on " + input.platform, "Why it is as fast as it is",
-                           diagnosis_sentence(diagnosis) + (diagnosis.loads.empty() ? " " + causes : ""), std::move(sections)});
+                           diagnosis_sentence(diagnosis), std::move(sections)});
 }
 
 }  // namespace treeline::reports

@@ -157,7 +157,7 @@ recommend 0 '"requests_per_s_asked": 900' --arrival-rate 900 $chat --format json
 recommend 0 'Requests waiting +[1-9]' --concurrency 4000 $chat
 expect 2 'sets more than one of "batch", "concurrency" and "arrival_rate"' recommend \
   "$SOURCE/examples/llama-3.1-8b-h100-concurrency.json" --batch 4 --concurrency 8
-expect 0 'Requests in service' recommend "$SOURCE/examples/llama-3.1-8b-h100-concurrency.json"
+expect 0 'Requests in service' recommend --explain loads "$SOURCE/examples/llama-3.1-8b-h100-concurrency.json"
 sweep ', "concurrency": [4]' '["batch < 4"]'
 expect 2 'more than one of "batch", "concurrency" and "arrival_rate"' sweep input.json
 with_json '{"axes": {"target": "llama-3-8b", "device": "h100-sxm", "stack": "vllm", "drafter": [{"kind": "eagle", "acceptance": {"geometric": 0.7}}],

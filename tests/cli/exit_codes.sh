@@ -34,7 +34,7 @@ for drafter in llama-3.2-1b eagle mtp medusa ngram '{"kind": "sparse-self", "win
 done
 expect 0 'tokens per round with 5 drafts' estimate --model llama-3-8b --device h100-sxm --drafter eagle --accept-length 3.2
 expect 0 'by position 0.8, 0.6' estimate --model llama-3-8b --device h100-sxm --drafter eagle --acceptance 0.8,0.6
-expect 0 'hoi mode' estimate --model llama-3-8b --device h100-sxm --mode hoi --precision fp8 --context 0
+expect 0 'hoi' estimate --explain inputs --model llama-3-8b --device h100-sxm --mode hoi --precision fp8 --context 0
 
 # The folder of the catalogue: the flag wins over the environment.
 checks=$((checks + 1))

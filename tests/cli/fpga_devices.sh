@@ -32,14 +32,14 @@ expect 0 'on my-board' estimate --model mamba2-370m --device "$SOURCE/examples/f
 
 # Search: GPUs and boards together, with the reason for the choice.
 example=$SOURCE/examples/gpu-against-fpga.json
-expect 0 'Device +its best .* is the best device for energy per token: .* its tokens/s and .* its tokens/J' recommend "$example"
+expect 0 'Device +its best .* is the best device for energy per token: .* its tokens/s and .* its tokens/J' recommend --explain devices "$example"
 checks=$((checks + 1))
 "$TREELINE" report "$example" --output devices.html --format json >/dev/null && grep -q '"device-energy"' devices.html || fail "the report has no chart of devices"
 for figure in fpga-cycles fpga-timeline fpga-fifo fpga-resources fpga-ablation; do
     grep -q "\"$figure-specmamba-vhk158\"" devices.html || fail "the report has no figure $figure of the accelerator"
 done
 sed 's/"objective": "energy"/"objective": "throughput"/' "$example" >throughput.json
-expect 0 'Platform +h100-sxm' recommend throughput.json
+expect 0 'Platform +h100-sxm' recommend --explain inputs throughput.json
 expect 0 'specmamba-vhk158 on u280' sweep "$SOURCE/examples/fpga-designs-and-gpus.json" --format csv
 
 # What cannot run
@@ -57,7 +57,7 @@ expect 2 'needs 5,092 DSPs, 3,124 more than the 1,968 of vck190' estimate --mode
 expect 0 'does not fit at batch 1000 .* too much' estimate --model mamba2-2.7b --device specmamba-vck190 --batch 1000
 with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm", "specmamba-vck190"], "drafters": [{"kind": "ngram", "acceptance": {"geometric": 0.5}}],
             "draft_tokens": [1, 2], "traffic": {"batch": [1], "context": [1024]}}'
-expect 0 'Excluded: plain decoding on specmamba-vck190: the accelerator runs Mamba-2 models' recommend input.json
+expect 0 'Excluded: plain decoding on specmamba-vck190: the accelerator runs Mamba-2 models' recommend --explain candidates input.json
 
 # The catalogue
 expect 0 'FPGA design .* specmamba-vck190 +vck190 .* FPGA board .* vhk158' hardware

@@ -17,7 +17,10 @@ golden() {
 }
 
 golden estimate-mamba2-2.7b.txt estimate examples/estimate-mamba2-2.7b.json
+golden estimate-mamba2-2.7b-explained.txt estimate examples/estimate-mamba2-2.7b.json --explain
 golden recommend-llama-3-8b-eagle-h100.txt recommend examples/llama-3-8b-eagle-h100.json
+golden recommend-llama-3-8b-eagle-h100-explained.txt recommend examples/llama-3-8b-eagle-h100.json \
+    --explain candidates,pareto,sensitivity,trust,loads,memory,engine
 golden sweep-spire-study.txt sweep examples/spire-study.json
 golden help.txt --help
 finish

@@ -39,9 +39,9 @@ checks=$((checks + 1))
 
 # --engine: that engine alone, at that version; and what is recommended is clean.
 workload=$SOURCE/examples/llama-3-8b-eagle-h100.json
-expect 0 'To run it: vLLM 0\.19 ' recommend "$workload" --engine vllm@0.19
+expect 0 'vLLM 0\.19:' recommend "$workload" --engine vllm@0.19
 grep -qE 'SGLang|TensorRT' out.txt && fail "--engine vllm@0.19 prints other engines"
-expect 0 'vLLM 0\.33.*SGLang 0\.5\.23.*TensorRT-LLM 1\.4.*llama.cpp b9987' recommend "$workload"
+expect 0 'vLLM 0\.33.*SGLang 0\.5\.23.*TensorRT-LLM 1\.4.*llama.cpp b9987' recommend --explain engine "$workload"
 expect 2 'vLLM "0.9" is older than all known versions; known are 0.10' recommend "$workload" --engine vllm@0.9
 expect 2 'there is no engine "vlmm"; did you mean "vllm"' report "$workload" --engine vlmm --output page.html
 expect 0 'Report' report "$workload" --engine sglang --engine vllm@0.24 --output page.html

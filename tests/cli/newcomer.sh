@@ -28,12 +28,12 @@ expect 0 'Run gpt-oss-20b on l40s with (ngram|n-gram) drafting .*"method":"ngram
 
 # (d) A hybrid on an H100: tree or chain, and which rollback.
 expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*Rollback +verification .*(packed|unrolled)' \
-    recommend --target qwen3.5-27b --device h100-sxm --drafter mtp --acceptance '{"per_rank": [0.75, 0.1, 0.05]}' \
+    recommend --explain candidates --target qwen3.5-27b --device h100-sxm --drafter mtp --acceptance '{"per_rank": [0.75, 0.1, 0.05]}' \
     --draft-tokens 1-4 --shape branching:2,2,1 --shape sglang:3,2,8 --batch 1,4
 
 # (e) Mixtral on a CPU: its own stack, and a justified no where nothing gains.
-expect 0 'Platform +generic-x86, cpu ' recommend --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3
-expect 0 'Run mixtral-8x7b on generic-x86 without speculation: no drafter gains' recommend --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3
+expect 0 'Platform +generic-x86, cpu ' recommend --explain inputs --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3
+expect 0 'Run mixtral-8x7b on generic-x86 without a drafter: [0-9.]+ tokens/s per device.*; the best that drafts, ngram with chain 1, reaches 0\.[0-9]+x' recommend --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3
 
 # (h) A GPU that is not in the catalogue: the ten lines of hardware/README.md.
 sed -n '/^## A device in ten lines/,/^## /{/^```json/,/^```/p}' "$SOURCE/hardware/README.md" | grep -v '^```' >my-gpu.json
@@ -42,12 +42,12 @@ expect 2 '--device: there is no device "h100"; did you mean' recommend --target 
 
 # (i) Does a tree pay with SGLang at batch 4? Chains are tried beside it.
 i="--target llama-3.1-8b --device h100-sxm --stack sglang --drafter eagle --draft-tokens 1-5"
-expect 0 'Run .* in the tree sglang 5,4,32: .*truncate +unrolled ' recommend $i --acceptance '{"per_rank": [0.7, 0.12, 0.05]}' --shape sglang:5,4,32 --batch 4
+expect 0 'Run .* in the tree sglang 5,4,32: .*truncate +unrolled ' recommend --explain candidates $i --acceptance '{"per_rank": [0.7, 0.12, 0.05]}' --shape sglang:5,4,32 --batch 4
 expect 2 '^treeline: --shape: sglang 5,4,32 cannot be priced .*per_rank' recommend $i --acceptance 0.7 --shape sglang:5,4,32 --batch 4
 
 # (j) Two GPUs for the money.
 expect 0 'Device .*\$/M tokens .*is the best device for price per token' \
-    recommend --target qwen3-8b --device h100-sxm,l40s --stack vllm --drafter eagle --acceptance 0.7,0.5,0.35 --batch 16 --objective cost
+    recommend --explain devices --target qwen3-8b --device h100-sxm,l40s --stack vllm --drafter eagle --acceptance 0.7,0.5,0.35 --batch 16 --objective cost
 
 # Flags and the file that they mean are one workload.
 "$TREELINE" recommend $a --print-input >printed.json || fail "--print-input"

@@ -96,7 +96,7 @@ expect 0 'fitted to 3 measured steps' calibrate --serving rounds.csv "${served[@
 
 # Where one more sequence costs a step, the recommendation says so, and estimates on both sides show it.
 steps=(--target llama-3-70b --precision fp8 --device h200 --stack vllm --context 100)
-expect 0 'One more sequence can cost a step: the speed-up falls from' recommend "${steps[@]}" --drafter eagle3 --acceptance 0.7,0.5 --draft-tokens 2
+expect 0 'One more sequence can cost a step: the speed-up falls from' recommend --explain loads "${steps[@]}" --drafter eagle3 --acceptance 0.7,0.5 --draft-tokens 2
 "$TREELINE" recommend "${steps[@]}" --drafter eagle3 --acceptance 0.7,0.5 --draft-tokens 2 --format json >steps.json
 batch=$(value steps.json /schedule/steps/0/batch)
 speedup_at() { # BATCH
@@ -107,6 +107,7 @@ before=$(speedup_at "$batch") after=$(speedup_at "$((batch + 1))")
 checks=$((checks + 1))
 awk -v b="$before" -v a="$after" -v said="$(value steps.json /schedule/steps/0/speedup_before)" \
     'BEGIN { exit !(a < 0.97 * b && (said - b) ^ 2 < 1e-12) }' || fail "at $batch the speed-up is $before, with one more $after"
-expect 0 'Speculation pays up to batch [0-9]+(;[^.]*)?\. +Runner-up' recommend "$SOURCE/examples/llama-3.1-8b-h100.json"
+expect 0 'Accept length' recommend --explain loads "$SOURCE/examples/llama-3.1-8b-h100.json"
+grep -q 'One more sequence' out.txt && fail "a step is reported where none is"
 
 finish

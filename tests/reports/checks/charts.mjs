@@ -77,6 +77,24 @@ export const checks = ({ data, withReport, render }) => ({
     );
   },
 
+  'no axis runs below zero where nothing lies there': () => {
+    const changed = structuredClone(data);
+    const [fit] = changed.sections[0].figures;
+    fit.x = { key: 'tokens', title: 'Rounds' };
+    for (const row of fit.rows) row.tokens *= 1000;
+    return withReport(
+      {},
+      async (page) => assert.ok((await ticksOf(page, 'fixture-fit', 'Rounds')).every((tick) => tick >= 0)),
+      render('rounds', changed),
+    );
+  },
+
+  'what is compared has colours of its own': () =>
+    withReport({}, async (page) => {
+      const colours = await page.locator('#round-chart .swatch').evaluateAll((nodes) => nodes.map((node) => getComputedStyle(node).backgroundColor));
+      assert.equal(new Set(colours).size, colours.length, colours.join(', '));
+    }),
+
   'what lies outside the given traffic is grey, and the legend says so': () =>
     withReport({}, async (page) => {
       const outside = data.pareto.filter((row) => !inside(data, row)).length;

@@ -10,7 +10,7 @@ export const checks = ({ data, withReport, render }) => ({
     withReport({}, async (page) => {
       assert.equal(await page.title(), data.title);
       assert.equal(await page.locator('h1').textContent(), data.title);
-      assert.equal(await page.locator('main > section').count(), 14 + data.sections.length);
+      assert.equal(await page.locator('main > section').count(), 15 + data.sections.length);
       assert.equal(await page.locator('.answer').textContent(), data.summary.sentence);
       const links = await page.locator('.contents a').evaluateAll((nodes) => nodes.map((node) => node.hash.slice(1)));
       for (const id of links) assert.equal(await page.locator(`section#${id} h2`).count(), 1, id);
@@ -127,16 +127,68 @@ export const checks = ({ data, withReport, render }) => ({
     });
   },
 
-  'the schedule shows the speed-up at both ends of each range': () =>
+  'the schedule shows the least and the greatest speed-up of each range': () =>
     withReport({}, async (page) => {
       const shown = await page.locator('#schedule > .scroll tbody tr').allTextContents();
       assert.equal(shown.length, data.schedule.length);
-      data.schedule.forEach(({ speedup, speedup_to: last }, i) => {
-        const ends = `${speedup.toFixed(2)}×${speedup === last ? '' : ` to ${last.toFixed(2)}×`}`;
+      data.schedule.forEach(({ draft_tokens: drafted, least, greatest }, i) => {
+        const ends = drafted === 0 ? 'off' : `${least.toFixed(2)}×${least === greatest ? '' : ` to ${greatest.toFixed(2)}×`}`;
         assert.ok(shown[i].includes(ends), `${shown[i]} should say ${ends}`);
       });
       const labels = await page.locator('#schedule-chart svg .mark-text').allTextContents();
-      assert.ok(labels.some((label) => label.includes('1.78×') && label.includes('to 1.66×')), labels.join(' | '));
+      assert.ok(labels.some((label) => label.includes('1.66×') && label.includes('to 1.78×')), labels.join(' | '));
+    }),
+
+  'flags and schedule lie in the first window, memory and trust come next': () =>
+    withReport({ width: 1280, height: 1200 }, async (page) => {
+      const ends = await page.evaluate(() =>
+        ['.commands', '#schedule > .scroll'].map((selector) => document.querySelector(selector).getBoundingClientRect().bottom),
+      );
+      assert.ok(ends.every((bottom) => bottom > 0 && bottom <= 1200), `flags and schedule end at ${ends} px`);
+      const order = await page.locator('main > section').evaluateAll((nodes) => nodes.map((node) => node.id));
+      assert.deepEqual(order.slice(0, 4), ['what-to-run', 'schedule', 'memory', 'trust']);
+    }),
+
+  'engines are tabs by mouse and keyboard, flags scroll, and an engine that cannot run it says why': () =>
+    withReport({ width: 600 }, async (page) => {
+      const tab = (name) => page.getByRole('tab', { name });
+      const shown = () => page.locator('.command:visible').allTextContents();
+      assert.equal(await page.getByRole('tab').count(), data.summary.commands.length);
+      assert.equal(await tab(/vLLM/).getAttribute('aria-selected'), 'true');
+      assert.match((await shown()).join(), /num_speculative_tokens_per_batch_size/);
+      const flags = page.locator('.command:visible pre');
+      assert.ok(await flags.evaluate((node) => node.scrollWidth > node.clientWidth + 100), 'long flags scroll');
+      await tab(/vLLM/).focus();
+      await page.keyboard.press('ArrowRight');
+      assert.match((await shown()).join(), /^Flags for SGLang/);
+      await tab(/llama/).click();
+      assert.deepEqual(await shown(), ['llama.cpp (b9987) cannot run itit has no tensor parallelism of this kind.']);
+    }),
+
+  'figures stand beside those of the server without a drafter': () =>
+    withReport({}, async (page) => {
+      const figures = await page.locator('#what-to-run .metrics li').allTextContents();
+      assert.ok(figures.some((text) => /^TPOT5\.22.ms.*plain: 9\.34.ms/.test(text)), figures.join(' | '));
+      assert.match(await page.locator('#memory > p').first().textContent(), /largest batch is 512 without the drafter and 480 with it/);
+    }),
+
+  'a list of causes is numbered': () =>
+    withReport({}, async (page) => {
+      const items = page.locator('#fixture-figures > ol > li');
+      assert.deepEqual(await items.allTextContents(), data.sections[0].list);
+    }),
+
+  'a table that is wider than its box says so until its end is reached': () =>
+    withReport({ width: 700 }, async (page) => {
+      const frame = page.locator('#candidates .scroll-frame');
+      assert.match(await frame.locator('.scroll-words').textContent(), /scroll sideways/);
+      assert.ok(await frame.locator('.scroll-words').isVisible());
+      assert.match(await frame.getAttribute('class'), /more-right/);
+      await page.locator('#candidates .scroll').evaluate((node) => {
+        node.scrollLeft = node.scrollWidth;
+      });
+      await eventually(async () => assert.doesNotMatch(await frame.getAttribute('class'), /more-right/));
+      assert.equal(await page.locator('#excluded .scroll-words:visible').count(), 0);
     }),
 
   'a row with details opens and closes by mouse and keyboard, and shows text as text': () =>

@@ -74,12 +74,21 @@ function axisOf(channel, axis, parts, extra = {}) {
   return {
     field: axis.key,
     type: 'quantitative',
-    scale: axis.log
-      ? { type: 'log', nice: false, padding: room }
-      : { zero: axis.zero ?? false, nice: true, padding: axis.zero ? 0 : room },
+    scale: axis.log ? { type: 'log', nice: false, padding: room } : linearScale(axis, parts, room),
     axis: { title: axis.title, ...(axis.log ? logAxis(channel, axis.key === 'batch' ? 2 : 10) : linearAxis(channel)) },
     ...extra,
   };
+}
+
+/** Room on both sides, but never below zero where nothing lies there: no axis of times or rounds begins at -5,000. */
+function linearScale(axis, { figure, values }, room) {
+  const keys = axis === figure.y ? [axis.key, figure.low, figure.high, figure.points] : [axis.key];
+  const numbers = values.flatMap((row) => keys.map((key) => row[key])).filter(isNumber);
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  if (axis.zero) return { zero: true, nice: true, padding: 0 };
+  return least >= 0 && most > 0 && least < 0.15 * most
+    ? { domain: [0, most * 1.04], nice: true, padding: 0 }
+    : { zero: false, nice: true, padding: room };
 }
 
 const colour = { field: 'colour', type: 'nominal', scale: null };

@@ -10,7 +10,7 @@ const light = {
   surface: '#ffffff',
   faint: '#efece6',
   band: '#f5f2ec',
-  series: ['#0072b2', '#c8550b', '#00825f', '#a3478a', '#8f6d00', '#4a7fb5', '#6d6d6d'],
+  series: ['#0072b2', '#c8550b', '#00825f', '#a3478a', '#8f6d00', '#2b3a4a', '#b3446c'],
   neutral: '#7d8590',
   outside: '#c2c4c6',
   warn: '#b3261e',
@@ -26,7 +26,7 @@ const dark = {
   surface: '#1a1e23',
   faint: '#252b31',
   band: '#20252b',
-  series: ['#5fb2ea', '#f0954f', '#45c49c', '#dd8fc4', '#dcbc4c', '#9cc6ee', '#b0b0b0'],
+  series: ['#5fb2ea', '#f0954f', '#45c49c', '#dd8fc4', '#dcbc4c', '#f2f4f6', '#ff9db0'],
   neutral: '#8b949e',
   outside: '#4d555e',
   warn: '#ff8a80',
@@ -35,10 +35,17 @@ const dark = {
 
 export const palettes = { light, dark };
 
-/** A colour for each value, in the order given; the last colour repeats when there are more values than colours. */
+const PLAIN = /^plain\b/;
+
+/**
+ * A colour for each value, in the order given; the last colour repeats when there are more values than colours. Plain decoding
+ * is grey wherever it stands beside something else.
+ */
 export function seriesColours(values, palette) {
-  const { series } = palette;
-  return new Map(values.map((value, index) => [value, series[Math.min(index, series.length - 1)]]));
+  const { series, neutral } = palette;
+  const coloured = values.filter((value) => !PLAIN.test(value));
+  const colourOf = (value) => series[Math.min(coloured.indexOf(value), series.length - 1)];
+  return new Map(values.map((value) => [value, PLAIN.test(value) && coloured.length > 0 ? neutral : colourOf(value) ?? series[0]]));
 }
 
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));

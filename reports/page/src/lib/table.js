@@ -4,6 +4,7 @@ import { cell, plural } from './format.js';
 import { toCsv } from './csv.js';
 import { rowTest } from './filter.js';
 import { pinColumns } from './pinned.js';
+import { scrollHint } from './scroll_hint.js';
 import { emsOf } from './table_need.js';
 
 const FIRST_ROWS = 100;
@@ -97,7 +98,7 @@ export function dataTable({ columns, rows, name, small = false, pinned = 1 }) {
         button('Download CSV', () => download(`${name}.csv`, 'text/csv', csv()), { class: 'quiet' }),
       ),
     ),
-    scroller,
+    scrollHint(scroller),
     more,
   );
 }

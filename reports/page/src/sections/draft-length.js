@@ -37,7 +37,7 @@ const tooltip = [
 
 export const draftLength = {
   id: 'draft-length',
-  heading: 'How many tokens to draft',
+  heading: 'What each draft length gains',
   present: (data) => rowsOf(data).length > 0,
   build(data) {
     const rows = rowsOf(data);

@@ -2,6 +2,8 @@
 //   { id, heading, present(data): is there anything to show?, build(data): its nodes, in order }
 import { summary } from './summary.js';
 import { schedule } from './schedule.js';
+import { memory } from './memory.js';
+import { uncertainty } from './uncertainty.js';
 import { heatmap } from './heatmap.js';
 import { space } from './space.js';
 import { draftLength } from './draft-length.js';
@@ -9,9 +11,8 @@ import { figureSections } from './figures.js';
 import { pareto } from './pareto.js';
 import { round } from './round.js';
 import { roofline } from './roofline.js';
-import { memory } from './memory.js';
-import { uncertainty } from './uncertainty.js';
 import { candidates } from './candidates.js';
+import { configuration } from './configuration.js';
 import { records } from './records.js';
 import { excluded } from './excluded.js';
 import { inputs } from './inputs.js';
@@ -20,6 +21,8 @@ import { notes } from './notes.js';
 export const sectionsOf = (data) => [
   { ...summary, heading: data.summary?.heading ?? summary.heading },
   schedule,
+  memory,
+  uncertainty,
   heatmap,
   space,
   draftLength,
@@ -27,9 +30,8 @@ export const sectionsOf = (data) => [
   pareto,
   round,
   roofline,
-  memory,
-  uncertainty,
   candidates,
+  configuration,
   records(data),
   excluded,
   inputs,

@@ -15,13 +15,14 @@ export const memory = {
   heading: 'Does it fit in memory?',
   present: (data) => placeable(data.memory?.parts, 'gb').length > 0,
   build({ memory: stated }) {
+    const { sentence: capacity } = stated;
     const limit = stated.limit_gb ?? undefined;
     const parts = placeable(stated.parts, 'gb');
     const used = parts.reduce((sum, part) => sum + part.gb, 0);
     const sentence = inWords(used, limit);
     const names = parts.map((part) => part.part);
     return [
-      element('p', {}, sentence),
+      element('p', {}, sentence, capacity && ` ${capacity}`),
       chart({
         id: 'memory-chart',
         title: 'Memory of one device, by part',

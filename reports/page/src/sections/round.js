@@ -71,8 +71,8 @@ function phasesOf(rows) {
 
 function phaseColours(phases, palette) {
   const [blue, orange, green, purple, gold, ...rest] = palette.series;
-  const known = { draft: orange, verify: blue, rollback: purple, sampling: green, host: palette.neutral };
-  const others = [gold, ...rest];
+  const known = { draft: orange, verify: blue, rollback: purple, host: palette.neutral, prompts: gold, 'target pass': green };
+  const others = [...rest];
   return new Map(phases.map((phase) => [phase, known[phase] ?? others.shift() ?? palette.neutral]));
 }
 

@@ -11,8 +11,8 @@ const columns = [
   { key: 'batch_to', title: 'To batch' },
   { key: 'draft_tokens', title: 'Draft tokens' },
   { key: 'shape', title: 'Shape' },
-  { key: 'speedup', title: 'Speed-up at the first', unit: '×', digits: 2 },
-  { key: 'speedup_to', title: 'Speed-up at the last', unit: '×', digits: 2 },
+  { key: 'least', title: 'Least speed-up', unit: '×', digits: 2 },
+  { key: 'greatest', title: 'Greatest speed-up', unit: '×', digits: 2 },
   { key: 'drafter', title: 'Drafter' },
 ];
 
@@ -25,7 +25,7 @@ const tooltip = [
 
 export const schedule = {
   id: 'schedule',
-  heading: 'When to switch speculation off',
+  heading: 'How many tokens to draft, by load',
   present: (data) => rowsOf(data).length > 0,
   build(data) {
     const rows = rowsOf(data);
@@ -33,12 +33,13 @@ export const schedule = {
     const asked = askedRanges(data).batch;
     const pieces = rows.flatMap((row) => piecesOf(row, asked));
     return [
-      element('p', {}, verdict),
+      verdict && element('p', {}, verdict),
+      scheduleTable(rows),
       chart({
         id: 'schedule-chart',
         title: 'Draft tokens by batch size',
         reading:
-          'Each step is a range of batch sizes; its height is the number of tokens to draft there, the label the speed-up at its first and last batch.',
+          'Each step is a range of batch sizes; its height is the number of tokens to draft there, the label the least and the greatest speed-up within.',
         alternative: `Step chart of draft tokens against batch size. ${verdict} ${rows.map(stepInWords).join('; ')}.`,
         columns,
         rows,
@@ -52,7 +53,6 @@ export const schedule = {
         measured: true,
         specification: ({ palette, inner }) => steps(rows, pieces, palette, inner),
       }),
-      scheduleTable(rows),
     ];
   },
 };
@@ -68,10 +68,10 @@ function sentence(rows) {
   return `Speculate up to batch ${number(off.batch_from - 1)}, with fewer draft tokens as the batch grows; from ${number(off.batch_from)} on, plain decoding is faster.`;
 }
 
-/** "1.66× to 1.10×": the speed-up at both ends of the range. */
+/** "1.10× to 1.66×": the least and the greatest speed-up of the range. */
 function speedupRange(row) {
-  const [first, last] = [times(row.speedup), times(row.speedup_to ?? row.speedup)];
-  return first === last ? first : `${first} to ${last}`;
+  const [least, greatest] = [times(row.least), times(row.greatest ?? row.least)];
+  return least === greatest ? least : `${least} to ${greatest}`;
 }
 
 const lengthText = (row) => `${number(row.draft_tokens)}${row.extrapolated ? ' (extrapolated)' : ''}`;
@@ -186,7 +186,7 @@ function scheduleTable(rows) {
     { title: 'Batch', numeric: true, cell: batchRange },
     { title: 'Draft tokens', numeric: true, cell: (row) => (row.draft_tokens === 0 ? 'off' : lengthText(row)) },
     ...(trees ? [{ title: 'Shape', cell: (row) => row.shape ?? '–' }] : []),
-    { title: 'Speed-up', numeric: true, cell: speedupRange },
+    { title: 'Speed-up', numeric: true, cell: (row) => (row.draft_tokens === 0 ? '–' : speedupRange(row)) },
     { title: 'Drafter', cell: (row) => (row.draft_tokens === 0 ? 'plain decoding' : (row.drafter ?? '–')) },
   ];
   const numeric = (column) => column.numeric && 'numeric';

@@ -16,7 +16,19 @@ export const space = {
   ],
 };
 
-const titleOf = (name) => name.replaceAll('_', ' ');
+const TITLES = {
+  tokens_per_s_device: 'tokens/s per device',
+  tokens_per_s_user: 'tokens/s per user',
+  tpot_ms: 'TPOT (ms)',
+  ttft_ms: 'TTFT (ms)',
+  itl_ms: 'ITL (ms)',
+  memory_gb: 'memory (GB)',
+  energy_j_per_token: 'J per token',
+  tokens_per_joule: 'tokens/J',
+  usd_per_million_tokens: '$ per million tokens',
+  speedup: 'speed-up',
+};
+const titleOf = (name) => TITLES[name] ?? name.replaceAll('_', ' ');
 const better = ({ by }) => (by.better === 'higher' ? (a, b) => a > b : (a, b) => a < b);
 
 /** Position in [0, 1] between the worst and the best of the values, by logarithm where all are above zero. */
@@ -29,7 +41,7 @@ function scaleOf(values, by) {
     const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
     return by.better === 'higher' ? share : 1 - share;
   };
-  return { low, high, place };
+  return { low, high, log, place };
 }
 
 const colourOf = (share, palette) => mixed(palette.faint, palette.diverging[4], share);
@@ -51,6 +63,7 @@ function heatMap(data) {
   const draw = ({ context, width, height: all, palette }) => {
     const [across, up] = sides();
     room = { width: (width - MARGIN.left - MARGIN.right) / across.values.length, height: (all - MARGIN.top - MARGIN.bottom) / up.values.length };
+    showScale(palette);
     context.clearRect(0, 0, width, all);
     for (const cell of map.cells) {
       const [x, y] = placed(cell);
@@ -72,6 +85,20 @@ function heatMap(data) {
       data.configurations[cell[3]],
     ];
   };
+  const scaleKey = element('div', { class: 'colour-scale' });
+  const showScale = (palette) => {
+    const [worst, finest] = by.better === 'higher' ? [scale.low, scale.high] : [scale.high, scale.low];
+    const gradient = `linear-gradient(to right, ${colourOf(0, palette)}, ${colourOf(1, palette)})`;
+    scaleKey.replaceChildren(
+      element(
+        'div',
+        { class: 'ends' },
+        element('span', {}, `${titleOf(by.column)} ${number(worst)}`),
+        element('span', { class: 'gradient', style: `background: ${gradient}`, 'aria-hidden': 'true' }),
+        element('span', {}, `${number(finest)}${scale.log ? ', on a log scale' : ''}`),
+      ),
+    );
+  };
   prepare();
   const best = map.cells.reduce((a, b) => (better(data)(b[2], a[2]) ? b : a));
   const shown = drawing({
@@ -91,6 +118,7 @@ function heatMap(data) {
     element('h3', {}, `Best ${titleOf(by.column)} over two axes`),
     element('p', {}, `Each cell holds the best of all points with these two values; darker is better (${by.better} is better).`),
     choiceOf('Axes', names, 0, choose),
+    scaleKey,
     shown.node,
   ];
 }

@@ -1,12 +1,13 @@
+// What stands behind the first screen: the sections of --explain.
 #include <algorithm>
-#include <sstream>
+#include <cmath>
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "reports/device_figures.h"
+#include "reports/explain.h"
 #include "reports/objective_text.h"
+#include "reports/passes_text.h"
 #include "reports/policy_figures.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
@@ -20,7 +21,6 @@
 namespace treeline::reports {
 namespace {
 
-constexpr std::size_t page_width = 110;
 constexpr std::size_t most_runners_up = 10;
 constexpr std::size_t most_excluded = 40;
 
@@ -29,20 +29,20 @@ std::string excluded(const sweeps::Answer& answer) {
     const std::vector<sweeps::Exclusion>& all = answer.result.excluded;
     for (std::size_t i = 0; i < std::min(all.size(), most_excluded); ++i) {
         const sweeps::Exclusion& exclusion = all[i];
-        text += text::wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), page_width, "  ") + "\n";
+        text += text::wrapped(fmt::format("Excluded: {}: {}.", exclusion.label, exclusion.reason), screen_width, "  ") + "\n";
     }
     if (all.size() > most_excluded) {
         text += fmt::format("{} more are excluded; --format json lists all with their reasons.\n", all.size() - most_excluded);
     }
-    return text.empty() ? text : text + "\n";
+    return text;
 }
 
 std::string configuration(const sweeps::Answer& answer) {
     text::FactList facts;
     for (const auto& [name, value] : configuration_of(answer)) {
-        facts.add(name, text::wrapped(value, page_width - 17, "                 "));
+        facts.add(name, text::wrapped(value, screen_width - 17, "                 "));
     }
-    return facts.text() + "\n";
+    return facts.text();
 }
 
 bool has_pool(const sweeps::Answer& answer) {
@@ -57,15 +57,48 @@ std::string pool(const sweeps::Answer& answer) {
     }
     const double share = answer.result.recommendation->candidates.front().decode_share_device;
     const double devices = sweeps::recommended_variant(answer).setup.platform.devices();
-    return text::wrapped(prefill_pool_sentence(share, devices), page_width) + "\n\n";
+    return text::wrapped(prefill_pool_sentence(share, devices), screen_width) + "\n";
 }
 
-std::string averages(const sweeps::Answer& answer) {
+/// The recommended configuration at each load of the traffic.
+std::string each_load(const sweeps::Recommendation& found) {
+    const sweeps::Candidate& best = found.candidates.front();
+    const sim::CompiledRound round = sim::compile_round(found.variants[best.variant].setup);
+    const bool batches = found.traffic.kind == sweeps::LoadKind::batch;
+    text::TextTable table({{batches                                               ? "Batch"
+                            : found.traffic.kind == sweeps::LoadKind::concurrency ? "In flight"
+                                                                                  : "Requests/s"},
+                           {"context"},
+                           {"share"},
+                           {"draft tokens"},
+                           {"in service"},
+                           {"waiting"},
+                           {"TPOT"},
+                           {"TTFT"}});
+    for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {
+        const sweeps::TrafficPoint& point = found.traffic.points[i];
+        const int speculation = best.plan.at(i);
+        const sweeps::SettledLoad settled = sweeps::settle(round, speculation, found.traffic.kind, point);
+        const sim::RoundEstimate served = sweeps::under_load(round, speculation, {found.traffic.kind, point.load}, settled,
+                                                             sim::evaluate(round, {speculation, settled.batch, point.context}));
+        table.add({text::short_text(point.load), text::short_text(point.context), text::percent_text(point.share),
+                   speculation <= 0 ? "off" : drafted_text(found.speculations, speculation, best.draft_tokens),
+                   text::fixed_text(settled.batch, 1), text::fixed_text(settled.queued, 1), text_of(served.time_per_token),
+                   served.first_token > Seconds(0.0) ? text_of(served.first_token) : ""});
+    }
+    for (const sweeps::UnservedLoad& load : found.unserved) {
+        table.add({text::short_text(load.point.load), text::short_text(load.point.context), "", "not served"});
+    }
+    return table.text();
+}
+
+/// Every figure over the load, and what the schedule does at each batch.
+std::string loads(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
     const sim::Device& device = sweeps::recommended_variant(answer).setup.platform.device;
     const bool steady = sweeps::recommended_variant(answer).setup.output_tokens > 0.0;
-    text::TextTable table({{"Mean over the traffic", text::Align::left}, {"plain"}, {"recommended"}});
+    text::TextTable table({{"Mean over the load", text::Align::left}, {"plain"}, {"recommended"}});
     const auto add = [&](const char* name, auto value_of) { table.add({name, value_of(found.plain), value_of(best)}); };
     const sweeps::Objective objective = answer.input.workload.objective;
     if (objective != sweeps::Objective::latency) {
@@ -103,27 +136,9 @@ std::string averages(const sweeps::Answer& answer) {
         [](const sweeps::Candidate& c) { return text::fixed_text(c.accept_length, 2) + (basis_text(c.basis)); });
     add("Break-even accept length", [](const sweeps::Candidate& c) { return text::fixed_text(c.break_even_accept_length, 2); });
     add("Wasted drafts", [](const sweeps::Candidate& c) { return text::percent_text(c.wasted_draft_share); });
-    return table.text() + "\n";
-}
-
-std::string schedule(const sweeps::Answer& answer) {
-    const sweeps::Recommendation& found = *answer.result.recommendation;
-    const sweeps::Schedule& schedule = found.schedule;
-    const bool loaded = answer.input.workload.traffic.kind != sweeps::LoadKind::batch;
-    text::TextTable table(
-        {{loaded ? "Running requests" : "Batch", text::Align::left}, {"draft tokens"}, {"speed-up over the range"}});
-    for (const sweeps::ScheduleEntry& entry : schedule.entries) {
-        table.add({entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
-                                                      : fmt::format("{} to {}", entry.batch_from, entry.batch_to),
-                   drafted_text(found.speculations, entry.speculation, entry.draft_tokens) + basis_text(entry.basis),
-                   fmt::format("{} to {}", text::ratio_text(entry.least), text::ratio_text(entry.greatest))});
-    }
-    return table.text() +
-           text::wrapped(fmt::format("Over the traffic this schedule reaches {}. {}",
-                                     gain_text(schedule.gain, answer.input.workload.objective), schedule_text(schedule)) +
-                             (schedule.steps.empty() ? "" : " " + steps_text(schedule)),
-                         page_width) +
-           "\n\n";
+    const std::string steps = found.speculate ? steps_text(found.schedule) : "";
+    return table.text() + text::wrapped(traffic_text(answer.input.workload.traffic), screen_width) + "\n" + pool(answer) +
+           "\n" + each_load(found) + (steps.empty() ? "" : text::wrapped(steps, screen_width) + "\n");
 }
 
 /// Every rollback and way of verifying with the recommended drafter; nothing if there is no choice.
@@ -149,7 +164,7 @@ std::string policies(const sweeps::Recommendation& found) {
                    text_of(c.time_per_token), text_of(c.peak_memory)});
     }
     const std::string why = policy_sentence(found);
-    return table.text() + (why.empty() ? "" : text::wrapped(why, page_width) + "\n") + "\n";
+    return table.text() + (why.empty() ? "" : text::wrapped(why, screen_width) + "\n");
 }
 
 std::string runners_up(const sweeps::Answer& answer) {
@@ -176,10 +191,21 @@ std::string runners_up(const sweeps::Answer& answer) {
         text += fmt::format("and {} more; --format csv lists all.\n", found.runners_up.size() - most_runners_up);
     }
     if (found.flip_accept_length) {
-        text += fmt::format("The first of them would do as well if the recommended drafter's accept length were {}.\n",
-                            text::fixed_text(*found.flip_accept_length, 2));
+        text += text::wrapped(flip_text(found), screen_width) + "\n";
     }
-    return text + "\n";
+    return text;
+}
+
+std::string joined(const std::vector<std::string>& blocks) {
+    std::string text;
+    for (const std::string& block : blocks) {
+        text += text.empty() || block.empty() ? block : "\n" + block;
+    }
+    return text;
+}
+
+std::string candidates(const sweeps::Answer& answer) {
+    return joined({runners_up(answer), policies(*answer.result.recommendation), excluded(answer)});
 }
 
 /// What each device can do at its best, if there are several.
@@ -187,7 +213,7 @@ std::string devices(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const std::vector<sweeps::DeviceChoice> choices = sweeps::best_of_each_device(found);
     if (choices.size() < 2) {
-        return "";
+        return "One device was priced; --device A,B compares several.\n";
     }
     std::vector<text::Column> columns = {
         {"Device", text::Align::left}, {"its best", text::Align::left}, {"draft tokens"}, {"gain"}, {"TPOT"}};
@@ -206,10 +232,11 @@ std::string devices(const sweeps::Answer& answer) {
                                                     : std::string(text::unknown_text),
                    text::percent_text(c.regret)});
     }
-    return table.text() + text::wrapped(device_sentence(answer.input.workload, found), page_width) + "\n\n";
+    return table.text() + text::wrapped(device_sentence(answer.input.workload, found), screen_width) + "\n";
 }
 
-std::string pareto(const sweeps::Recommendation& found) {
+std::string pareto(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
     text::TextTable table(
         {{"Pareto set", text::Align::left}, {"draft tokens"}, {"batch"}, {"tokens/s/user"}, {"tokens/s/device"}, {"speed-up"}});
     std::vector<sweeps::TradeoffPoint> front;
@@ -227,65 +254,129 @@ std::string pareto(const sweeps::Recommendation& found) {
                    text::short_text(point.tokens_per_second_user), text::short_text(point.tokens_per_second_device),
                    text::ratio_text(point.speedup)});
     }
-    return table.text() + (front.empty() ? "" : fmt::format("At context {}.\n", text::short_text(front.front().context))) +
-           "\n";
+    return table.text() + (front.empty() ? "" : fmt::format("At context {}.\n", text::short_text(front.front().context)));
 }
 
-std::string engine_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
-    const sweeps::Recommendation& found = *answer.result.recommendation;
-    const auto indented = [](const std::string& lines, const std::string& indent) {
-        std::string result;
-        std::istringstream stream(lines);
-        for (std::string line; std::getline(stream, line);) {
-            result.append(indent).append(line).append("\n");
-        }
-        return result;
-    };
+std::string engine_flags(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
     std::string text;
-    for (const engines::EngineFlags& flags : engines::engine_flags(found, engines)) {
+    for (const engines::EngineFlags& flags : engines::engine_flags(*answer.result.recommendation, engines)) {
         text += flags.engine + "\n" + indented(engines::pasted(flags), "  ");
-        text += flags.remark.empty() ? "" : "  " + text::wrapped("Note: " + flags.remark + ".", page_width - 2, "  ") + "\n";
+        text += flags.remark.empty() ? "" : "  " + text::wrapped("Note: " + flags.remark + ".", screen_width - 2, "  ") + "\n";
     }
-    return text.empty() ? "" : "To run it:\n" + text + "\n";
+    return text;
 }
 
-std::string uncertainty(const sweeps::Answer& answer) {
+std::string trust(const sweeps::Answer& answer) {
     if (!answer.interval) {
-        return answer.rejected ? text::wrapped(rejected_text(*answer.rejected), page_width) + "\n\n" : "";
+        return answer.rejected ? text::wrapped(rejected_text(*answer.rejected), screen_width) + "\n" : "";
     }
     std::string text;
     for (const std::string& sentence :
          trust_sentences(*answer.interval, answer.trust ? &*answer.trust : nullptr, answer.input.workload.objective)) {
-        text += text::wrapped(sentence, page_width) + "\n";
+        text += text::wrapped(sentence, screen_width) + "\n";
     }
-    text += "\n";
+    return text;
+}
+
+std::string sensitivity(const sweeps::Answer& answer) {
+    if (!answer.interval) {
+        return "";
+    }
     text::TextTable table({{"Uncertain input", text::Align::left}, {"gain from"}, {"to"}, {"range", text::Align::left}});
     for (const sweeps::Sensitivity& input : answer.interval->inputs) {
         table.add({input.input, text::ratio_text(input.low), text::ratio_text(input.high), input.range});
     }
-    return text + table.text() + "\n";
+    return table.text();
+}
+
+/// The recommended configuration, priced at one point of the load.
+struct PricedPoint {
+    sim::CompiledRound round;
+    sim::DesignPoint point;
+};
+
+PricedPoint priced_at(const sweeps::Answer& answer, const sweeps::TrafficPoint& traffic) {
+    const sweeps::Candidate& best = answer.result.recommendation->candidates.front();
+    return {sim::compile_round(sweeps::recommended_variant(answer).setup), {best.speculation, traffic.load, traffic.context}};
+}
+
+std::string where_text(const sim::DesignPoint& point) {
+    return fmt::format("At batch {} and context {}:\n", text::short_text(point.batch), text::short_text(point.context));
+}
+
+std::string operations(const sweeps::Answer& answer) {
+    const PricedPoint at = priced_at(answer, sweeps::typical_point(answer.result.recommendation->settled));
+    const bool speculates = answer.result.recommendation->speculate;
+    return where_text(at.point) + phases_text(sim::evaluate(at.round, at.point), speculates) + "\n" +
+           operations_text(sim::explain(at.round, at.point));
+}
+
+/// At the point of the load that needs most.
+std::string memory(const sweeps::Answer& answer) {
+    const sweeps::Traffic& settled = answer.result.recommendation->settled;
+    PricedPoint most = priced_at(answer, settled.points.front());
+    for (const sweeps::TrafficPoint& traffic : settled.points) {
+        const sim::DesignPoint point = {most.point.speculation, traffic.load, traffic.context};
+        if (sim::evaluate(most.round, point).memory > sim::evaluate(most.round, most.point).memory) {
+            most.point = point;
+        }
+    }
+    const sweeps::Capacity& capacity = answer.result.recommendation->capacity;
+    return where_text(most.point) + memory_text(sim::memory_parts(most.round, most.point), most.round.memory.capacity) +
+           fmt::format("The largest batch at context {} is {:.0f} without a drafter", text::short_text(capacity.context),
+                       std::floor(capacity.plain)) +
+           (answer.result.recommendation->speculate ? fmt::format(", {:.0f} with it in memory, and {:.0f} with its drafts.\n",
+                                                                  std::floor(capacity.off), std::floor(capacity.drafting))
+                                                    : ".\n");
+}
+
+std::string inputs(const sweeps::Answer& answer) {
+    std::string text = answer.result.recommendation ? configuration(answer) + "\n" : "";
+    text += "Inputs: " + provenance_summary(answer.input.provenance) + ".\n" + provenance_table(answer.input.provenance);
+    for (const std::string& note : answer.input.target.model.notes) {
+        text += text::wrapped("Note: " + note, screen_width, "  ") + "\n";
+    }
+    return text;
+}
+
+struct Section {
+    const char* name;
+    std::string (*text)(const sweeps::Answer& answer);  ///< null: engine_flags()
+};
+
+const std::vector<Section>& sections() {
+    static const std::vector<Section> all = {{"candidates", candidates}, {"pareto", pareto},   {"sensitivity", sensitivity},
+                                             {"trust", trust},           {"loads", loads},     {"memory", memory},
+                                             {"operations", operations}, {"devices", devices}, {"engine", nullptr},
+                                             {"inputs", inputs}};
+    return all;
 }
 
 }  // namespace
 
-std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
-    std::string text = answer.input.title.empty() ? "" : text::wrapped(answer.input.title, page_width) + "\n\n";
-    text += text::wrapped(sentence_of(answer), page_width) + "\n\n";
-    if (answer.result.recommendation) {
-        const sweeps::Recommendation& found = *answer.result.recommendation;
-        text += configuration(answer) + averages(answer) + pool(answer);
-        if (found.speculate) {
-            text += schedule(answer);
-        }
-        text += devices(answer) + policies(found) + runners_up(answer) + pareto(found) + uncertainty(answer) +
-                engine_table(answer, engines);
+std::vector<std::string> recommendation_sections() {
+    std::vector<std::string> names;
+    for (const Section& section : sections()) {
+        names.emplace_back(section.name);
     }
-    text += excluded(answer);
-    text += "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
-    for (const std::string& note : answer.input.target.model.notes) {
-        text += text::wrapped("Note: " + note, page_width, "  ") + "\n";
+    return names;
+}
+
+std::string recommendation_section(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
+                                   const std::string& name) {
+    if (!answer.result.recommendation) {
+        return name == "candidates" ? excluded(answer) : name == "inputs" ? inputs(answer) : "";
     }
-    return text;
+    const auto section =
+        std::find_if(sections().begin(), sections().end(), [&](const Section& each) { return each.name == name; });
+    return section->text == nullptr ? engine_flags(answer, engines) : section->text(answer);
+}
+
+std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
+                                 const Explain& explain) {
+    return explained_answer(explain, recommendation_sections(), first_screen(answer, engines),
+                            text::wrapped(sentence_of(answer), screen_width) + "\n",
+                            [&](const std::string& name) { return recommendation_section(answer, engines, name); });
 }
 
 }  // namespace treeline::reports

@@ -1,0 +1,212 @@
+// The first screen of `treeline recommend`: what to run and what that gains, how sure that is, and what to paste.
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "reports/objective_text.h"
+#include "reports/prefill_pool.h"
+#include "reports/recommend/own_engine.h"
+#include "reports/recommend/recommendation_output.h"
+#include "reports/shape_text.h"
+#include "reports/small_table.h"
+#include "reports/trust_text.h"
+#include "text/number_text.h"
+#include "text/table.h"
+#include "text/wording.h"
+
+namespace treeline::reports {
+namespace {
+
+constexpr std::size_t most_lines = 25, most_notes = 3, most_ranges = 6;
+
+std::string paragraph(const std::string& text) { return text.empty() ? "" : text::wrapped(text, screen_width) + "\n"; }
+
+std::string how_sure(const sweeps::Answer& answer) {
+    if (answer.interval) {
+        return paragraph(
+            gain_sentence(*answer.interval, answer.trust ? &*answer.trust : nullptr, answer.input.workload.objective));
+    }
+    return answer.rejected && answer.rejected->chances ? paragraph(chances_sentence(*answer.rejected->chances)) : "";
+}
+
+std::string flags_of(const std::vector<engines::EngineFlags>& engines) {
+    std::string text;
+    for (const engines::EngineFlags& flags : engines) {
+        text += flags.text.empty() ? paragraph(fmt::format("{} cannot run it: {}.", flags.engine, flags.remark))
+                                   : flags.engine + ":\n" + indented(engines::pasted(flags), "  ");
+    }
+    return text.empty() ? "" : "\n" + text;
+}
+
+std::string range_of(const sweeps::ScheduleEntry& entry) {
+    return entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
+                                              : fmt::format("{} to {}", entry.batch_from, entry.batch_to);
+}
+
+std::string gain_range(const sweeps::ScheduleEntry& entry) {
+    const std::string low = text::ratio_text(entry.least), high = text::ratio_text(entry.greatest);
+    return entry.speculation == 0 ? "" : low == high ? low : low + " to " + high;
+}
+
+/// Why the flags draft by another length than the headline.
+std::string lengths_text(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    return fmt::format("The flags follow these lengths, which gain {} over this load; {} is the best single length.",
+                       text::ratio_text(found.schedule.gain), found.candidates.front().draft_tokens);
+}
+
+std::string schedule(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    const std::vector<sweeps::ScheduleEntry>& entries = found.schedule.entries;
+    const bool loaded = answer.input.workload.traffic.kind != sweeps::LoadKind::batch;
+    const char* unit = loaded ? "Running requests" : "Batch";
+    if (!found.speculate || entries.empty()) {
+        return "";
+    }
+    text::TextTable table({{unit, text::Align::left}, {"draft tokens"}, {"speed-up (TPOT)"}});
+    for (std::size_t i = 0; i < std::min(most_ranges, entries.size()); ++i) {
+        table.add(
+            {range_of(entries[i]),
+             drafted_text(found.speculations, entries[i].speculation, entries[i].draft_tokens) + basis_text(entries[i].basis),
+             gain_range(entries[i])});
+    }
+    std::string text = "\n" + table.text();
+    if (entries.size() > most_ranges) {
+        text += fmt::format("and {} more ranges; --format json lists all.\n", entries.size() - most_ranges);
+    }
+    const int most = std::max_element(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+                         return a.draft_tokens < b.draft_tokens;
+                     })->draft_tokens;
+    return text + (most != found.candidates.front().draft_tokens ? paragraph(lengths_text(answer)) : "");
+}
+
+ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidate, const char* name) {
+    const sim::Device& device = sweeps::recommended_variant(answer).setup.platform.device;
+    ServerRow row{name, candidate.tokens_per_second_device, candidate.time_per_token, candidate.time_to_first_token, {}, {}, {},
+                  {}};
+    if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch) {
+        row.waiting = candidate.queued;
+    }
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    row.largest_batch = &candidate == &found.plain || !found.speculate ? found.capacity.plain : found.capacity.drafting;
+    if (answer.input.workload.objective == sweeps::Objective::energy) {
+        row.energy_per_token = candidate.energy_per_token;
+    }
+    if (device.price > DollarsPerSecond(0.0)) {
+        row.price_per_token = candidate.price_per_token;
+    }
+    return row;
+}
+
+std::string figures(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    std::vector<ServerRow> rows = {row_of(answer, found.plain, "plain")};
+    if (found.speculate) {
+        rows.push_back(row_of(answer, found.candidates.front(), "recommended"));
+    }
+    return "\n" + small_table(rows) + paragraph(capacity_text(found));
+}
+
+/// "128 requests in flight" or "batch 28", with the context.
+std::string point_text(const sweeps::TrafficPoint& point, sweeps::LoadKind kind) {
+    const std::string load = text::short_text(point.load);
+    return fmt::format("{} of context {}",
+                       kind == sweeps::LoadKind::batch         ? "batch " + load
+                       : kind == sweeps::LoadKind::concurrency ? load + " requests in flight"
+                                                               : load + " requests/s",
+                       text::short_text(point.context));
+}
+
+/// What of the load is not served, or is served without drafts.
+std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps::LoadKind kind) {
+    std::vector<std::string> notes;
+    if (found.saturation) {
+        notes.push_back(
+            fmt::format("{} requests/s are more than this can serve: plain decoding serves {}, the recommended configuration "
+                        "{}; the answer "
+                        "is about servers that are always full.",
+                        text::short_text(found.saturation->asked), text::short_text(found.saturation->plain),
+                        text::short_text(found.saturation->best)));
+    }
+    for (const sweeps::UnservedLoad& load : found.unserved) {
+        notes.push_back(fmt::format("Left out, since nothing serves it: {}: {}.", point_text(load.point, kind), load.reason));
+    }
+    std::vector<std::string> off;
+    for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {
+        if (found.speculate && found.candidates.front().plan.at(i) == sim::drafting_off) {
+            off.push_back(point_text(found.traffic.points[i], found.traffic.kind));
+        }
+    }
+    if (!off.empty()) {
+        notes.push_back(fmt::format("Nothing is drafted at {}, where drafts break a limit.", text::listed(off, "and")));
+    }
+    return notes;
+}
+
+/// What to know before running it, the most important first.
+std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& flags) {
+    std::vector<std::string> notes;
+    if (answer.result.recommendation) {
+        notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
+    }
+    const std::vector<sweeps::Exclusion>& excluded = answer.result.excluded;
+    if (!excluded.empty()) {
+        notes.push_back(fmt::format(
+            "Excluded: {}: {}{}.", excluded.front().label, excluded.front().reason,
+            excluded.size() > 1 ? fmt::format(" (and {} more: --explain candidates)", excluded.size() - 1) : std::string()));
+    }
+    if (!answer.result.recommendation) {
+        return notes;
+    }
+    const sim::RoundSetup& setup = sweeps::recommended_variant(answer).setup;
+    const sweeps::Candidate& best = answer.result.recommendation->candidates.front();
+    if (best.basis == sim::AcceptanceBasis::extrapolated) {
+        notes.push_back(fmt::format("Acceptance was measured only up to position {}; beyond, it is extrapolated.",
+                                    setup.acceptance.chain.measured_positions()));
+    } else if (best.basis == sim::AcceptanceBasis::upper_bound) {
+        notes.emplace_back("The accept length is an upper bound: the chains are assumed independent.");
+    }
+    if (has_prefill_pool(setup.platform.stack, setup.output_tokens)) {
+        notes.push_back(prefill_pool_sentence(best.decode_share_device, setup.platform.devices()));
+    }
+    for (const engines::EngineFlags& each : flags) {
+        if (!each.text.empty() && !each.remark.empty()) {
+            notes.push_back(fmt::format("{}: {}.", each.engine, each.remark));
+        }
+    }
+    const std::vector<std::string>& of_model = answer.input.target.model.notes;
+    notes.insert(notes.end(), of_model.begin(), of_model.end());
+    return notes;
+}
+
+std::size_t lines_of(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
+
+/// As many of the notes as there is room for.
+std::string shown_notes(const std::vector<std::string>& notes, std::size_t room) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most_notes, notes.size()); ++i) {
+        const bool labelled = notes[i].starts_with("Excluded:");
+        const std::string note = text::wrapped((labelled ? "" : "Note: ") + notes[i], screen_width, "  ") + "\n";
+        if (i == 0 || lines_of(text + note) <= room) {
+            text += note;
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string first_screen(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
+    std::string text = paragraph(sentence_of(answer));
+    std::vector<engines::EngineFlags> flags;
+    if (answer.result.recommendation) {
+        flags = own_engine_flags(answer, engines);
+        text += how_sure(answer) + flags_of(flags) + schedule(answer) + figures(answer) + paragraph(acceptance_text(answer));
+    }
+    const std::string more = more_text(recommendation_sections());
+    const std::size_t used = lines_of(text + more);
+    return text + shown_notes(notes_of(answer, flags), most_lines - std::min(most_lines, used)) + more;
+}
+
+}  // namespace treeline::reports
