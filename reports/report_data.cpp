@@ -127,13 +127,17 @@ Json metrics_of(const sweeps::Candidate& best, const ShownInterval& interval, co
     return metrics;
 }
 
-Json commands_of(const sweeps::Recommendation& recommendation, const std::vector<engines::Engine>& engines) {
+Json commands_of(const sweeps::Recommendation& recommendation, const std::vector<engines::EngineFlags>& others) {
     Json commands = Json::array();
-    for (const engines::EngineFlags& flags : engines::engine_flags(recommendation, engines)) {
+    const auto add = [&](const engines::EngineFlags& flags) {
         if (!flags.text.empty()) {
             commands.push_back({{"engine", flags.engine}, {"remark", flags.remark}, {"text", engines::pasted(flags)}});
         }
+    };
+    if (const std::optional<engines::EngineFlags> own = engines::engine_flags(recommendation)) {
+        add(*own);
     }
+    std::for_each(others.begin(), others.end(), add);
     return commands;
 }
 
@@ -269,7 +273,7 @@ Json report_data(const ReportInputs& inputs) {
                        {"metrics", metrics_of(best, shown_interval(interval, inputs.trust), inputs.workload)},
                        {"accept_length", best.accept_length},
                        {"break_even_accept_length", best.break_even_accept_length},
-                       {"commands", commands_of(recommendation, inputs.engines)}};
+                       {"commands", commands_of(recommendation, inputs.others)}};
     data["summary"]["note"] = traffic_text(inputs.workload.traffic);
     data["schedule_sentence"] = schedule_text(recommendation.schedule) +
                                 (recommendation.schedule.steps.empty() ? "" : " " + steps_text(recommendation.schedule));

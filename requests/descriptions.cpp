@@ -81,6 +81,17 @@ const sim::Stack* Descriptions::stack(json::Reader& at, std::string_view key, co
                 [&](const std::string& name) { return hardware::load_stack(catalogue_.hardware, name); });
 }
 
+const sim::Stack* Descriptions::stack_of_engine(json::Reader& at, std::string_view key, const std::string& engine) {
+    std::string name = engine;
+    if (const std::size_t version = engine.find('@'); version != std::string::npos) {
+        name = engine.substr(0, version);
+        const std::string wanted = name + "-" + engine.substr(version + 1);
+        name = hardware::nearest_version(hardware::stack_names(catalogue_.hardware), wanted).value_or(name);
+    }
+    return find(stacks_, at, key, name,
+                [&](const std::string& stack) { return hardware::load_stack(catalogue_.hardware, stack); });
+}
+
 const sim::ExpertKernels* Descriptions::expert_kernels(json::Reader& at, std::string_view key) {
     return find(expert_kernels_, at, key, at.text(key),
                 [&](const std::string& name) { return hardware::load_expert_kernels(catalogue_.hardware, name); });

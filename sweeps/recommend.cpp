@@ -35,6 +35,7 @@ Variant plain_variant(const Variant& variant) {
     Variant plain = variant;
     plain.labels.drafter = "plain decoding";
     plain.labels.rollback.clear();
+    plain.problem.clear();
     plain.origin.drafter.reset();
     plain.setup.drafter = sim::NoDrafter{};
     plain.setup.acceptance = {};
@@ -56,6 +57,10 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
 
 Prepared prepare(const Variant& variant, const Workload& workload) {
     Prepared prepared;
+    if (!variant.problem.empty()) {
+        prepared.problem = variant.problem;
+        return prepared;
+    }
     if (!variant.plain()) {
         const std::vector<std::string> problems = problems_of(variant.setup);
         if (!problems.empty()) {
@@ -235,12 +240,15 @@ Candidate plain_on_same_platform(const Recommendation& recommendation, const std
     return {};
 }
 
-/// Those of them that are chains; plain decoding is one.
-std::vector<int> chains_of(const std::vector<int>& runnable, const std::vector<sim::Speculation>& speculations) {
-    std::vector<int> chains;
-    std::copy_if(runnable.begin(), runnable.end(), std::back_inserter(chains),
-                 [&](int i) { return sim::is_chain(speculations[static_cast<std::size_t>(i)]); });
-    return chains;
+/// Those of them that one server may change between as its batch does; plain decoding is always named.
+std::vector<int> switchable(const std::vector<int>& runnable, const std::vector<sim::Speculation>& speculations,
+                            Switching switching, int best) {
+    const auto chain = [&](int i) { return sim::is_chain(speculations[static_cast<std::size_t>(i)]); };
+    const bool fixed = switching == Switching::nothing || (switching == Switching::lengths && !chain(best));
+    std::vector<int> all;
+    std::copy_if(runnable.begin(), runnable.end(), std::back_inserter(all),
+                 [&](int i) { return switching == Switching::shapes || (fixed ? i == 0 || i == best : chain(i)); });
+    return all;
 }
 
 }  // namespace
@@ -291,11 +299,9 @@ RecommendationResult recommend(const Workload& workload, unsigned threads) {
     answer.speculate = best.draft_tokens > 0;
     answer.plain = plain_on_same_platform(answer, prepared, workload);
     const sim::CompiledRound& round = prepared[best.variant].round;
-    const std::vector<int> all = runnable(round);
-    const std::vector<int> chains = chains_of(all, workload.speculations);
-    answer.schedule = schedule_for(round, all, workload, largest_scheduled_batch);
-    answer.chain_schedule =
-        chains.size() == all.size() ? answer.schedule : schedule_for(round, chains, workload, largest_scheduled_batch);
+    const Switching switching = answer.variants[best.variant].switching;
+    answer.schedule = schedule_for(round, switchable(runnable(round), workload.speculations, switching, best.speculation),
+                                   workload, largest_scheduled_batch);
     answer.settled = settled_on(round, best.speculation, workload.traffic);
     answer.tradeoffs = tradeoffs_of(prepared, answer.settled);
     if (answer.speculate && !answer.runners_up.empty()) {

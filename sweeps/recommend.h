@@ -88,8 +88,7 @@ struct Recommendation {
     Candidate plain;                             ///< plain decoding on the recommended platform
     bool speculate = false;                      ///< false when plain decoding wins
     Traffic settled;                             ///< the traffic in batches: those at which the recommendation serves its loads
-    Schedule schedule;                           ///< of the recommended variant
-    Schedule chain_schedule;                     ///< the same with chains only, for engines without trees
+    Schedule schedule;                           ///< of the recommended variant, of what its server can change between
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
     /// The mean accept length of the recommended drafter at which, other things equal, the best runner-up would be as good.

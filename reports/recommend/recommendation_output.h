@@ -15,13 +15,12 @@ namespace treeline::reports {
 /// What to do, in one sentence.
 std::string sentence_of(const sweeps::Answer& answer);
 
-std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines);
-/// `engines`: those whose flags are shown.
+std::string recommendation_table(const sweeps::Answer& answer);
 /// Format "treeline-recommendation", version 1; "input" repeats the workload file.
-nlohmann::ordered_json recommendation_json(const sweeps::Answer& answer, const nlohmann::ordered_json& input,
-                                           const std::vector<engines::Engine>& engines);
+nlohmann::ordered_json recommendation_json(const sweeps::Answer& answer, const nlohmann::ordered_json& input);
 /// The data of the report's page (reports/html.h), studies included. If nothing meets the limits, the page says why.
-nlohmann::ordered_json report_page_data(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines);
+/// `others` are flags of further engines, shown beside those of the one that was priced.
+nlohmann::ordered_json report_page_data(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others = {});
 /// One line per candidate that meets the limits, best first.
 std::string recommendation_csv(const sweeps::Answer& answer);
 

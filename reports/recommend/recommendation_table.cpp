@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "reports/policy_figures.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
+#include "reports/recommend/engines_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "reports/trust_text.h"
@@ -231,24 +231,6 @@ std::string pareto(const sweeps::Recommendation& found) {
            "\n";
 }
 
-std::string engine_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
-    const sweeps::Recommendation& found = *answer.result.recommendation;
-    const auto indented = [](const std::string& lines, const std::string& indent) {
-        std::string result;
-        std::istringstream stream(lines);
-        for (std::string line; std::getline(stream, line);) {
-            result.append(indent).append(line).append("\n");
-        }
-        return result;
-    };
-    std::string text;
-    for (const engines::EngineFlags& flags : engines::engine_flags(found, engines)) {
-        text += flags.engine + "\n" + indented(engines::pasted(flags), "  ");
-        text += flags.remark.empty() ? "" : "  " + text::wrapped("Note: " + flags.remark + ".", page_width - 2, "  ") + "\n";
-    }
-    return text.empty() ? "" : "To run it:\n" + text + "\n";
-}
-
 std::string uncertainty(const sweeps::Answer& answer) {
     if (!answer.interval) {
         return answer.rejected ? text::wrapped(rejected_text(*answer.rejected), page_width) + "\n\n" : "";
@@ -268,7 +250,7 @@ std::string uncertainty(const sweeps::Answer& answer) {
 
 }  // namespace
 
-std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
+std::string recommendation_table(const sweeps::Answer& answer) {
     std::string text = answer.input.title.empty() ? "" : text::wrapped(answer.input.title, page_width) + "\n\n";
     text += text::wrapped(sentence_of(answer), page_width) + "\n\n";
     if (answer.result.recommendation) {
@@ -277,8 +259,8 @@ std::string recommendation_table(const sweeps::Answer& answer, const std::vector
         if (found.speculate) {
             text += schedule(answer);
         }
-        text += devices(answer) + policies(found) + runners_up(answer) + pareto(found) + uncertainty(answer) +
-                engine_table(answer, engines);
+        text +=
+            devices(answer) + policies(found) + runners_up(answer) + pareto(found) + uncertainty(answer) + flags_text(found);
     }
     text += excluded(answer);
     text += "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
