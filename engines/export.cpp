@@ -248,8 +248,7 @@ Exported check(const ExportInput& input, ExportKind kind) {
     const double output = input.variant.setup.output_tokens > 0.0 ? input.variant.setup.output_tokens : 128.0;
     std::string text = "# Run once against the server with the drafter and once without it. Promised by treeline recommend:\n";
     std::set<double> batches;
-    for (const sweeps::TrafficPoint& point :
-         sweeps::settled_on(input.round, input.best.speculation, input.workload.traffic).points) {
+    for (const sweeps::TrafficPoint& point : sweeps::settled_on(input.round, input.best.plan, input.workload.traffic).points) {
         batches.insert(std::max(1.0, std::round(point.load)));
     }
     for (const double batch : batches) {
@@ -302,8 +301,12 @@ Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& re
             {fmt::format("--export {}: needs a recommendation that drafts chains on a GPU, and this one {}", name_of(kind),
                          recommendation.speculate ? "drafts otherwise" : "does not speculate")});
     }
-    ExportInput input{recommendation, workload, best, variant, sim::compile_round(variant.setup)};
-    for (const sweeps::TrafficPoint& point : workload.traffic.points) {
+    sweeps::Workload served = workload;  // without the loads that nobody serves
+    if (!recommendation.traffic.points.empty()) {
+        served.traffic = recommendation.traffic;
+    }
+    ExportInput input{recommendation, served, best, variant, sim::compile_round(variant.setup)};
+    for (const sweeps::TrafficPoint& point : served.traffic.points) {
         input.context += point.context * point.share;
     }
     switch (kind) {

@@ -115,6 +115,9 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     plan.requests = recommendation.settled.points.empty() ? 1.0 : sweeps::largest_batch_of(recommendation.settled);
     plan.checkpoints = checkpoints_of(variant);
     plan.remarks = plan.checkpoints.remarks;
+    if (plan.platform.memory_utilisation != plan.platform.stack.memory_utilisation) {
+        plan.memory_utilisation = plan.platform.memory_utilisation;
+    }
     if (recommendation.speculate) {
         const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(best.speculation)];
         for (const std::string& problem :

@@ -134,6 +134,20 @@ std::vector<sim::OperationLaunches> read_launch_factors(Reader reader) {
     return factors;
 }
 
+std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
+    std::vector<sim::MemoryReserve> reserves;
+    for (Reader& reader : stack.objects("memory_reserves")) {
+        sim::MemoryReserve reserve;
+        reserve.below = reader.has("below") ? reader.bytes("below") : Bytes(std::numeric_limits<double>::infinity());
+        reserve.base = reader.bytes("base", json::Zero::allowed);
+        reserve.per_rank = reader.has("per_rank") ? reader.bytes("per_rank", json::Zero::allowed) : Bytes(0.0);
+        reserve.with_drafter = reader.has("with_drafter") ? reader.bytes("with_drafter", json::Zero::allowed) : Bytes(0.0);
+        reader.finish();
+        reserves.push_back(reserve);
+    }
+    return reserves;
+}
+
 sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
     sim::CalibratedNumbers numbers;
     numbers.kernel_startup = reader.seconds("kernel_startup", json::Zero::allowed);
@@ -290,6 +304,9 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.expert_speed = reader.ratio("expert_speed", 0.1, 10.0);
     }
     stack.time_factor = factor_or("time_factor", 1.0);
+    if (reader.has("step_error")) {
+        stack.step_error = reader.ratio("step_error", 0.001, 1.0);
+    }
     if (reader.has("calibrated")) {
         stack.calibrated = read_calibrated_numbers(reader.object("calibrated"));
     }
@@ -300,6 +317,13 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     if (reader.flag_or("whole_prompts", false)) {
         stack.prefill_tokens = std::numeric_limits<double>::infinity();
+    }
+    if (reader.has("memory_utilisation")) {
+        stack.memory_utilisation = reader.ratio("memory_utilisation", 0.01, 1.0);
+    }
+    stack.memory_share_of = reader.choice_or("memory_share_of", sim::MemoryShare::device);
+    if (reader.has("memory_reserves")) {
+        stack.memory_reserves = read_memory_reserves(reader);
     }
     stack.score_bytes = reader.has("score_bytes") ? reader.bytes("score_bytes", Zero::allowed) : Bytes(0.0);
     stack.score_traffic = reader.has("score_traffic") ? reader.bytes("score_traffic", Zero::allowed) : Bytes(0.0);

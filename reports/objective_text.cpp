@@ -133,6 +133,10 @@ std::string limit_text(sweeps::Limit limit) {
             return "the minimum gain";
         case sweeps::Limit::load:
             return "the token budget of a step";
+        case sweeps::Limit::first_token_growth:
+            return "the limit on the growth of TTFT";
+        case sweeps::Limit::waiting:
+            return "the limit on requests that wait";
     }
     return {};
 }

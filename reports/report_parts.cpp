@@ -101,8 +101,8 @@ Json schedule_rows(const sweeps::Recommendation& recommendation) {
                         {"batch_to", entry.batch_to},
                         {"draft_tokens", entry.draft_tokens},
                         {"shape", shape_text(recommendation, entry.speculation, entry.basis)},
-                        {"speedup", entry.speedup_from},
-                        {"speedup_to", entry.speedup_to},
+                        {"speedup", entry.least},
+                        {"speedup_to", entry.greatest},
                         {"extrapolated", entry.basis == sim::AcceptanceBasis::extrapolated},
                         {"drafter", entry.draft_tokens > 0 ? drafter : ""}});
     }

@@ -66,6 +66,7 @@ const std::vector<KeyFlag>& point_flags() {
         {"--mode", "MODE", "platform.mode", help_of(platform_keys::mode)},
         {"--prefill", "POLICY", "platform.prefill", help_of(platform_keys::prefill)},
         {"--token-budget", "TOKENS", "platform.token_budget", help_of(platform_keys::token_budget)},
+        {"--memory-utilisation", "SHARE", "platform.memory_utilisation", help_of(platform_keys::memory_utilisation)},
         {"--drafter", "NAME|KIND|JSON", "drafter", "Drafter (default: plain decoding): " + drafter_choices(), nullptr},
         {"--acceptance", "RATE", "drafter.acceptance",
          "Acceptance rate of a draft token, a list by position (0.8,0.65,0.5), or a measurement's file", nullptr},

@@ -151,6 +151,9 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
             }
         }
         read_prefill(at, platform.stack);
+        if (at.has(platform_keys::memory_utilisation)) {
+            platform.memory_utilisation = read(at, platform_keys::memory_utilisation);
+        }
         platform.mode = at.has(platform_keys::mode) ? read_mode(at, platform_keys::mode) : sweeps::default_mode(platform);
     }
     check_mode(at, platform, descriptions);

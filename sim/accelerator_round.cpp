@@ -105,7 +105,7 @@ fpga::TreeWork describe_draft(const TurnInputs& inputs, const Speculation& specu
     }
     const DraftTree tree = inputs.trees.build(speculation.shape);
     fpga::TreeWork work = fpga::tree_work(tree, inputs.accelerator.design.ssm.rules, inputs.options.plan);
-    row.speculates = 1.0;
+    row.speculates = row.holds_drafter = 1.0;
     row.draft_tokens = tree.nodes();
     row.depth = tree.depth();
     row.branched = tree.nodes() > tree.depth() ? 1.0 : 0.0;
@@ -165,7 +165,8 @@ MemoryModel memory_of(const TurnInputs& inputs) {
     memory.draft_weights = weights(inputs.drafter);
     memory.target_state = state(inputs.target);
     memory.draft_state = state(inputs.drafter);
-    memory.capacity = inputs.accelerator.board.memory;
+    memory.capacity = memory.plain_capacity =
+        std::min(inputs.accelerator.board.memory, inputs.setup.platform.memory_limit.value_or(Bytes(unlimited)));
     return memory;
 }
 
@@ -213,6 +214,7 @@ CompiledRound compile_turns(const RoundSetup& setup) {
     for (const Speculation& speculation : setup.speculations) {
         round.rows.push_back(row_of(inputs, speculation));
     }
+    add_off_row(round);
     round.memory = memory_of(inputs);
     round.prefill = prompt_pass(inputs.accelerator, inputs.target);
     round.draft_prefill = prompt_pass(inputs.accelerator, inputs.drafter);

@@ -19,7 +19,8 @@ struct PrefillMemory {
 };
 
 /// Peak memory of one device: weights + captured graphs + workspace + b·(states and caches of a row) + caches that all
-/// sequences share + activations and logits, of a round or of the prompts, whichever needs more.
+/// sequences share + activations and logits, of a round or of the prompts, whichever needs more. A row that does not hold the
+/// drafter (RowConstants::holds_drafter) is that of a server without it.
 struct MemoryConstants {
     Bytes target_weights, draft_weights, reserved;
     Bytes per_graph;                  ///< one captured graph, whatever the batch
@@ -28,7 +29,12 @@ struct MemoryConstants {
     Bytes logits_per_token;           ///< fp32 logits
     Bytes activations_per_token;      ///< widest pair of layer inputs and outputs
     PrefillMemory prefill;
-    Bytes capacity;
+    Bytes capacity;        ///< what the engine may take of the device (Stack::memory_share_of)
+    Bytes plain_capacity;  ///< the same without a drafter
+
+    [[nodiscard]] Bytes capacity_of(const RowConstants& row) const {
+        return row.holds_drafter > 0.0 ? capacity : plain_capacity;
+    }
 };
 struct MemoryModel : MemoryConstants {
     std::vector<CacheTerm> target_caches, draft_caches;
@@ -45,7 +51,7 @@ struct SequenceMemory {
 
 /// States of one sequence, with the copies that its rollback needs.
 inline Bytes state_memory(const MemoryConstants& memory, const RowConstants& row) {
-    return memory.target_state * row.target_states + memory.draft_state * row.draft_states +
+    return memory.target_state * row.target_states + memory.draft_state * (row.draft_states * row.holds_drafter) +
            memory.replay_per_token * row.cached_activations;
 }
 
@@ -81,11 +87,11 @@ inline Bytes prefix_memory(const std::vector<CacheTerm>& caches, double tokens) 
 
 inline SequenceMemory sequence_memory(const MemoryModel& memory, const RowConstants& row, double context) {
     SequenceMemory sequence{state_memory(memory, row), cache_memory(memory.target_caches, row, context),
-                            cache_memory(memory.draft_caches, row, context), Bytes(0.0)};
+                            cache_memory(memory.draft_caches, row, context) * row.holds_drafter, Bytes(0.0)};
     const double prefix = context < memory.shared_prefix ? context : memory.shared_prefix;
     if (prefix > 0.0) {
         const Bytes of_target = prefix_memory(memory.target_caches, prefix);
-        const Bytes of_drafter = prefix_memory(memory.draft_caches, prefix);
+        const Bytes of_drafter = prefix_memory(memory.draft_caches, prefix) * row.holds_drafter;
         sequence.target_cache -= of_target;
         sequence.draft_cache -= of_drafter;
         sequence.shared = of_target + of_drafter;
@@ -97,8 +103,8 @@ inline Bytes peak_memory(const MemoryConstants& memory, const RowConstants& row,
                          const SequenceMemory& sequence) {
     const Bytes round = round_activations(memory, row, batch);
     const Bytes prompts = prompt_activations(memory.prefill, batch, context);
-    return memory.target_weights + memory.draft_weights + memory.reserved + memory.per_graph * row.graphs + row.turn.workspace +
-           sequence.own() * batch + sequence.shared + (prompts > round ? prompts : round);
+    return memory.target_weights + memory.draft_weights * row.holds_drafter + memory.reserved + memory.per_graph * row.graphs +
+           row.turn.workspace + sequence.own() * batch + sequence.shared + (prompts > round ? prompts : round);
 }
 
 inline Bytes peak_memory(const MemoryModel& memory, const RowConstants& row, double batch, double context) {

@@ -1,5 +1,7 @@
 #include "sim/platform.h"
 
+#include <algorithm>
+
 namespace treeline::sim {
 
 const Interconnect* link_of(const Platform& platform) { return link_between(platform, platform.devices()); }
@@ -14,6 +16,22 @@ const Interconnect* link_between(const Platform& platform, double ranks) {
         }
     }
     return nullptr;
+}
+
+double memory_utilisation_of(const Platform& platform, bool has_drafter) {
+    const Stack& stack = platform.stack;
+    if (platform.memory_utilisation || stack.memory_utilisation) {
+        return platform.memory_utilisation ? *platform.memory_utilisation : *stack.memory_utilisation;
+    }
+    const Bytes memory = platform.device.memory;
+    for (const MemoryReserve& reserve : stack.memory_reserves) {
+        if (memory < reserve.below) {
+            const Bytes kept =
+                reserve.base + reserve.per_rank * platform.ranks + (has_drafter ? reserve.with_drafter : Bytes(0.0));
+            return std::max(0.01, 1.0 - kept / memory);
+        }
+    }
+    return 1.0;
 }
 
 }  // namespace treeline::sim

@@ -36,9 +36,11 @@ struct Platform {
     Stack stack;
     double ranks = 1.0;  ///< of tensor parallelism
     CostMode mode = CostMode::roofline;
-    std::string interconnect = {};                ///< name of the link to use; empty = the fastest that joins all ranks
-    std::optional<Accelerator> accelerator = {};  ///< what `device` summarises, where it is one
-    Parallelism parallel = {};                    ///< beside the `ranks` of tensor parallelism
+    std::string interconnect = {};                  ///< name of the link to use; empty = the fastest that joins all ranks
+    std::optional<Accelerator> accelerator = {};    ///< what `device` summarises, where it is one
+    Parallelism parallel = {};                      ///< beside the `ranks` of tensor parallelism
+    std::optional<double> memory_utilisation = {};  ///< in place of the stack's
+    std::optional<Bytes> memory_limit = {};         ///< of one device, where the user states less than the engine may take
 
     /// Devices that serve the model together.
     [[nodiscard]] double devices() const { return devices_of(ranks, parallel); }
@@ -49,6 +51,10 @@ struct Platform {
     /// Whether measured kernels price its operations.
     [[nodiscard]] bool by_laws() const { return mode == CostMode::calibrated; }
 };
+
+/// The share of the device's memory that the engine takes here (Stack::memory_share_of says of what), as its own flag states
+/// it: the platform's, the stack's, or what its reserves leave. 1 where the stack knows none.
+double memory_utilisation_of(const Platform& platform, bool has_drafter);
 
 /// An accelerator as a platform: device_of(), on_chip_stack(), CostMode::cycles.
 Platform platform_of(Accelerator accelerator);

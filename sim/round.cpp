@@ -38,6 +38,9 @@ Bytes widest_activation(const CompiledPass& pass) {
     return widest;
 }
 
+/// Engines size what lies outside of their pools for chunks of so many tokens at most.
+constexpr double most_tokens_outside = 16384.0;
+
 /// Memory of a pass over prompts: the widest activations of a token and, depending on the stack, its logits and one layer's
 /// scores (query heads of a rank times the prompt's keys).
 PrefillMemory prefill_memory(const RoundSetup& setup, const CompiledPass& prefill, Bytes logits_per_token) {
@@ -67,6 +70,24 @@ Platform platform_of_drafter(Platform platform) {
     return platform;
 }
 
+/// What of the device the engine may take. Where its share is not one of everything, what lies outside of the share counts as
+/// what reading the largest chunk of prompts needs, beside what the device reserves.
+Bytes capacity_for(const Platform& platform, bool has_drafter, const MemoryConstants& memory) {
+    const Bytes device = platform.device.memory;
+    const double share = memory_utilisation_of(platform, has_drafter);
+    const double chunk = std::min(memory.prefill.tokens, most_tokens_outside);
+    const Bytes outside = memory.reserved + memory.per_graph + memory.prefill.per_token * chunk;
+    Bytes capacity = device * share;
+    if (platform.stack.memory_share_of == MemoryShare::pools) {
+        capacity = std::min(device, capacity + outside);
+    } else if (platform.stack.memory_share_of == MemoryShare::leftover) {
+        const Bytes weights = memory.target_weights + (has_drafter ? memory.draft_weights : Bytes(0.0));
+        const Bytes fixed = std::min(device, weights + outside);
+        capacity = fixed + (device - fixed) * share;
+    }
+    return std::min(capacity, platform.memory_limit.value_or(capacity));
+}
+
 MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, const CompiledPass& target_pass,
                          const CompiledPass& prefill) {
     const double ranks = setup.platform.ranks;
@@ -79,7 +100,6 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     memory.draft_weights = added_weights(drafter, draft_platform.ranks, draft_platform.parallel);
     memory.reserved = setup.platform.device.reserved;
     memory.per_graph = setup.platform.stack.memory_per_graph;
-    memory.capacity = setup.platform.device.memory;
     memory.target_state = target.state * stage;
     memory.replay_per_token = target.replay_per_token * stage;
     memory.logits_per_token = Bytes(4.0 * static_cast<double>(setup.target.vocabulary_size) / ranks);
@@ -100,6 +120,8 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
             caches_of(*drafter.inner.model, drafter.inner.precision, draft_platform.ranks, draft_platform.parallel);
         memory.draft_caches.insert(memory.draft_caches.end(), inner.begin(), inner.end());
     }
+    memory.plain_capacity = capacity_for(setup.platform, false, memory);
+    memory.capacity = capacity_for(setup.platform, !std::holds_alternative<NoDrafter>(setup.drafter), memory);
     return memory;
 }
 
@@ -288,6 +310,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
     for (const Speculation& speculation : setup.speculations) {
         append_row({setup, drafter, rollback, trees}, speculation, round);
     }
+    add_off_row(round);
     if (setup.platform.mode != CostMode::hoi) {
         const Stack& stack = setup.platform.stack;
         const Seconds drafter_states = stack.eager_launch * (stack.calls_per_draft_layer * recurrent_layers(drafter));

@@ -107,21 +107,36 @@ struct RoundConstants {
     DollarsPerSecond price;  ///< of all ranks
 };
 
+/// In place of a speculation's number: nothing is drafted, but the drafter stays in memory (a schedule's "off"). Plain
+/// decoding, number 0, is that of a server without it.
+inline constexpr int drafting_off = -1;
+
 struct CompiledRound : RoundConstants {
     std::array<CompiledPass, pass_count> passes;
     CompiledPass prefill, draft_prefill;
     std::vector<RoundRow> rows;  ///< one for each speculation, in the order of the setup
+    RoundRow off;                ///< of drafting_off
     std::vector<RoundStep> steps;
     MemoryModel memory;
 
     [[nodiscard]] const CompiledPass& pass(PassId id) const { return passes[static_cast<std::size_t>(id)]; }
     [[nodiscard]] CompiledPass& pass(PassId id) { return passes[static_cast<std::size_t>(id)]; }
-    [[nodiscard]] const RoundRow& row(int speculation) const { return rows[static_cast<std::size_t>(speculation)]; }
+    [[nodiscard]] const RoundRow& row(int speculation) const {
+        return speculation == drafting_off ? off : rows[static_cast<std::size_t>(speculation)];
+    }
     /// Whether a speculation can be evaluated.
     [[nodiscard]] bool runs(int speculation) const {
         return static_cast<std::size_t>(speculation) < rows.size() && row(speculation).problem.empty();
     }
 };
+
+/// CompiledRound::off, once the row of plain decoding is there.
+inline void add_off_row(CompiledRound& round) {
+    if (!round.rows.empty()) {
+        round.off = round.rows.front();
+        round.off.holds_drafter = round.off.draft_states = 1.0;
+    }
+}
 
 /// Compiles a setup that has no problems; on an accelerator, with compile_turns() (sim/accelerator_round.h).
 CompiledRound compile_round(const RoundSetup& setup);
@@ -294,7 +309,7 @@ inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& ro
     RoundEstimate estimate = round.stages > 1.0 ? finish_times<true>(round, row, row.accept_length(), sequences, totals)
                                                 : finish_times<false>(round, row, row.accept_length(), sequences, totals);
     estimate.memory = peak_memory(round.memory, row, sequences.of_group, context);
-    estimate.fits = estimate.memory <= round.memory.capacity;
+    estimate.fits = estimate.memory <= round.memory.capacity_of(row);
     return estimate;
 }
 

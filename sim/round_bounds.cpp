@@ -150,8 +150,8 @@ EstimateBounds bounds_of(const CompiledRound& round, int speculation, const Poin
     bound_money(round, row, low, high, totals, bounds);
     bounds.least.memory = peak_memory(round.memory, row, low.sequences.of_group, box.least_context);
     bounds.most.memory = peak_memory(round.memory, row, high.sequences.of_group, box.most_context);
-    bounds.least.fits = bounds.least.memory <= round.memory.capacity;
-    bounds.most.fits = bounds.most.memory <= round.memory.capacity;
+    bounds.least.fits = bounds.least.memory <= round.memory.capacity_of(row);
+    bounds.most.fits = bounds.most.memory <= round.memory.capacity_of(row);
     return bounds;
 }
 

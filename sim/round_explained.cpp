@@ -72,7 +72,7 @@ std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoi
     const bool reading = prompts > round_activations(memory, row, sequences);
     std::vector<MemoryPart> parts = {
         {"target weights", memory.target_weights},
-        {"drafter weights", memory.draft_weights},
+        {"drafter weights", memory.draft_weights * row.holds_drafter},
         {"target key-value cache", sequence.target_cache * sequences},
         {"drafter key-value cache", sequence.draft_cache * sequences},
         {"key-value caches of what all sequences share", sequence.shared},

@@ -234,7 +234,7 @@ void RoundGrid::evaluate(std::size_t index, const TileWork& work, EstimateColumn
         add_columns(*unique.pass, use.phase, use.runs, *totals, size, round);
     }
     estimates.size = size;
-    estimates.capacity = round_->memory.capacity.value();
+    estimates.capacity = round_->memory.capacity_of(compiled).value();
     estimates.accept_length = compiled.accept_length();
     if (round_->stages > 1.0) {
         finish_columns<true>(*round_, compiled, block.all.device, block.of_group.device, block.of_pass.device, round,

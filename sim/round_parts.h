@@ -67,8 +67,9 @@ struct TurnPass {
 
 /// The plain numbers of a RoundRow, which loops over points copy.
 struct RowConstants {
-    double speculates = 0.0;    ///< 1, or 0 for plain decoding
-    double draft_tokens = 0.0;  ///< nodes
+    double speculates = 0.0;     ///< 1, or 0 for plain decoding
+    double holds_drafter = 0.0;  ///< 1 where the drafter's weights and caches are in memory; plain decoding runs without them
+    double draft_tokens = 0.0;   ///< nodes
     double depth = 0.0;
     double target_states = 1.0;       ///< copies of the target's recurrent state, the live one included
     double draft_states = 0.0;        ///< of the drafter's

@@ -187,7 +187,7 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
         return;
     }
     const DraftTree tree = inputs.trees.build(speculation.shape);
-    row.speculates = 1.0;
+    row.speculates = row.holds_drafter = 1.0;
     row.draft_tokens = tree.nodes();
     row.depth = tree.depth();
     // Independent sequences branch at the root alone: rows of a batch, without masks and paths.

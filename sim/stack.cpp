@@ -95,6 +95,15 @@ std::string Stack::rollback_problem(Rollback rollback) const {
 
 double time_factor_of(Seconds measured, Seconds modelled, double shared) { return std::pow(measured / modelled, shared); }
 
+double step_error_of(const std::vector<double>& log_errors) {
+    constexpr double usual = 0.037 / 0.6745, steps_of_usual = 4.0, eighty_percent = 1.2816;
+    double sum = steps_of_usual * usual * usual;
+    for (const double error : log_errors) {
+        sum += error * error;
+    }
+    return eighty_percent * std::sqrt(sum / (steps_of_usual + static_cast<double>(log_errors.size())));
+}
+
 std::vector<std::string> problems_of(const AttentionKernels& kernels) {
     std::vector<std::string> problems;
     if (kernels.title.empty()) {
@@ -201,6 +210,14 @@ std::vector<std::string> problems_of(const Stack& stack) {
     require(std::isfinite(stack.replay_traffic) && stack.replay_traffic >= 0.0 && stack.replay_traffic <= 100.0,
             "replay_traffic must lie between 0 and 100");
     require_share(stack.prompt_wait, "prompt_wait");
+    if (stack.memory_utilisation) {
+        require_share(*stack.memory_utilisation, "memory_utilisation");
+    }
+    require(!stack.step_error || (*stack.step_error > 0.0 && *stack.step_error <= 1.0), "step_error must lie between 0 and 1");
+    for (std::size_t i = 1; i < stack.memory_reserves.size(); ++i) {
+        require(stack.memory_reserves[i - 1].below < stack.memory_reserves[i].below,
+                "memory_reserves must come by rising \"below\"");
+    }
     for (const LinearSpeeds& speeds :
          {stack.linear_speed, stack.calibrated ? stack.calibrated->linear_speed : LinearSpeeds{}}) {
         for (const LinearSpeed& speed : speeds) {

@@ -27,6 +27,7 @@ inline void fill(const TileRow& row, double* out) {
         if (row.load != nullptr) {
             figures.load = row.load[i];
             figures.queued = row.queued[i];
+            figures.gain = row.gain[i];
         }
         out[i] = sweep_columns[column].figure(figures);
     }

@@ -28,7 +28,7 @@ struct TileRow {
     const double* batch = nullptr;
     const double* context = nullptr;
     const sim::EstimateColumns& estimates;
-    const double *load = nullptr, *queued = nullptr;  ///< SweepFigures; null where batches are stated
+    const double *load = nullptr, *queued = nullptr, *gain = nullptr;  ///< SweepFigures; null where batches are stated
 
     [[nodiscard]] std::size_t size() const { return estimates.size; }
 };

@@ -2,6 +2,8 @@
 
 #include "sim/critical.h"
 #include "sweeps/goal.h"
+#include "sweeps/trust.h"
+#include "sweeps/uncertainty.h"
 
 namespace treeline::sweeps {
 
@@ -45,6 +47,33 @@ sim::RoundEstimate estimate_under_load(const PointInput& input, const sim::Compi
                       sim::evaluate(round, {speculation, settled.batch, input.context}));
 }
 
+/// Under a load, waiting counts: what generates more is better.
+bool better_here(const PointInput& input, const sim::RoundEstimate& a, const sim::RoundEstimate& b) {
+    const bool by_rate = input.load.kind == LoadKind::concurrency && a.fits && b.fits;
+    return by_rate ? a.tokens_per_second_device > b.tokens_per_second_device : better_at_a_point(a, b);
+}
+
+/// How the speculation compares with plain decoding: PointEstimate::gain and the accept length at which that would be 1.
+void compare_with_plain(PointEstimate& result) {
+    const PointInput& input = result.input;
+    Traffic alone = single_point(load_of(input).value, input.context);
+    alone.kind = load_of(input).kind;
+    const Objective objective = alone.kind == LoadKind::arrival_rate ? Objective::latency : Objective::throughput;
+    if (alone.kind == LoadKind::batch) {
+        result.gain = result.speculative.throughput_multiplier;
+        result.break_even_accept_length = result.speculative.iteration_multiplier;
+    } else {
+        const Outcome outcome = outcomes_of(result.round, {result.point.speculation}, alone, objective).front();
+        result.gain = outcome.gain;
+        const double share =
+            objective == Objective::latency ? outcome.means.decode_share_user : outcome.means.decode_share_device;
+        const double left = result.gain - (1.0 - share);
+        result.break_even_accept_length = left > 0.0 ? result.speculative.accept_length * share / left : sim::unlimited;
+    }
+    result.most_sequences = most_sequences(result.round, result.point.speculation, input.context);
+    result.plain_most_sequences = most_sequences(result.round, 0, input.context);
+}
+
 }  // namespace
 
 /// Problems of every rollback policy and way of verifying are the input's; those of only some are left to the choice among
@@ -58,7 +87,8 @@ std::vector<std::string> problems_of(const PointInput& input) {
             const sim::CompiledRound round = sim::compile_round(setup);
             for (std::size_t i = input.speculates() ? 1 : 0; i < round.rows.size(); ++i) {
                 const std::string& of_row = round.rows[i].problem;
-                const std::string of_load = of_row.empty() ? settled_load(input, round, static_cast<int>(i)).problem : "";
+                const bool asks_too_much = of_row.empty() && !input.load.given();  // of a step, where a batch is stated
+                const std::string of_load = asks_too_much ? settled_load(input, round, static_cast<int>(i)).problem : "";
                 if (of_row.empty() && of_load.empty()) {
                     return {};
                 }
@@ -84,14 +114,14 @@ PointEstimate estimate_point(PointInput input) {
                 continue;
             }
             const SettledLoad load = settled_load(input, round, i);
-            if (!load.problem.empty()) {
+            if (!load.problem.empty() && !input.load.given()) {
                 result.trials.back().problem = load.problem;
                 continue;
             }
             const sim::DesignPoint point{i, load.batch, input.context};
             const sim::RoundEstimate estimate = estimate_under_load(input, round, i, load);
             result.trials.back().estimate = estimate;
-            if ((!best_round && !has_best) || better_at_a_point(estimate, result.speculative)) {
+            if ((!best_round && !has_best) || better_here(input, estimate, result.speculative)) {
                 result.rollback = rollback;
                 result.speculative = estimate;
                 result.point = point;
@@ -128,13 +158,21 @@ PointEstimate estimate_point(PointInput input) {
         result.critical_context = sim::critical_context(critical, verified_tokens);
         result.critical_batch = sim::critical_batch(critical, verified_tokens, input.context);
     }
-    if (input.speculates()) {
-        result.chances = chances_of(setup_of(input, result.rollback),
-                                    {{result.point.batch, result.speculative.throughput_multiplier, 1.0}}, 1.0, input.errors);
-    }
     result.knows_energy = input.platform.device.knows_energy();
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
     result.input = std::move(input);
+    compare_with_plain(result);
+    if (result.input.speculates() && !result.input.errors.modes.empty()) {
+        const sim::RoundSetup setup = setup_of(result.input, result.rollback);
+        Traffic alone = single_point(load_of(result.input).value, result.input.context);
+        alone.kind = load_of(result.input).kind;
+        const Objective objective = alone.kind == LoadKind::arrival_rate ? Objective::latency : Objective::throughput;
+        result.interval = gain_interval(setup, result.point.speculation, alone, objective);
+        result.measured = measured_gain(setup, settled_on(result.round, result.point.speculation, alone), result.gain,
+                                        result.input.errors, acceptance_factors(*result.interval));
+        result.chances = chances_of(setup, {{result.point.batch, result.gain, 1.0}}, 1.0, result.input.errors,
+                                    acceptance_factors(*result.interval));
+    }
     return result;
 }
 

@@ -9,6 +9,7 @@
 #include "sweeps/choices.h"
 #include "sweeps/load.h"
 #include "sweeps/measured_errors.h"
+#include "sweeps/uncertainty.h"
 #include "text/provenance.h"
 
 namespace treeline::sweeps {
@@ -61,7 +62,12 @@ struct PointEstimate {
     SettledLoad load, plain_load;  ///< of the configuration and of plain decoding; both at the batch if none is given
     sim::CompiledRound round;
     sim::RoundEstimate speculative;  ///< equals `plain` without a drafter
-    sim::RoundEstimate plain;        ///< no draft tokens
+    sim::RoundEstimate plain;        ///< the same server without the drafter, under the same load
+    /// Tokens/s per device over those of plain decoding; under arrivals that both can serve, the speed-up, and where one
+    /// cannot, what this one serves at most over what plain decoding does.
+    double gain = 1.0;
+    double break_even_accept_length = 1.0;                    ///< below it, the gain is below 1
+    double most_sequences = 0.0, plain_most_sequences = 0.0;  ///< that the server holds at the point's context
     std::vector<PolicyTrial> trials;
     std::vector<sim::ExplainedPass> passes;
     std::vector<sim::MemoryPart> memory;
@@ -70,11 +76,15 @@ struct PointEstimate {
     std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context; nothing on accelerators,
                                            ///< where sequences do not share a pass
     bool knows_energy = false, knows_price = false;
-    std::optional<GainChances> chances;  ///< that it pays, if it speculates and engines like this one were measured
+    std::optional<GainChances> chances;    ///< that it pays, if it speculates and engines like this one were measured
+    std::optional<MeasuredGain> measured;  ///< the interval of the gain, likewise
+    std::optional<GainInterval> interval;  ///< the same from the ranges of inputs, if it speculates and any errors are known
 };
 
-/// Prices a point that read_point() accepted. Where the input leaves rollback or verification open: the choice with the highest
-/// throughput multiplier among those that fit, else the one that needs the least memory.
+/// Prices a point that read_point() accepted. Where the input leaves rollback or verification open: the choice that generates
+/// most tokens/s per device under the load (without one, the highest throughput multiplier) among those that fit, else the one
+/// that needs the least memory. A load beyond what can be served is answered at the largest batch; SettledLoad::problem says
+/// so.
 PointEstimate estimate_point(PointInput input);
 
 /// The shape and how it is verified.

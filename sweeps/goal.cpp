@@ -18,17 +18,80 @@ double objective_of(const TrafficMeans& means, Objective objective) {
     return 0.0;
 }
 
-std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
+namespace {
+
+double waiting_share(double in_service, double queued) { return queued / (in_service + queued); }
+
+/// Points that arrive faster than they can be served have no steady state: what a plan serves at most, over all points.
+double most_served(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
+    double most = 0.0;
+    for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+        const TrafficPoint& point = traffic.points[i];
+        const double batch = std::max(1.0, most_sequences(round, plan.at(i), point.context));
+        most += point.share * sim::evaluate(round, {plan.at(i), batch, point.context}).tokens_per_second_device;
+    }
+    return most;
+}
+
+/// Estimates of one plan at the points of a traffic.
+struct Served {
+    std::vector<SettledLoad> loads;
+    std::vector<sim::RoundEstimate> estimates;
+};
+
+Served served_by(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
+    Served served;
+    served.loads.reserve(traffic.points.size());
+    served.estimates.reserve(traffic.points.size());
+    for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+        const TrafficPoint& point = traffic.points[i];
+        const int speculation = plan.at(i);
+        served.loads.push_back(settle(round, speculation, traffic.kind, point));
+        const SettledLoad& load = served.loads.back();
+        served.estimates.push_back(under_load(round, speculation, {traffic.kind, point.load}, load,
+                                              sim::evaluate(round, {speculation, load.batch, point.context})));
+    }
+    return served;
+}
+
+/// The limit that a speculation breaks at one point, judged beside plain decoding there.
+std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation, const Traffic& traffic, const Limits& limits,
+                               std::size_t point, const Served& served, const Served& plain) {
+    const SettledLoad& load = served.loads[point];
+    const sim::RoundEstimate& estimate = served.estimates[point];
+    if (!load.problem.empty()) {
+        return Limit::load;
+    }
+    if (estimate.memory > allowed_memory(round, speculation, limits)) {
+        return Limit::memory;
+    }
+    if (limits.time_per_token && estimate.time_per_token > *limits.time_per_token) {
+        return Limit::time_per_token;
+    }
+    const double beside = waiting_share(plain.loads[point].batch, plain.loads[point].queued);
+    if (waiting_share(load.batch, load.queued) - beside > limits.waiting) {
+        return Limit::waiting;
+    }
+    if (traffic.kind != LoadKind::batch &&
+        estimate.first_token > limits.first_token_growth * plain.estimates[point].first_token) {
+        return Limit::first_token_growth;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<const DraftPlan> plans, const Traffic& traffic,
                                  Objective objective) {
     const std::size_t points = traffic.points.size();
-    const std::size_t count = (speculations.size() + 1) * points;  // plain decoding first, to compare with
+    const std::size_t count = (plans.size() + 1) * points;  // plain decoding first, to compare with
     std::vector<int> choices(count, 0);
     std::vector<double> batches(count), contexts(count);
     std::vector<SettledLoad> loads(count);
     for (std::size_t i = 0; i < count; ++i) {
         const TrafficPoint& point = traffic.points[i % points];
-        choices[i] = i < points ? 0 : speculations[i / points - 1];
-        loads[i] = settle(round, choices[i], {traffic.kind, point.load}, point.context);
+        choices[i] = i < points ? 0 : plans[i / points - 1].at(i % points);
+        loads[i] = settle(round, choices[i], traffic.kind, point);
         batches[i] = loads[i].batch;
         contexts[i] = point.context;
     }
@@ -42,33 +105,93 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vec
         return means_over(traffic, std::span(loads).subspan(first, points), std::span(estimates).subspan(first, points));
     };
     const TrafficMeans plain = means_from(0);
+    const std::string plain_problem = problem_of(std::span(loads).first(points));
     std::vector<Outcome> outcomes;
-    outcomes.reserve(speculations.size());
-    for (std::size_t i = 0; i < speculations.size(); ++i) {
+    outcomes.reserve(plans.size());
+    for (std::size_t i = 0; i < plans.size(); ++i) {
         const std::size_t first = (i + 1) * points;
-        const TrafficMeans means = means_from(first);
-        const double figure = objective_of(means, objective);
-        outcomes.push_back({speculations[i], means, figure, objective_of(plain, objective) / figure,
-                            plain.time_per_token / means.time_per_token, problem_of(std::span(loads).subspan(first, points))});
+        Outcome outcome;
+        outcome.speculation = plans[i].speculation;
+        outcome.means = means_from(first);
+        outcome.objective = objective_of(outcome.means, objective);
+        outcome.problem = problem_of(std::span(loads).subspan(first, points));
+        const bool overrun = traffic.kind == LoadKind::arrival_rate && !(outcome.problem.empty() && plain_problem.empty());
+        outcome.gain = overrun ? most_served(round, plans[i], traffic) / most_served(round, 0, traffic)
+                               : objective_of(plain, objective) / outcome.objective;
+        outcome.speedup = plain.time_per_token / outcome.means.time_per_token;
+        outcome.first_token_growth = traffic.kind == LoadKind::batch ? 1.0 : outcome.means.first_token / plain.first_token;
+        outcome.waiting =
+            waiting_share(outcome.means.in_service, outcome.means.queued) - waiting_share(plain.in_service, plain.queued);
+        outcomes.push_back(std::move(outcome));
     }
     return outcomes;
 }
 
-Bytes allowed_memory(const sim::CompiledRound& round, const Limits& limits) {
-    return limits.memory ? std::min(*limits.memory, round.memory.capacity) : round.memory.capacity;
+std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
+                                 Objective objective) {
+    const std::vector<DraftPlan> plans(speculations.begin(), speculations.end());
+    return outcomes_of(round, plans, traffic, objective);
+}
+
+DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Traffic& traffic, const Limits& limits) {
+    const Served plain = served_by(round, 0, traffic), drafting = served_by(round, speculation, traffic);
+    std::optional<Served> off;
+    std::vector<int> by_point(traffic.points.size(), speculation);
+    bool mixed = false;
+    for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+        if (broken_at(round, speculation, traffic, limits, i, drafting, plain)) {
+            off = off ? std::move(off) : served_by(round, sim::drafting_off, traffic);
+            const bool fewer_wait = off->loads[i].queued < drafting.loads[i].queued;
+            if (fewer_wait || !broken_at(round, sim::drafting_off, traffic, limits, i, *off, plain)) {
+                by_point[i] = sim::drafting_off;
+                mixed = true;
+            }
+        }
+    }
+    return mixed ? DraftPlan{speculation, std::move(by_point)} : DraftPlan{speculation};
+}
+
+PlannedOutcome planned_outcome(const sim::CompiledRound& round, int speculation, const Traffic& traffic, Objective objective,
+                               const Limits& limits) {
+    PlannedOutcome planned{speculation, outcomes_of(round, {speculation}, traffic, objective).front(), std::nullopt};
+    planned.broken = broken_limit(planned.outcome, round, limits);
+    if (!planned.broken || *planned.broken == Limit::gain || speculation == 0 || traffic.points.size() < 2) {
+        return planned;
+    }
+    DraftPlan plan = plan_within(round, speculation, traffic, limits);
+    if (std::find(plan.by_point.begin(), plan.by_point.end(), speculation) != plan.by_point.end()) {
+        planned.plan = std::move(plan);
+        planned.outcome = outcomes_of(round, {&planned.plan, 1}, traffic, objective).front();
+        planned.broken = broken_limit(planned.outcome, round, limits);
+    }
+    return planned;
+}
+
+Bytes allowed_memory(const sim::CompiledRound& round, int speculation, const Limits& limits) {
+    const Bytes capacity = round.memory.capacity_of(round.row(speculation));
+    return limits.memory ? std::min(*limits.memory, capacity) : capacity;
 }
 
 std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRound& round, const Limits& limits) {
     if (!outcome.problem.empty()) {
         return Limit::load;
     }
-    if (outcome.means.peak_memory > allowed_memory(round, limits)) {
+    if (outcome.means.peak_memory > allowed_memory(round, outcome.speculation, limits)) {
         return Limit::memory;
     }
     if (limits.time_per_token && outcome.means.worst_time_per_token > *limits.time_per_token) {
         return Limit::time_per_token;
     }
-    if (outcome.speculation != 0 && outcome.gain < limits.minimum_gain) {
+    if (outcome.speculation == 0) {
+        return std::nullopt;
+    }
+    if (outcome.waiting > limits.waiting) {
+        return Limit::waiting;
+    }
+    if (outcome.first_token_growth > limits.first_token_growth) {
+        return Limit::first_token_growth;
+    }
+    if (outcome.speculation != sim::drafting_off && outcome.gain < limits.minimum_gain) {
         return Limit::gain;
     }
     return std::nullopt;

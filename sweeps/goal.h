@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct Limits {
     std::optional<Seconds> time_to_first_token;  ///< mean TTFT under a load; where batches are stated, of a prompt read alone
     std::optional<Bytes> memory;                 ///< of one device, below its capacity, at every point of the traffic
     double minimum_gain = 1.0;                   ///< gain below which plain decoding is preferred
+    /// Of what drafts, against the same server without the drafter under the same load: a user has to ask for longer waits.
+    double first_token_growth = 2.0;  ///< mean TTFT / that of plain decoding, at most
+    double waiting = 0.05;  ///< share of the requests in flight that wait for a place, less that share in plain decoding
 };
 
 enum class Limit {
@@ -39,32 +43,61 @@ enum class Limit {
     time_per_token,
     time_to_first_token,
     gain,
-    load  ///< that arrives faster than it can be served, or does not fit in a step
+    load,                ///< that arrives faster than it can be served, or does not fit in a step
+    first_token_growth,  ///< TTFT against plain decoding
+    waiting              ///< requests that wait, against plain decoding
 };
 constexpr auto names_in(Limit) {
     using enum Limit;
-    return enum_names<Limit>(
-        {{memory, "memory"}, {time_per_token, "tpot"}, {time_to_first_token, "ttft"}, {gain, "minimum_gain"}, {load, "load"}});
+    return enum_names<Limit>({{memory, "memory"},
+                              {time_per_token, "tpot"},
+                              {time_to_first_token, "ttft"},
+                              {gain, "minimum_gain"},
+                              {load, "load"},
+                              {first_token_growth, "ttft_growth"},
+                              {waiting, "waiting"}});
 }
 
-/// A speculation's results over a traffic, compared with plain decoding of the same compiled round.
+/// A plan's results over a traffic, compared with plain decoding: the same devices and stack under the same loads, without the
+/// drafter in memory.
 struct Outcome {
-    int speculation = 0;
+    int speculation = 0;  ///< DraftPlan::speculation
     TrafficMeans means;
     double objective = 0.0;
-    double gain = 1.0;     ///< plain decoding's figure in the objective / this one's
-    double speedup = 1.0;  ///< mean TPOT of plain decoding / mean TPOT
-    std::string problem;   ///< why the load cannot be served, as a sentence; the means are those at the largest batch then
+    /// Plain decoding's figure in the objective / this one's. Where either cannot serve a rate of arrivals: what this one can
+    /// serve at most / what plain decoding can.
+    double gain = 1.0;
+    double speedup = 1.0;             ///< mean TPOT of plain decoding / mean TPOT
+    double first_token_growth = 1.0;  ///< mean TTFT / that of plain decoding; 1 for decoding alone
+    double waiting = 0.0;             ///< share of the requests in flight that wait, less that share in plain decoding
+    std::string problem;  ///< why the load cannot be served, as a sentence; the means are those at the largest batch then
 };
 
-/// Outcomes of several speculations, in their order. All must run.
+/// Outcomes of several plans, in their order. All must run.
+std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<const DraftPlan> plans, const Traffic& traffic,
+                                 Objective objective);
+/// The same of speculations that are drafted at every point.
 std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
                                  Objective objective);
 
-/// The device's memory, or what the limits leave of it.
-Bytes allowed_memory(const sim::CompiledRound& round, const Limits& limits);
+/// The speculation wherever it keeps the limits, and nothing drafted (the drafter stays in memory) at the other points, if that
+/// breaks none there, or lets fewer requests wait; else the speculation.
+DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Traffic& traffic, const Limits& limits);
 
-/// The first limit that is broken: load, memory, TPOT, gain (plain decoding need not gain). TTFT is judged by recommend().
+/// A speculation over a traffic as a server runs it: everywhere where it keeps the limits, or else by plan_within().
+struct PlannedOutcome {
+    DraftPlan plan;
+    Outcome outcome;
+    std::optional<Limit> broken;  ///< by this outcome (broken_limit())
+};
+PlannedOutcome planned_outcome(const sim::CompiledRound& round, int speculation, const Traffic& traffic, Objective objective,
+                               const Limits& limits);
+
+/// What the engine may take of a device for this speculation, or what the limits leave of it.
+Bytes allowed_memory(const sim::CompiledRound& round, int speculation, const Limits& limits);
+
+/// The first limit that is broken: load, memory, TPOT, waiting, growth of TTFT, gain (the last three only of what drafts).
+/// TTFT is judged by recommend().
 std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRound& round, const Limits& limits);
 
 /// The best of several outcomes, with and without limits.

@@ -14,7 +14,7 @@ constexpr int load_bisections = 40;
 constexpr double most_requests = 1e6;  ///< that are tried
 
 bool memory_holds(const sim::CompiledRound& round, const sim::RoundRow& row, double batch, double context) {
-    return sim::peak_memory(round.memory, row, sim::sequences_of_group(round, batch), context) <= round.memory.capacity;
+    return sim::peak_memory(round.memory, row, sim::sequences_of_group(round, batch), context) <= round.memory.capacity_of(row);
 }
 
 /// The largest whole batch that fits; 0 if not even one sequence does. Memory never falls with the batch.
@@ -135,6 +135,28 @@ SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load&
         settle_concurrency(round, speculation, load.value, context, settled);
     } else {
         settle_arrivals(round, speculation, load.value, context, settled);
+    }
+    return settled;
+}
+
+double most_sequences(const sim::CompiledRound& round, int speculation, double context) {
+    const sim::RoundRow& row = round.row(speculation);
+    return std::min(largest_that_fits(round, row, context), budget_holds(round, row));
+}
+
+SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, double sequences, double context) {
+    SettledLoad settled;
+    const sim::RoundRow& row = round.row(speculation);
+    const double budget = budget_holds(round, row);
+    settled.batch = settled.largest_batch = sequences;
+    if (sequences <= budget && memory_holds(round, row, sequences, context)) {
+        return settled;
+    }
+    settled.largest_batch = most_sequences(round, speculation, context);
+    settled.by_budget = budget <= settled.largest_batch;
+    if (settled.largest_batch >= 1.0) {
+        settled.batch = std::min(sequences, settled.largest_batch);
+        settled.queued = sequences - settled.batch;
     }
     return settled;
 }

@@ -47,6 +47,13 @@ struct SettledLoad {
 /// the prompt + writing the answer as one of N + 1) holds.
 SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load& load, double context);
 
+/// The same for sequences that are asked to decode together: those that neither memory nor the token budget holds wait, as
+/// engines let them. Where not even one fits, the batch stays what was asked for, and its estimate does not fit.
+SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, double sequences, double context);
+
+/// The most sequences that one server holds with this speculation: by memory, and by the token budget of a step.
+double most_sequences(const sim::CompiledRound& round, int speculation, double context);
+
 /// The estimate there: `at_batch` is that of the settled batch. TTFT counts the wait for a place among those in service and,
 /// under arrivals, for the round in progress. Under arrivals the device generates what is asked for and no more, so that its
 /// tokens/s and the price of a token follow from the rate.

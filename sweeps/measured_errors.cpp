@@ -1,10 +1,18 @@
 #include "sweeps/measured_errors.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/traits.h"
 
 namespace treeline::sweeps {
+namespace {
+
+/// The middles of five equally likely parts of a standard normal, and the value that one draw in ten exceeds.
+constexpr double normal_fifths[] = {-1.28155, -0.52440, 0.0, 0.52440, 1.28155};
+constexpr double tenth_of_normal = 1.28155;
+
+}  // namespace
 
 const MeasuredErrors::OfMode* MeasuredErrors::of(sim::CostMode mode) const {
     const auto found = std::find_if(modes.begin(), modes.end(), [&](const OfMode& each) { return each.mode == mode; });
@@ -23,15 +31,33 @@ std::size_t cases_of_engine(const std::vector<numerics::CaseResidual>& residuals
                       [&](const numerics::CaseResidual& residual) { return residual.traits.alike.front() == engine; }));
 }
 
-std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
-                                      const MeasuredErrors& errors) {
+bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors) {
+    if (setup.platform.accelerator) {
+        return false;
+    }
     const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
-    if (of_mode == nullptr || setup.platform.accelerator || cases_of_engine(of_mode->speed_ups, setup) == 0) {
+    return setup.platform.stack.step_error || (of_mode != nullptr && cases_of_engine(of_mode->speed_ups, setup) > 0);
+}
+
+double share_of_gains_below(const sim::RoundSetup& setup, double batch, double ratio, const MeasuredErrors& errors) {
+    if (const auto& own = setup.platform.stack.step_error) {
+        const double sigma = *own / tenth_of_normal;
+        return 0.5 * std::erfc(-std::log(ratio) / (sigma * std::sqrt(2.0)));
+    }
+    return numerics::residual_share_below(errors.of(setup.platform.mode)->speed_ups, traits_of(setup, batch), ratio);
+}
+
+std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
+                                      const MeasuredErrors& errors, const AcceptanceFactors& acceptance) {
+    if (!knows_errors(setup, errors)) {
         return std::nullopt;
     }
     double loses = 0.0;
     for (const GainAt& at : gains) {
-        loses += at.share * numerics::residual_share_below(of_mode->speed_ups, traits_of(setup, at.batch), least / at.gain);
+        for (const double z : normal_fifths) {
+            const double factor = std::pow(z < 0.0 ? acceptance.low : acceptance.high, std::abs(z) / tenth_of_normal);
+            loses += 0.2 * at.share * share_of_gains_below(setup, at.batch, least / (at.gain * factor), errors);
+        }
     }
     return GainChances{1.0 - loses, numerics::verdict_of(loses)};
 }

@@ -42,9 +42,21 @@ struct GainAt {
     double batch = 1.0, gain = 1.0, share = 1.0;
 };
 
-/// The mean chance, over the traffic, that gains are at least `least`. Nothing on an accelerator, or where no engine like the
-/// setup's was measured in its cost mode.
+/// The factors on a gain by what is uncertain in acceptance alone: at most 1, and at least 1, each passed with one chance in
+/// ten.
+struct AcceptanceFactors {
+    double low = 1.0, high = 1.0;
+};
+
+/// Whether anything is known of what predictions of this setup miss: its own deployment was measured (Stack::step_error), or
+/// its engine was in its cost mode.
+bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors);
+
+/// The share of gains below `ratio` times the predicted one. Something must be known.
+double share_of_gains_below(const sim::RoundSetup& setup, double batch, double ratio, const MeasuredErrors& errors);
+
+/// The mean chance, over the traffic, that gains are at least `least`. Nothing where knows_errors() is false.
 std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
-                                      const MeasuredErrors& errors);
+                                      const MeasuredErrors& errors, const AcceptanceFactors& acceptance = {});
 
 }  // namespace treeline::sweeps

@@ -8,6 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "sweeps/parallel.h"
 
 namespace treeline::sweeps {
@@ -69,7 +71,6 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
         }
     }
     prepared.round = sim::compile_round(variant.setup);
-    prepared.round.memory.capacity = allowed_memory(prepared.round, workload.limits);
     prepared.time_to_first_token = sim::time_to_first_token(prepared.round, workload.prompt_tokens);
     prepared.loaded = workload.traffic.kind != LoadKind::batch;
     prepared.speculations = runnable(prepared.round);
@@ -99,8 +100,10 @@ Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
 }
 
 /// An outcome over the traffic as a candidate.
-Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outcome& outcome, Objective objective) {
+Candidate candidate_of(const Prepared& prepared, std::size_t variant, const DraftPlan& plan, const Outcome& outcome,
+                       Objective objective) {
     Candidate candidate;
+    candidate.plan = plan;
     static_cast<TrafficMeans&>(candidate) = outcome.means;
     candidate.variant = variant;
     const sim::RoundRow& row = prepared.round.row(outcome.speculation);
@@ -119,12 +122,22 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Outc
     return candidate;
 }
 
+std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, const Traffic& traffic, const Limits& limits) {
+    const double context = longest_context_of(traffic);
+    return fmt::format(
+        "holds {:.0f} sequences at once where plain decoding holds {:.0f}, so that {:.3g} % more of the requests wait; waiting "
+        "allows {:.3g} %",
+        most_sequences(prepared.round, outcome.speculation, context), most_sequences(prepared.round, 0, context),
+        100.0 * outcome.waiting, 100.0 * limits.waiting);
+}
+
 /// The sentence for a broken limit and the outcome that breaks it.
-std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
+std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Traffic& traffic,
+                        const Limits& limits) {
     switch (limit) {
         case Limit::memory:
             return formatted("needs %.1f GB of memory per device; %.1f GB are allowed", outcome.means.peak_memory.value() / 1e9,
-                             allowed_memory(prepared.round, limits).value() / 1e9);
+                             allowed_memory(prepared.round, outcome.speculation, limits).value() / 1e9);
         case Limit::time_per_token:
             return formatted("reaches a TPOT of %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
                              limits.time_per_token->value() * 1e3);
@@ -135,6 +148,11 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
             return formatted("reaches only %.3fx of plain decoding; the minimum is %.3gx", outcome.gain, limits.minimum_gain);
         case Limit::load:
             return "cannot serve the load: " + outcome.problem;
+        case Limit::first_token_growth:
+            return formatted("makes the TTFT %.3g times that of plain decoding; ttft_growth allows %.3g",
+                             outcome.first_token_growth, limits.first_token_growth);
+        case Limit::waiting:
+            return waiting_sentence(outcome, prepared, traffic, limits);
     }
     return {};
 }
@@ -147,7 +165,8 @@ std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, 
 
 struct VariantOutcome {
     std::vector<Candidate> candidates;
-    std::string reason;  ///< for its best candidate, if none meets the limits
+    std::string reason;           ///< for its best candidate, if none meets the limits
+    std::optional<Limit> broken;  ///< by that one
 };
 
 /// The beginning of that sentence: what a variant's best candidate would have drafted.
@@ -161,20 +180,33 @@ std::string at_its_best(const Candidate& candidate, const Variant& variant) {
                  : "at its best shape (" + speculation.label + ") it ";
 }
 
+/// A speculation that breaks a limit, off at those of several loads where it does; nothing if that does not help.
+std::optional<Candidate> candidate_off_where_broken(const Prepared& prepared, std::size_t index, int speculation,
+                                                    const Workload& workload) {
+    const PlannedOutcome planned =
+        planned_outcome(prepared.round, speculation, workload.traffic, workload.objective, workload.limits);
+    return planned.plan.by_point.empty() || limit_of(planned.outcome, prepared, workload.limits)
+               ? std::nullopt
+               : std::optional(candidate_of(prepared, index, planned.plan, planned.outcome, workload.objective));
+}
+
 VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant& variant, const Workload& workload) {
-    VariantOutcome outcome{{}, prepared.problem};
+    VariantOutcome outcome{{}, prepared.problem, {}};
     if (!prepared.problem.empty()) {
         return outcome;
     }
     double best_broken = std::numeric_limits<double>::infinity();
     for (const Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
-        const Candidate candidate = candidate_of(prepared, index, each, workload.objective);
         const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
         if (!broken) {
-            outcome.candidates.push_back(candidate);
-        } else if (candidate.objective < best_broken) {
-            best_broken = candidate.objective;
-            outcome.reason = at_its_best(candidate, variant) + sentence_of(*broken, each, prepared, workload.limits);
+            outcome.candidates.push_back(candidate_of(prepared, index, each.speculation, each, workload.objective));
+        } else if (const auto partly = candidate_off_where_broken(prepared, index, each.speculation, workload)) {
+            outcome.candidates.push_back(*partly);
+        } else if (each.objective < best_broken) {
+            best_broken = each.objective;
+            outcome.reason = at_its_best(candidate_of(prepared, index, each.speculation, each, workload.objective), variant) +
+                             sentence_of(*broken, each, prepared, workload.traffic, workload.limits);
+            outcome.broken = broken;
         }
     }
     return outcome;
@@ -226,18 +258,72 @@ std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, c
     return points;
 }
 
-Candidate plain_on_same_platform(const Recommendation& recommendation, const std::vector<Prepared>& prepared,
-                                 const Workload& workload) {
-    const Variant& best = recommendation.variants[recommendation.candidates.front().variant];
-    for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
-        const Variant& variant = recommendation.variants[i];
-        if (variant.plain() && variant.origin.same_platform(best.origin)) {
-            return candidate_of(prepared[i], i,
-                                outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front(),
-                                workload.objective);
+/// Devices and stack, however a model is cut: what a recommendation and its plain decoding must share.
+bool same_server(const Variant& a, const Variant& b) {
+    const sim::Platform &x = a.setup.platform, &y = b.setup.platform;
+    return a.origin.target == b.origin.target && x.device.name == y.device.name && x.devices() == y.devices() &&
+           a.labels.stack == b.labels.stack && x.mode == y.mode && x.stack.prefill == y.stack.prefill &&
+           x.stack.step_tokens == y.stack.step_tokens;
+}
+
+/// Plain decoding on the platforms of all variants; within the limits or not, since it is what others are compared with.
+std::vector<std::optional<Candidate>> plain_candidates(const std::vector<Variant>& variants,
+                                                       const std::vector<Prepared>& prepared, const Workload& workload) {
+    std::vector<std::optional<Candidate>> plain(variants.size());
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        if (variants[i].plain() && prepared[i].problem.empty()) {
+            plain[i] = candidate_of(prepared[i], i, 0,
+                                    outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front(),
+                                    workload.objective);
         }
     }
-    return {};
+    return plain;
+}
+
+/// The best plain decoding on the devices and stack of a variant.
+const Candidate& plain_beside(const Variant& variant, const std::vector<Variant>& variants,
+                              const std::vector<std::optional<Candidate>>& plain) {
+    const Candidate* best = nullptr;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        if (plain[i] && same_server(variants[i], variant) && (best == nullptr || plain[i]->objective < best->objective)) {
+            best = &*plain[i];
+        }
+    }
+    return *best;
+}
+
+const Candidate* plain_on_platform_of(const Variant& variant, const std::vector<Variant>& variants,
+                                      const std::vector<std::optional<Candidate>>& plain) {
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+        if (plain[i] && variants[i].origin.same_platform(variant.origin)) {
+            return &*plain[i];
+        }
+    }
+    return nullptr;
+}
+
+/// Gains were measured against plain decoding on the same cut of the devices; another cut may be better for it.
+void compare_with_best_plain(std::vector<Candidate>& candidates, const std::vector<Variant>& variants,
+                             const std::vector<std::optional<Candidate>>& plain, const Limits& limits) {
+    for (Candidate& candidate : candidates) {
+        const Variant& variant = variants[candidate.variant];
+        const Candidate& best = plain_beside(variant, variants, plain);
+        candidate.gain *= best.objective / plain_on_platform_of(variant, variants, plain)->objective;
+    }
+    std::erase_if(candidates, [&](const Candidate& candidate) {
+        return candidate.draft_tokens > 0 && candidate.gain < limits.minimum_gain;
+    });
+}
+
+Capacity capacity_of(const sim::CompiledRound& round, int speculation, const Traffic& traffic) {
+    Capacity capacity;
+    capacity.context = longest_context_of(traffic);
+    capacity.plain = most_sequences(round, 0, capacity.context);
+    capacity.off = most_sequences(round, sim::drafting_off, capacity.context);
+    capacity.drafting = most_sequences(round, speculation, capacity.context);
+    capacity.allowed = round.memory.capacity;
+    capacity.parts = sim::memory_parts(round, {speculation, std::max(1.0, capacity.drafting), capacity.context});
+    return capacity;
 }
 
 /// Those of them that one server may change between as its batch does; plain decoding is always named.
@@ -265,51 +351,161 @@ std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendati
     return choices;
 }
 
-RecommendationResult recommend(const Workload& workload, unsigned threads) {
-    Recommendation answer;
+namespace {
+
+/// All variants, ready and judged.
+struct Judged {
+    std::vector<Variant> variants;
+    std::vector<Prepared> prepared;
+    std::vector<VariantOutcome> outcomes;
+};
+
+Judged judged(const Workload& workload, unsigned threads) {
+    Judged all;
     std::vector<Variant> variants = workload.variants;
     for (Variant& variant : variants) {
         variant.setup.speculations = workload.speculations;
+        variant.setup.platform.memory_limit = workload.limits.memory;
     }
-    answer.variants = with_plain_decoding(variants);
+    all.variants = with_plain_decoding(variants);
+    all.prepared.resize(all.variants.size());
+    all.outcomes.resize(all.variants.size());
+    parallel_for(all.variants.size(), thread_count(threads), [&](std::size_t i) {
+        all.prepared[i] = prepare(all.variants[i], workload);
+        all.outcomes[i] = judge(all.prepared[i], i, all.variants[i], workload);
+    });
+    return all;
+}
+
+/// The schedules of the recommended variant, and what its server holds.
+void add_schedules(const sim::CompiledRound& round, const Workload& workload, Recommendation& answer) {
+    const Candidate& best = answer.candidates.front();
+    const Switching switching = answer.variants[best.variant].switching;
+    answer.schedule = schedule_for(round, switchable(runnable(round), workload.speculations, switching, best.speculation),
+                                   workload, largest_scheduled_batch, best.speculation);
+    answer.settled = settled_on(round, best.plan, workload.traffic);
+    answer.capacity = capacity_of(round, best.speculation, workload.traffic);
+}
+
+RecommendationResult answer_for(const Workload& workload, unsigned threads) {
+    Recommendation answer;
+    answer.traffic = workload.traffic;
+    answer.objective = workload.objective;
+    answer.limits = workload.limits;
+    Judged all = judged(workload, threads);
+    answer.variants = std::move(all.variants);
     answer.speculations = workload.speculations;
     answer.excluded = workload.excluded;
-
-    std::vector<Prepared> prepared(answer.variants.size());
-    std::vector<VariantOutcome> outcomes(answer.variants.size());
-    parallel_for(answer.variants.size(), thread_count(threads), [&](std::size_t i) {
-        prepared[i] = prepare(answer.variants[i], workload);
-        outcomes[i] = judge(prepared[i], i, answer.variants[i], workload);
-    });
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        if (outcomes[i].candidates.empty()) {
-            answer.excluded.push_back({answer.variants[i].labels.text(), outcomes[i].reason, i});
+    for (std::size_t i = 0; i < all.outcomes.size(); ++i) {
+        const VariantOutcome& of_variant = all.outcomes[i];
+        answer.candidates.insert(answer.candidates.end(), of_variant.candidates.begin(), of_variant.candidates.end());
+        if (of_variant.candidates.empty()) {
+            answer.excluded.push_back({answer.variants[i].labels.text(), of_variant.reason, i});
         }
-        answer.candidates.insert(answer.candidates.end(), outcomes[i].candidates.begin(), outcomes[i].candidates.end());
     }
+    const auto plain = plain_candidates(answer.variants, all.prepared, workload);
+    compare_with_best_plain(answer.candidates, answer.variants, plain, workload.limits);
     if (answer.candidates.empty()) {
         return {std::nullopt, std::move(answer.excluded)};
     }
     std::sort(answer.candidates.begin(), answer.candidates.end(), before);
-    const Candidate best = answer.candidates.front();
+    const Candidate& best = answer.candidates.front();
     for (Candidate& candidate : answer.candidates) {
         candidate.regret = candidate.objective / best.objective - 1.0;
     }
     answer.runners_up = best_of_each_other_variant(answer.candidates);
     answer.speculate = best.draft_tokens > 0;
-    answer.plain = plain_on_same_platform(answer, prepared, workload);
-    const sim::CompiledRound& round = prepared[best.variant].round;
-    const Switching switching = answer.variants[best.variant].switching;
-    answer.schedule = schedule_for(round, switchable(runnable(round), workload.speculations, switching, best.speculation),
-                                   workload, largest_scheduled_batch);
-    answer.settled = settled_on(round, best.speculation, workload.traffic);
-    answer.tradeoffs = tradeoffs_of(prepared, answer.settled);
+    answer.plain = plain_beside(answer.variants[best.variant], answer.variants, plain);
+    add_schedules(all.prepared[best.variant].round, workload, answer);
+    answer.tradeoffs = tradeoffs_of(all.prepared, answer.settled);
     if (answer.speculate && !answer.runners_up.empty()) {
         answer.flip_accept_length =
             accept_length_at(best, answer.runners_up.front().objective / best.objective, workload.objective);
     }
     std::vector<Exclusion> excluded = answer.excluded;
     return {std::move(answer), std::move(excluded)};
+}
+
+/// Why nobody serves one load of the workload within its limits; nothing if somebody does.
+std::optional<VariantOutcome> why_unserved(Workload workload, const TrafficPoint& point, unsigned threads) {
+    workload.traffic.points = {point};
+    workload.traffic.points.front().share = 1.0;
+    Judged all = judged(workload, threads);
+    const bool served = std::any_of(all.outcomes.begin(), all.outcomes.end(),
+                                    [](const VariantOutcome& outcome) { return !outcome.candidates.empty(); });
+    return served ? std::nullopt : std::optional(std::move(all.outcomes.back()));  // the last one is plain decoding
+}
+
+/// The answer for the loads that somebody serves, where nobody serves all.
+std::optional<RecommendationResult> without_unserved(const Workload& workload, unsigned threads) {
+    constexpr std::size_t most_points = 4096;
+    Workload served = workload;
+    served.traffic.points.clear();
+    std::vector<UnservedLoad> unserved;
+    double share = 0.0;
+    for (const TrafficPoint& point : workload.traffic.points) {
+        const auto why = workload.traffic.points.size() > most_points ? std::nullopt : why_unserved(workload, point, threads);
+        if (why) {
+            unserved.push_back({point, why->reason});
+        } else {
+            served.traffic.points.push_back(point);
+            share += point.share;
+        }
+    }
+    if (served.traffic.points.empty() || unserved.empty()) {
+        return std::nullopt;
+    }
+    for (TrafficPoint& point : served.traffic.points) {
+        point.share /= share;
+    }
+    RecommendationResult result = answer_for(served, threads);
+    if (result.recommendation) {
+        result.recommendation->unserved = std::move(unserved);
+    }
+    return result;
+}
+
+/// Arrivals beyond what anybody serves, as clients that keep every server full.
+std::optional<RecommendationResult> saturated(const Workload& workload, unsigned threads) {
+    if (workload.traffic.kind != LoadKind::arrival_rate) {
+        return std::nullopt;
+    }
+    Workload full = workload;
+    full.traffic.kind = LoadKind::concurrency;
+    full.objective = workload.objective == Objective::latency ? Objective::throughput : workload.objective;
+    full.limits.waiting = full.limits.first_token_growth = sim::unlimited;
+    full.limits.time_to_first_token.reset();
+    const Prepared plain = prepare(plain_variant(workload.variants.front()), workload);
+    for (TrafficPoint& point : full.traffic.points) {
+        point.load = std::max(1.0, most_sequences(plain.round, 0, point.context));
+    }
+    RecommendationResult result = answer_for(full, threads);
+    if (result.recommendation) {
+        Recommendation& found = *result.recommendation;
+        const double per_request = plain.round.output_tokens;
+        const auto rate = [&](const Candidate& candidate) {
+            return candidate.tokens_per_second_device * found.variants[candidate.variant].setup.platform.devices() /
+                   per_request;
+        };
+        found.saturation = Saturation{largest_batch_of(workload.traffic), rate(found.plain), rate(found.candidates.front())};
+    }
+    return result;
+}
+
+}  // namespace
+
+RecommendationResult recommend(const Workload& workload, unsigned threads) {
+    RecommendationResult result = answer_for(workload, threads);
+    if (result.recommendation) {
+        return result;
+    }
+    if (auto partly = without_unserved(workload, threads); partly && partly->recommendation) {
+        return std::move(*partly);
+    }
+    if (auto full = saturated(workload, threads); full && full->recommendation) {
+        return std::move(*full);
+    }
+    return result;
 }
 
 }  // namespace treeline::sweeps

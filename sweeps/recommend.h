@@ -15,13 +15,14 @@ namespace treeline::sweeps {
 struct Candidate : TrafficMeans {
     std::size_t variant = 0;  ///< index into Recommendation::variants
     int speculation = 0;      ///< index into Recommendation::speculations; 0 = plain decoding
+    DraftPlan plan = 0;       ///< the same at each point of the traffic, but for those where it breaks a limit and is off
     int draft_tokens = 0;     ///< nodes of its shape
     double accept_length = 1.0;
     double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
-    double gain = 1.0;                      ///< plain decoding's objective on the same platform / its objective
-    double speedup = 1.0;                   ///< mean TPOT of plain decoding on the same platform / mean TPOT
-    Seconds time_to_first_token;            ///< mean under a load; where batches are stated, of a prompt read alone
-    double tokens_per_second_user = 0.0;    ///< 1 / mean TPOT
+    double gain = 1.0;  ///< the best plain decoding's objective on the same devices and stack / its objective (Outcome::gain)
+    double speedup = 1.0;                 ///< mean TPOT of plain decoding on the same platform / mean TPOT
+    Seconds time_to_first_token;          ///< mean under a load; where batches are stated, of a prompt read alone
+    double tokens_per_second_user = 0.0;  ///< 1 / mean TPOT
     double wasted_draft_share = 0.0;
     sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;  ///< of its accept length
     double objective = 0.0;                                     ///< objective_of() its means; lower is better
@@ -33,9 +34,9 @@ struct ScheduleEntry {
     int batch_from = 1;
     int batch_to = 1;
     int speculation = 0;
-    int draft_tokens = 0;       ///< its nodes
-    double speedup_from = 1.0;  ///< TPOT of plain decoding / TPOT, at batch_from
-    double speedup_to = 1.0;    ///< at batch_to
+    int draft_tokens = 0;   ///< its nodes
+    double least = 1.0;     ///< TPOT of plain decoding / TPOT, over the batches of the range
+    double greatest = 1.0;  ///< likewise
     sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;
 };
 
@@ -47,16 +48,43 @@ struct ScheduleStep {
     double after = 1.0;   ///< with one more
 };
 
-/// The best shape at each batch, by the objective and within the limits, at every context of the traffic.
+/// The best shape at each batch, by the objective and within the limits, at every context of the traffic. A shape is kept while
+/// it costs at most `schedule_tolerance` more than the best one.
 struct Schedule {
-    std::vector<ScheduleEntry> entries;
+    std::vector<ScheduleEntry> entries;     ///< up to the largest load that was asked for
     std::vector<ScheduleStep> steps;        ///< of more than 3 %, and of three times what its neighbours change; ascending
     std::optional<int> switch_off_batch;    ///< the smallest batch from which speculation never runs up to `largest_batch`
     std::optional<Limit> switch_off_limit;  ///< the limit that the best drafts break there; none: plain decoding is better
-    int largest_batch = 1;                  ///< where the schedule ends
-    std::optional<Limit> end_limit;         ///< the limit that plain decoding breaks beyond; none: 1,024 was reached
+    int largest_batch = 1;                  ///< the largest at which the drafter's server keeps the limits, at most 1,024
+    std::optional<Limit> end_limit;         ///< the limit that it breaks beyond, whatever is drafted; none: 1,024 was reached
     double gain = 1.0;                      ///< in the objective over the traffic, when the schedule is followed
     double speedup = 1.0;                   ///< the same in mean TPOT
+};
+
+/// In the objective: what a schedule may lose for having fewer ranges.
+inline constexpr double schedule_tolerance = 0.015;
+
+/// How many sequences one server holds at the longest context of the traffic, and what the drafter takes of that.
+struct Capacity {
+    double plain = 0.0;                  ///< without the drafter
+    double drafting = 0.0;               ///< with the recommended shape
+    double off = 0.0;                    ///< with the drafter in memory and nothing drafted
+    double context = 0.0;                ///< where
+    Bytes allowed;                       ///< of one device
+    std::vector<sim::MemoryPart> parts;  ///< of one device, with the recommended shape and as many sequences as it holds
+};
+
+/// A load that no configuration serves within the limits; the answer is about the others.
+struct UnservedLoad {
+    TrafficPoint point;
+    std::string reason;  ///< of the best there, a sentence's end
+};
+
+/// Arrivals that no configuration keeps up with: the answer is about servers that are always full.
+struct Saturation {
+    double asked = 0.0;  ///< requests/s, the least of the traffic
+    double plain = 0.0;  ///< requests/s that plain decoding on the recommended platform serves at most
+    double best = 0.0;   ///< and the recommended configuration
 };
 
 /// A device of the workload, and the best that it can do.
@@ -85,10 +113,18 @@ struct Recommendation {
     std::vector<sim::Speculation> speculations;  ///< the workload's
     std::vector<Candidate> candidates;           ///< all that meet the limits, best first; the first is the recommendation
     std::vector<Candidate> runners_up;           ///< the best of each other variant, best first
-    Candidate plain;                             ///< plain decoding on the recommended platform
-    bool speculate = false;                      ///< false when plain decoding wins
-    Traffic settled;                             ///< the traffic in batches: those at which the recommendation serves its loads
-    Schedule schedule;                           ///< of the recommended variant, of what its server can change between
+    Candidate
+        plain;  ///< the best plain decoding on the devices and stack of the recommendation: what gains are measured against
+    bool speculate = false;  ///< false when plain decoding wins
+    /// What the answer is about: the workload's, but for loads that nobody serves (`unserved`, `saturation`).
+    Traffic traffic;
+    Objective objective = Objective::throughput;
+    Limits limits;
+    Traffic settled;                       ///< the traffic in batches: those at which the recommendation serves its loads
+    Capacity capacity;                     ///< of the recommended variant
+    std::vector<UnservedLoad> unserved;    ///< left out of the traffic
+    std::optional<Saturation> saturation;  ///< the traffic is a closed loop that keeps all servers full, then
+    Schedule schedule;                     ///< of the recommended variant, of what its server can change between
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
     /// The mean accept length of the recommended drafter at which, other things equal, the best runner-up would be as good.
@@ -107,10 +143,14 @@ RecommendationResult recommend(const Workload& workload, unsigned threads);
 /// The best candidate of each device, best first; devices without any are left out. Valid as long as the recommendation.
 std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendation);
 
+/// The largest batch that a traffic asks of a variant: of a load, where plain decoding and drafting settle.
+int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic);
+
 /// Shape by batch size for one compiled variant: at each batch from 1 to `largest_batch` the best of some of the round's
-/// speculations, which must run; the first must be plain decoding (0). It ends before the first batch at which none keeps
-/// the limits. TTFT, which the batch does not change, is not judged.
+/// speculations, which must run; the first must be plain decoding (0), which here leaves the drafter in memory. It ends before
+/// the first batch at which none keeps the limits; its entries end at the largest load that the workload asks for. TTFT and
+/// requests that wait are not judged. Where several speculations serve equally many batches, `preferred` is kept.
 Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
-                      int largest_batch);
+                      int largest_batch, int preferred = 0);
 
 }  // namespace treeline::sweeps

@@ -5,10 +5,15 @@ namespace treeline::sweeps {
 Answer answer(RecommendInput input, unsigned threads) {
     Answer result;
     result.result = recommend(input.workload, threads);
+    if (const auto& found = result.result.recommendation) {
+        input.workload.traffic = found->traffic;
+        input.workload.objective = found->objective;
+        input.workload.limits = found->limits;
+    }
     if (const auto& found = result.result.recommendation; found && found->speculate) {
         const Candidate& best = found->candidates.front();
-        result.interval = gain_interval(found->variants[best.variant].setup, best.speculation, input.workload.traffic,
-                                        input.workload.objective);
+        result.interval =
+            gain_interval(found->variants[best.variant].setup, best.plan, input.workload.traffic, input.workload.objective);
         result.trust = trust_of(*found, input.workload, *result.interval, input.errors);
     } else if (found) {
         result.rejected = rejected_drafting(*found, input.workload, input.errors);

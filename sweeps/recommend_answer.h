@@ -25,7 +25,7 @@ struct RecommendInput {
 };
 
 struct Answer {
-    RecommendInput input;
+    RecommendInput input;  ///< its workload as answered: without loads that nobody serves
     RecommendationResult result;
     std::optional<GainInterval> interval;      ///< of the recommended configuration, when it speculates
     std::optional<Trust> trust;                ///< likewise

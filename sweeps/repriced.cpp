@@ -16,9 +16,9 @@ SweepPoint priced_point(const DesignSpace& space, const sim::CompiledRound& roun
     }
     const Load load{space.kind, point.batch};
     const SettledLoad settled = settle(round, point.speculation, load, point.context);
-    const sim::RoundEstimate estimate = estimate_of_load(round, point.speculation, load, point.context, settled);
+    const LoadEstimate priced = estimate_of_load(round, point.speculation, load, point.context, settled);
     point.batch = settled.batch;
-    return {place.variant, point, draft_tokens, order, estimate, load.value, settled.queued};
+    return {place.variant, point, draft_tokens, order, priced.estimate, load.value, settled.queued, priced.gain};
 }
 
 }  // namespace

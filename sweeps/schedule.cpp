@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -6,33 +7,94 @@
 namespace treeline::sweeps {
 namespace {
 
-void append(std::vector<ScheduleEntry>& entries, const sim::CompiledRound& round, int batch, const Outcome& choice) {
-    if (entries.empty() || entries.back().speculation != choice.speculation) {
-        const sim::RoundRow& row = round.row(choice.speculation);
-        entries.push_back({batch, batch, choice.speculation, static_cast<int>(row.draft_tokens), choice.speedup, choice.speedup,
-                           row.accepted.basis});
-    } else {
-        entries.back().batch_to = batch;
-        entries.back().speedup_to = choice.speedup;
-    }
-}
+/// What is drafted at one batch may cost, and what it gains there.
+struct BatchChoices {
+    std::vector<Outcome> outcomes;  ///< those within the limits
+    double best = 0.0;              ///< the least objective among them
+};
 
-int speculation_at(const Schedule& schedule, double batch) {
-    for (const ScheduleEntry& entry : schedule.entries) {
-        if (batch >= entry.batch_from && batch < entry.batch_to + 1.0) {
-            return entry.speculation;
+const Outcome* within_tolerance(const BatchChoices& choices, int speculation) {
+    for (const Outcome& outcome : choices.outcomes) {
+        if (outcome.speculation == speculation && outcome.objective <= choices.best * (1.0 + schedule_tolerance)) {
+            return &outcome;
         }
     }
-    return 0;
+    return nullptr;
+}
+
+/// From `first` on: how many batches in a row one speculation serves within the tolerance, and what it costs there over the
+/// best ones, in the mean.
+struct Stretch {
+    std::size_t length = 0;
+    double regret = 0.0;
+};
+
+Stretch stretch_of(const std::vector<BatchChoices>& batches, std::size_t first, int speculation) {
+    Stretch stretch;
+    for (std::size_t i = first; i < batches.size(); ++i) {
+        const Outcome* outcome = within_tolerance(batches[i], speculation);
+        if (outcome == nullptr) {
+            break;
+        }
+        stretch.regret += outcome->objective / batches[i].best - 1.0;
+        ++stretch.length;
+    }
+    stretch.regret /= std::max<double>(1.0, static_cast<double>(stretch.length));
+    return stretch;
+}
+
+/// The fewest ranges: each time the speculation that stays within the tolerance longest; of equals the preferred one, or else
+/// the better one.
+std::vector<ScheduleEntry> ranges_of(const sim::CompiledRound& round, const std::vector<BatchChoices>& batches, int preferred) {
+    std::vector<ScheduleEntry> entries;
+    for (std::size_t first = 0; first < batches.size();) {
+        int chosen = batches[first].outcomes.front().speculation;
+        Stretch longest;
+        for (const Outcome& outcome : batches[first].outcomes) {
+            const Stretch stretch = stretch_of(batches, first, outcome.speculation);
+            const bool better = outcome.speculation == preferred || (chosen != preferred && stretch.regret < longest.regret);
+            if (stretch.length > longest.length || (stretch.length == longest.length && better)) {
+                longest = stretch;
+                chosen = outcome.speculation;
+            }
+        }
+        const sim::RoundRow& row = round.row(chosen);
+        ScheduleEntry entry{static_cast<int>(first) + 1,
+                            static_cast<int>(first + longest.length),
+                            std::max(chosen, 0),
+                            static_cast<int>(row.draft_tokens),
+                            sim::unlimited,
+                            0.0,
+                            row.accepted.basis};
+        for (std::size_t i = first; i < first + longest.length; ++i) {
+            const double speedup = within_tolerance(batches[i], chosen)->speedup;
+            entry.least = std::min(entry.least, speedup);
+            entry.greatest = std::max(entry.greatest, speedup);
+        }
+        entries.push_back(entry);
+        first += longest.length;
+    }
+    return entries;
+}
+
+/// Beyond its last range engines go on as in it.
+int speculation_at(const Schedule& schedule, double batch) {
+    for (const ScheduleEntry& entry : schedule.entries) {
+        if (batch < entry.batch_to + 1.0 || &entry == &schedule.entries.back()) {
+            return entry.speculation == 0 ? sim::drafting_off : entry.speculation;
+        }
+    }
+    return sim::drafting_off;
 }
 
 /// The speculation that the schedule names for the batch at which it serves a load. Where two entries each lead to the batch
 /// of the other one, the last of them that was looked at.
-int speculation_under(const Schedule& schedule, const sim::CompiledRound& round, const Load& load, double context) {
+int speculation_under(const Schedule& schedule, const sim::CompiledRound& round, LoadKind kind, const TrafficPoint& point) {
     constexpr int most_steps = 8;
-    int speculation = schedule.entries.empty() ? 0 : schedule.entries.front().speculation;
+    int speculation = speculation_at(schedule, 1.0);
     for (int step = 0; step < most_steps; ++step) {
-        const int next = speculation_at(schedule, settle(round, speculation, load, context).batch);
+        const SettledLoad settled = settle(round, speculation, kind, point);
+        const int next = speculation_at(schedule, kind == LoadKind::batch ? point.load : settled.batch);
         if (next == speculation) {
             break;
         }
@@ -65,47 +127,81 @@ std::vector<ScheduleStep> steps_of(const std::vector<double>& speedups) {
 
 /// Gain and speed-up over the traffic when the schedule is followed.
 void follow(const sim::CompiledRound& round, const Workload& workload, Schedule& schedule) {
-    std::vector<SettledLoad> loads;
-    std::vector<sim::RoundEstimate> estimates;
+    DraftPlan plan = sim::drafting_off;
     for (const TrafficPoint& point : workload.traffic.points) {
-        const Load load{workload.traffic.kind, point.load};
-        const int speculation = speculation_under(schedule, round, load, point.context);
-        loads.push_back(settle(round, speculation, load, point.context));
-        estimates.push_back(under_load(round, speculation, load, loads.back(),
-                                       sim::evaluate(round, {speculation, loads.back().batch, point.context})));
+        plan.by_point.push_back(speculation_under(schedule, round, workload.traffic.kind, point));
     }
-    const TrafficMeans followed = means_over(workload.traffic, loads, estimates);
-    const TrafficMeans plain = means_over(workload.traffic, round, 0);
-    schedule.gain = objective_of(plain, workload.objective) / objective_of(followed, workload.objective);
-    schedule.speedup = plain.time_per_token / followed.time_per_token;
+    const Outcome followed = outcomes_of(round, {&plan, 1}, workload.traffic, workload.objective).front();
+    schedule.gain = followed.gain;
+    schedule.speedup = followed.speedup;
+}
+
+/// The outcomes at one batch that keep the limits; and the limit in the way of the best that drafts.
+BatchChoices choices_at(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
+                        int batch, BestOutcome& best, std::vector<Outcome>& outcomes) {
+    outcomes = outcomes_of(round, speculations, at_batch(workload.traffic, batch), workload.objective);
+    std::erase_if(outcomes, [](const Outcome& outcome) { return outcome.means.queued > 0.0; });
+    BatchChoices choices;
+    best = best_of(outcomes, round, workload.limits);
+    for (const Outcome& outcome : outcomes) {
+        if (!broken_limit(outcome, round, workload.limits)) {
+            choices.outcomes.push_back(outcome);
+        }
+    }
+    choices.best = best.within == nullptr ? 0.0 : best.within->objective;
+    return choices;
 }
 
 }  // namespace
 
+int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
+    double largest = 1.0;
+    for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+        const TrafficPoint& point = traffic.points[i];
+        largest = std::max(largest, traffic.kind == LoadKind::arrival_rate
+                                        ? std::max(settle(round, plan.at(i), traffic.kind, point).batch,
+                                                   settle(round, 0, traffic.kind, point).batch)
+                                        : point.load);
+    }
+    return static_cast<int>(std::ceil(largest));
+}
+
 Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
-                      int largest_batch) {
+                      int largest_batch, int preferred) {
     Schedule schedule;
+    std::vector<int> choices = speculations;
+    std::replace(choices.begin(), choices.end(), 0, sim::drafting_off);
+    const int asked = largest_batch_asked(round, choices.back(), workload.traffic);
     std::vector<double> speedups;
+    std::vector<BatchChoices> batches;
     for (int batch = 1; batch <= largest_batch; ++batch) {
-        const std::vector<Outcome> outcomes =
-            outcomes_of(round, speculations, at_batch(workload.traffic, batch), workload.objective);
-        const BestOutcome best = best_of(outcomes, round, workload.limits);
+        BestOutcome best;
+        std::vector<Outcome> outcomes;
+        BatchChoices at_batch = choices_at(round, choices, workload, batch, best, outcomes);
         if (best.within == nullptr) {
-            schedule.end_limit = broken_limit(outcomes.front(), round, workload.limits);
+            schedule.end_limit = outcomes.empty() ? Limit::memory : broken_limit(outcomes.front(), round, workload.limits);
             break;
         }
-        append(schedule.entries, round, batch, *best.within);
         speedups.push_back(best.within->speedup);
-        if (best.within->speculation != 0) {
+        if (best.within->speculation != sim::drafting_off) {
             schedule.switch_off_batch.reset();
             schedule.switch_off_limit.reset();
         } else if (!schedule.switch_off_batch) {
             schedule.switch_off_batch = batch;
             schedule.switch_off_limit = best.in_the_way;
+            if (std::all_of(outcomes.begin(), outcomes.end(),
+                            [](const Outcome& o) { return o.speculation == sim::drafting_off; })) {
+                schedule.switch_off_limit = Limit::memory;  // of what drafts, nothing fits
+            }
         }
         schedule.largest_batch = batch;
+        if (batch <= asked) {
+            batches.push_back(std::move(at_batch));
+        }
     }
+    schedule.entries = ranges_of(round, batches, preferred == 0 ? sim::drafting_off : preferred);
     schedule.steps = steps_of(speedups);
+    std::erase_if(schedule.steps, [asked](const ScheduleStep& step) { return step.batch >= asked; });
     follow(round, workload, schedule);
     return schedule;
 }

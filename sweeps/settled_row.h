@@ -10,6 +10,7 @@ namespace treeline::sweeps {
 
 struct SettledRow {
     TileColumn batch, queued;  ///< SettledLoad
+    TileColumn gain;           ///< SweepFigures::gain
 };
 
 /// Estimates of `size` points at these loads and contexts, as settle() and under_load() have them. The memory of a load that
@@ -17,8 +18,13 @@ struct SettledRow {
 void settle_row(const sim::CompiledRound& round, int speculation, LoadKind kind, const double* loads, const double* contexts,
                 std::size_t size, SettledRow& settled, sim::EstimateColumns& estimates);
 
-/// The estimate of one of them; `settled` is where its load settles.
-sim::RoundEstimate estimate_of_load(const sim::CompiledRound& round, int speculation, const Load& load, double context,
-                                    const SettledLoad& settled);
+/// One of them, compared with plain decoding: the same server under the same load, without the drafter.
+struct LoadEstimate {
+    sim::RoundEstimate estimate;  ///< its throughput multiplier is the TPOT of plain decoding over its own
+    double gain = 1.0;            ///< tokens/s per device, likewise
+};
+/// `settled` is where its load settles.
+LoadEstimate estimate_of_load(const sim::CompiledRound& round, int speculation, const Load& load, double context,
+                              const SettledLoad& settled);
 
 }  // namespace treeline::sweeps

@@ -27,13 +27,14 @@ struct SweepChunk {
     std::span<const double> batch;
     std::span<const double> context;
     std::span<const sim::RoundEstimate> estimates;
-    std::span<const double> load, queued;  ///< what the axis says, and requests that wait (SettledLoad); empty for batches
+    std::span<const double> load, queued, gain;  ///< SweepFigures; empty for batches
 
     [[nodiscard]] SweepFigures figures(std::size_t i) const {
         SweepFigures at{variant, round.row(speculation[i]).draft_tokens, batch[i], context[i], estimates[i]};
         if (!load.empty()) {
             at.load = load[i];
             at.queued = queued[i];
+            at.gain = gain[i];
         }
         return at;
     }
@@ -78,9 +79,17 @@ struct SweepPoint {
     sim::RoundEstimate estimate;
     double load = std::numeric_limits<double>::quiet_NaN();  ///< SweepFigures::load
     double queued = 0.0;
+    double gain = std::numeric_limits<double>::quiet_NaN();  ///< SweepFigures::gain
 
     [[nodiscard]] SweepFigures figures(const DesignSpace& space) const {
-        return {space.variants[variant], static_cast<double>(draft_tokens), point.batch, point.context, estimate, load, queued};
+        return {space.variants[variant],
+                static_cast<double>(draft_tokens),
+                point.batch,
+                point.context,
+                estimate,
+                load,
+                queued,
+                gain};
     }
 };
 

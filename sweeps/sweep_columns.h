@@ -20,6 +20,7 @@ struct SweepFigures {
     const sim::RoundEstimate& estimate;
     double load = std::numeric_limits<double>::quiet_NaN();  ///< what the batch follows from, if it was not stated
     double queued = 0.0;                                     ///< requests that wait for a place in the batch
+    double gain = std::numeric_limits<double>::quiet_NaN();  ///< under a load: tokens/s per device over those of plain decoding
 };
 
 struct SweepColumn {
@@ -44,7 +45,7 @@ inline double first_token_of(const SweepFigures& at) {
 }
 
 /// In the order in which rows hold them. Of the axes, more users and more context count as better, and fewer drafted tokens.
-inline constexpr std::array<SweepColumn, 23> sweep_columns = {{
+inline constexpr std::array<SweepColumn, 24> sweep_columns = {{
     {"draft_tokens", Better::lower, [](const SweepFigures& at) { return at.draft_tokens; }},
     {"batch", Better::higher, [](const SweepFigures& at) { return at.batch; }},
     {"context", Better::higher, [](const SweepFigures& at) { return at.context; }},
@@ -71,6 +72,7 @@ inline constexpr std::array<SweepColumn, 23> sweep_columns = {{
     {"prefill_share", Better::lower, [](const SweepFigures& at) { return 1.0 - at.estimate.decode_share; }},
     {"load", Better::higher, [](const SweepFigures& at) { return at.load; }},
     {"queued", Better::lower, [](const SweepFigures& at) { return at.queued; }},
+    {"gain", Better::higher, [](const SweepFigures& at) { return at.gain; }},
 }};
 
 /// Its place in sweep_columns.

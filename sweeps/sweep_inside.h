@@ -47,7 +47,7 @@ struct SweepChunkColumns {
     std::vector<int> speculation;
     std::vector<double> batch, context;
     std::vector<sim::RoundEstimate> estimates;
-    std::vector<double> load, queued;  ///< SweepChunk
+    std::vector<double> load, queued, gain;  ///< SweepChunk
 };
 
 /// What one task needs; kept from task to task by whichever thread runs it.

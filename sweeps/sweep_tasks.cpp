@@ -72,6 +72,7 @@ std::string SweepRun::Inside::run_tile(const VariantGrid& variant, std::uint64_t
             points.batch = settled.batch.values;
             points.load = grid.batch_of(block);
             points.queued = settled.queued.values;
+            points.gain = settled.gain.values;
         } else {
             grid.evaluate(row, worker.tile, estimates);
         }
@@ -126,6 +127,7 @@ std::string SweepRun::Inside::show(const VariantGrid& variant, std::uint64_t fir
                 if (!worker.settled.empty()) {
                     columns.load.push_back(stated);
                     columns.queued.push_back(worker.settled[row].queued.values[i]);
+                    columns.gain.push_back(worker.settled[row].gain.values[i]);
                 }
                 columns.context.push_back(worker.tile.context[i]);
                 columns.estimates.push_back(worker.of_rows[row].at(i));
@@ -141,7 +143,8 @@ std::string SweepRun::Inside::show(const VariantGrid& variant, std::uint64_t fir
                            columns.context,
                            columns.estimates,
                            columns.load,
-                           columns.queued};
+                           columns.queued,
+                           columns.gain};
     if (options.visit) {
         options.visit(chunk);
     }

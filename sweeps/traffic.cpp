@@ -33,7 +33,9 @@ Traffic traffic_from(const std::vector<WeightedValue>& load, const std::vector<W
     Traffic traffic{{}, shares_of, kind};
     for (const WeightedValue& b : load) {
         for (const WeightedValue& s : context) {
-            traffic.points.push_back({b.value, s.value, b.share * s.share});
+            if (b.share * s.share > 0.0) {  // what never happens changes nothing
+                traffic.points.push_back({b.value, s.value, b.share * s.share});
+            }
         }
     }
     normalise(traffic.points);
@@ -74,11 +76,16 @@ std::string problem_of(std::span<const SettledLoad> loads) {
     return found == loads.end() ? std::string() : found->problem;
 }
 
-Traffic settled_on(const sim::CompiledRound& round, int speculation, const Traffic& traffic) {
+SettledLoad settle(const sim::CompiledRound& round, int speculation, LoadKind kind, const TrafficPoint& point) {
+    return kind == LoadKind::batch ? settle_capped(round, speculation, point.load, point.context)
+                                   : settle(round, speculation, Load{kind, point.load}, point.context);
+}
+
+Traffic settled_on(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
     Traffic settled = traffic;
     settled.kind = LoadKind::batch;
-    for (TrafficPoint& point : settled.points) {
-        point.load = settle(round, speculation, {traffic.kind, point.load}, point.context).batch;
+    for (std::size_t i = 0; i < settled.points.size(); ++i) {
+        settled.points[i].load = settle(round, plan.at(i), traffic.kind, traffic.points[i]).batch;
     }
     return settled;
 }
@@ -125,13 +132,14 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loa
     return means;
 }
 
-TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, int speculation) {
+TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, const DraftPlan& plan) {
     std::vector<SettledLoad> loads;
     std::vector<sim::RoundEstimate> estimates;
-    for (const TrafficPoint& point : traffic.points) {
-        const Load load{traffic.kind, point.load};
-        loads.push_back(settle(round, speculation, load, point.context));
-        estimates.push_back(under_load(round, speculation, load, loads.back(),
+    for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+        const TrafficPoint& point = traffic.points[i];
+        const int speculation = plan.at(i);
+        loads.push_back(settle(round, speculation, traffic.kind, point));
+        estimates.push_back(under_load(round, speculation, {traffic.kind, point.load}, loads.back(),
                                        sim::evaluate(round, {speculation, loads.back().batch, point.context})));
     }
     return means_over(traffic, loads, estimates);

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/enum_names.h"
@@ -74,17 +75,30 @@ struct TrafficMeans {
     Dollars price_per_token;                ///< 0 if the device's price is unknown
 };
 
+/// Where one of a traffic's loads settles. Sequences that are asked to decode together and do not fit wait (settle_capped()).
+SettledLoad settle(const sim::CompiledRound& round, int speculation, LoadKind kind, const TrafficPoint& point);
+
+/// What a configuration drafts at each point of a traffic: one speculation everywhere, or as `by_point` says.
+struct DraftPlan {
+    int speculation = 0;  ///< the one that is asked for; sim::drafting_off where it is off everywhere
+    std::vector<int> by_point = {};
+
+    DraftPlan(int everywhere) : speculation(everywhere) {}  // NOLINT(google-explicit-constructor): a number is a plan
+    DraftPlan(int mostly, std::vector<int> of_points) : speculation(mostly), by_point(std::move(of_points)) {}
+    [[nodiscard]] int at(std::size_t point) const { return by_point.empty() ? speculation : by_point[point]; }
+};
+
 /// Why a point of a traffic cannot be served, as a sentence; empty if all can.
 std::string problem_of(std::span<const SettledLoad> loads);
 
-/// The same traffic, stated in the batches at which a speculation serves it. The speculation must run.
-Traffic settled_on(const sim::CompiledRound& round, int speculation, const Traffic& traffic);
+/// The same traffic, stated in the batches at which a plan serves it. Its speculations must run.
+Traffic settled_on(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic);
 
 /// Means over settled points, in the order of the traffic.
 TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loads,
                         std::span<const sim::RoundEstimate> estimates);
 
-/// The same with one speculation at every point, which must run.
-TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, int speculation);
+/// The same under a plan, whose speculations must run.
+TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, const DraftPlan& plan);
 
 }  // namespace treeline::sweeps

@@ -13,7 +13,8 @@ namespace {
 constexpr int choice_worlds = 20;
 constexpr std::size_t most_rivals = 4;
 constexpr std::uint64_t world_seed = 7;
-constexpr double acceptance_spread = 0.1;  ///< as in gain_interval(): other prompts than those measured
+/// Of a normal distribution: the distance of numerics::sure_chance over that of an 80 % interval's end (0.8416/1.2816).
+constexpr double own_sure_share = 0.6567;
 
 /// Intervals by level, each computed once.
 class LevelIntervals {
@@ -48,27 +49,7 @@ std::pair<double, double> over(const Traffic& traffic, LevelIntervals& intervals
     return {low, high};
 }
 
-std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
-                                          const MeasuredErrors::OfMode& errors) {
-    MeasuredGain measured;
-    measured.of_engine = cases_of_engine(errors.speed_ups, setup);
-    if (measured.of_engine == 0 || setup.platform.accelerator) {
-        return std::nullopt;
-    }
-    LevelIntervals gains(errors.speed_ups, setup);
-    const auto [low, high] = over(settled, gains);
-    measured.low = low * gain;
-    measured.high = high * gain;
-    measured.cases = gains.at(1.0).cases;
-    measured.deployments = gains.at(1.0).deployments;
-    if (!errors.times.empty()) {
-        LevelIntervals times(errors.times, setup);
-        std::tie(measured.time_low, measured.time_high) = over(settled, times);
-    }
-    return measured;
-}
-
-std::optional<OtherMode> other_mode(sim::RoundSetup setup, int speculation, const Workload& workload) {
+std::optional<OtherMode> other_mode(sim::RoundSetup setup, const DraftPlan& plan, const Workload& workload) {
     const bool calibrated = setup.platform.by_laws();
     if (setup.platform.accelerator || !(calibrated || setup.platform.mode == sim::CostMode::roofline) ||
         !setup.platform.device.calibration) {
@@ -76,15 +57,23 @@ std::optional<OtherMode> other_mode(sim::RoundSetup setup, int speculation, cons
     }
     setup.platform.mode = calibrated ? sim::CostMode::roofline : sim::CostMode::calibrated;
     const sim::CompiledRound round = sim::compile_round(setup);
-    return OtherMode{setup.platform.mode, outcomes_of(round, {speculation}, workload.traffic, workload.objective).front().gain};
+    return OtherMode{setup.platform.mode, outcomes_of(round, {&plan, 1}, workload.traffic, workload.objective).front().gain};
 }
 
 SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim::RoundSetup& setup, const Workload& workload,
-                                const MeasuredErrors::OfMode& errors) {
+                                const MeasuredErrors& errors) {
     const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<int> drafting = runnable(round);
     std::erase(drafting, 0);
-    LevelIntervals intervals(errors.speed_ups, setup, 2.0 * numerics::sure_chance - 1.0);  // each end is passed by the rest
+    const double nominal = 2.0 * numerics::sure_chance - 1.0;  // each end is passed by the rest
+    std::optional<LevelIntervals> measured;
+    numerics::ResidualInterval interval;
+    if (const auto& own = setup.platform.stack.step_error) {
+        interval.high = std::pow(1.0 + *own, own_sure_share);
+        interval.low = 1.0 / interval.high;
+    } else {
+        measured.emplace(errors.of(setup.platform.mode)->speed_ups, setup, nominal);
+    }
     SwitchOffRange range;
     range.largest_batch = recommendation.schedule.largest_batch;
     for (int batch = range.largest_batch; batch >= 1 && !drafting.empty(); --batch) {
@@ -94,7 +83,7 @@ SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim:
             const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
             gain = std::max(gain, broken && *broken != Limit::gain ? 0.0 : outcome.gain);
         }
-        const numerics::ResidualInterval& interval = intervals.at(batch);
+        interval = measured ? measured->at(batch) : interval;
         const auto loses = [&](double factor, const std::optional<int>& beyond) {
             const bool lost_beyond = batch == range.largest_batch || beyond == batch + 1;
             return lost_beyond && gain * factor < workload.limits.minimum_gain;
@@ -108,14 +97,17 @@ SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim:
     return range;
 }
 
-/// The gain of one speculation at each point of the traffic.
-std::vector<GainAt> gains_over(const sim::RoundSetup& setup, int speculation, const Traffic& settled,
-                               const Workload& workload) {
+/// The gain at each load of the traffic, with the batch at which it is served.
+std::vector<GainAt> gains_over(const sim::RoundSetup& setup, const DraftPlan& plan, const Workload& workload) {
     const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<GainAt> gains;
-    for (const TrafficPoint& point : settled.points) {
-        const Traffic alone = at_batch(settled, point.load);
-        gains.push_back({point.load, outcomes_of(round, {speculation}, alone, workload.objective).front().gain, point.share});
+    for (std::size_t i = 0; i < workload.traffic.points.size(); ++i) {
+        Traffic alone = workload.traffic;
+        alone.points = {workload.traffic.points[i]};
+        alone.points.front().share = 1.0;
+        const double share = workload.traffic.points[i].share;
+        const Outcome outcome = outcomes_of(round, {plan.at(i)}, alone, workload.objective).front();
+        gains.push_back({outcome.means.in_service, outcome.gain, share});
     }
     return gains;
 }
@@ -135,8 +127,9 @@ World drawn(const Recommendation& recommendation, const std::vector<std::size_t>
         world.inputs.push_back(random.uniform());
     }
     for (const std::size_t variant : variants) {
-        const std::string& drafter = recommendation.variants[variant].labels.drafter;
-        world.acceptance.try_emplace(drafter, 1.0 + acceptance_spread * (2.0 * random.uniform() - 1.0));
+        const Variant& drafting = recommendation.variants[variant];
+        const double spread = drafting.setup.acceptance.spread;
+        world.acceptance.try_emplace(drafting.labels.drafter, 1.0 + spread * (2.0 * random.uniform() - 1.0));
     }
     if (errors != nullptr && !errors->speed_ups.empty()) {
         const sim::RoundSetup& setup = recommendation.variants[variants.front()].setup;
@@ -168,10 +161,11 @@ std::vector<Placed> candidates_in(const World& world, const Recommendation& reco
         std::erase(speculations, 0);
     }
     std::vector<Placed> placed;
-    for (const Outcome& outcome : outcomes_of(round, speculations, workload.traffic, workload.objective)) {
-        const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
-        if (!broken || *broken == Limit::gain) {
-            placed.push_back({index, outcome.speculation, outcome.objective / (plain ? 1.0 : world.measured_over_predicted)});
+    for (const int speculation : speculations) {
+        const PlannedOutcome planned =
+            planned_outcome(round, speculation, workload.traffic, workload.objective, workload.limits);
+        if (!planned.broken || *planned.broken == Limit::gain) {
+            placed.push_back({index, speculation, planned.outcome.objective / (plain ? 1.0 : world.measured_over_predicted)});
         }
     }
     return placed;
@@ -225,25 +219,56 @@ ChoiceWorlds choice_in_worlds(const Recommendation& recommendation, const Worklo
 
 }  // namespace
 
+std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
+                                          const MeasuredErrors& errors, const AcceptanceFactors& acceptance) {
+    if (!knows_errors(setup, errors)) {
+        return std::nullopt;
+    }
+    MeasuredGain measured;
+    double low = 1.0, high = 1.0;
+    if (const auto& own = setup.platform.stack.step_error) {
+        measured.own_deployment = true;
+        low = measured.time_low = 1.0 / (1.0 + *own);
+        high = measured.time_high = 1.0 + *own;
+    } else {
+        const MeasuredErrors::OfMode& of_mode = *errors.of(setup.platform.mode);
+        measured.of_engine = cases_of_engine(of_mode.speed_ups, setup);
+        LevelIntervals gains(of_mode.speed_ups, setup);
+        std::tie(low, high) = over(settled, gains);
+        measured.cases = gains.at(1.0).cases;
+        measured.deployments = gains.at(1.0).deployments;
+        if (!of_mode.times.empty()) {
+            LevelIntervals times(of_mode.times, setup);
+            std::tie(measured.time_low, measured.time_high) = over(settled, times);
+        }
+    }
+    measured.engine_low = low * gain;
+    measured.engine_high = high * gain;
+    const auto both = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+    measured.low = low < 1.0 ? gain / both(1.0 / low, 1.0 / acceptance.low) : gain * low * acceptance.low;
+    measured.high = high > 1.0 ? gain * both(high, acceptance.high) : gain * high * acceptance.high;
+    return measured;
+}
+
 Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,
                const MeasuredErrors& errors) {
     const Candidate& best = recommendation.candidates.front();
     const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
-    const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
+    const bool own = setup.platform.stack.step_error.has_value();
+    const MeasuredErrors::OfMode* of_mode = own ? nullptr : errors.of(setup.platform.mode);
     Trust trust;
-    if (of_mode != nullptr) {
-        trust.measured = measured_gain(setup, recommendation.settled, interval.value, *of_mode);
-    }
-    trust.other_mode = other_mode(setup, best.speculation, workload);
+    const AcceptanceFactors acceptance = acceptance_factors(interval);
+    trust.measured = measured_gain(setup, recommendation.settled, interval.value, errors, acceptance);
+    trust.other_mode = other_mode(setup, best.plan, workload);
     if (trust.other_mode) {
         const double low = trust.measured ? trust.measured->low : interval.low;
         const double high = trust.measured ? trust.measured->high : interval.high;
         trust.other_mode->inside = low <= trust.other_mode->gain && trust.other_mode->gain <= high;
     }
     if (trust.measured) {
-        trust.chances = chances_of(setup, gains_over(setup, best.speculation, recommendation.settled, workload),
-                                   workload.limits.minimum_gain, errors);
-        trust.switch_off = switch_off_range(recommendation, setup, workload, *of_mode);
+        trust.chances =
+            chances_of(setup, gains_over(setup, best.plan, workload), workload.limits.minimum_gain, errors, acceptance);
+        trust.switch_off = switch_off_range(recommendation, setup, workload, errors);
     }
     if (!setup.platform.accelerator) {
         trust.choice = choice_in_worlds(recommendation, workload, trust.measured ? of_mode : nullptr);
@@ -255,6 +280,7 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
                                                   const MeasuredErrors& errors) {
     std::optional<RejectedDrafting> best;
     Placed place;
+    DraftPlan plan = 0;
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
         const Variant& variant = recommendation.variants[i];
         if (variant.plain() || !variant.problem.empty() || !problems_of(variant.setup).empty()) {
@@ -263,18 +289,29 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
         const sim::CompiledRound round = sim::compile_round(variant.setup);
         std::vector<int> drafting = runnable(round);
         std::erase(drafting, 0);
-        for (const Outcome& outcome : outcomes_of(round, drafting, workload.traffic, workload.objective)) {
-            const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
-            if ((!broken || *broken == Limit::gain) && (!best || outcome.gain > best->gain)) {
-                place = {i, outcome.speculation, outcome.objective};
-                best = RejectedDrafting{"", outcome.gain, {}};
+        for (const int speculation : drafting) {
+            const PlannedOutcome planned =
+                planned_outcome(round, speculation, workload.traffic, workload.objective, workload.limits);
+            const bool allowed = !planned.broken || *planned.broken == Limit::gain;
+            const bool better = !best || (allowed != !best->limit ? allowed : planned.outcome.gain > best->gain);
+            if (better) {
+                place = {i, speculation, planned.outcome.objective};
+                plan = planned.plan;
+                best = RejectedDrafting{"",
+                                        planned.outcome.gain,
+                                        {},
+                                        allowed ? std::nullopt : planned.broken,
+                                        planned.outcome.waiting,
+                                        planned.outcome.first_token_growth};
             }
         }
     }
     if (best) {
         const sim::RoundSetup& setup = recommendation.variants[place.variant].setup;
         best->label = name_of_placed(recommendation, place);
-        best->chances = chances_of(setup, gains_over(setup, place.speculation, recommendation.settled, workload), 1.0, errors);
+        const AcceptanceFactors acceptance =
+            acceptance_factors(gain_interval(setup, plan, workload.traffic, workload.objective));
+        best->chances = chances_of(setup, gains_over(setup, plan, workload), 1.0, errors, acceptance);
     }
     return best;
 }

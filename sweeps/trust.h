@@ -11,15 +11,6 @@
 
 namespace treeline::sweeps {
 
-/// An interval for the gain from measured errors, the acceptance as stated.
-struct MeasuredGain {
-    double nominal = 0.8;
-    double low = 1.0, high = 1.0;
-    double time_low = 1.0, time_high = 1.0;  ///< factors on the time of plain decoding, likewise
-    std::size_t cases = 0, deployments = 0;  ///< that the errors come from
-    std::size_t of_engine = 0;               ///< cases on the same engine
-};
-
 /// What another cost mode says.
 struct OtherMode {
     sim::CostMode mode = sim::CostMode::roofline;
@@ -51,6 +42,11 @@ struct Trust {
     std::optional<ChoiceWorlds> choice;
 };
 
+/// The interval of a gain over a traffic in batches. Nothing on an accelerator, or where no engine like the setup's was
+/// measured.
+std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
+                                          const MeasuredErrors& errors, const AcceptanceFactors& acceptance);
+
 /// Of a recommendation that speculates, for the workload that it was made for.
 Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,
                const MeasuredErrors& errors);
@@ -60,9 +56,12 @@ struct RejectedDrafting {
     std::string label;  ///< drafter and shape
     double gain = 1.0;  ///< in the objective, as predicted
     std::optional<GainChances> chances;
+    std::optional<Limit> limit;  ///< that stands in the way, where a gain does not; then the figures of the last two limits:
+    double waiting = 0.0;        ///< Outcome::waiting
+    double first_token_growth = 1.0;
 };
 
-/// Nothing if no configuration that drafts meets the limits.
+/// The best within the limits, or else the best of all; nothing if none can be priced.
 std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const Workload& workload,
                                                   const MeasuredErrors& errors);
 

@@ -203,15 +203,27 @@ std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup, int s
     return inputs;
 }
 
-GainInterval gain_interval(const sim::RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective) {
+AcceptanceFactors acceptance_factors(const GainInterval& interval) {
+    double down = 0.0, up = 0.0;
+    for (const Sensitivity& input : interval.inputs) {
+        if (input.of_acceptance) {
+            down += std::pow(std::min(0.0, std::log(input.low / interval.value)), 2);
+            up += std::pow(std::max(0.0, std::log(input.high / interval.value)), 2);
+        }
+    }
+    return {std::exp(-std::sqrt(down)), std::exp(std::sqrt(up))};
+}
+
+GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, const Traffic& traffic, Objective objective) {
     const auto gain = [&](const sim::CompiledRound& round) {
-        return outcomes_of(round, {speculation}, traffic, objective).front().gain;
+        return outcomes_of(round, {&plan, 1}, traffic, objective).front().gain;
     };
     GainInterval interval;
     interval.value = gain(sim::compile_round(setup));
-    for (UncertainRound& input : uncertain_rounds(setup, speculation)) {
+    for (UncertainRound& input : uncertain_rounds(setup, std::max(plan.speculation, 0))) {
         const double a = gain(input.low), b = gain(input.high);
-        interval.inputs.push_back({std::move(input.input), std::move(input.range), std::min(a, b), std::max(a, b)});
+        interval.inputs.push_back(
+            {std::move(input.input), std::move(input.range), std::min(a, b), std::max(a, b), input.of_acceptance});
     }
     double down = 0.0;
     double up = 0.0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sweeps/measured_errors.h"
 #include "sweeps/workload.h"
 
 namespace treeline::sweeps {
@@ -17,6 +18,7 @@ struct Sensitivity {
     std::string range;  ///< in words, with its source
     double low = 1.0;   ///< the smaller of the two gains
     double high = 1.0;
+    bool of_acceptance = false;  ///< it is about what is accepted, not about what a round takes
 };
 
 /// Inputs of a platform that is priced by passes, other than acceptance: bandwidth, peak, drafter's efficiency, software time.
@@ -44,9 +46,23 @@ struct UncertainRound {
 /// that the measured ones suggest.
 std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup, int speculation);
 
-/// The gain in the objective over the traffic (as Outcome::gain) of this setup with one of its speculations, and its interval.
+/// The gain in the objective over the traffic (as Outcome::gain) of this setup under a plan, and its interval.
 /// An accept length beyond the measured positions is an input of its own: from nothing accepted there to the highest rate that
 /// the measured ones suggest.
-GainInterval gain_interval(const sim::RoundSetup& setup, int speculation, const Traffic& traffic, Objective objective);
+GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, const Traffic& traffic, Objective objective);
+
+/// An interval for the gain that holds what is unknown: what predictions missed where engines were measured, and how far the
+/// acceptance may lie from what is stated (added in quadrature of logarithms: neither knows of the other).
+struct MeasuredGain {
+    double nominal = 0.8;
+    double low = 1.0, high = 1.0;
+    double engine_low = 1.0, engine_high = 1.0;  ///< with the acceptance as stated
+    double time_low = 1.0, time_high = 1.0;      ///< factors on the time of plain decoding, likewise
+    std::size_t cases = 0, deployments = 0;      ///< that the errors come from
+    std::size_t of_engine = 0;                   ///< cases on the same engine
+    bool own_deployment = false;                 ///< steps of this deployment were measured: the errors are its own
+};
+
+AcceptanceFactors acceptance_factors(const GainInterval& interval);
 
 }  // namespace treeline::sweeps

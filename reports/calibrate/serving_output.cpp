@@ -114,6 +114,15 @@ Json linear_speeds_json(const sim::LinearSpeeds& speeds, const std::string& sour
     return json;
 }
 
+/// Of steps that a fit left out, or where none could be, of those that it saw.
+double step_error_of(const calibrate::StackFit& fit) {
+    std::vector<double> errors;
+    for (const calibrate::StepTimes& step : fit.steps) {
+        errors.push_back(std::log(step.measured / (step.left_out > Seconds(0.0) ? step.left_out : step.fitted)));
+    }
+    return sim::step_error_of(errors);
+}
+
 }  // namespace
 
 Json stack_description(const calibrate::ServingFit& serving, Json base) {
@@ -121,6 +130,7 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
     base["title"] = fmt::format("{}; fitted to {}", base.value("title", serving.stack),
                                 std::filesystem::path(serving.table.path).filename().string());
     const sim::Stack& stack = serving.fit.stack;
+    base["step_error"] = quantity(step_error_of(serving.fit), nullptr, source);
     for (const calibrate::FittedStackNumber& number : serving.fit.numbers) {
         const std::string name(name_of(number.number));
         if (number.number == calibrate::StackNumber::host_per_draft_pass && !base.contains("host_per_rollback")) {

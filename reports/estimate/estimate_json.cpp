@@ -119,6 +119,11 @@ Json configuration_json(const sweeps::PointEstimate& estimate) {
         json[std::string(name_of(kind))] = input.load.kind == kind ? Json(input.load.value) : Json();
     }
     json["queued"] = estimate.load.queued;
+    json["plain_queued"] = estimate.plain_load.queued;
+    json["cannot_serve"] = estimate.load.problem.empty() ? Json() : Json(estimate.load.problem);
+    json["plain_cannot_serve"] = estimate.plain_load.problem.empty() ? Json() : Json(estimate.plain_load.problem);
+    json["largest_batch"] = estimate.most_sequences;
+    json["plain_largest_batch"] = estimate.plain_most_sequences;
     json["plain_batch"] = estimate.plain_load.batch;
     json["context"] = input.context;
     json["prompt_tokens"] = input.prompt_tokens;

@@ -4,6 +4,7 @@
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
 #include "reports/recommend/engines_output.h"
+#include "reports/recommend/loads_json.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "reports/trust_text.h"
@@ -96,8 +97,8 @@ Json schedule_json(const sweeps::Recommendation& found) {
                            {"shape", speculation_of(found, entry.speculation).label},
                            {"verification", name_of(speculation_of(found, entry.speculation).verification)},
                            {"draft_tokens", entry.draft_tokens},
-                           {"speedup_from", entry.speedup_from},
-                           {"speedup_to", entry.speedup_to},
+                           {"least_speedup", entry.least},
+                           {"greatest_speedup", entry.greatest},
                            {"accept_length_basis", name_of(entry.basis)}});
     }
     Json steps = Json::array();
@@ -160,6 +161,9 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input) {
         json["shares_of"] = name_of(answer.input.workload.traffic.shares_of);
         json["recommendation"] = candidate_json(found, found.candidates.front());
         json["plain"] = candidate_json(found, found.plain);
+        json["loads"] = loads_json(found);
+        json["saturation"] = saturation_json(found);
+        json["capacity"] = capacity_json(found.capacity);
         json["schedule"] = schedule_json(found);
         json["policies"] = policies_json(found);
         json["runners_up"] = Json::array();

@@ -116,7 +116,7 @@ std::string schedule(const sweeps::Answer& answer) {
         table.add({entry.batch_from == entry.batch_to ? std::to_string(entry.batch_from)
                                                       : fmt::format("{} to {}", entry.batch_from, entry.batch_to),
                    drafted_text(found.speculations, entry.speculation, entry.draft_tokens) + basis_text(entry.basis),
-                   fmt::format("{} to {}", text::ratio_text(entry.speedup_from), text::ratio_text(entry.speedup_to))});
+                   fmt::format("{} to {}", text::ratio_text(entry.least), text::ratio_text(entry.greatest))});
     }
     return table.text() +
            text::wrapped(fmt::format("Over the traffic this schedule reaches {}. {}",

@@ -173,10 +173,20 @@ inline constexpr CountKey token_budget{"token_budget",
                                        "none for rounds, the stack's for prompts",
                                        ": `max_num_batched_tokens` of vLLM, `max_num_tokens` of TensorRT-LLM"};
 
+inline constexpr NumberKey memory_utilisation{"memory_utilisation",
+                                              "",
+                                              0.01,
+                                              1.0,
+                                              {},
+                                              "share of the device's memory that the engine may take",
+                                              "the engine's default",
+                                              ": `gpu_memory_utilization` of vLLM, `mem_fraction_static` of SGLang, "
+                                              "`free_gpu_memory_fraction` of TensorRT-LLM"};
+
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
                    draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, engine, expert_kernels,
-                   attention_kernels, mode, prefill, token_budget);
+                   attention_kernels, mode, prefill, token_budget, memory_utilisation);
 }
 
 }  // namespace treeline::requests::platform_keys

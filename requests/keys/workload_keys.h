@@ -68,7 +68,7 @@ namespace treeline::requests::share_keys {
 using namespace json;
 
 inline constexpr PartKey value{"value", "number", "a load or a context"};
-inline constexpr NumberKey share{"share", "", 1e-9, 1e9, {}, "its weight; they need not add up to 1"};
+inline constexpr NumberKey share{"share", "", 0.0, 1e9, {}, "its weight; they need not add up to 1"};
 
 inline std::vector<KeyRow> rows() { return rows_of(value, share); }
 
@@ -84,6 +84,20 @@ inline constexpr NumberKey memory_gb{"memory_gb", "GB", 1e-3, 1e6, {}, "peak mem
 inline constexpr NumberKey minimum_gain{
     "minimum_gain", "", 1e-3, 1e3, 1.0, "gain in the objective below which plain decoding is preferred"};
 
-inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain); }
+inline constexpr NumberKey ttft_growth{"ttft_growth",
+                                       "",
+                                       1.0,
+                                       1e6,
+                                       2.0,
+                                       "TTFT of what drafts over that of plain decoding, at most",
+                                       {},
+                                       "; raise it to allow longer waits"};
+inline constexpr NumberKey waiting{
+    "waiting", "",
+    0.0,       1.0,
+    0.05,      "share of the requests in flight that may wait for a place because of the drafter",
+    {},        ": its memory is missing for others. 1 allows any queue"};
+
+inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain, ttft_growth, waiting); }
 
 }  // namespace treeline::requests::limit_keys

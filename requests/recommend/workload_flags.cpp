@@ -84,7 +84,7 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     }
     for (const char* key : {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
                             "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "engine", "expert_kernels",
-                            "attention_kernels", "mode", "prefill", "token_budget"}) {
+                            "attention_kernels", "mode", "prefill", "token_budget", "memory_utilisation"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
     named.insert(named.end(), described.begin(), described.end());
@@ -247,7 +247,8 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--interconnect", "NAME", "platforms.interconnect", help_of(platform_keys::interconnect), nullptr},
         {"--stack", "NAME|PATH,...", "platforms.stack", help_of(platform_keys::stack) + "; see treeline hardware", nullptr},
         {"--engine", "NAME[@VERSION],...", "platforms.engine",
-         "Engine to price, on its own stack, and to print flags for: vllm, sglang, tensorrt-llm or llama.cpp, with a version if "
+         "Engine to price, on its own stack, and to print flags for: vllm, sglang, tensorrt-llm or llama.cpp, with a version "
+         "if "
          "you like (vllm@0.19); all, or several, are compared; none keeps what the stack's engine lacks (default: the stack's)",
          nullptr},
         {"--expert-kernels", "NAME|PATH,...", "platforms.expert_kernels", help_of(platform_keys::expert_kernels), nullptr},
@@ -256,6 +257,8 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--mode", "MODE,...", "platforms.mode", help_of(platform_keys::mode), nullptr},
         {"--prefill", "POLICY,...", "platforms.prefill", help_of(platform_keys::prefill), nullptr},
         {"--token-budget", "TOKENS,...", "platforms.token_budget", help_of(platform_keys::token_budget), nullptr},
+        {"--memory-utilisation", "SHARE,...", "platforms.memory_utilisation", help_of(platform_keys::memory_utilisation),
+         nullptr},
         {"--drafter", "NAME|KIND|JSON", "drafters", "Candidate; repeat the flag for more: " + drafter_choices(), nullptr},
         {"--acceptance", "RATE,...|JSON", "drafters.acceptance",
          "Acceptance of the preceding --drafter: one rate for all draft tokens, or P(first 1, 2, ... drafts accepted): "
@@ -296,6 +299,8 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--max-ttft-ms", "MS", "limits.ttft_ms", "Limit: " + std::string(limit_keys::ttft_ms.meaning)},
         {"--max-memory-gb", "GB", "limits.memory_gb", "Limit: " + std::string(limit_keys::memory_gb.meaning)},
         {"--minimum-gain", "RATIO", "limits.minimum_gain", help_of(limit_keys::minimum_gain)},
+        {"--ttft-growth", "RATIO", "limits.ttft_growth", help_of(limit_keys::ttft_growth)},
+        {"--waiting", "SHARE", "limits.waiting", help_of(limit_keys::waiting)},
         {"--title", "TEXT", "title", "Title of the report"},
     };
     return flags;

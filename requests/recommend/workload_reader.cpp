@@ -108,6 +108,8 @@ sweeps::Limits read_limits(json::Reader& root) {
         limits.memory = Bytes(1e9 * read(*at, limit_keys::memory_gb));
     }
     limits.minimum_gain = read(*at, limit_keys::minimum_gain);
+    limits.first_token_growth = read(*at, limit_keys::ttft_growth);
+    limits.waiting = read(*at, limit_keys::waiting);
     at->finish();
     return limits;
 }

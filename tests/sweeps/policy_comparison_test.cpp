@@ -77,7 +77,7 @@ TEST_CASE("policies that keep no limit come last, with their reason") {
     const std::vector<PolicyOutcome> outcomes = compare_policies(*tight.recommendation);
     CHECK(outcomes.front().best != nullptr);
     REQUIRE(outcomes.back().best == nullptr);
-    CHECK(outcomes.back().reason.find("of memory per device") != std::string::npos);
+    CHECK(outcomes.back().reason.find("at once") != std::string::npos);
 }
 
 TEST_CASE("plain decoding has no policies") {

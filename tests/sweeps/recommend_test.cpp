@@ -191,7 +191,7 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
     setup.platform.device.memory = Bytes(1e15);  // so that gain alone decides
     const sim::CompiledRound round = sim::compile_round(setup);
     Workload short_context = workload;
-    short_context.traffic = traffic_from({{1, 1.0}}, {{32, 1.0}});
+    short_context.traffic = traffic_from({{1024, 1.0}}, {{32, 1.0}});
     const Schedule schedule = schedule_for(round, runnable(round), short_context, 1024);
     int previous_end = 0;
     int previous_length = 1000;
@@ -200,36 +200,50 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
         CHECK(entry.draft_tokens <= previous_length);
         previous_end = entry.batch_to;
         previous_length = entry.draft_tokens;
-        for (const int batch : {entry.batch_from, entry.batch_to}) {
+        double least = 1e9, greatest = 0.0;
+        for (int batch = entry.batch_from; batch <= entry.batch_to; ++batch) {
             double best = 1e9;
-            int best_length = -1;
             for (int k = 0; k <= 8; ++k) {
                 const sim::RoundEstimate estimate = sim::evaluate(round, {k, static_cast<double>(batch), 32.0});
-                if (estimate.fits && estimate.time_per_token.value() < best) {
-                    best = estimate.time_per_token.value();
-                    best_length = k;
-                }
+                best = estimate.fits ? std::min(best, estimate.time_per_token.value()) : best;
             }
-            CHECK(entry.draft_tokens == best_length);
+            const sim::RoundEstimate taken = sim::evaluate(round, {entry.draft_tokens, static_cast<double>(batch), 32.0});
+            CHECK(taken.time_per_token.value() <= best * (1.0 + schedule_tolerance) * (1.0 + 1e-12));
+            least = std::min(least, taken.throughput_multiplier);
+            greatest = std::max(greatest, taken.throughput_multiplier);
         }
+        CHECK(entry.least == Approx(least).epsilon(1e-9));
+        CHECK(entry.greatest == Approx(greatest).epsilon(1e-9));
     }
+    CHECK(schedule.entries.back().batch_to == 1024);
     REQUIRE(schedule.switch_off_batch);
     // Long contexts keep speculation on at larger batches: verification stays bound by the key-value cache.
     Workload long_contexts = workload;
-    long_contexts.traffic = traffic_from({{1, 1.0}}, {{8192, 1.0}});
+    long_contexts.traffic = traffic_from({{1024, 1.0}}, {{8192, 1.0}});
     const Schedule long_context = schedule_for(round, runnable(round), long_contexts, 1024);
     CHECK(long_context.switch_off_batch.value_or(long_context.largest_batch + 1) > *schedule.switch_off_batch);
 }
 
-TEST_CASE("drafts that no longer fit are switched off, and the schedule ends where plain decoding does not fit") {
+TEST_CASE("a schedule stays within the load that was asked for") {
+    Workload workload = llama_workload();
+    workload.traffic = traffic_from({{1, 0.5}, {6, 0.5}}, {{1024, 1.0}});
+    const sim::CompiledRound round = sim::compile_round(workload.variants.front().setup);
+    const Schedule schedule = schedule_for(round, runnable(round), workload, 1024);
+    REQUIRE_FALSE(schedule.entries.empty());
+    CHECK(schedule.entries.back().batch_to == 6);
+    CHECK(schedule.largest_batch > 6);
+}
+
+TEST_CASE("drafts that no longer fit are switched off, and the schedule ends where a server with the drafter holds no more") {
     Workload workload = llama_workload();
     workload.traffic = traffic_from({{1, 1.0}}, {{1024, 0.5}, {8192, 0.5}});
     const sim::CompiledRound round = sim::compile_round(workload.variants.front().setup);
     const Schedule schedule = schedule_for(round, runnable(round), workload, 1024);
     REQUIRE(schedule.end_limit == Limit::memory);
     const double last = schedule.largest_batch;
-    CHECK(sim::evaluate(round, {0, last, 8192.0}).fits);  // the longest context decides
-    CHECK_FALSE(sim::evaluate(round, {0, last + 1.0, 8192.0}).fits);
+    CHECK(sim::evaluate(round, {sim::drafting_off, last, 8192.0}).fits);  // the longest context decides
+    CHECK_FALSE(sim::evaluate(round, {sim::drafting_off, last + 1.0, 8192.0}).fits);
+    CHECK(sim::evaluate(round, {0, last + 1.0, 8192.0}).fits);  // without the drafter there is room
     if (schedule.switch_off_batch) {
         CHECK(schedule.switch_off_limit == Limit::memory);
         for (int k = 1; k <= 8; ++k) {
@@ -257,13 +271,15 @@ TEST_CASE("the schedule keeps every limit") {
                       *workload.limits.time_per_token);
             }
         }
-        CHECK((entry.speculation == 0 || std::min(entry.speedup_from, entry.speedup_to) >= 1.3));
+        CHECK((entry.speculation == 0 || entry.least >= 1.3));
     }
 
     workload.limits = {};
-    workload.limits.memory = sim::evaluate(round, {0, 10.0, 8192.0}).memory;
-    CHECK(schedule_for(round, runnable(round), workload, 1024).largest_batch == 10);
-    CHECK(schedule_for(round, runnable(round), workload, 1024).end_limit == Limit::memory);
+    sim::RoundSetup small = workload.variants.front().setup;
+    small.platform.memory_limit = sim::evaluate(round, {sim::drafting_off, 10.0, 8192.0}).memory;
+    const sim::CompiledRound in_little = sim::compile_round(small);
+    CHECK(schedule_for(in_little, runnable(in_little), workload, 1024).largest_batch == 10);
+    CHECK(schedule_for(in_little, runnable(in_little), workload, 1024).end_limit == Limit::memory);
 }
 
 TEST_CASE("drafts beyond the measured positions widen the interval, and say so") {

@@ -68,13 +68,15 @@ void compare(const DesignSpace& space) {
         const PointInput input = input_of(space, point);
         INFO("variant " << point.variant << ", shape " << point.point.speculation << ", load " << point.load << ", context "
                         << point.point.context);
-        if (!problems_of(input).empty()) {  // a load that cannot be served is on no list of points that fit
+        REQUIRE(problems_of(input).empty());
+        const PointEstimate estimate = estimate_point(input);
+        const bool plain = point.point.speculation == 0;
+        if (!(plain ? estimate.plain_load : estimate.load)
+                 .problem.empty()) {  // cannot be served: on no list of points that fit
             CHECK_FALSE(point.estimate.fits);
             ++refused;
             continue;
         }
-        const PointEstimate estimate = estimate_point(input);
-        const bool plain = point.point.speculation == 0;
         const sim::RoundEstimate& e = plain ? estimate.plain : estimate.speculative;
         const SettledLoad& settled = plain ? estimate.plain_load : estimate.load;
         CHECK(same(point.point.batch, settled.batch));
@@ -82,6 +84,10 @@ void compare(const DesignSpace& space) {
         CHECK(same(point.estimate.round.value(), e.round.value()));
         CHECK(same(point.estimate.time_per_token.value(), e.time_per_token.value()));
         CHECK(same(point.estimate.tokens_per_second_device, e.tokens_per_second_device));
+        if (!plain && space.kind == LoadKind::concurrency) {
+            CHECK(point.gain == Approx(estimate.gain).epsilon(1e-12));
+            CHECK(same(point.estimate.throughput_multiplier, e.throughput_multiplier));
+        }
         CHECK(same(point.estimate.first_token.value(), e.first_token.value()));
         CHECK(same(point.estimate.energy_per_token.value(), e.energy_per_token.value()));
         CHECK(point.estimate.fits == e.fits);

@@ -45,7 +45,7 @@ int main(int, char** arguments) {
     const Schedule from_structs = recommend(starter_as_structs()).result.recommendation->schedule;
     for (const ScheduleEntry& entry : from_structs.entries) {
         std::printf("batch %d to %d: %d draft tokens, %.2fx\n", entry.batch_from, entry.batch_to, entry.draft_tokens,
-                    entry.speedup_from);
+                    entry.least);
     }
     try {
         recommend_json(R"({"target": "llama-3.1-8c"})");
