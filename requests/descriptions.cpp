@@ -3,6 +3,7 @@
 #include "hardware/accelerators.h"
 #include "hardware/calibration.h"
 #include "hardware/catalogue.h"
+#include "hardware/stack_versions.h"
 #include "models/catalogue.h"
 
 namespace treeline::requests {
