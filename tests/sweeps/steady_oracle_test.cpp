@@ -155,7 +155,7 @@ TEST_CASE("requests that memory does not hold wait as long as in the simulation"
     sim::RoundSetup setup = setup_of(of, sim::PrefillPolicy::mixed);
     const double context = sim::mean_context(of.prompts, of.answers);
     sim::CompiledRound round = sim::compile_round(setup);
-    round.memory.capacity = sim::peak_memory(round.memory, round.row(0), 24.0, context);
+    round.memory.plain_capacity = sim::peak_memory(round.memory, round.row(0), 24.0, context);
     const Load load{LoadKind::concurrency, 60.0};
     const SettledLoad settled = settle(round, 0, load, context);
     CHECK(settled.batch == 24.0);

@@ -1,6 +1,8 @@
 // Does what a recommendation says of its certainty follow from the errors that it is given?
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "requests/recommend/workload_reader.h"
 #include "requests/validate/measured_errors_reader.h"
 #include "setups.h"
@@ -50,8 +52,14 @@ TEST_CASE("the interval is the gain times the quantiles of what was missed", "[t
     REQUIRE(result.trust->measured);
     const double gain = result.interval->value;
     // Of ten even steps from 0.8 to 1.2 the first holds the tenth part, and the ninth nine tenths.
-    CHECK(result.trust->measured->low == Approx(0.8 * gain));
-    CHECK(result.trust->measured->high == Approx((0.8 + 0.4 * 8.0 / 9.0) * gain));
+    const MeasuredGain& measured = *result.trust->measured;
+    CHECK(measured.engine_low == Approx(0.8 * gain));
+    CHECK(measured.engine_high == Approx((0.8 + 0.4 * 8.0 / 9.0) * gain));
+    // What is uncertain in acceptance is added in quadrature of logarithms.
+    const AcceptanceFactors acceptance = acceptance_factors(*result.interval);
+    CHECK(acceptance.low < 1.0);
+    CHECK(std::pow(std::log(measured.low / gain), 2) ==
+          Approx(std::pow(std::log(0.8), 2) + std::pow(std::log(acceptance.low), 2)));
     CHECK(result.trust->measured->cases == 50);
     CHECK(result.trust->measured->deployments == 10);
     REQUIRE(result.trust->other_mode);
@@ -62,7 +70,8 @@ TEST_CASE("the interval is the gain times the quantiles of what was missed", "[t
 TEST_CASE("wide errors put the switch-off batch into a range, and no errors leave it alone", "[trust]") {
     const Answer sure = with_errors(errors_of(0.0));
     CHECK(sure.trust->switch_off->earliest == sure.trust->switch_off->latest);
-    CHECK(sure.trust->measured->low == Approx(sure.interval->value));
+    CHECK(sure.trust->measured->engine_low == Approx(sure.interval->value));
+    CHECK(sure.trust->measured->low == Approx(sure.interval->value * acceptance_factors(*sure.interval).low));
     const Answer unsure = with_errors(errors_of(0.45));
     REQUIRE(unsure.trust->switch_off->earliest);
     // The example's speed-ups fall from 1.7 to 1.3, so that 0.55 of them is a loss early, and 1.35 of them a gain throughout.
@@ -140,4 +149,21 @@ TEST_CASE("the catalogue's errors cover both modes and every class of batches", 
         }
         CHECK(*std::min_element(levels.begin(), levels.end()) >= 16);
     }
+}
+
+TEST_CASE("steps of the own deployment make an answer surer than what engines elsewhere missed", "[trust]") {
+    RecommendInput input = example();
+    input.errors = errors_of(0.3);
+    const Answer elsewhere = answer(input, 1);
+    for (Variant& variant : input.workload.variants) {
+        variant.setup.platform.stack.step_error = sim::step_error_of({0.02, -0.03, 0.01});
+    }
+    const Answer own = answer(input, 1);
+    REQUIRE(own.trust->measured);
+    CHECK(own.trust->measured->own_deployment);
+    CHECK(own.trust->measured->low > elsewhere.trust->measured->low);
+    CHECK(own.trust->measured->high < elsewhere.trust->measured->high);
+    CHECK(own.trust->chances->pays >= elsewhere.trust->chances->pays);
+    // Many steps without error leave little but a trace of what is usual.
+    CHECK(sim::step_error_of(std::vector<double>(400, 0.0)) < 0.1 * sim::step_error_of({}));
 }
