@@ -11,6 +11,7 @@
 #include "reports/policy_figures.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
+#include "reports/recommend/engines_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "reports/trust_text.h"
@@ -257,14 +258,7 @@ std::string pareto(const sweeps::Answer& answer) {
     return table.text() + (front.empty() ? "" : fmt::format("At context {}.\n", text::short_text(front.front().context)));
 }
 
-std::string engine_flags(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
-    std::string text;
-    for (const engines::EngineFlags& flags : engines::engine_flags(*answer.result.recommendation, engines)) {
-        text += flags.engine + "\n" + indented(engines::pasted(flags), "  ");
-        text += flags.remark.empty() ? "" : "  " + text::wrapped("Note: " + flags.remark + ".", screen_width - 2, "  ") + "\n";
-    }
-    return text;
-}
+std::string engine(const sweeps::Answer& answer) { return flags_text(*answer.result.recommendation); }
 
 std::string trust(const sweeps::Answer& answer) {
     if (!answer.interval) {
@@ -341,13 +335,13 @@ std::string inputs(const sweeps::Answer& answer) {
 
 struct Section {
     const char* name;
-    std::string (*text)(const sweeps::Answer& answer);  ///< null: engine_flags()
+    std::string (*text)(const sweeps::Answer& answer);
 };
 
 const std::vector<Section>& sections() {
     static const std::vector<Section> all = {{"candidates", candidates}, {"pareto", pareto},   {"sensitivity", sensitivity},
                                              {"trust", trust},           {"loads", loads},     {"memory", memory},
-                                             {"operations", operations}, {"devices", devices}, {"engine", nullptr},
+                                             {"operations", operations}, {"devices", devices}, {"engine", engine},
                                              {"inputs", inputs}};
     return all;
 }
@@ -362,21 +356,18 @@ std::vector<std::string> recommendation_sections() {
     return names;
 }
 
-std::string recommendation_section(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
-                                   const std::string& name) {
+std::string recommendation_section(const sweeps::Answer& answer, const std::string& name) {
     if (!answer.result.recommendation) {
         return name == "candidates" ? excluded(answer) : name == "inputs" ? inputs(answer) : "";
     }
-    const auto section =
-        std::find_if(sections().begin(), sections().end(), [&](const Section& each) { return each.name == name; });
-    return section->text == nullptr ? engine_flags(answer, engines) : section->text(answer);
+    return std::find_if(sections().begin(), sections().end(), [&](const Section& each) { return each.name == name; })
+        ->text(answer);
 }
 
-std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
-                                 const Explain& explain) {
-    return explained_answer(explain, recommendation_sections(), first_screen(answer, engines),
+std::string recommendation_table(const sweeps::Answer& answer, const Explain& explain) {
+    return explained_answer(explain, recommendation_sections(), first_screen(answer),
                             text::wrapped(sentence_of(answer), screen_width) + "\n",
-                            [&](const std::string& name) { return recommendation_section(answer, engines, name); });
+                            [&](const std::string& name) { return recommendation_section(answer, name); });
 }
 
 }  // namespace treeline::reports
