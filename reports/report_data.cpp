@@ -220,12 +220,29 @@ Json sections_of(const ReportInputs& inputs, const sweeps::Workload& workload) {
     return sections;
 }
 
+/// The answer to a workload without drafters.
+std::string plain_sentence(const sweeps::Workload& workload, const sweeps::Candidate& best, const std::string& where) {
+    const bool loaded = workload.traffic.kind != sweeps::LoadKind::batch;
+    std::string sentence = fmt::format(
+        "{} without a drafter generates {} tokens/s per device over this traffic, {} per token; the first token comes after {}",
+        where, text::short_text(best.tokens_per_second_device), text_of(best.time_per_token),
+        text_of(best.time_to_first_token));
+    if (loaded && best.queued >= 0.5) {
+        sentence += fmt::format(", and {:.0f} requests wait", best.queued);
+    }
+    return sentence + ".";
+}
+
 }  // namespace
 
 std::string answer_sentence(const sweeps::Workload& workload, const sweeps::Recommendation& recommendation) {
     const sweeps::Candidate& best = best_of(recommendation);
     const sweeps::Variant& variant = best_variant(recommendation);
     const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
+    if (const auto& all = recommendation.variants;
+        std::all_of(all.begin(), all.end(), [](const sweeps::Variant& each) { return each.plain(); })) {
+        return plain_sentence(workload, best, where);
+    }
     if (!recommendation.speculate) {
         return fmt::format("Run {} without speculation: no drafter gains {} or more within the limits.", where,
                            text::ratio_text(workload.limits.minimum_gain));

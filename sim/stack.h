@@ -220,6 +220,7 @@ struct Stack {
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
     double step_tokens = std::numeric_limits<double>::infinity();
+    bool states_prefill = false, states_budget = false;  ///< the two above are the user's, which labels then say
     Bytes score_bytes;              ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
     bool logits_of_prompt = false;  ///< logits of every prompt token are formed, not only of the last one
     std::vector<Verification> verifications = {all_verifications.begin(),

@@ -282,6 +282,9 @@ std::string recommendation_table(const sweeps::Answer& answer, const std::vector
     }
     text += excluded(answer);
     text += "Inputs: " + provenance_summary(answer.input.provenance) + "; --format json lists each with its source.\n";
+    for (const std::string& note : answer.input.notes) {
+        text += text::wrapped("Note: " + note + ".", page_width, "  ") + "\n";
+    }
     for (const std::string& note : answer.input.target.model.notes) {
         text += text::wrapped("Note: " + note, page_width, "  ") + "\n";
     }

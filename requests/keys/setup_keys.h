@@ -161,10 +161,13 @@ inline constexpr CountKey token_budget{"token_budget",
                                        "none for rounds, the stack's for prompts",
                                        ": `max_num_batched_tokens` of vLLM, `max_num_tokens` of TensorRT-LLM"};
 
+inline constexpr NumberKey price{
+    "price", "$/h", 1e-6, 1e6, {}, "what an hour of one device costs", "as its description states; else unknown"};
+
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
                    draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, expert_kernels, attention_kernels,
-                   mode, prefill, token_budget);
+                   mode, prefill, token_budget, price);
 }
 
 }  // namespace treeline::requests::platform_keys
@@ -200,8 +203,8 @@ inline constexpr TextKey published{"published",
                                    {},
                                    "instead of the other keys: a published drafter, with what was measured of it",
                                    "",
-                                   ": a file of [models/drafters](../models/drafters). Its name may stand for the object. "
-                                   "Other keys replace the file's"};
+                                   ": a file of [models/drafters](../models/drafters). Its name may stand for the object, and "
+                                   "a kind alone (`eagle3`) for what was published of it. Other keys replace the file's"};
 inline constexpr SwitchKey any_target{"any_target", false,
                                       "with `published`: take it for a target that it was not trained for, too"};
 inline constexpr WordKey kind{"kind", kinds, {}, "kind of drafter, see below"};
