@@ -97,13 +97,8 @@ json::Described<sim::Model> load_file(const fs::path& path) {
 }
 
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
-    std::string list;
-    for (const std::string& entry : known) {
-        list += (list.empty() ? "" : ", ") + entry;
-    }
-    const std::optional<std::string> meant = text::nearest(name, known);
     throw text::InputError({"model \"" + name + "\" is not in the catalogue" +
-                            (meant ? "; did you mean \"" + *meant + "\"?" : ".") + " Known are " + list +
+                            text::other_names(name, known, "treeline models") +
                             "; a path to a description or to a Hugging Face config.json also works"});
 }
 

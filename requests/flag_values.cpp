@@ -193,8 +193,7 @@ std::string drafter_choices() {
 }
 
 FlagJson drafter_of_flag(const std::string& text) {
-    const auto& kinds = drafter_kinds();
-    if (text != "model" && std::find(kinds.begin(), kinds.end(), text) != kinds.end()) {
+    if (text != "model" && is_kind(text)) {
         return FlagJson{{"kind", text}};
     }
     FlagJson value = value_of_flag(text);
@@ -202,6 +201,8 @@ FlagJson drafter_of_flag(const std::string& text) {
            : looks_published(text) ? FlagJson{{"published", text}}
                                    : FlagJson{{"kind", "model"}, {"model", text}};
 }
+
+bool is_kind_alone(const FlagJson& drafter) { return drafter.is_object() && drafter.size() == 1 && drafter.contains("kind"); }
 
 FlagJson acceptance_of_flag(const std::string& text) {
     if (opens_object(text) || text.find(',') == std::string::npos) {

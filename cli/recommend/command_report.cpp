@@ -62,8 +62,9 @@ Run add_report(CLI::App& app) {
     app.add_option("--catalogue", flags->catalogue, "Folder that holds models/ and hardware/")->type_name("DIR");
     app.footer(
         "Examples:\n"
-        "  treeline report examples/llama-3.1-8b-h100.json --output report.html\n"
-        "  treeline report --target qwen3-8b --device l40s --drafter ngram --acceptance 0.4 --batch 1-16 --output report.html");
+        "  treeline report --target qwen3-8b --device l40s --stack vllm --concurrency 16 --prompt 1000 --output-tokens 300 \\\n"
+        "    --output report.html\n"
+        "  treeline report examples/llama-3.1-8b-h100.json --output report.html");
     return [flags, options] { report(*flags, *options); };
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 struct ValidateFlags {
     CommonFlags common;
-    std::vector<std::string> experiments, serving, speculation, modes;
+    std::vector<std::string> experiments, papers, serving, speculation, modes;
     std::string configs;
     bool no_papers = false;
     bool rows = false;
@@ -54,6 +54,9 @@ void check_flags(const ValidateFlags& flags) {
     if (std::find(formats.begin(), formats.end(), format) == formats.end()) {
         throw text::InputError({fmt::format("--format: must be {}, not \"{}\"{}", text::listed(formats, "or"), format,
                                             text::did_you_mean(format, formats))});
+    }
+    if (flags.no_papers && !flags.papers.empty()) {
+        throw text::InputError({"--paper: shows a published paper, which --no-papers leaves out; give one of them"});
     }
     if (flags.no_papers && !flags.reads_rows()) {
         throw text::InputError({"--no-papers: nothing is left to predict; give --serving or --speculation"});
@@ -131,8 +134,10 @@ void run_validation(const ValidateFlags& flags) {
     ValidationResults results;
     results.studies = studies_of(flags);
     if (!flags.no_papers) {
-        results.papers =
-            requests::validate_published({flags.experiments.begin(), flags.experiments.end()}, flags.common.find());
+        const requests::Catalogue catalogue = flags.common.find();
+        results.papers = requests::of_published(
+            requests::validate_published({flags.experiments.begin(), flags.experiments.end()}, catalogue), flags.papers,
+            catalogue);
     }
     flags.common.deliver(text_of(results, flags));
     if (!flags.html.empty()) {
@@ -154,6 +159,9 @@ Run add_validate(CLI::App& app) {
                    "Further experiments: files, or folders of them. Their rows are predicted with the numbers already fitted, "
                    "not fitted again")
         ->type_name("FILE|DIR");
+    app.add_option("--paper", flags->papers,
+                   "Show only this published paper, beside --experiments; repeatable: stree, spire, specmamba, ...")
+        ->type_name("NAME");
     app.add_option(
            "--serving", flags->serving,
            "Measured runs without speculation: CSV with the columns id, backend, model, system, precision, isl, osl, "
@@ -179,7 +187,8 @@ Run add_validate(CLI::App& app) {
         ->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
-        "Examples:\n  treeline validate --rows\n  treeline validate --serving runs.csv --speculation pairs.json "
+        "Examples:\n  treeline validate --rows\n  treeline validate --paper stree --paper spire --experiments my-drafter.json "
+        "--rows\n  treeline validate --serving runs.csv --speculation pairs.json "
         "--no-papers\n\nExit code 2 if bad input caused rows to be left out; the rest is shown.");
     return [flags] { run_validation(*flags); };
 }

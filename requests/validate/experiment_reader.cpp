@@ -268,4 +268,29 @@ validation::Validation validate_published(const std::vector<std::filesystem::pat
     return validation;
 }
 
+validation::Validation of_published(validation::Validation all, const std::vector<std::string>& papers,
+                                    const Catalogue& catalogue) {
+    if (papers.empty()) {
+        return all;
+    }
+    std::vector<std::string> names;
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < all.papers.size(); ++i) {
+        const fs::path file = all.papers[i].file;
+        const bool published = file.parent_path() == catalogue.experiments();
+        names.push_back(published ? file.stem().string() : "");
+        if (!published || std::find(papers.begin(), papers.end(), names.back()) != papers.end()) {
+            chosen.push_back(i);
+        }
+    }
+    std::erase(names, "");
+    for (const std::string& paper : papers) {
+        if (std::find(names.begin(), names.end(), paper) == names.end()) {
+            throw text::InputError(
+                {fmt::format("--paper: there is no published \"{}\"; there are {}", paper, text::listed(names, "and"))});
+        }
+    }
+    return validation::of_papers(std::move(all), chosen);
+}
+
 }  // namespace treeline::requests

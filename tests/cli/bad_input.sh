@@ -16,7 +16,7 @@ estimate '--rollback: must be .*, not "replai"; did you mean "replay"' --rollbac
 estimate 'keeps no recurrent state' --rollback replay
 estimate '--stack: .*did you mean "vllm"' --stack vlm
 estimate '--acceptance and --accept-length need a --drafter' --acceptance 0.8
-estimate 'needs one of geometric|acceptance: is missing' --drafter eagle
+estimate '--drafter: published: no eagle was published for llama-3-8b or its family, so state how many' --drafter eagle
 estimate '--acceptance: geometric: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
 estimate 'say the same thing; give one' --drafter eagle --acceptance 0.8 --accept-length 3
 estimate 'at most 6' --drafter eagle --accept-length 9
@@ -97,7 +97,7 @@ expect 2 'objective: must be throughput' recommend input.json
 workload '[1]' '[1]' '[1024]' ', "rollback": ["replays"]'
 expect 2 'rollback: must be .*did you mean "replay"' recommend input.json
 with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [], "draft_tokens": 1, "traffic": {"batch": 1, "context": 1}}'
-expect 2 'drafters: is empty' recommend input.json
+expect 0 'without a drafter generates' recommend input.json  # a planner of plain decoding
 # A candidate that cannot serve the target is excluded with its reason, not an error; so is one that breaks a limit.
 with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [{"kind": "model", "model": "pythia-70m", "acceptance": {"geometric": 0.5}}],
             "draft_tokens": [1, 2], "traffic": {"batch": [1], "context": [1024]}}'
@@ -166,4 +166,58 @@ expect 0 'Points +4' sweep input.json
 with_json '{"axes": {"target": "llama-3-8b", "device": "h100-sxm", "stack": "vllm", "drafter": [{"kind": "eagle", "acceptance": {"geometric": 0.7}}],
             "draft_tokens": [0, 3], "arrival_rate": [0.5, 900]}, "prompt_tokens": 500}'
 expect 2 'arrival_rate: needs "output_tokens" above 0' sweep input.json
+
+# A sentence says what is wrong, and no more.
+expect 2 'did you mean "qwen3-8b", ".*", or|did you mean "qwen3-8b", "[^"]*" or "[^"]*"\? `treeline models` lists all' recommend --target qwen3-8c --device l40s --drafter eagle --acceptance 0.7
+[ "$(wc -c <err.txt)" -lt 300 ] || fail "a misspelt model prints $(wc -c <err.txt) bytes"
+expect 2 '`treeline models` lists all' models xyzzy
+expect 2 '`treeline hardware` lists all' estimate --model qwen3-8b --device xyzzy
+expect 2 '`treeline models --drafters` lists all' estimate --model qwen3-8b --device l40s --drafter eagle3-xyz
+expect 2 'more than one of "batch"' recommend --target qwen3-8b --device l40s --drafter eagle --acceptance 0.7 --batch 4 --concurrency 4
+! grep -q 'FILE' err.txt || fail "a load that is stated twice has nothing to do with FILE"
+
+# A file of another kind says what it is and which command takes it.
+other() { expect 2 "$1" "${@:2}"; [ "$(wc -l <err.txt)" -eq 1 ] || fail "treeline ${*:2}: $(wc -l <err.txt) sentences about a file of another kind"; }
+examples="$SOURCE/examples"
+other 'holds a sweep, not a workload: `treeline sweep .*spire-study.json`' recommend "$examples/spire-study.json"
+other 'holds a sweep, not a workload' report "$examples/spire-study.json" --output page.html
+other 'holds a sweep, not a workload' plan "$examples/spire-study.json"
+other 'holds a sweep, not a design point' estimate "$examples/spire-study.json"
+other 'holds a workload, not a sweep: `treeline recommend ' sweep "$examples/starter.json"
+other 'holds a workload, not a design point' estimate "$examples/starter.json"
+other 'holds a design point, not a workload: `treeline estimate ' recommend "$examples/estimate-spire.json"
+other 'holds a design point, not a sweep' sweep "$examples/estimate-spire.json"
+other 'holds a search of accelerator designs, not a run of an accelerator' estimate "$examples/fpga/explore-vck190.json"
+other 'holds a run of an accelerator, not a search of accelerator designs' sweep "$examples/fpga/specmamba-vck190.json"
+other 'holds a workload, not a study of choosing tree shapes' study bandit "$examples/starter.json"
+other 'holds a study of traffic, not a study of policies' study policies "$examples/traffic/measured-table.json"
+other 'holds a study of policies, not a study of traffic' study traffic "$examples/policies/measured-dfly-hy3-h20.json"
+other 'holds a workload, not a comparison of a tree with a chain' study break-even "$examples/starter.json"
+other 'holds a workload, not claims about an accelerator' study claims "$examples/starter.json"
+other 'holds a workload, not a study of verification methods' study acceptance "$examples/starter.json"
+other 'holds a workload, not a run of the real decoder' decode "$examples/starter.json"
+other 'holds a workload, not a design point' tree search "$examples/starter.json"
+other 'holds a workload, not a model.s description' models "$examples/starter.json"
+other 'holds a workload, not a device.s description' hardware "$examples/starter.json"
+other '--target: .*holds a workload, not a model.s description' estimate --model "$examples/starter.json" --device l40s
+other '--device: .*holds a model.s description, not a device.s description: --target ' estimate --model qwen3-8b --device "$SOURCE/models/qwen3-8b.json"
+other '--stack: .*holds a device.s description, not a software stack' estimate --model qwen3-8b --device l40s --stack "$SOURCE/hardware/gpu/l40s.json"
+other '--drafter: .*holds a model.s description, not a published drafter' estimate --model qwen3-8b --device l40s --drafter "{\"published\": \"$SOURCE/models/qwen3-0.6b.json\"}"
+"$TREELINE" estimate --model qwen3-8b --device l40s --format json --output answer.json || fail "estimate --format json"
+other 'holds an answer of Treeline, not a workload' recommend answer.json
+
+# A word for quantised weights leaves a cache alone that the model states in fewer bits.
+expect 0 'key-value cache fp8' estimate --model deepseek-v4-flash --precision fp8 --device h200 --tensor-parallel 8
+
+# Platforms that differ in prefill or token budget alone are told apart.
+expect 0 'disaggregated prefill.*mixed prefill|mixed prefill.*disaggregated prefill' recommend --target qwen3-8b --device h100-sxm --stack vllm \
+  --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --prefill mixed,disaggregated
+expect 0 '2048 tokens a step.*8192 tokens a step|8192 tokens a step.*2048 tokens a step' recommend --target qwen3-8b --device h100-sxm --stack vllm \
+  --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --token-budget 2048,8192
+
+# What an accelerator's run does not know is not ignored.
+expect 2 '--prompt: is not of a run of an accelerator' estimate --model mamba2-2.7b --design specmamba-vck190 --prompt 1000
+expect 2 '--batch: is not of a run of an accelerator' estimate "$examples/fpga/specmamba-vck190.json" --batch 4
+expect 2 '--prompt and --output-tokens: --cycles' estimate --model mamba2-2.7b --device specmamba-vhk158 --cycles --prompt 1000
+expect 0 'Time to first token' estimate --model mamba2-2.7b --device specmamba-vhk158 --prompt 1000
 finish
