@@ -83,9 +83,6 @@ sim::Model import_file(json::Reader& root, const fs::path& path) {
     return model;
 }
 
-/// A file of models/aliases: a name for what another description says.
-json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path& path);
-
 json::Described<sim::Model> load_file(const fs::path& path) {
     json::Document document = open(path);
     json::Reader root = document.root();
@@ -100,6 +97,7 @@ json::Described<sim::Model> load_file(const fs::path& path) {
     return described;
 }
 
+/// A file of models/aliases: a name for what another description says.
 json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path& path) {
     json::Document document = open(path);
     json::Reader root = document.root();

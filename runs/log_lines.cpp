@@ -81,24 +81,21 @@ std::string stream_of(std::string_view line) {
         line = without_blanks(line.substr(bracket.size()));
     }
     stream += digits_after(line.substr(0, std::min<std::size_t>(line.size(), 120)), "pid=");
-    const std::size_t stamp = line.find(']');
-    if (const std::string_view rank = digits_after(line.substr(0, stamp), " DP"); stamp != std::string_view::npos) {
-        stream += rank.empty() ? "" : "/DP" + std::string(rank);
-    }
+    const std::string_view rank = digits_after(line.substr(0, std::min<std::size_t>(line.size(), 160)), " DP");
+    stream += rank.empty() ? "" : "/DP" + std::string(rank);
     return stream;
 }
 
 std::string_view without_prefix(std::string_view line) {
     line = without_blanks(line);
-    while (line.starts_with("> ") || line.starts_with("# ")) {
-        line = without_blanks(line.substr(2));
-    }
-    if (const std::string_view container = leading_container(line); !container.empty()) {
-        line = without_blanks(line.substr(container.size()));
-    }
-    for (std::string_view bracket = leading_bracket(line); bracket.find_first_of("0123456789") != std::string_view::npos;
-         bracket = leading_bracket(line)) {
-        line = without_blanks(line.substr(bracket.size()));
+    for (bool shorter = true; shorter;) {
+        const std::string_view container = leading_container(line), bracket = leading_bracket(line);
+        const std::size_t taken = line.starts_with("> ")                                          ? 2
+                                  : !container.empty()                                            ? container.size()
+                                  : bracket.find_first_of("0123456789") != std::string_view::npos ? bracket.size()
+                                                                                                  : 0;
+        line = without_blanks(line.substr(taken));
+        shorter = taken > 0;
     }
     return line;
 }

@@ -2,6 +2,7 @@
 // vllm/benchmarks/serve.py; python/sglang/bench_serving.py, bench_offline_throughput.py; tensorrt_llm/bench/dataclasses/
 // reporting.py. The labels become the keys of the files that the same programs write.
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 
@@ -49,7 +50,30 @@ const std::map<std::string, const char*, std::less<>> trtllm_labels = {
     {"[ADT] AVERAGE", "/decoding_stats/num_accepted_draft_tokens_percentiles/average"},
     {"[AL] AVERAGE", "/decoding_stats/acceptance_length_percentiles/average"}};
 
-bool is_rule(std::string_view text) { return text.size() >= 40 && text.find_first_not_of('=') == std::string_view::npos; }
+/// A line that ends a report: nothing but "=" after a prefix.
+bool is_rule(std::string_view text) {
+    constexpr std::size_t least = 40;
+    return text.size() >= least && text.substr(text.size() - least).find_first_not_of('=') == std::string_view::npos;
+}
+
+/// The longest label with which `text` ends, whatever a launcher put before it; null if there is none.
+const std::pair<const std::string, const char*>* label_of(std::string_view text,
+                                                          const std::map<std::string, const char*, std::less<>>& labels) {
+    const std::pair<const std::string, const char*>* found = nullptr;
+    for (const auto& label : labels) {
+        if (!text.ends_with(label.first) || (found != nullptr && found->first.size() >= label.first.size())) {
+            continue;
+        }
+        // "Drafts" after a word is another label.
+        std::string_view before = text.substr(0, text.size() - label.first.size());
+        before = before.substr(0, before.find_last_not_of(' ') + 1);
+        const bool colour = before.rfind('\x1b') != std::string_view::npos && before.ends_with('m');
+        if (before.empty() || colour || std::islower(static_cast<unsigned char>(before.back())) == 0) {
+            found = &label;
+        }
+    }
+    return found;
+}
 
 class ConsoleReport : public LineReader {
 public:
@@ -87,21 +111,19 @@ private:
         if (colon == std::string_view::npos) {
             return false;
         }
-        std::string label(text.substr(0, colon));
-        while (label.ends_with(' ')) {
-            label.pop_back();
-        }
-        std::string_view value = text.substr(colon + 1);
+        std::string_view label = text.substr(0, colon), value = text.substr(colon + 1);
+        label = label.substr(0, label.find_last_not_of(' ') + 1);
         value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
         value = value.substr(0, value.find_last_not_of(' ') + 1);
         const std::optional<double> number = text::parse_number(value);
-        if (kind_ == Kind::serving && label.starts_with("Position ") && number) {
+        if (const std::size_t position = label.rfind("Position ");
+            kind_ == Kind::serving && number && position != std::string_view::npos &&
+            label.find_first_not_of("0123456789", position + 9) == std::string_view::npos) {
             rates_.push_back(*number / 100.0);
             return true;
         }
-        const auto& labels = kind_ == Kind::serving ? serving_labels : trtllm_labels;
-        const auto found = labels.find(label);
-        if (found == labels.end() || value.empty()) {
+        const auto* found = label_of(label, kind_ == Kind::serving ? serving_labels : trtllm_labels);
+        if (found == nullptr || value.empty()) {
             return false;
         }
         ++entries_;

@@ -143,11 +143,11 @@ public:
         }
         if (reads) {
             flush(run);
-            prompt_ = number_after(line, "/").value_or(0.0);
+            prompt_ = number_after(line.substr(line.find("eval time")), "/").value_or(0.0);
         } else if (decodes) {
             flush(run);
             milliseconds_ = number_after(line, "eval time");
-            predicted_ = number_after(line, "/");
+            predicted_ = number_after(line.substr(line.find("eval time")), "/");
             if (!milliseconds_ || !predicted_) {
                 milliseconds_.reset();
                 run.problem("lacks the time or the tokens that lines on eval time give");
@@ -174,7 +174,7 @@ public:
 
 private:
     void take_acceptance(std::string_view line, RunBuilder& run) {
-        const std::size_t open = line.find('(');
+        const std::size_t open = line.find('(', line.find("draft acceptance"));
         const auto accepted = number_after(line.substr(open == std::string_view::npos ? line.size() : open), "("),
                    drafted = number_after(line, "accepted /");
         if (!accepted || !drafted) {

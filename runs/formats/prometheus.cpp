@@ -33,6 +33,7 @@ public:
             if (line.starts_with(prefix)) {
                 run.format("metrics of a server (Prometheus)");
                 run.engine(engine);
+                of_tensorrt_llm_ = of_tensorrt_llm_ || prefix == std::string_view("trtllm_");
                 take_sample(line.substr(std::string_view(prefix).size()), run);
                 return true;
             }
@@ -131,7 +132,8 @@ private:
                 "a steady load do (--from URL --seconds 60).");
             return;
         }
-        add_mean(cell.tpot, "request_time_per_output_token_seconds");
+        // TensorRT-LLM's time per token is already a request's mean; vLLM's of that name is between messages.
+        add_mean(cell.tpot, of_tensorrt_llm_ ? "time_per_output_token_seconds" : "request_time_per_output_token_seconds");
         add_mean(cell.ttft, "time_to_first_token_seconds");
         MeasuredMean gap;
         add_mean(gap, "inter_token_latency_seconds");
@@ -218,7 +220,7 @@ private:
     std::map<std::string, std::pair<double, int>> gauges_;
     std::set<int> positions_;
     int scrapes_ = 0;
-    bool went_back_ = false;
+    bool went_back_ = false, of_tensorrt_llm_ = false;
 };
 
 }  // namespace

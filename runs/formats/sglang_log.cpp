@@ -127,7 +127,7 @@ private:
         if (!running || !throughput) {
             return run.problem("lacks the running requests or the throughput that lines of SGLang's log give");
         }
-        if (const auto stage = number_after(line.substr(0, line.find(']')), " PP"); stage && *stage > 0.0) {
+        if (const auto stage = number_after(line.substr(0, line.find("Decode batch")), " PP"); stage && *stage > 0.0) {
             return run.remark(
                 "Lines of later stages of the pipeline are about the same steps as those of the first and were "
                 "left out.");
