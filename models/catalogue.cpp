@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 
 #include "models/description.h"
@@ -96,6 +97,46 @@ json::Described<sim::Model> load_file(const fs::path& path) {
     return described;
 }
 
+/// A file of models/aliases: a name for what another description says.
+json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path& path) {
+    json::Document document = open(path);
+    json::Reader root = document.root();
+    const std::string name = root.text("name"), same_as = root.text("same_as"), source = root.text("source"),
+                      kind = root.text("kind");
+    root.finish();
+    document.throw_if_problems();
+    json::Described<sim::Model> described = load_file(catalogue / (same_as + ".json"));
+    described.value.name = name;
+    described.value.notes.insert(described.value.notes.begin(), "Described as " + same_as + ": " + source + ".");
+    described.provenance.insert(described.provenance.begin(), {document.name(), "the same as " + same_as, source, kind});
+    return described;
+}
+
+/// "Qwen/Qwen3.8-27B" names a model of Hugging Face, unless such a file exists.
+bool is_repository(const std::string& text) {
+    std::error_code ignored;
+    const std::size_t slash = text.find('/');
+    return slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
+           text.find('/', slash + 1) == std::string::npos && text.front() != '.' && text.front() != '~' &&
+           fs::path(text).extension() != ".json" && !fs::exists(text, ignored);
+}
+
+/// The catalogue's spelling: small letters, without a repository's owner and without words of training that change no size.
+std::string catalogue_name(std::string name) {
+    name = name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    for (bool shorter = true; shorter;) {
+        shorter = false;
+        for (const std::string_view ending : {"-instruct", "-it", "-chat", "-hf", "-thinking", "-base"}) {
+            if (name.size() > ending.size() && name.ends_with(ending)) {
+                name.erase(name.size() - ending.size());
+                shorter = true;
+            }
+        }
+    }
+    return name;
+}
+
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
     throw text::InputError({"model \"" + name + "\" is not in the catalogue" +
                             text::other_names(name, known, "treeline models") +
@@ -120,16 +161,26 @@ std::vector<std::string> model_names(const fs::path& catalogue) {
 }
 
 json::Described<sim::Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
-    if (is_path(name_or_path)) {
-        std::error_code ignored;
+    std::error_code ignored;
+    if (is_path(name_or_path) && !is_repository(name_or_path)) {
         const fs::path path = name_or_path;
         return load_file(fs::is_directory(path, ignored) ? path / "config.json" : path);
     }
-    const std::vector<std::string> known = model_names(catalogue);
-    if (std::find(known.begin(), known.end(), name_or_path) == known.end()) {
-        fail_unknown(name_or_path, known);
+    std::vector<std::string> known = model_names(catalogue);
+    const fs::path aliases = catalogue / "aliases";
+    for (const std::string& name : {name_or_path, catalogue_name(name_or_path)}) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) {
+            return load_file(catalogue / (name + ".json"));
+        }
+        if (name.find('/') == std::string::npos && fs::is_regular_file(aliases / (name + ".json"), ignored)) {
+            return load_alias(catalogue, aliases / (name + ".json"));
+        }
     }
-    return load_file(catalogue / (name_or_path + ".json"));
+    if (fs::is_directory(aliases, ignored)) {
+        const std::vector<std::string> further = model_names(aliases);
+        known.insert(known.end(), further.begin(), further.end());
+    }
+    fail_unknown(is_repository(name_or_path) ? catalogue_name(name_or_path) : name_or_path, known);
 }
 
 }  // namespace treeline::models

@@ -1,18 +1,21 @@
 // A drafter with its acceptance: described in the input, or a published one (models/drafters).
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "models/hugging_face/drafter_config.h"
 #include "requests/drafter_kinds.h"
 #include "requests/file_kind.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/known_drafters.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
+#include "text/input_file.h"
 
 namespace treeline::requests {
 namespace {
@@ -111,6 +114,51 @@ sweeps::DrafterChoice with_acceptance(DescribedDrafter described, AcceptanceChoi
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);
     return std::move(choice);
+}
+
+/// What the config.json of a drafter's checkpoint says of it, with what the input says otherwise, where the input names one as
+/// its model.
+std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptions) {
+    constexpr std::uintmax_t largest_config = 1u << 20;
+    const FileJson& input = at.raw();
+    if (!input.contains("model") || !input["model"].is_string() || input.value("kind", FileJson()) != FileJson("model")) {
+        return std::nullopt;
+    }
+    namespace fs = std::filesystem;
+    std::error_code error;
+    fs::path path = descriptions.resolved(input["model"].get<std::string>());
+    path = fs::is_directory(path, error) ? path / "config.json" : path;
+    if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_config) {
+        return std::nullopt;
+    }
+    const FileJson config = FileJson::parse(text::read_file(path), nullptr, false);
+    const std::optional<models::DrafterConfig> read = config.is_discarded() ? std::nullopt : models::drafter_of_config(config);
+    if (!read) {
+        return std::nullopt;
+    }
+    FileJson json = {{"kind", read->kind}};
+    for (const auto& [key, value] : {std::pair{"layers", read->layers},
+                                     {"draft_vocabulary", read->draft_vocabulary},
+                                     {"input_features", read->input_features},
+                                     {"feed_forward", read->feed_forward},
+                                     {"width", read->width},
+                                     {"block", read->block},
+                                     {"heads", read->heads},
+                                     {"layers_per_head", read->layers_per_head}}) {
+        if (value > 0) {
+            json[key] = value;
+        }
+    }
+    if (!read->format.empty()) {
+        json["precision"] = read->format;
+    }
+    for (const std::string& key : at.keys()) {
+        static_cast<void>(at.has(key));
+        if (key != "kind" && key != "model") {
+            json[key] = input.at(key);
+        }
+    }
+    return json;
 }
 
 void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use,
@@ -220,6 +268,15 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
         read_published_drafter(at, descriptions, use, choice);
         if (!read(at, drafter_keys::any_target)) {
             check_modules(at, choice.drafter, use);
+        }
+        at.finish();
+        return choice;
+    }
+    if (const std::optional<FileJson> checkpoint = checkpoint_of(at, descriptions)) {
+        json::Document document = json::Document::of(*checkpoint, "the drafter's config.json");
+        choice = read_drafter(document.root(), descriptions, use);
+        for (const std::string& problem : document.problems()) {
+            at.problem(drafter_keys::model, problem);
         }
         at.finish();
         return choice;

@@ -9,6 +9,7 @@
 
 #include "json/wording.h"
 #include "runs/builder.h"
+#include "runs/log_lines.h"
 #include "text/csv.h"
 #include "text/input_error.h"
 
@@ -84,6 +85,22 @@ std::optional<RunJson> parsed(const std::string& text) {
         return std::nullopt;
     }
 }
+
+class JsonLines : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        const std::string_view text = json_of_line(line);
+        const std::optional<RunJson> json = text.empty() ? std::nullopt : parsed(std::string(text));
+        const JsonFormat* format = json ? format_of(*json) : nullptr;
+        if (format == nullptr) {
+            return false;
+        }
+        run.format(format->name);
+        format->read(*json, run);
+        return true;
+    }
+    void finish(RunBuilder&) override {}
+};
 
 void left_out_remark(RunBuilder& run, long left_out) {
     if (left_out > 0) {
@@ -181,11 +198,7 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     if (line.starts_with("\xEF\xBB\xBF")) {
         line.erase(0, 3);
     }
-    const char first = line[line.find_first_not_of(" \t")];
-    const std::size_t date_end = line.find_first_not_of("[0123456789-: ");
-    const bool dated = first == '[' && date_end != std::string::npos && date_end > 8 &&
-                       std::string_view("]T.").find(line[date_end]) != std::string_view::npos;
-    if (first == '{' || (first == '[' && !dated)) {
+    if (starts_as_json(line)) {
         try {
             if (std::optional<RunJson> json = parsed(line)) {
                 read_json_lines(in, *json, run);
@@ -204,7 +217,11 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
             return run.take();
         }
     }
-    read_log(in, line, complete, run);
+    try {
+        read_log(in, line, complete, run);
+    } catch (const RunJson::out_of_range&) {
+        throw text::InputError({file + ": holds a number beyond 1e308, which nothing measured can be"});
+    }
     return run.take();
 }
 
@@ -222,17 +239,24 @@ const std::vector<JsonFormat>& json_formats() {
     return all;
 }
 
+std::unique_ptr<LineReader> run_formats_of::json_lines() { return std::make_unique<JsonLines>(); }
+
 std::vector<std::unique_ptr<LineReader>> line_readers() {
     std::vector<std::unique_ptr<LineReader>> readers;
     readers.push_back(run_formats_of::prometheus());
+    readers.push_back(run_formats_of::console_report());
     readers.push_back(run_formats_of::vllm_log());
     readers.push_back(run_formats_of::sglang_log());
     readers.push_back(run_formats_of::llama_cpp_log());
+    readers.push_back(run_formats_of::mlx_log());
+    readers.push_back(run_formats_of::json_lines());
     return readers;
 }
 
 std::vector<std::string> run_formats() {
-    std::vector<std::string> names = {"logs of vLLM, SGLang and llama.cpp", "metrics of their servers (Prometheus)"};
+    std::vector<std::string> names = {"logs of vLLM, SGLang, llama.cpp and oMLX",
+                                      "what vllm bench serve, SGLang's bench_serving and trtllm-bench print",
+                                      "metrics of servers (Prometheus)"};
     for (const JsonFormat& format : json_formats()) {
         names.emplace_back(format.name);
     }

@@ -27,17 +27,18 @@ public:
         std::vector<validation::ServingRun> rows;
         for (std::size_t number = 1; csv_.next(); ++number) {
             place_ = {name_, number};
+            const std::size_t before = problems_.size();
             if (!csv_.problem().empty()) {
                 problem(csv_.problem());
-                continue;
+            } else if (validation::ServingRun read = row(); problems_.size() == before) {
+                rows.push_back(std::move(read));
             }
-            rows.push_back(row());
         }
-        if (rows.empty() && problems_.empty()) {
-            problems_.push_back(name_ + ": holds no rows");
+        if (rows.empty()) {
+            throw text::InputError(problems_.empty() ? std::vector<std::string>{name_ + ": holds no rows"} : problems_);
         }
-        if (!problems_.empty()) {
-            throw text::InputError(problems_);
+        for (const std::string& problem : problems_) {
+            notes.push_back(problem + "; this row is left out");
         }
         return rows;
     }

@@ -185,3 +185,19 @@ TEST_CASE("a misspelt name is answered with the nearest one and all known ones")
         CHECK(message.find("zamba2-7b") != std::string::npos);
     }
 }
+
+TEST_CASE("other names of a model, and those of Hugging Face") {
+    for (const std::string& name : model_names(catalogue / "aliases")) {
+        INFO(name);
+        const json::Described<sim::Model> described = load_model(catalogue, name);
+        CHECK(described.value.name == name);
+        CHECK(described.value.notes.front().starts_with("Described as "));
+    }
+    CHECK(load("Qwen/Qwen3.8-27B").name == "qwen3.8-27b");
+    CHECK(parameter_count(load("qwen3.8-27b")) == parameter_count(load("qwen3.5-27b")));
+    CHECK(load("meta-llama/Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
+    CHECK(load("Qwen3-8B").name == "qwen3-8b");
+    CHECK_THROWS_WITH(load("Qwen/Qwen3.8-28B"),
+                      Catch::Contains("\"qwen3.8-28b\" is not in the catalogue; did you mean \"qwen3.8-27b\"?"));
+    CHECK_THROWS_WITH(load("./Qwen/Qwen3.8-27B"), Catch::Contains("cannot be opened"));
+}
