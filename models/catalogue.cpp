@@ -107,6 +107,7 @@ json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path
     document.throw_if_problems();
     json::Described<sim::Model> described = load_file(catalogue / (same_as + ".json"));
     described.value.name = name;
+    described.value.repository.clear();  // that of the other model
     described.value.notes.insert(described.value.notes.begin(), "Described as " + same_as + ": " + source + ".");
     described.provenance.insert(described.provenance.begin(), {document.name(), "the same as " + same_as, source, kind});
     return described;
@@ -168,12 +169,18 @@ json::Described<sim::Model> load_model(const fs::path& catalogue, const std::str
     }
     std::vector<std::string> known = model_names(catalogue);
     const fs::path aliases = catalogue / "aliases";
+    const auto as_asked = [&](json::Described<sim::Model> described) {
+        if (is_repository(name_or_path)) {
+            described.value.repository = name_or_path;
+        }
+        return described;
+    };
     for (const std::string& name : {name_or_path, catalogue_name(name_or_path)}) {
         if (std::find(known.begin(), known.end(), name) != known.end()) {
-            return load_file(catalogue / (name + ".json"));
+            return as_asked(load_file(catalogue / (name + ".json")));
         }
         if (name.find('/') == std::string::npos && fs::is_regular_file(aliases / (name + ".json"), ignored)) {
-            return load_alias(catalogue, aliases / (name + ".json"));
+            return as_asked(load_alias(catalogue, aliases / (name + ".json")));
         }
     }
     if (fs::is_directory(aliases, ignored)) {
