@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/common_flags.h"
 #include "cli/recommend/workload_options.h"
 #include "reports/html.h"
 #include "reports/recommend/recommendation_output.h"
@@ -33,7 +34,7 @@ void report(const ReportFlags& flags, const WorkloadOptions& options) {
     const Json data = reports::report_page_data(result.answer, result.engines);
     text::write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : reports::render_html(data));
     if (flags.output != "-") {
-        text::write_file("-", reports::sentence_of(result.answer) + "\nReport: " + flags.output + "\n");
+        write_answer("-", reports::sentence_of(result.answer) + "\nReport: " + flags.output + "\n", true);
     }
 }
 
