@@ -5,6 +5,7 @@
 
 #include "engines/lint_input.h"
 #include "engines/lint_vllm_schedule.h"
+#include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
 
@@ -199,8 +200,7 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
     const std::string dotted = "--speculative-config.";
     for (const Flag& flag : flags.all()) {
         if (flag.name.starts_with(dotted) && flag.value) {
-            const Json value = Json::parse(*flag.value, nullptr, false);
-            config[flag.name.substr(dotted.size())] = value.is_discarded() ? Json(*flag.value) : value;
+            config[flag.name.substr(dotted.size())] = json::parse_foreign<Json>(*flag.value).value_or(Json(*flag.value));
         }
     }
     for (const char* gone : {"--speculative-model", "--num-speculative-tokens", "--speculative-draft-tensor-parallel-size",

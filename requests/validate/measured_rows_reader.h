@@ -15,9 +15,12 @@
 namespace treeline::requests {
 
 /// Rows of one file each. Throw InputError with a sentence for every missing column and every value that is not what it should
-/// be. Columns and fields that nothing reads are no problem: a sentence for each is added to `notes`.
-std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes);
+/// be; with `bad_rows`, rows with such a value are left out and the sentences go there, unless no row is left. Columns and
+/// fields that nothing reads are no problem: a sentence for each is added to `notes`.
+std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes,
+                                                      std::vector<std::string>* bad_rows = nullptr);
 std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesystem::path& path,
-                                                              std::vector<std::string>& notes);
+                                                              std::vector<std::string>& notes,
+                                                              std::vector<std::string>* bad_rows = nullptr);
 
 }  // namespace treeline::requests

@@ -22,7 +22,7 @@ public:
     explicit ServingFile(const std::filesystem::path& path)
         : name_(path.filename().string()), text_(text::read_file(path)), csv_(text_) {}
 
-    std::vector<validation::ServingRun> read(std::vector<std::string>& notes) {
+    std::vector<validation::ServingRun> read(std::vector<std::string>& notes, std::vector<std::string>* bad_rows) {
         check_header(notes);
         std::vector<validation::ServingRun> rows;
         for (std::size_t number = 1; csv_.next(); ++number) {
@@ -31,13 +31,20 @@ public:
                 problem(csv_.problem());
                 continue;
             }
-            rows.push_back(row());
+            const std::size_t before = problems_.size();
+            validation::ServingRun read = row();
+            if (problems_.size() == before) {
+                rows.push_back(std::move(read));
+            }
         }
         if (rows.empty() && problems_.empty()) {
             problems_.push_back(name_ + ": holds no rows");
         }
-        if (!problems_.empty()) {
+        if (!problems_.empty() && (bad_rows == nullptr || rows.empty())) {
             throw text::InputError(problems_);
+        }
+        if (bad_rows != nullptr) {
+            bad_rows->insert(bad_rows->end(), problems_.begin(), problems_.end());
         }
         return rows;
     }
@@ -120,8 +127,9 @@ private:
 
 }  // namespace
 
-std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
-    return ServingFile(path).read(notes);
+std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes,
+                                                      std::vector<std::string>* bad_rows) {
+    return ServingFile(path).read(notes, bad_rows);
 }
 
 }  // namespace treeline::requests

@@ -179,7 +179,8 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
 }  // namespace
 
 std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesystem::path& path,
-                                                              std::vector<std::string>& notes) {
+                                                              std::vector<std::string>& notes,
+                                                              std::vector<std::string>* bad_rows) {
     const std::string name = path.filename().string();
     json::Parsed parsed = json::parse_strictly(text::read_file(path));
     if (!parsed.failure.empty()) {
@@ -202,13 +203,22 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
     std::vector<validation::SpeculationRow> rows;
     std::map<std::string, std::size_t> unused;
     json::Reader root = document.root();
+    std::size_t number = 0;
     for (json::Reader& at : root.objects("rows")) {
-        rows.push_back(read_row(at, {name, rows.size() + 1}));
+        const std::size_t before = document.problems().size();
+        validation::SpeculationRow row = read_row(at, {name, ++number});
+        if (document.problems().size() == before) {
+            rows.push_back(std::move(row));
+        }
         for (const std::string& field : at.keys()) {
             unused[field] += is_known(field) ? 0 : 1;
         }
     }
-    document.throw_if_problems();
+    if (bad_rows == nullptr || rows.empty()) {
+        document.throw_if_problems();
+    } else {
+        bad_rows->insert(bad_rows->end(), document.problems().begin(), document.problems().end());
+    }
     for (const auto& [field, count] : unused) {
         if (count > 0) {
             notes.push_back(fmt::format("{}: the field \"{}\" is not used ({} rows)", name, field, count));
