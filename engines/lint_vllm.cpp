@@ -6,6 +6,7 @@
 #include "engines/lint_input.h"
 #include "engines/lint_vllm_deployment.h"
 #include "engines/lint_vllm_schedule.h"
+#include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
 
@@ -211,8 +212,7 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
             if (flag.name.starts_with(dotted) && flag.value) {
                 std::string key = flag.name.substr(dotted.size());
                 std::replace(key.begin(), key.end(), '-', '_');
-                const Json value = Json::parse(*flag.value, nullptr, false);
-                config[key] = value.is_discarded() ? Json(*flag.value) : value;
+                config[key] = json::parse_foreign<Json>(*flag.value).value_or(Json(*flag.value));
             }
         }
     }

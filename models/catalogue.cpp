@@ -8,6 +8,7 @@
 #include "models/description.h"
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
+#include "text/file_roles.h"
 #include "text/wording.h"
 
 namespace treeline::models {
@@ -32,6 +33,7 @@ std::optional<std::string> small_text(const fs::path& path) {
     if (error || size > largest_file || !file) {
         return std::nullopt;
     }
+    text::note_input(path);
     std::string text(static_cast<std::size_t>(size), '\0');
     file.read(text.data(), static_cast<std::streamsize>(size));
     text.resize(static_cast<std::size_t>(file.gcount()));

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "json/parse.h"
 #include "requests/descriptions.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
@@ -108,9 +109,9 @@ void rebase_under(FlagJson& node, const std::string& key, const std::filesystem:
 }  // namespace
 
 FlagJson value_of_flag(const std::string& text) {
-    FlagJson value = FlagJson::parse(text.starts_with('.') ? "0" + text : text, nullptr, false);  // people write .5
-    if (value.is_number() || value.is_object()) {
-        return value;
+    const auto value = json::parse_foreign<FlagJson>(text.starts_with('.') ? "0" + text : text);  // people write .5
+    if (value && (value->is_number() || value->is_object())) {
+        return *value;
     }
     if (opens_object(text)) {
         throw text::InputError({fmt::format("flags: \"{}\" opens an object in braces, but is not JSON", text)});

@@ -1,17 +1,21 @@
 // A file in any format, told apart by its content: JSON documents and lines by their keys, tables by their header, and lines of
 // text by each kind of log.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "json/parse.h"
 #include "json/wording.h"
 #include "runs/builder.h"
 #include "runs/log_lines.h"
 #include "text/csv.h"
+#include "text/file_roles.h"
 #include "text/input_error.h"
+#include "text/plain_text.h"
 
 namespace treeline::runs {
 namespace {
@@ -78,7 +82,15 @@ void take_json(const RunJson& json, RunBuilder& run, long& left_out) {
                 : fmt::format("{}: line {} is not JSON", file, line)});
 }
 
-std::optional<RunJson> parsed(const std::string& text) {
+void refuse_deep(const std::string& text, const std::string& file) {
+    if (json::nests_too_deep(text)) {
+        throw text::InputError({fmt::format("{}: {}", file, json::too_deep_text())});
+    }
+}
+
+/// Nothing where the text is not JSON. Throws out_of_range for a number beyond 1e308.
+std::optional<RunJson> parsed(const std::string& text, const std::string& file) {
+    refuse_deep(text, file);
     try {
         return RunJson::parse(text);
     } catch (const RunJson::parse_error&) {
@@ -121,7 +133,7 @@ void read_json_lines(std::istream& in, const RunJson& first, RunBuilder& run) {
         if (line.find_first_not_of(" \t") == std::string::npos) {
             continue;
         }
-        const std::optional<RunJson> json = parsed(line);
+        const std::optional<RunJson> json = parsed(line, run.file());
         if (!json) {
             not_json(run.file(), number, !complete);
         }
@@ -141,6 +153,7 @@ void read_document(std::istream& in, std::string text, RunBuilder& run) {
                 {fmt::format("{}: is one JSON document of more than 512 MiB; write it as JSON lines", run.file())});
         }
     }
+    refuse_deep(text, run.file());
     try {
         long left_out = 0;
         take_json(RunJson::parse(text), run, left_out);
@@ -176,6 +189,7 @@ void read_log(std::istream& in, std::string line, bool complete, RunBuilder& run
             }
             break;
         }
+        line = text::as_utf8(line);
         for (const std::unique_ptr<LineReader>& reader : readers) {
             if (reader->take(line, run)) {
                 break;
@@ -200,7 +214,7 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     }
     if (starts_as_json(line)) {
         try {
-            if (std::optional<RunJson> json = parsed(line)) {
+            if (std::optional<RunJson> json = parsed(line, file)) {
                 read_json_lines(in, *json, run);
             } else {
                 read_document(in, line, run);
@@ -290,6 +304,7 @@ MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& h
                 throw text::InputError(
                     {fmt::format("{}: {}", file, in.is_open() ? "is empty or cannot be read" : "cannot be opened")});
             }
+            text::note_input(std::filesystem::path(file));
             runs.push_back(import_stream(in, file, hints));
         } catch (const text::InputError& error) {
             if (files.size() == 1) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "json/parse.h"
 #include "reports/sweep/sweep_output.h"
 #include "reports/sweep/sweep_page.h"
 #include "reports/sweep/sweep_summary.h"
@@ -100,6 +102,13 @@ std::vector<StoredRow> rows_of(const SweepRequest& request, const sweeps::SweepS
     return rows;
 }
 
+/// Adds what a run has found so far.
+void merge_stored(sweeps::ReductionState& state, const StoredRun& run) try {
+    state.merge(run.state.kept);
+} catch (const std::invalid_argument& error) {
+    throw text::InputError({fmt::format("run {} of the store cannot be read: {}", run.id, error.what())});
+}
+
 void finish(Store& store, std::int64_t id, const SweepRequest& request, const sweeps::SweepState& state,
             const sweeps::SweepSummary& summary) {
     store.finish(id, state, static_cast<std::int64_t>(summary.points),
@@ -122,7 +131,7 @@ SweepRequest sweep_request(const std::string& file, const requests::FlagTexts& t
 SweepRequest sweep_request(const Question& stored, const requests::Catalogue& catalogue) {
     requests::FlagTexts texts;
     bool ignore_memory = false;
-    const Json flags = Json::parse(stored.flags);
+    const Json flags = json::parse_foreign<Json>(stored.flags).value_or(Json::object());
     for (const auto& [name, value] : flags.items()) {
         if (value.is_string()) {
             texts[name] = value.get<std::string>();
@@ -154,6 +163,8 @@ StoredAnswer answer_from(Store& store, const SweepRequest& request, const RunSwe
     sweeps::SweepOptions options = request.options;
     sweeps::SweepState latest = stored.state;
     if (!stored.state.kept.empty()) {
+        sweeps::ReductionState state = sweeps::SweepRun(space, request.options).nothing();
+        merge_stored(state, stored);
         options.resume = stored.state;
     }
     options.save = [&](const sweeps::SweepState& state) {
@@ -220,7 +231,7 @@ std::vector<std::string> merge_stores(Store& into, const std::vector<std::string
         sweeps::ReductionState state = sweep.nothing();
         for (const StoredRun& run : runs) {
             if (run.question.part.count == count) {
-                state.merge(run.state.kept);
+                merge_stored(state, run);
             }
         }
         const StoredRun joined = into.claim(whole, sweep.tasks());

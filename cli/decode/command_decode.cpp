@@ -9,6 +9,7 @@
 #include "reports/decode/decode_output.h"
 #include "requests/decode/decode_reader.h"
 #include "requests/file_kind.h"
+#include "text/input_error.h"
 
 namespace treeline::cli {
 namespace {
@@ -49,6 +50,9 @@ void run_decode(const DecodeCommandFlags& flags) {
     decoder::DecodeAnswer answer;
     answer.input = requests::read_decode(document, descriptions, flags.replaced);
     const decoder::DecodeSetup& setup = answer.input.setup;
+    if (const std::string problem = memory_problem(setup); !problem.empty()) {
+        throw text::InputError({flags.file + ": " + problem});
+    }
     answer.decoded = repeated(setup, answer.input.repeat);
     if (answer.input.compare_plain && setup.tree.nodes() > 0) {
         answer.plain = repeated(plain(setup), answer.input.repeat);

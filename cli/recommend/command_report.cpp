@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/common_flags.h"
 #include "cli/recommend/workload_options.h"
 #include "reports/html.h"
 #include "reports/recommend/engines_output.h"
@@ -27,7 +28,7 @@ void write(const ReportFlags& flags, const sweeps::Answer& answer, const std::ve
     const Json data = reports::report_page_data(answer, others);
     text::write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : reports::render_html(data));
     if (flags.output != "-") {
-        text::write_file("-", reports::sentence_of(answer) + "\nReport: " + flags.output + "\n");
+        write_answer("-", reports::sentence_of(answer) + "\nReport: " + flags.output + "\n", true);
     }
 }
 

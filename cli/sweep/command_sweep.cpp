@@ -92,7 +92,7 @@ void sweep(const SweepFlags& flags) {
     const sweeps::SweepInput& input = request.input;
     sweeps::SweepOptions& options = request.options;
     const std::string& store = requests::given(flags.texts, "store");
-    reports::SweepFiles files(outputs.csv, outputs.json, input);
+    reports::SweepFiles files(outputs.csv, outputs.json, input, flags.common.spreadsheet);
     if (files.any()) {
         options.format = [&files](const sweeps::SweepChunk& chunk) { return files.format(chunk); };
         options.write = [&files](const std::string& packed) { files.write(packed); };

@@ -37,6 +37,7 @@ struct ValidateFlags {
 struct ValidationResults {
     std::optional<validation::Validation> papers;
     std::vector<validation::ServingStudy> studies;
+    std::vector<std::string> bad_rows;  ///< of files of measured rows, left out
 };
 
 sim::CostMode mode_named(const std::string& name) {
@@ -73,18 +74,18 @@ void check_flags(const ValidateFlags& flags) {
     }
 }
 
-std::vector<validation::ServingStudy> studies_of(const ValidateFlags& flags) {
+std::vector<validation::ServingStudy> studies_of(const ValidateFlags& flags, std::vector<std::string>& bad_rows) {
     if (!flags.reads_rows()) {
         return {};
     }
     validation::ServingStudyInput input;
     input.parts = requests::read_serving_parts(flags.common.find(), flags.configs, input.notes);
     for (const std::string& file : flags.serving) {
-        const std::vector<validation::ServingRun> rows = requests::read_serving_rows(file, input.notes);
+        const std::vector<validation::ServingRun> rows = requests::read_serving_rows(file, input.notes, &bad_rows);
         input.serving.insert(input.serving.end(), rows.begin(), rows.end());
     }
     for (const std::string& file : flags.speculation) {
-        const std::vector<validation::SpeculationRow> rows = requests::read_speculation_rows(file, input.notes);
+        const std::vector<validation::SpeculationRow> rows = requests::read_speculation_rows(file, input.notes, &bad_rows);
         input.speculation.insert(input.speculation.end(), rows.begin(), rows.end());
     }
     std::vector<validation::ServingStudy> studies;
@@ -132,7 +133,7 @@ std::string text_of(const ValidationResults& results, const ValidateFlags& flags
 void run_validation(const ValidateFlags& flags) {
     check_flags(flags);
     ValidationResults results;
-    results.studies = studies_of(flags);
+    results.studies = studies_of(flags, results.bad_rows);
     if (!flags.no_papers) {
         const requests::Catalogue catalogue = flags.common.find();
         results.papers = requests::of_published(
@@ -146,8 +147,12 @@ void run_validation(const ValidateFlags& flags) {
     if (!flags.errors.empty()) {
         text::write_file(flags.errors, reports::measured_errors_json(results.studies));
     }
-    if (results.papers && !results.papers->problems.empty()) {
-        throw text::InputError(results.papers->problems);
+    std::vector<std::string> problems = results.bad_rows;
+    if (results.papers) {
+        problems.insert(problems.end(), results.papers->problems.begin(), results.papers->problems.end());
+    }
+    if (!problems.empty()) {
+        throw text::InputError(std::move(problems));
     }
 }
 

@@ -238,6 +238,9 @@ std::vector<fs::path> files_of(const fs::path& path) {
             files.push_back(entry.path());
         }
     }
+    if (files.empty()) {
+        throw text::InputError({path.string() + ": holds no experiments (files named *.json)"});
+    }
     std::sort(files.begin(), files.end());
     return files;
 }
@@ -248,13 +251,18 @@ ExperimentFiles read_experiments(const std::vector<fs::path>& paths, const Catal
     ExperimentFiles result;
     SharedConditions shared;
     for (const fs::path& path : paths) {
-        for (const fs::path& file : files_of(path)) {
+        const auto keep_problems = [&](const auto& work) {
             try {
-                FileReader(file, catalogue, shared, result).read();
+                work();
             } catch (const text::InputError& error) {
                 result.problems.insert(result.problems.end(), error.problems().begin(), error.problems().end());
             }
-        }
+        };
+        keep_problems([&] {
+            for (const fs::path& file : files_of(path)) {
+                keep_problems([&] { FileReader(file, catalogue, shared, result).read(); });
+            }
+        });
     }
     return result;
 }

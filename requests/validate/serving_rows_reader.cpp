@@ -22,7 +22,7 @@ public:
     explicit ServingFile(const std::filesystem::path& path)
         : name_(path.filename().string()), text_(text::read_file(path)), csv_(text_) {}
 
-    std::vector<validation::ServingRun> read(std::vector<std::string>& notes) {
+    std::vector<validation::ServingRun> read(std::vector<std::string>& notes, std::vector<std::string>* bad_rows) {
         check_header(notes);
         std::vector<validation::ServingRun> rows;
         for (std::size_t number = 1; csv_.next(); ++number) {
@@ -37,8 +37,9 @@ public:
         if (rows.empty()) {
             throw text::InputError(problems_.empty() ? std::vector<std::string>{name_ + ": holds no rows"} : problems_);
         }
+        std::vector<std::string>& left_out = bad_rows == nullptr ? notes : *bad_rows;
         for (const std::string& problem : problems_) {
-            notes.push_back(problem + "; this row is left out");
+            left_out.push_back(problem + "; this row is left out");
         }
         return rows;
     }
@@ -121,8 +122,9 @@ private:
 
 }  // namespace
 
-std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
-    return ServingFile(path).read(notes);
+std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes,
+                                                      std::vector<std::string>* bad_rows) {
+    return ServingFile(path).read(notes, bad_rows);
 }
 
 }  // namespace treeline::requests

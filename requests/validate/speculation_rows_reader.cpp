@@ -208,7 +208,8 @@ void note_bare_ratios(const std::vector<validation::SpeculationRow>& rows, const
 }  // namespace
 
 std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesystem::path& path,
-                                                              std::vector<std::string>& notes) {
+                                                              std::vector<std::string>& notes,
+                                                              std::vector<std::string>* bad_rows) {
     const std::string name = path.filename().string();
     json::Parsed parsed = json::parse_strictly(text::read_file(path));
     if (!parsed.failure.empty()) {
@@ -223,6 +224,7 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
     std::vector<validation::SpeculationRow> rows;
     std::vector<std::string> bad;
     std::map<std::string, std::size_t> unused;
+    std::vector<std::string>& left_out = bad_rows == nullptr ? notes : *bad_rows;
     for (std::size_t number = 1; number <= parsed.tree.size(); ++number) {
         Json& tree = parsed.tree[number - 1];
         for (const char* field : {"notes", "source"}) {  // an empty text says as little as a missing one
@@ -237,7 +239,7 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
             rows.push_back(std::move(row));
         } else {
             bad.insert(bad.end(), document.problems().begin(), document.problems().end());
-            notes.push_back(fmt::format("{}; this row is left out", text::listed(document.problems(), "and")));
+            left_out.push_back(fmt::format("{}; this row is left out", text::listed(document.problems(), "and")));
         }
         for (const std::string& field : at.keys()) {
             unused[field] += is_known(field) ? 0 : 1;

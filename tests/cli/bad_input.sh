@@ -220,4 +220,89 @@ expect 2 '--prompt: is not of a run of an accelerator' estimate --model mamba2-2
 expect 2 '--batch: is not of a run of an accelerator' estimate "$examples/fpga/specmamba-vck190.json" --batch 4
 expect 2 '--prompt and --output-tokens: --cycles' estimate --model mamba2-2.7b --device specmamba-vhk158 --cycles --prompt 1000
 expect 0 'Time to first token' estimate --model mamba2-2.7b --device specmamba-vhk158 --prompt 1000
+# Files that others wrote: small ones that unfold to gigabytes, ones that nest without end, and names that are commands for a
+# terminal. (All of them brought a command down once.)
+levels() { head -c "$1" /dev/zero | tr '\0' "$2"; }
+printf '{"format":"treeline-run","version":1,"cells":%s' "$(levels 40000 '[')" >deep-run.json
+printf '{"benchmarks":%s%s}' "$(levels 40000 '[')" "$(levels 40000 ']')" >deep-benchmark.json
+for command in import diagnose 'study acceptance'; do
+    expect 2 'deep-run.json: nests deeper than 64 levels' $command deep-run.json
+done
+expect 2 'deep-run.json: nests deeper than 64 levels' calibrate --runs deep-run.json --model qwen3-8b --device h100-sxm --stack vllm
+expect 2 'deep-benchmark.json: nests deeper than 64 levels' calibrate --from deep-benchmark.json --device h100-sxm
+with_json '{"benchmarks": [{"name": [1], "real_time": 1}]}'
+expect 2 'has an entry of a type that neither nvbench nor Google Benchmark writes$' calibrate --from input.json --device h100-sxm
+expect 2 'acceptance' estimate --model llama-3-8b --device h100-sxm --drafter eagle --acceptance "$(levels 40000 '[')"
+{
+    echo 'a: &a [x,x,x,x,x,x,x,x,x]'
+    before=a
+    for name in b c d e f g h i j; do
+        echo "$name: &$name [*$before,*$before,*$before,*$before,*$before,*$before,*$before,*$before,*$before]"
+        before=$name
+    done
+    echo 'speculative_config: *j'
+} >bomb.yaml
+checks=$((checks + 1))
+(ulimit -v 1000000 && [ "${TREELINE##*/build-dev/}" = "$TREELINE" ] && exec "$TREELINE" lint bomb.yaml --engine tensorrt-llm) >out.txt 2>err.txt
+[ $? -le 2 ] || fail "a bomb of aliases: $(cat err.txt)"
+expect 2 'unfolds to more than 100000 values' lint bomb.yaml --engine tensorrt-llm
+printf 'm:\n  1: 1.8\nx: %s%s\n' "$(levels 300 '[')" "$(levels 300 ']')" >deep.yaml
+expect 2 'nests deeper than 64 levels' lint deep.yaml --engine tensorrt-llm
+
+with_json '{"format":"treeline-run","version":1,"title":"\u001b[31mT","engine":"vllm","model":"\u001b]0;x\u0007m\u009b1m\u202e","cells":[{"batch":1,"draft_tokens":0,"context":100,"tokens_per_s":{"mean":46.1}}]}'
+expect 0 'model +.x1b\]0;x.x07m.x9b1m.u202e' import input.json
+with_json '{"title": "\u001b[31mRED\u0007", "target": "llama-3.1-8b", "platforms": [{"device": "h100-sxm"}], "drafters": [{"kind": "ngram", "name": "\u001b[2J@x", "acceptance": {"geometric": 0.5}}], "draft_tokens": [2], "traffic": {"batch": [1], "context": 2048}}'
+expect 0 '.x1b.31mRED.x07' recommend input.json
+expect 2 '.x1b.2J' recommend $'\e[2J.json'
+checks=$((checks + 1))
+! grep -q $'\e' out.txt err.txt || fail "a control character reaches the terminal"
+
+# Bytes that are not text.
+printf 'id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,tpot_ms\n\xff1,trtllm,1.3.0rc1,Qwen/Qwen3-32B,gb200,bf16,2000,500,1,2,8.07\n' >bytes.csv
+expect 0 '"measured_rows"' validate --serving bytes.csv --no-papers --format json
+
+# One bad row: the others are shown, and the exit code says that something was left out.
+printf 'id,backend,model,system,precision,isl,osl,batch_size,tp,tpot_ms\na,vllm,Qwen/Qwen3-32B,h100_sxm,bf16,2000,500,1,2,14.2\nb,vllm,Qwen/Qwen3-32B,h100_sxm,bf16,2000,500,0,2,14.2\n' >one-bad.csv
+checks=$((checks + 1))
+"$TREELINE" validate --serving one-bad.csv --no-papers >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q '1 of 1 runs without speculation are predicted' out.txt && grep -q 'row 2 (line 3): batch_size' err.txt ||
+    fail "one bad row: $(cat out.txt err.txt)"
+mkdir -p no-experiments
+checks=$((checks + 1))
+"$TREELINE" validate --experiments no-experiments >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q 'no-experiments: holds no experiments' err.txt || fail "an empty folder is silence: $(cat err.txt)"
+# Thousands of bad rows are said in a page, and no sentence is a book.
+{
+    echo id,backend,model,system,precision,isl,osl,batch_size,tp,tpot_ms
+    for i in $(seq 3000); do echo "$i,vllm,m,h100_sxm,bf16,2000,500,0,2,14.2"; done
+} >bad-rows.csv
+expect 2 'there are 2950 more such problems' validate --serving bad-rows.csv --no-papers
+[ "$(wc -l <err.txt)" -eq 51 ] || fail "$(wc -l <err.txt) lines of errors"
+printf '{"target": "%s"}' "$(levels 300000 x)" >input.json
+expect 2 'target' recommend input.json
+[ "$(wc -c <err.txt)" -lt 5000 ] || fail "$(wc -c <err.txt) bytes of errors"
+
+# A law that leaves its measurements downwards does not predict a negative time.
+printf 'tokens,time_ms\n1,10\n2,8\n4,5\n8,1\n' >falling.csv
+expect 2 'at 1000 tokens the linear law gives -1.15' study fit falling.csv --law linear --at 1000
+
+# A model that no kernel can run is refused where it is read; one that does not fit is refused before it is made.
+decodes() {
+    printf '{"target": %s, "drafter": {"kind": "first-layers", "layers": 1}, "shape": "chain:1", "rollback": "truncate", "acceptance": {"greedy": true}, "tokens": 4}' "$1" >input.json
+}
+decodes '{"name": "m", "source": "s", "kind": "assumed", "vocabulary": "none", "vocabulary_size": 100, "width": 64, "tied_embeddings": false, "norm": "rms", "layers": {"decoder": {"blocks": [{"mixture_of_experts": {"experts": 4, "active": 2, "hidden": 64, "shared_gate": true}}]}}, "order": [{"repeat": 2, "layers": ["decoder"]}]}'
+expect 2 'shared_gate scales a shared expert' decode input.json
+decodes '"llama-3.1-405b"'
+expect 2 'weights and caches take at least [0-9.]+ GB, but the device has [0-9.]+ GB free' decode input.json
+
+# Little memory: a sentence, or an answer.
+if [ "${TREELINE##*/build-dev/}" = "$TREELINE" ]; then
+    for kilobytes in 65536 100000 200000 320000; do
+        checks=$((checks + 1))
+        (ulimit -v $kilobytes && timeout 20 "$TREELINE" --version) >out.txt 2>err.txt || fail "--version in $kilobytes kB: $(cat err.txt)"
+        (ulimit -v $kilobytes && timeout 20 "$TREELINE" recommend "$SOURCE/examples/starter.json") >out.txt 2>err.txt
+        code=$?
+        [ $code -eq 0 ] || { [ $code -eq 1 ] && grep -q '^treeline: ' err.txt; } || fail "recommend in $kilobytes kB: $code $(cat err.txt)"
+    done
+fi
 finish
