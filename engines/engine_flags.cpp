@@ -1,6 +1,9 @@
 #include "engines/engine_flags.h"
 
+#include <fmt/format.h>
+
 #include "engines/flag_plan.h"
+#include "engines/priced_engine.h"
 
 namespace treeline::engines {
 namespace {
@@ -25,20 +28,33 @@ std::string pasted(const EngineFlags& flags) {
     return flags.file.empty() ? flags.text : flags.text + "\n# " + flags.file + "\n" + flags.file_text;
 }
 
-std::vector<EngineFlags> engine_flags(const sweeps::Recommendation& recommendation, const std::vector<Engine>& engines) {
-    const sweeps::Candidate& best = recommendation.candidates.front();
-    if (!recommendation.speculate || recommendation.variants[best.variant].setup.platform.accelerator) {
-        return {};
+EngineFlags flags_for(const sweeps::Recommendation& recommendation, const Engine& engine) {
+    PlanResult result = plan_flags(recommendation, engine);
+    EngineFlags flags = result.refusal.empty() ? write(std::move(result.plan)) : EngineFlags{"", "", result.refusal, "", ""};
+    flags.engine = engine.label();
+    flags.text.erase(flags.text.find_last_not_of(' ') + 1);
+    return flags;
+}
+
+std::optional<EngineFlags> engine_flags(const sweeps::Recommendation& recommendation) {
+    const std::optional<Engine> engine =
+        priced_engine(recommendation.variants[recommendation.candidates.front().variant].setup.platform);
+    return engine ? std::optional(flags_for(recommendation, *engine)) : std::nullopt;
+}
+
+std::string why_no_flags(const sweeps::Recommendation& recommendation) {
+    const sim::Platform& platform = recommendation.variants[recommendation.candidates.front().variant].setup.platform;
+    if (platform.accelerator) {
+        return fmt::format("No engine serves on {}.", platform.device.name);
     }
-    std::vector<EngineFlags> all;
-    for (const Engine& engine : engines) {
-        PlanResult result = plan_flags(recommendation, engine);
-        EngineFlags flags =
-            result.refusal.empty() ? write(std::move(result.plan)) : EngineFlags{"", "", result.refusal, "", ""};
-        flags.engine = engine.label();
-        all.push_back(std::move(flags));
-    }
-    return all;
+    const bool only_llama_cpp = platform.device.kind == sim::DeviceKind::cpu || platform.device.metal;
+    const std::string why = platform.stack.engine.empty() ? fmt::format("The stack {} is no engine's", platform.stack.name)
+                                                          : fmt::format("The engine of the stack {} does not run on {}",
+                                                                        platform.stack.name, platform.device.name);
+    return fmt::format(
+        "{}, so there are no flags: --engine {} prices an engine and prints its flags, --engine all compares "
+        "them.",
+        why, only_llama_cpp ? "llama.cpp" : "vllm");
 }
 
 }  // namespace treeline::engines

@@ -1,8 +1,8 @@
 // A recommendation in the syntax of the engines that will run it.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "engines/engine.h"
 #include "sweeps/recommend.h"
@@ -21,10 +21,14 @@ struct EngineFlags {
 /// The text and, if there is one, the file below a line "# name"; `treeline lint` reads this back.
 std::string pasted(const EngineFlags& flags);
 
-/// Flags for each of the engines. Draft lengths by batch size are written if the engine takes them for this drafter; otherwise
-/// the length recommended for the whole traffic. An engine that cannot express the recommended shape gets the same drafter's
-/// best candidate that it can express, and a remark states the loss. Empty when plain decoding is recommended.
-std::vector<EngineFlags> engine_flags(const sweeps::Recommendation& recommendation,
-                                      const std::vector<Engine>& engines = newest_engines());
+/// The recommendation as this engine runs it. Draft lengths by batch size are written if the engine takes them for this
+/// drafter; otherwise the length recommended for the whole traffic. Without a text where it cannot run it; the remark says why.
+EngineFlags flags_for(const sweeps::Recommendation& recommendation, const Engine& engine);
+
+/// The same for the engine that was priced (priced_engine()); nothing where the recommended stack is no engine's.
+std::optional<EngineFlags> engine_flags(const sweeps::Recommendation& recommendation);
+
+/// Why there are none, as a sentence.
+std::string why_no_flags(const sweeps::Recommendation& recommendation);
 
 }  // namespace treeline::engines

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engines/checkpoints.h"
 #include "engines/engine.h"
 #include "engines/flag_plan.h"
 #include "text/input_error.h"
@@ -116,7 +117,7 @@ Exported batch_and_context(const ExportInput& input) {
     }
     Json config = {{"method", drafter->word}};
     if (drafter->needs_path) {
-        config["model"] = drafter_placeholder;
+        config["model"] = checkpoints_of(input.variant).drafter;
     }
     config["num_speculative_tokens"] = std::max(1, longest);
     config["num_speculative_tokens_per_batch_size"] = ranges;
@@ -191,35 +192,70 @@ Exported steps_as_model(const ExportInput& input) {
                                             100.0 * worst)};
 }
 
+constexpr int most_of_aisimulate = 5;  ///< draft tokens
+
+/// P(draft i is accepted | those before it were), of as many drafts as are recommended.
+std::string conditional_rates(const ExportInput& input) {
+    const sim::Acceptance& chain = input.variant.setup.acceptance.chain;
+    std::vector<std::string> rates;
+    for (int i = 1; i <= input.best.draft_tokens; ++i) {
+        const double before = i > 1 ? chain.position(i - 1) : 1.0;
+        rates.push_back(text::short_text(before > 0.0 ? std::min(1.0, chain.position(i) / before) : 0.0));
+    }
+    return fmt::format("[{}]", fmt::join(rates, ", "));
+}
+
+/// MTP and look-ups are kinds of engine.speculation; what else drafts goes through engine.nextn.
 Exported for_aisimulate(const ExportInput& input) {
     const DrafterKind kind = kind_of(input.variant.setup.drafter);
-    const std::map<DrafterKind, const char*> words = {
-        {DrafterKind::mtp, "mtp"},       {DrafterKind::ngram, "ngram"},   {DrafterKind::eagle3, "eagle3"},
-        {DrafterKind::dflash, "dflash"}, {DrafterKind::dspark, "dspark"}, {DrafterKind::draft_model, "draft_model"}};
-    const auto word = words.find(kind);
-    if (word == words.end()) {
-        throw text::InputError({fmt::format("--export aisimulate: AISimulate has no {}", name_of(kind))});
+    const int drafts = input.best.draft_tokens;
+    if (drafts > most_of_aisimulate) {
+        throw text::InputError(
+            {fmt::format("--export aisimulate: {} draft tokens are recommended, and AISimulate takes 1 to {}; "
+                         "recommend among those with --draft-tokens 1-{}",
+                         drafts, most_of_aisimulate, most_of_aisimulate)});
     }
-    return {
-        fmt::format("engine:\n  speculation:\n    kind: {}\n    num_speculative_tokens: {}\n    expected_accepted_tokens: {}\n",
-                    word->second, input.best.draft_tokens, text::short_text(input.best.accept_length - 1.0)),
-        "expected_accepted_tokens leaves the base token out; AISimulate's documentation (docs/agentx-mtp.md, a pull request "
-        "when read) "
-        "allows 1 to 5 draft tokens"};
+    const std::string accepted = text::short_text(input.best.accept_length - 1.0);
+    if (kind == DrafterKind::ngram) {
+        return {
+            fmt::format("engine:\n  speculation:\n    kind: ngram\n    num_speculative_tokens: {}\n    acceptance_rates: {}\n",
+                        drafts, conditional_rates(input)),
+            "each rate is that of a draft token whose predecessors were accepted; AISimulate drafts in every round and takes "
+            "look-ups with vLLM only (docs/replay/engine/speculation.md)"};
+    }
+    if (kind == DrafterKind::mtp) {
+        return {
+            fmt::format(
+                "engine:\n  speculation:\n    kind: mtp\n    num_speculative_tokens: {}\n    expected_accepted_tokens: {}\n",
+                drafts, accepted),
+            "expected_accepted_tokens leaves the base token out (docs/agentx-mtp.md of AISimulate); outside of agentic "
+            "traffic the same are engine.nextn and engine.nextn_accepted"};
+    }
+    if (kind == DrafterKind::other || kind == DrafterKind::suffix || kind == DrafterKind::lookup_then_eagle3) {
+        throw text::InputError({fmt::format("--export aisimulate: AISimulate has no {}",
+                                            kind == DrafterKind::other ? "drafter of this kind" : name_of(kind))});
+    }
+    return {fmt::format("engine:\n  nextn: {}\n  nextn_accepted: {}\n", drafts, accepted),
+            "nextn_accepted leaves the base token out; AISimulate prices the drafter as a head of the target "
+            "(docs/replay/engine/speculation.md)"};
 }
 
 /// Commands that measure what the recommendation promises at each batch of the traffic, with and without the drafter.
-Exported check(const ExportInput& input, ExportKind kind, const std::string& target) {
+Exported check(const ExportInput& input, ExportKind kind) {
+    const std::string target = checkpoints_of(input.variant).target;
     const double prompt =
         input.workload.prompt_tokens > 0.0 ? input.workload.prompt_tokens : std::max(1.0, input.context - 64.0);
     const double output = input.variant.setup.output_tokens > 0.0 ? input.variant.setup.output_tokens : 128.0;
     std::string text = "# Run once against the server with the drafter and once without it. Promised by treeline recommend:\n";
     std::set<double> batches;
-    for (const sweeps::TrafficPoint& point :
-         sweeps::settled_on(input.round, input.best.speculation, input.workload.traffic).points) {
+    for (const sweeps::TrafficPoint& point : sweeps::settled_on(input.round, input.best.plan, input.workload.traffic).points) {
         batches.insert(std::max(1.0, std::round(point.load)));
     }
     for (const double batch : batches) {
+        if (!sim::evaluate(input.round, {input.best.speculation, batch, input.context}).fits) {
+            text += fmt::format("# {:g} requests: not all fit in memory with the drafter; some wait\n", batch);
+            continue;
+        }
         const sim::RoundEstimate with = sim::evaluate(input.round, {input.best.speculation, batch, input.context}),
                                  without = sim::evaluate(input.round, {0, batch, input.context});
         text += fmt::format("# {:g} requests: TPOT {:.2f} ms with {} draft tokens, {:.2f} ms without ({})\n", batch,
@@ -255,8 +291,8 @@ Exported check(const ExportInput& input, ExportKind kind, const std::string& tar
 
 }  // namespace
 
-Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation, const sweeps::Workload& workload,
-                               const std::string& target) {
+Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation,
+                               const sweeps::Workload& workload) {
     const sweeps::Candidate& best = recommendation.candidates.front();
     const sweeps::Variant& variant = recommendation.variants[best.variant];
     if (!recommendation.speculate || variant.setup.platform.accelerator ||
@@ -265,8 +301,12 @@ Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& re
             {fmt::format("--export {}: needs a recommendation that drafts chains on a GPU, and this one {}", name_of(kind),
                          recommendation.speculate ? "drafts otherwise" : "does not speculate")});
     }
-    ExportInput input{recommendation, workload, best, variant, sim::compile_round(variant.setup)};
-    for (const sweeps::TrafficPoint& point : workload.traffic.points) {
+    sweeps::Workload served = workload;  // without the loads that nobody serves
+    if (!recommendation.traffic.points.empty()) {
+        served.traffic = recommendation.traffic;
+    }
+    ExportInput input{recommendation, served, best, variant, sim::compile_round(variant.setup)};
+    for (const sweeps::TrafficPoint& point : served.traffic.points) {
         input.context += point.context * point.share;
     }
     switch (kind) {
@@ -283,7 +323,7 @@ Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& re
         case ExportKind::check_aiperf:
             break;
     }
-    return check(input, kind, target);
+    return check(input, kind);
 }
 
 }  // namespace treeline::engines

@@ -37,7 +37,6 @@ struct Exported {
 
 /// The recommendation, which must speculate with chains on a GPU, in this form. Throws InputError where it cannot be written
 /// so.
-Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation, const sweeps::Workload& workload,
-                               const std::string& target);
+Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation, const sweeps::Workload& workload);
 
 }  // namespace treeline::engines

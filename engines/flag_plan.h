@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/checkpoints.h"
 #include "engines/engine_flags.h"
 #include "engines/parallel_flags.h"
 
@@ -19,15 +20,20 @@ struct PlannedLength {
 
 struct FlagPlan {
     const Engine* engine = nullptr;
-    EngineDrafter drafter;
-    sim::TreeShape shape;  ///< a chain, or a tree that the engine can draft
-    int draft_tokens = 0;  ///< of the shape, root excluded: the length without a schedule
+    std::optional<EngineDrafter> drafter;  ///< nothing: plain decoding
+    sim::TreeShape shape;                  ///< a chain, or a tree that the engine can draft
+    int draft_tokens = 0;                  ///< of the shape, root excluded: the length without a schedule
     /// Lengths by batch, from 1 on, without gaps, neighbours different. Empty unless the engine takes a schedule for this
     /// drafter and there are at least two lengths.
     std::vector<PlannedLength> schedule;
     std::vector<std::string> remarks;
-    sim::Platform platform = {};  ///< written are how it shares the model and which kernels it runs
-    double requests = 1.0;        ///< that run at once at the traffic's largest load
+    sim::Platform platform = {};               ///< written are how it shares the model and which kernels it runs
+    double requests = 1.0;                     ///< that run at once at the traffic's largest load
+    Checkpoints checkpoints;                   ///< that it loads
+    std::optional<double> memory_utilisation;  ///< share of the devices' memory, where it is not the engine's default
+
+    /// Whether it drafts, and with this kind.
+    [[nodiscard]] bool drafts_with(DrafterKind kind) const { return drafter && drafter->kind == kind; }
 
     [[nodiscard]] int longest() const;
 };
@@ -51,7 +57,5 @@ EngineFlags write_llama_cpp(FlagPlan plan);
 
 /// "a; b; c".
 std::string joined_remarks(const std::vector<std::string>& remarks);
-
-inline constexpr const char* drafter_placeholder = "PATH_OF_THE_DRAFTER";
 
 }  // namespace treeline::engines

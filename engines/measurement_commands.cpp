@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engines/capabilities.h"
 #include "engines/flag_plan.h"
 
 namespace treeline::engines {
@@ -41,14 +42,14 @@ nlohmann::ordered_json rates_for(double accept_length, int drafts) {
     return rates;
 }
 
-RunCommands of_vllm(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const std::string& target,
+RunCommands of_vllm(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const Checkpoints& names,
                     double accept_length) {
-    std::string serve = "vllm serve " + target;
+    std::string serve = "vllm serve " + names.target;
     RunCommands commands;
     if (run.draft_tokens > 0) {
         nlohmann::ordered_json config = {{"method", drafter.word}};
         if (drafter.needs_path) {
-            config["model"] = drafter_placeholder;
+            config["model"] = names.drafter;
         }
         config["num_speculative_tokens"] = run.draft_tokens;
         if (!run.of_acceptance) {
@@ -60,11 +61,11 @@ RunCommands of_vllm(const sweeps::CandidateRun& run, const EngineDrafter& drafte
                               ? ""
                               : "any drafter of this kind and size will do, also an untrained one: acceptance is simulated";
     }
-    commands.lines = {serve, bench(target, run, "")};
+    commands.lines = {serve, bench(names.target, run, "")};
     return commands;
 }
 
-RunCommands of_sglang(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const std::string& target,
+RunCommands of_sglang(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const Checkpoints& names,
                       double accept_length) {
     std::string serve;
     if (run.draft_tokens > 0 && !run.of_acceptance) {
@@ -73,10 +74,10 @@ RunCommands of_sglang(const sweeps::CandidateRun& run, const EngineDrafter& draf
             "SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token ",
             accept_length);
     }
-    serve += fmt::format("python -m sglang.launch_server --model-path {} --enable-metrics", target);
+    serve += fmt::format("python -m sglang.launch_server --model-path {} --enable-metrics", names.target);
     if (run.draft_tokens > 0) {
         serve += fmt::format(" --speculative-algorithm {}", drafter.word);
-        serve += drafter.needs_path ? fmt::format(" --speculative-draft-model-path {}", drafter_placeholder) : "";
+        serve += drafter.needs_path ? fmt::format(" --speculative-draft-model-path {}", names.drafter) : "";
         serve += fmt::format(
             " --speculative-num-steps {0} --speculative-eagle-topk 1 --speculative-num-draft-tokens {1} --max-running-requests "
             "{2:g}",
@@ -92,59 +93,60 @@ RunCommands of_sglang(const sweeps::CandidateRun& run, const EngineDrafter& draf
         run.draft_tokens > 0 && !run.of_acceptance ? "simulated acceptance needs top-k 1" : ""};
 }
 
-RunCommands of_tensorrt_llm(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const std::string& target,
+RunCommands of_tensorrt_llm(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const Checkpoints& names,
                             double accept_length) {
     std::string serve;
     if (run.draft_tokens > 0) {
         serve = fmt::format(
             "printf 'enable_iter_perf_stats: true\\nspeculative_config:\\n  decoding_type: {}\\n  max_draft_len: {}\\n{}' "
             ">extra.yaml",
-            drafter.word, run.draft_tokens,
-            drafter.needs_path ? fmt::format("  speculative_model: {}\\n", drafter_placeholder) : "");
+            drafter.word, run.draft_tokens, drafter.needs_path ? fmt::format("  speculative_model: {}\\n", names.drafter) : "");
     } else {
         serve = "printf 'enable_iter_perf_stats: true\\n' >extra.yaml";
     }
     const std::string forced = run.draft_tokens > 0 && !run.of_acceptance
                                    ? fmt::format("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS={:.2f} ", accept_length - 1.0)
                                    : "";
-    return {{serve, fmt::format("{}trtllm-serve {} --config extra.yaml", forced, target), bench(target, run, "")},
+    return {{serve, fmt::format("{}trtllm-serve {} --config extra.yaml", forced, names.target), bench(names.target, run, "")},
             "TensorRT-LLM counts forced tokens without the bonus token"};
 }
 
-RunCommands of_llama_cpp(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const std::string& target) {
-    std::string serve = fmt::format("llama-server --model {}.gguf --metrics --parallel {:g}", target, run.batch);
+RunCommands of_llama_cpp(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const Checkpoints& names) {
+    std::vector<std::string> remarks;
+    std::string serve = fmt::format("llama-server --model {} --metrics --parallel {:g}",
+                                    gguf_of(names.target, target_placeholder, remarks), run.batch);
     if (run.draft_tokens > 0) {
         serve += fmt::format(" --spec-type {}", drafter.word);
-        serve += drafter.needs_path ? fmt::format(" --spec-draft-model {}.gguf", drafter_placeholder) : "";
+        serve += drafter.needs_path ? " --spec-draft-model " + gguf_of(names.drafter, drafter_placeholder, remarks) : "";
         serve += fmt::format(" --spec-draft-n-max {}", run.draft_tokens);
     }
-    return {{serve, bench(target, run, "--backend openai --base-url http://localhost:8080 ")},
-            run.draft_tokens > 0 && !run.of_acceptance
-                ? "llama.cpp cannot simulate acceptance: real prompts and a real drafter are needed"
-                : ""};
+    if (run.draft_tokens > 0 && !run.of_acceptance) {
+        remarks.emplace_back("llama.cpp cannot simulate acceptance: real prompts and a real drafter are needed");
+    }
+    return {{serve, bench(names.target, run, "--backend openai --base-url http://localhost:8080 ")}, joined_remarks(remarks)};
 }
 
 }  // namespace
 
 RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, const sim::Drafter& drafter,
-                         const std::string& target, double accept_length) {
+                         const Checkpoints& names, double accept_length) {
     const EngineDrafter* known = engine.drafter(kind_of(drafter));
     if (known == nullptr && run.draft_tokens > 0) {
-        return {{}, fmt::format("{} does not run this drafter", engine.label())};
+        return {{}, drafter_problem(engine, kind_of(drafter))};
     }
     const EngineDrafter none{};
     const EngineDrafter& of_engine = known != nullptr ? *known : none;
     switch (engine.name) {
         case EngineName::vllm:
-            return of_vllm(run, of_engine, target, accept_length);
+            return of_vllm(run, of_engine, names, accept_length);
         case EngineName::sglang:
-            return of_sglang(run, of_engine, target, accept_length);
+            return of_sglang(run, of_engine, names, accept_length);
         case EngineName::tensorrt_llm:
-            return of_tensorrt_llm(run, of_engine, target, accept_length);
+            return of_tensorrt_llm(run, of_engine, names, accept_length);
         case EngineName::llama_cpp:
             break;
     }
-    return of_llama_cpp(run, of_engine, target);
+    return of_llama_cpp(run, of_engine, names);
 }
 
 }  // namespace treeline::engines

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engines/checkpoints.h"
 #include "engines/engine.h"
 #include "sweeps/measurement_plan.h"
 
@@ -15,9 +16,8 @@ struct RunCommands {
     std::string remark;              ///< what the engine cannot do, or what has to be filled in; empty if nothing
 };
 
-/// `target` is the name of the model for the engine's command line; `accept_length` is what is simulated, bonus token included,
-/// and `requests` how many requests the client sends.
+/// `names` are those of the models for the engine's command line; `accept_length` is what is simulated, bonus token included.
 RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, const sim::Drafter& drafter,
-                         const std::string& target, double accept_length);
+                         const Checkpoints& names, double accept_length);
 
 }  // namespace treeline::engines

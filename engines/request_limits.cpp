@@ -47,4 +47,21 @@ std::string requests_flag(const Engine& engine, const sim::Platform& platform, d
     return fmt::format(" --parallel {:.0f} --kv-unified", std::ceil(requests));
 }
 
+std::string memory_flag(const Engine& engine, std::optional<double> share) {
+    if (!share) {
+        return "";
+    }
+    switch (engine.name) {
+        case EngineName::vllm:
+            return fmt::format("--gpu-memory-utilization {:.3g} ", *share);
+        case EngineName::sglang:
+            return fmt::format("--mem-fraction-static {:.3g} ", *share);
+        case EngineName::tensorrt_llm:
+            return fmt::format("kv_cache_config:\n  free_gpu_memory_fraction: {:.3g}\n", *share);
+        case EngineName::llama_cpp:
+            break;
+    }
+    return "";
+}
+
 }  // namespace treeline::engines

@@ -1,6 +1,7 @@
-// How many requests an engine lets run at once unless told otherwise, and how to tell it.
+// How many requests an engine lets run at once and how much memory it takes unless told otherwise, and how to tell it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engines/engine.h"
@@ -16,5 +17,9 @@ double usual_requests(const Engine& engine, const sim::Platform& platform);
 /// The flag that lets `requests` run at once, with a space before it (TensorRT-LLM: a line of its YAML); empty where the
 /// default does.
 std::string requests_flag(const Engine& engine, const sim::Platform& platform, double requests);
+
+/// The flag that lets the engine take this share of the devices' memory, with a space after it (TensorRT-LLM: lines of its
+/// YAML); empty for nothing, its default, and for llama.cpp, which takes what it needs.
+std::string memory_flag(const Engine& engine, std::optional<double> share);
 
 }  // namespace treeline::engines

@@ -25,31 +25,40 @@ sim::SglangShape shape_of(const FlagPlan& plan) {
     return tree != nullptr ? *tree : sim::SglangShape{plan.longest(), 1, plan.longest() + 1};
 }
 
+/// The flags of drafting, with a space before each.
+std::string drafting_flags(const FlagPlan& plan) {
+    const EngineDrafter& drafter = *plan.drafter;
+    std::string text = fmt::format(" --speculative-algorithm {}", drafter.word);
+    if (drafter.needs_path) {
+        text += fmt::format(" --speculative-draft-model-path {}", plan.checkpoints.drafter);
+    }
+    const sim::SglangShape shape = shape_of(plan);
+    if (drafter.kind == DrafterKind::dflash || drafter.kind == DrafterKind::dspark) {
+        // A block of DFlash holds the root as well, one of DSpark does not.
+        return text + (drafter.kind == DrafterKind::dflash
+                           ? fmt::format(" --speculative-dflash-block-size {}", shape.draft_tokens)
+                           : fmt::format(" --speculative-dspark-block-size {}", shape.steps));
+    }
+    // By default n-gram drafts are trees of up to ten children a node.
+    text += drafter.kind == DrafterKind::ngram
+                ? " --speculative-ngram-max-bfs-breadth 1"
+                : fmt::format(" --speculative-num-steps {} --speculative-eagle-topk {}", shape.steps, shape.top_k);
+    return text + fmt::format(" --speculative-num-draft-tokens {}", shape.draft_tokens);
+}
+
 }  // namespace
 
 EngineFlags write_sglang(FlagPlan plan) {
     EngineFlags flags;
-    flags.text = platform_flags(*plan.engine, plan.platform) + fmt::format("--speculative-algorithm {}", plan.drafter.word);
-    if (plan.drafter.needs_path) {
-        flags.text += fmt::format(" --speculative-draft-model-path {}", drafter_placeholder);
+    std::string options = platform_flags(*plan.engine, plan.platform) + memory_flag(*plan.engine, plan.memory_utilisation);
+    while (options.ends_with(' ')) {
+        options.pop_back();
     }
-    const sim::SglangShape shape = shape_of(plan);
-    if (plan.drafter.kind == DrafterKind::dflash || plan.drafter.kind == DrafterKind::dspark) {
-        // A block of DFlash holds the root as well, one of DSpark does not.
-        flags.text += plan.drafter.kind == DrafterKind::dflash
-                          ? fmt::format(" --speculative-dflash-block-size {}", shape.draft_tokens)
-                          : fmt::format(" --speculative-dspark-block-size {}", shape.steps);
-        flags.text += requests_flag(*plan.engine, plan.platform, plan.requests);
-        flags.remark = joined_remarks(plan.remarks);
-        return flags;
+    flags.text = fmt::format("python -m sglang.launch_server --model-path {}{}{}", plan.checkpoints.target,
+                             options.empty() ? "" : " ", options);
+    if (plan.drafter) {
+        flags.text += drafting_flags(plan);
     }
-    if (plan.drafter.kind == DrafterKind::ngram) {
-        // By default n-gram drafts are trees of up to ten children a node.
-        flags.text += " --speculative-ngram-max-bfs-breadth 1";
-    } else {
-        flags.text += fmt::format(" --speculative-num-steps {} --speculative-eagle-topk {}", shape.steps, shape.top_k);
-    }
-    flags.text += fmt::format(" --speculative-num-draft-tokens {}", shape.draft_tokens);
     if (!plan.schedule.empty()) {
         flags.text += fmt::format(" --speculative-adaptive --speculative-adaptive-config {}", schedule_file);
         flags.file = schedule_file;

@@ -9,6 +9,8 @@
 namespace treeline::engines {
 namespace {
 
+constexpr const char* config_file = "treeline.yaml";  ///< what the first line calls the rest
+
 /// Both meanings of draft_len_schedule want the smallest batches to draft the most, and something.
 bool can_be_written(const std::vector<PlannedLength>& schedule) {
     const int first = schedule.front().draft_tokens;
@@ -40,15 +42,13 @@ void say_what_the_keys_mean(FlagPlan& plan, ScheduleForm form) {
     }
 }
 
-}  // namespace
-
-EngineFlags write_tensorrt_llm(FlagPlan plan) {
+/// speculative_config, with its remarks.
+std::string speculative_yaml(FlagPlan& plan) {
     const Engine& engine = *plan.engine;
-    EngineFlags flags;
-    flags.text = platform_flags(engine, plan.platform) + requests_flag(engine, plan.platform, plan.requests) +
-                 fmt::format("speculative_config:\n  decoding_type: {}\n", plan.drafter.word);
-    if (plan.drafter.kind == DrafterKind::lookup_then_eagle3) {
-        flags.text += "  use_sa_spec: true\n";
+    const EngineDrafter& drafter = *plan.drafter;
+    std::string text = fmt::format("speculative_config:\n  decoding_type: {}\n", drafter.word);
+    if (drafter.kind == DrafterKind::lookup_then_eagle3) {
+        text += "  use_sa_spec: true\n";
     }
     const bool scheduled = !plan.schedule.empty() && can_be_written(plan.schedule);
     if (!plan.schedule.empty() && !scheduled) {
@@ -56,20 +56,34 @@ EngineFlags write_tensorrt_llm(FlagPlan plan) {
             "one length for every batch size: its schedule cannot start with a range that drafts less than a later one");
         plan.schedule.clear();
     }
-    const bool old_mtp = plan.drafter.kind == DrafterKind::mtp && engine.schedule == ScheduleForm::lower_bounds;
+    const bool old_mtp = drafter.kind == DrafterKind::mtp && engine.schedule == ScheduleForm::lower_bounds;
     if (const auto* tree = std::get_if<sim::TensorRtShape>(&plan.shape)) {
-        flags.text += fmt::format(
+        text += fmt::format(
             "  max_draft_len: {}\n  use_dynamic_tree: true\n  dynamic_tree_max_topK: {}\n  max_total_draft_tokens: {}\n",
             tree->max_draft_len, tree->max_top_k, tree->max_total_draft_tokens);
     } else {
-        flags.text += fmt::format("  {}: {}\n", old_mtp ? "num_nextn_predict_layers" : "max_draft_len", plan.longest());
+        text += fmt::format("  {}: {}\n", old_mtp ? "num_nextn_predict_layers" : "max_draft_len", plan.longest());
     }
-    if (plan.drafter.needs_path) {
-        flags.text += fmt::format("  speculative_model: {}\n", drafter_placeholder);
+    if (drafter.needs_path) {
+        text += fmt::format("  speculative_model: {}\n", plan.checkpoints.drafter);
     }
     if (scheduled) {
-        flags.text += schedule_yaml(plan.schedule, engine.schedule);
+        text += schedule_yaml(plan.schedule, engine.schedule);
         say_what_the_keys_mean(plan, engine.schedule);
+    }
+    return text;
+}
+
+}  // namespace
+
+EngineFlags write_tensorrt_llm(FlagPlan plan) {
+    const Engine& engine = *plan.engine;
+    EngineFlags flags;
+    flags.text = fmt::format("# trtllm-serve {} --config {}\n", plan.checkpoints.target, config_file) +
+                 platform_flags(engine, plan.platform) + requests_flag(engine, plan.platform, plan.requests) +
+                 memory_flag(engine, plan.memory_utilisation);
+    if (plan.drafter) {
+        flags.text += speculative_yaml(plan);
     }
     flags.remark = joined_remarks(plan.remarks);
     return flags;

@@ -14,15 +14,14 @@ bool is_tested(DrafterKind kind) {
     return kind == DrafterKind::eagle || kind == DrafterKind::eagle3 || kind == DrafterKind::dflash;
 }
 
-}  // namespace
-
-EngineFlags write_vllm(FlagPlan plan) {
-    nlohmann::ordered_json config = {{"method", plan.drafter.word}};
-    if (plan.drafter.needs_path) {
-        config["model"] = drafter_placeholder;
+nlohmann::ordered_json speculative_config(FlagPlan& plan) {
+    const EngineDrafter& drafter = *plan.drafter;
+    nlohmann::ordered_json config = {{"method", drafter.word}};
+    if (drafter.needs_path) {
+        config["model"] = plan.checkpoints.drafter;
     }
     config["num_speculative_tokens"] = plan.longest();
-    if (plan.drafter.kind == DrafterKind::pard || plan.drafter.kind == DrafterKind::p_eagle) {
+    if (drafter.kind == DrafterKind::pard || drafter.kind == DrafterKind::p_eagle) {
         config["parallel_drafting"] = true;
     }
     if (!plan.schedule.empty()) {
@@ -35,20 +34,26 @@ EngineFlags write_vllm(FlagPlan plan) {
         plan.remarks.emplace_back(
             "data parallelism drops the schedule, and model runner V2 drafts the full length anyway: set "
             "VLLM_USE_V2_MODEL_RUNNER=0");
-        if (!is_tested(plan.drafter.kind)) {
-            plan.remarks.push_back(fmt::format("vLLM has not tested schedules with {}", name_of(plan.drafter.kind)));
+        if (!is_tested(drafter.kind)) {
+            plan.remarks.push_back(fmt::format("vLLM has not tested schedules with {}", name_of(drafter.kind)));
         }
-    }
-    if (plan.drafter.kind == DrafterKind::mtp && plan.longest() > 1) {
-        plan.remarks.emplace_back("a checkpoint with several MTP modules allows at most their number, or a multiple of it");
     }
     if (plan.platform.parallel.draft_tensor > 0.0) {
         config["draft_tensor_parallel_size"] = static_cast<int>(plan.platform.parallel.draft_tensor);
     }
-    return {"",
-            fmt::format("{}--speculative-config '{}'{}", platform_flags(*plan.engine, plan.platform), config.dump(),
-                        requests_flag(*plan.engine, plan.platform, plan.requests)),
-            joined_remarks(plan.remarks), "", ""};
+    return config;
+}
+
+}  // namespace
+
+EngineFlags write_vllm(FlagPlan plan) {
+    std::string text = fmt::format("vllm serve {} {}{}", plan.checkpoints.target, platform_flags(*plan.engine, plan.platform),
+                                   memory_flag(*plan.engine, plan.memory_utilisation));
+    if (plan.drafter) {
+        text += fmt::format("--speculative-config '{}'", speculative_config(plan).dump());
+    }
+    text += requests_flag(*plan.engine, plan.platform, plan.requests);
+    return {"", text, joined_remarks(plan.remarks), "", ""};
 }
 
 }  // namespace treeline::engines

@@ -225,6 +225,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     sim::Stack stack;
     stack.name = std::move(name);
     stack.title = reader.text("title");
+    stack.engine = reader.text_or("engine", "");
     stack.host_launch = reader.seconds("host_launch", Zero::allowed);
     stack.node_cost = reader.seconds("node_cost", Zero::allowed);
     stack.host_per_pass = reader.seconds("host_per_pass", Zero::allowed);

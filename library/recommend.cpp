@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engines/priced_engine.h"
 #include "reports/html.h"
 #include "reports/recommend/recommendation_output.h"
 #include "requests/recommend/workload_file.h"
@@ -11,20 +12,12 @@ namespace {
 
 WorkloadAnswer answered(sweeps::RecommendInput input, std::shared_ptr<const nlohmann::ordered_json> workload,
                         unsigned threads) {
-    return {sweeps::answer(std::move(input), threads), std::move(workload)};
+    return {engines::answer(std::move(input), threads), std::move(workload)};
 }
 
 WorkloadAnswer answered(requests::WorkloadSource source, unsigned threads) {
     auto workload = std::make_shared<const nlohmann::ordered_json>(std::move(source.raw));
     return answered(std::move(source.input), std::move(workload), threads);
-}
-
-std::vector<engines::Engine> engines_named(const std::vector<std::string>& names) {
-    std::vector<engines::Engine> engines;
-    for (const std::string& name : names) {
-        engines.push_back(engines::find_engine(name));
-    }
-    return engines.empty() ? engines::newest_engines() : engines;
 }
 
 void require(std::vector<std::string> problems, const std::vector<std::string>& more) {
@@ -74,20 +67,17 @@ WorkloadAnswer recommend(sweeps::RecommendInput input, unsigned threads) {
     return answered(std::move(input), nullptr, threads);
 }
 
-std::string as_table(const WorkloadAnswer& answer, const std::vector<std::string>& engines,
-                     const std::optional<std::string>& explain) {
-    return reports::recommendation_table(answer, engines_named(engines), explain);
+std::string as_table(const WorkloadAnswer& answer, const std::optional<std::string>& explain) {
+    return reports::recommendation_table(answer, explain);
 }
 
-std::string as_json(const WorkloadAnswer& answer, const std::vector<std::string>& engines) {
+std::string as_json(const WorkloadAnswer& answer) {
     const nlohmann::ordered_json input = answer.workload ? *answer.workload : nlohmann::ordered_json();
-    return reports::recommendation_json(answer, input, engines_named(engines)).dump(2) + "\n";
+    return reports::recommendation_json(answer, input).dump(2) + "\n";
 }
 
 std::string as_csv(const WorkloadAnswer& answer) { return reports::recommendation_csv(answer); }
 
-std::string as_page(const WorkloadAnswer& answer, const std::vector<std::string>& engines) {
-    return reports::render_html(reports::report_page_data(answer, engines_named(engines)));
-}
+std::string as_page(const WorkloadAnswer& answer) { return reports::render_html(reports::report_page_data(answer)); }
 
 }  // namespace treeline

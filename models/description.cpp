@@ -10,6 +10,7 @@ namespace treeline::models {
 namespace {
 
 constexpr std::size_t most_layers = 10'000;
+constexpr sim::Count most_mtp_layers = 64;
 
 /// "bf16", or {"format": "int4", "group_size": 32, "scale_bits": 16} where elements share a scale.
 sim::Storage read_storage(json::Reader& at, std::string_view key, sim::Storage fallback) {
@@ -120,6 +121,10 @@ sim::Model read_model_description(json::Reader& root) {
     model.name = root.text("name");
     model.source = root.text("source");
     root.choice("kind", {"published", "derived", "assumed"});
+    model.repository = root.text_or("repository", "");
+    if (root.has("mtp_layers")) {
+        model.mtp_layers = root.count("mtp_layers", 0, most_mtp_layers);
+    }
     model.vocabulary = root.text("vocabulary");
     model.vocabulary_size = root.count("vocabulary_size", 1, 1 << 24);
     model.width = root.count("width", 1, 1 << 20);

@@ -12,7 +12,6 @@
 #include "reports/device_figures.h"
 #include "reports/objective_text.h"
 #include "reports/policy_figures.h"
-#include "reports/recommend/own_engine.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/report_parts.h"
 #include "reports/tree_search_figures.h"
@@ -182,17 +181,17 @@ Json further_metrics(const ReportInputs& inputs) {
     return metrics.list;
 }
 
-/// Flags of each engine, that of the priced stack first; an engine that cannot run it says why.
-Json commands_of(const ReportInputs& inputs) {
-    const std::string& stack = best_variant(inputs.recommendation).setup.platform.stack.name;
-    std::vector<engines::Engine> engines = inputs.engines;
-    std::stable_partition(engines.begin(), engines.end(),
-                          [&](const engines::Engine& engine) { return is_stack_of(engine, stack); });
+/// Flags of the engine that was priced, then those of others; an engine that cannot run it says why.
+Json commands_of(const sweeps::Recommendation& recommendation, const std::vector<engines::EngineFlags>& others) {
     Json commands = Json::array();
-    for (const engines::EngineFlags& flags : engines::engine_flags(inputs.recommendation, engines)) {
+    const auto add = [&](const engines::EngineFlags& flags) {
         commands.push_back(
             {{"engine", flags.engine}, {"remark", flags.remark}, {"text", flags.text.empty() ? "" : engines::pasted(flags)}});
+    };
+    if (const std::optional<engines::EngineFlags> own = engines::engine_flags(recommendation)) {
+        add(*own);
     }
+    std::for_each(others.begin(), others.end(), add);
     return commands;
 }
 
@@ -295,7 +294,7 @@ Json report_data(const ReportInputs& inputs) {
                        {"further", further_metrics(inputs)},
                        {"accept_length", best.accept_length},
                        {"break_even_accept_length", best.break_even_accept_length},
-                       {"commands", commands_of(inputs)}};
+                       {"commands", commands_of(recommendation, inputs.others)}};
     if (recommendation.speculate) {
         data["summary"]["sure"] = gain_sentence(interval, inputs.trust, objective);
     }

@@ -3,6 +3,7 @@
 #include "hardware/accelerators.h"
 #include "hardware/calibration.h"
 #include "hardware/catalogue.h"
+#include "hardware/stack_versions.h"
 #include "models/catalogue.h"
 
 namespace treeline::requests {
@@ -79,6 +80,17 @@ const sim::Platform* Descriptions::hardware(json::Reader& at, std::string_view k
 const sim::Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {
     return find(stacks_, at, key, at.text_or(key, fallback),
                 [&](const std::string& name) { return hardware::load_stack(catalogue_.hardware, name); });
+}
+
+const sim::Stack* Descriptions::stack_of_engine(json::Reader& at, std::string_view key, const std::string& engine) {
+    std::string name = engine;
+    if (const std::size_t version = engine.find('@'); version != std::string::npos) {
+        name = engine.substr(0, version);
+        const std::string wanted = name + "-" + engine.substr(version + 1);
+        name = hardware::nearest_version(hardware::stack_names(catalogue_.hardware), wanted).value_or(name);
+    }
+    return find(stacks_, at, key, name,
+                [&](const std::string& stack) { return hardware::load_stack(catalogue_.hardware, stack); });
 }
 
 const sim::ExpertKernels* Descriptions::expert_kernels(json::Reader& at, std::string_view key) {

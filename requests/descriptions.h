@@ -26,6 +26,9 @@ public:
     /// A device, a design, or a board with the design under "design" (hardware/accelerators.h).
     const sim::Platform* hardware(json::Reader& at, std::string_view key);
     const sim::Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
+    /// That of an engine at a version ("vllm", "vllm@0.19"): the one for this version or the nearest before it; else the
+    /// newest.
+    const sim::Stack* stack_of_engine(json::Reader& at, std::string_view key, const std::string& engine);
     const sim::ExpertKernels* expert_kernels(json::Reader& at, std::string_view key);
     const sim::AttentionKernels* attention_kernels(json::Reader& at, std::string_view key);
 

@@ -82,6 +82,7 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
     try {
         const PublishedDrafter drafter = load_published_drafter(descriptions.drafters_folder(), name);
         check_target(at, drafter, use);
+        choice.checkpoint = drafter.checkpoint;
         json::Document document = json::Document::of(described(at, drafter), drafter.name);
         json::Reader root = document.root();
         const std::string kind = read(root, drafter_keys::kind);
@@ -138,10 +139,29 @@ const std::vector<std::string>& drafter_kinds() {
     return kinds;
 }
 
+namespace {
+
+/// Modules for multi-token prediction come with the target's checkpoint, or not at all.
+void check_modules(json::Reader& at, const sim::Drafter& drafter, const DrafterUse& use) {
+    const auto* layer = std::get_if<sim::OneLayerDrafter>(&drafter);
+    const bool needs_module = layer != nullptr && layer->kind == sim::OneLayerKind::mtp && !layer->reads_target_cache;
+    if (needs_module && use.target != nullptr && use.target->mtp_layers == 0) {
+        at.problem(drafter_keys::kind,
+                   fmt::format("is mtp, but the checkpoint of {} has no module for multi-token prediction; a head of one layer "
+                               "that is trained for it is eagle or eagle3",
+                               use.target->name));
+    }
+}
+
+}  // namespace
+
 sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const DrafterUse& use) {
     sweeps::DrafterChoice choice;
     if (at.has(drafter_keys::published)) {
         read_published_drafter(at, descriptions, use, choice);
+        if (!read(at, drafter_keys::any_target)) {
+            check_modules(at, choice.drafter, use);
+        }
         at.finish();
         return choice;
     }
@@ -150,6 +170,7 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
     choice.label = kind;
     if (has_kind) {
         choice.drafter = read_drafter_kind(at, kind, descriptions, choice.label);
+        check_modules(at, choice.drafter, use);
     }
     choice.label = read_or(at, drafter_keys::name, choice.label);
     const bool of_parts = std::holds_alternative<sim::LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);

@@ -59,6 +59,8 @@ const std::vector<KeyFlag>& point_flags() {
         {"--decode-context-parallel", "N", "platform.decode_context_parallel", help_of(platform_keys::decode_context_parallel)},
         {"--interconnect", "NAME", "platform.interconnect", help_of(platform_keys::interconnect)},
         {"--stack", "NAME|PATH", "platform.stack", help_of(platform_keys::stack)},
+        {"--engine", "NAME[@VERSION]", "platform.engine",
+         "Engine whose stack is taken: vllm, sglang, tensorrt-llm or llama.cpp, optionally with a version (default: --stack)"},
         {"--expert-kernels", "NAME|PATH", "platform.expert_kernels", help_of(platform_keys::expert_kernels)},
         {"--attention-kernels", "NAME|PATH", "platform.attention_kernels", help_of(platform_keys::attention_kernels)},
         {"--mode", "MODE", "platform.mode", help_of(platform_keys::mode)},

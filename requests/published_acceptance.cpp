@@ -95,7 +95,7 @@ PublishedDrafter load_published_drafter(const fs::path& folder, const std::strin
     drafter.name = file.ends_with(".json") ? file.substr(0, file.size() - 5) : file;
     drafter.title = root.text("title");
     drafter.target = root.text("target");
-    static_cast<void>(root.text_or("checkpoint", ""));
+    drafter.checkpoint = root.text_or("checkpoint", "");
     static_cast<void>(root.object("drafter"));
     drafter.description = root.raw().value("drafter", nlohmann::ordered_json::object()).dump();
     for (json::Reader& element : root.objects("measured")) {

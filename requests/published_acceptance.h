@@ -14,6 +14,7 @@ namespace treeline::requests {
 struct PublishedDrafter {
     std::string name;  ///< of its file
     std::string title;
+    std::string checkpoint;   ///< where it is published; empty if the file does not say
     std::string target;       ///< catalogue name of the model that it drafts for
     std::string description;  ///< its "drafter": kind and architecture, as JSON text
     std::vector<sim::MeasuredAcceptance> measured;

@@ -19,6 +19,7 @@ namespace {
 
 void refuse_software(json::Reader& at, const sim::Platform& platform) {
     for (const auto& [key, why] : {std::pair{platform_keys::stack.key, "its controller is on the chip"},
+                                   std::pair{platform_keys::engine.key, "no engine serves on it"},
                                    std::pair{platform_keys::expert_kernels.key, "it has its own"},
                                    std::pair{platform_keys::attention_kernels.key, "it has its own"},
                                    std::pair{platform_keys::mode.key, "it is priced by its cycle model"},
@@ -72,6 +73,60 @@ void read_prefill(json::Reader& at, sim::Stack& stack) {
     }
 }
 
+/// "vllm" of "vllm@0.24".
+std::string engine_word(const std::string& engine) { return engine.substr(0, engine.find('@')); }
+
+/// Why an engine does not run on a device, as the end of a sentence about it; empty if it may. Stacks of engines other than
+/// llama.cpp describe GPUs.
+std::string device_problem(const sim::Device& device, const std::string& word) {
+    if (word.empty() || word == "llama.cpp" || device.name.empty()) {
+        return {};
+    }
+    if (device.kind == sim::DeviceKind::cpu || device.metal) {
+        return fmt::format("its flags and stacks are those for GPUs, and {} {}; llama.cpp runs there", device.name,
+                           device.metal ? "runs Metal" : "is a CPU");
+    }
+    return word == "tensorrt-llm" && !device.title.starts_with("NVIDIA")
+               ? fmt::format("TensorRT-LLM runs on GPUs of NVIDIA, which {} is not", device.name)
+               : "";
+}
+
+/// The stack that is named, or the engine's own, or the device's default; and the engine that is asked for.
+void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& platform) {
+    const bool stack_named = at.has(platform_keys::stack);
+    const std::string asked = read(at, platform_keys::engine), word = engine_word(asked);
+    const auto& known = platform_keys::engine_words;
+    if (!asked.empty() && asked != platform_keys::no_engine && std::find(known.begin(), known.end(), word) == known.end()) {
+        const std::vector<std::string> words(known.begin(), known.end());
+        at.problem(platform_keys::engine, fmt::format("must be {}, not \"{}\"{}", text::listed(words, "or"),
+                                                      json::shown_key(word), text::did_you_mean(word, words)));
+        return;
+    }
+    const bool of_engine =
+        !stack_named && !asked.empty() && asked != platform_keys::no_engine && platform.device.kind != sim::DeviceKind::cpu;
+    const sim::Stack* stack = of_engine ? descriptions.stack_of_engine(at, platform_keys::engine, asked)
+                                        : descriptions.stack(at, platform_keys::stack, sweeps::default_stack(platform.device));
+    if (stack == nullptr) {
+        return;
+    }
+    platform.stack = *stack;
+    const std::string own = engine_word(stack->engine);
+    const bool asks = !asked.empty() && asked != platform_keys::no_engine;
+    if (asks && stack_named && own != word) {
+        at.problem(platform_keys::engine, fmt::format("is {}, but the stack {} is {}", word, stack->name,
+                                                      own.empty() ? "no engine's" : "that of " + own));
+    }
+    // Among several devices a stack may stand beside one that it does not run on; a CPU would get a GPU's host times.
+    const bool matters = asks || platform.device.kind == sim::DeviceKind::cpu;
+    if (const std::string problem = matters ? device_problem(platform.device, asks ? word : own) : ""; !problem.empty()) {
+        at.problem(asks ? platform_keys::engine.key : platform_keys::stack.key,
+                   fmt::format("is {}, but {}", asks ? word : stack->name, problem));
+    }
+    if (!asked.empty()) {
+        platform.stack.engine = asked == platform_keys::no_engine ? "" : asked;
+    }
+}
+
 /// All of a platform but how its devices share the model.
 sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     sim::Platform platform;
@@ -80,8 +135,8 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     }
     if (platform.accelerator) {
         refuse_software(at, platform);
-    } else if (const sim::Stack* stack = descriptions.stack(at, platform_keys::stack, sweeps::default_stack(platform.device))) {
-        platform.stack = *stack;
+    } else {
+        read_stack(at, descriptions, platform);
     }
     platform.interconnect = read(at, platform_keys::interconnect);
     if (!platform.accelerator) {

@@ -189,7 +189,10 @@ struct LayerKind {
 
 struct Model {
     std::string name;
-    std::string source;         ///< where the description comes from
+    std::string source;      ///< where the description comes from
+    std::string repository;  ///< of its checkpoint on Hugging Face ("Qwen/Qwen3-8B"), which engines name; empty = not known
+    /// Layers of multi-token prediction that the checkpoint ships beside the model: 0 = none, nothing = not known.
+    std::optional<Count> mtp_layers;
     std::string vocabulary;     ///< the tokenizer's name: a drafter must share it with its target
     Count vocabulary_size = 0;  ///< rows of the embedding, padding included
     Count width = 0;

@@ -26,6 +26,7 @@ std::string row_problem(const RowInputs& inputs, const Speculation& speculation,
     for (std::string problem :
          {drafter_problem(inputs.drafter, tree), acceptance_problem(setup.acceptance, speculation.shape, tree),
           rollback_problem(setup.rollback, speculation.verification),
+          setup.platform.stack.shape_problem(speculation.shape, tree),
           setup.platform.stack.verification_problem(speculation.verification, tree)}) {
         if (!problem.empty()) {
             return problem;

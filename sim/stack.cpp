@@ -65,6 +65,27 @@ std::string Stack::verification_problem(Verification verification, const DraftTr
                                  : "the stack '" + name + "' has no verification '" + std::string(name_of(verification)) + "'";
 }
 
+std::string Stack::shape_problem(const TreeShape& shape, const DraftTree& tree) const {
+    if (tree.nodes() == tree.depth()) {
+        return {};
+    }
+    switch (drafted_trees) {
+        case DraftedTrees::any:
+            return {};
+        case DraftedTrees::none:
+            return "the engine of the stack '" + name + "' drafts chains only with this drafter and target";
+        case DraftedTrees::sglang:
+            return std::holds_alternative<SglangShape>(shape)
+                       ? ""
+                       : "the engine of the stack '" + name + "' drafts trees of steps, top-k and tokens only (sglang:5,4,32)";
+        case DraftedTrees::tensorrt_llm:
+            break;
+    }
+    return std::holds_alternative<TensorRtShape>(shape)
+               ? ""
+               : "the engine of the stack '" + name + "' drafts trees of depth, top-k and tokens only (tensorrt_llm:3,4,12)";
+}
+
 std::string Stack::rollback_problem(Rollback rollback) const {
     if (rollback == Rollback::truncate || std::find(rollbacks.begin(), rollbacks.end(), rollback) != rollbacks.end()) {
         return {};

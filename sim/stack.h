@@ -12,6 +12,7 @@
 #include "sim/enum_names.h"
 #include "sim/precision.h"
 #include "sim/rollback/policy.h"
+#include "sim/trees/tree_shape.h"
 #include "sim/units.h"
 #include "sim/verification.h"
 
@@ -36,6 +37,14 @@ constexpr auto names_in(PrefillPolicy) {
     using enum PrefillPolicy;
     return enum_names<PrefillPolicy>({{mixed, "mixed"}, {alternating, "alternating"}, {disaggregated, "disaggregated"}});
 }
+
+/// Trees that an engine drafts, of those that it could verify.
+enum class DraftedTrees {
+    any,
+    none,          ///< chains alone
+    sglang,        ///< steps, top-k and tokens (SglangShape)
+    tensorrt_llm,  ///< depth, top-k and tokens, grown anew in each round (TensorRtShape)
+};
 
 /// Of what an engine takes a share (Stack::memory_utilisation), and for what.
 enum class MemoryShare {
@@ -114,6 +123,10 @@ struct MetalKernels {
 struct Stack {
     std::string name;
     std::string title;
+    /// Whose server it describes, as `--engine` names it: "vllm", or with the version whose flags it takes where that is not
+    /// the newest known, "vllm@0.24". Empty: of no engine whose flags are known.
+    std::string engine;
+    DraftedTrees drafted_trees = DraftedTrees::any;
     Seconds host_launch;          ///< host time of one kernel launch (0 where a graph is replayed)
     Seconds node_cost;            ///< device-side gap of one kernel
     Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
@@ -274,6 +287,8 @@ struct Stack {
 
     /// Why it cannot verify this tree in this way, as a sentence; empty if it can. Every stack verifies chains.
     [[nodiscard]] std::string verification_problem(Verification verification, const DraftTree& tree) const;
+    /// The same for drafting a shape, which grows into this tree.
+    [[nodiscard]] std::string shape_problem(const TreeShape& shape, const DraftTree& tree) const;
     /// The same for a rollback policy. Truncation needs nothing.
     [[nodiscard]] std::string rollback_problem(Rollback rollback) const;
 };

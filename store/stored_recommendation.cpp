@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engines/engine.h"
+#include "engines/priced_engine.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/sweep/sweep_output.h"
 #include "store/fingerprint.h"
@@ -37,7 +37,7 @@ sweeps::DesignSpace space_of(const sweeps::Workload& workload) {
 
 Question question_of(const RecommendRequest& request, const requests::Catalogue& catalogue) {
     const requests::WorkloadSource& source = request.source;
-    const RecommendJson flags = {{"command", "recommend"}, {"engines", request.engines}};
+    const RecommendJson flags = RecommendJson::object({{"command", "recommend"}});
     return {source.input.title,
             source.raw.dump(),
             source.folder.empty() ? "" : std::filesystem::absolute(source.folder).string(),
@@ -101,27 +101,16 @@ std::vector<StoredRow> rows_of_candidates(const sweeps::Recommendation& found) {
     return rows;
 }
 
-std::vector<engines::Engine> engines_named(const std::vector<std::string>& names) {
-    std::vector<engines::Engine> engines;
-    for (const std::string& name : names) {
-        engines.push_back(engines::find_engine(name));
-    }
-    return engines.empty() ? engines::newest_engines() : engines;
-}
-
 }  // namespace
 
-RecommendRequest recommend_request(requests::WorkloadSource source, const std::vector<std::string>& engines,
-                                   const requests::Catalogue& catalogue) {
-    RecommendRequest request{std::move(source), engines, {}};
+RecommendRequest recommend_request(requests::WorkloadSource source, const requests::Catalogue& catalogue) {
+    RecommendRequest request{std::move(source), {}};
     request.question = question_of(request, catalogue);
     return request;
 }
 
 RecommendRequest recommend_request(const Question& stored, const requests::Catalogue& catalogue) {
-    const RecommendJson flags = RecommendJson::parse(stored.flags);
-    return recommend_request(requests::read_workload_text(stored.input, stored.title, stored.folder, catalogue),
-                             flags.value("engines", std::vector<std::string>()), catalogue);
+    return recommend_request(requests::read_workload_text(stored.input, stored.title, stored.folder, catalogue), catalogue);
 }
 
 bool is_recommendation(const Question& question) {
@@ -129,7 +118,6 @@ bool is_recommendation(const Question& question) {
 }
 
 StoredRecommendation answer_from(Store& store, const RecommendRequest& request, unsigned threads) {
-    const std::vector<engines::Engine> engines = engines_named(request.engines);
     const StoredRun stored = store.claim(request.question, 1);
     StoredRecommendation result;
     result.run = stored.id;
@@ -142,10 +130,10 @@ StoredRecommendation answer_from(Store& store, const RecommendRequest& request, 
         result.was_known = true;
         return result;
     }
-    const sweeps::Answer answer = sweeps::answer(request.source.input, threads);
-    result.table = reports::recommendation_table(answer, engines);
+    const sweeps::Answer answer = engines::answer(request.source.input, threads);
+    result.table = reports::recommendation_table(answer);
     result.csv = reports::recommendation_csv(answer);
-    result.json = reports::recommendation_json(answer, request.source.raw, engines).dump(2) + "\n";
+    result.json = reports::recommendation_json(answer, request.source.raw).dump(2) + "\n";
     const auto& found = answer.result.recommendation;
     const RecommendJson texts = {{"table", result.table}, {"csv", result.csv}};
     store.finish(stored.id, {1, texts.dump()}, found ? static_cast<std::int64_t>(found->candidates.size()) : 0, result.json,
@@ -153,14 +141,13 @@ StoredRecommendation answer_from(Store& store, const RecommendRequest& request, 
     return result;
 }
 
-std::string recommendation_text(const std::string& file, requests::WorkloadSource source,
-                                const std::vector<std::string>& engines, const std::string& exported, const std::string& format,
-                                const requests::Catalogue& catalogue) {
+std::string recommendation_text(const std::string& file, requests::WorkloadSource source, const std::string& exported,
+                                const std::string& format, const requests::Catalogue& catalogue) {
     if (!exported.empty()) {
         throw text::InputError({"--export writes a file for an engine, which a store does not keep; give it without --store"});
     }
     Store store(file, Access::write);
-    StoredRecommendation answer = answer_from(store, recommend_request(std::move(source), engines, catalogue), 0);
+    StoredRecommendation answer = answer_from(store, recommend_request(std::move(source), catalogue), 0);
     static_cast<void>(std::fprintf(stderr, "treeline: %s %s as run %lld\n", answer.was_known ? "answered from" : "kept in",
                                    file.c_str(), static_cast<long long>(answer.run)));
     return std::move(format == "json" ? answer.json : format == "csv" ? answer.csv : answer.table);

@@ -14,12 +14,10 @@ namespace treeline::store {
 /// A workload as it was asked for.
 struct RecommendRequest {
     requests::WorkloadSource source;
-    std::vector<std::string> engines;  ///< as --engine names them; empty: all
     Question question;
 };
 
-RecommendRequest recommend_request(requests::WorkloadSource source, const std::vector<std::string>& engines,
-                                   const requests::Catalogue& catalogue);
+RecommendRequest recommend_request(requests::WorkloadSource source, const requests::Catalogue& catalogue);
 /// A stored question, asked of today's catalogue. Throws InputError.
 RecommendRequest recommend_request(const Question& stored, const requests::Catalogue& catalogue);
 /// Whether a question is one of these.
@@ -36,8 +34,7 @@ StoredRecommendation answer_from(Store& store, const RecommendRequest& request, 
 
 /// What `treeline recommend --store FILE` prints, in that format ("table", "csv" or "json"); where it comes from goes to the
 /// log. Throws InputError, for an export among others, which needs the answer itself.
-std::string recommendation_text(const std::string& file, requests::WorkloadSource source,
-                                const std::vector<std::string>& engines, const std::string& exported, const std::string& format,
-                                const requests::Catalogue& catalogue);
+std::string recommendation_text(const std::string& file, requests::WorkloadSource source, const std::string& exported,
+                                const std::string& format, const requests::Catalogue& catalogue);
 
 }  // namespace treeline::store

@@ -23,6 +23,8 @@ struct DrafterChoice {
     sim::DraftAcceptance acceptance;
     std::string acceptance_text;    ///< "0.80 per token", "3.20 tokens per round with 4 drafts", …
     std::string acceptance_source;  ///< as the file says; empty where it does not
+    std::string checkpoint = {};    ///< where it is published, for flags of engines; empty where that is not known
+    bool named = true;              ///< the input names it; else it is tried because the catalogue knows it
 };
 
 /// The stack of a platform that names none: "cpu" on CPUs, else "cuda-graph".

@@ -39,11 +39,21 @@ struct VariantOrigin {
     }
 };
 
+/// What may change with the batch while one server runs.
+enum class Switching {
+    shapes,   ///< whatever is drafted
+    lengths,  ///< how long chains are, down to 0
+    nothing,  ///< one shape at every batch
+};
+
 /// One choice on every axis that is not numeric.
 struct Variant {
     VariantLabels labels;
     sim::RoundSetup setup;
     VariantOrigin origin;
+    std::string problem = {};  ///< why it may not run although it could be priced, as a sentence about it; empty: it may
+    Switching switching = Switching::shapes;
+    std::string checkpoint = {};  ///< of its drafter, where it is published; else empty
 
     /// Plain decoding.
     [[nodiscard]] bool plain() const { return std::holds_alternative<sim::NoDrafter>(setup.drafter); }

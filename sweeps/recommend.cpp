@@ -37,6 +37,7 @@ Variant plain_variant(const Variant& variant) {
     Variant plain = variant;
     plain.labels.drafter = "plain decoding";
     plain.labels.rollback.clear();
+    plain.problem.clear();
     plain.origin.drafter.reset();
     plain.setup.drafter = sim::NoDrafter{};
     plain.setup.acceptance = {};
@@ -58,6 +59,10 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
 
 Prepared prepare(const Variant& variant, const Workload& workload) {
     Prepared prepared;
+    if (!variant.problem.empty()) {
+        prepared.problem = variant.problem;
+        return prepared;
+    }
     if (!variant.plain()) {
         const std::vector<std::string> problems = problems_of(variant.setup);
         if (!problems.empty()) {
@@ -195,7 +200,9 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
         const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
         if (!broken) {
             outcome.candidates.push_back(candidate_of(prepared, index, each.speculation, each, workload.objective));
-        } else if (const auto partly = candidate_off_where_broken(prepared, index, each.speculation, workload)) {
+        } else if (const auto partly = variant.switching == Switching::nothing
+                                           ? std::nullopt
+                                           : candidate_off_where_broken(prepared, index, each.speculation, workload)) {
             outcome.candidates.push_back(*partly);
         } else if (each.objective < best_broken) {
             best_broken = each.objective;
@@ -321,12 +328,15 @@ Capacity capacity_of(const sim::CompiledRound& round, int speculation, const Tra
     return capacity;
 }
 
-/// Those of them that are chains; plain decoding is one.
-std::vector<int> chains_of(const std::vector<int>& runnable, const std::vector<sim::Speculation>& speculations) {
-    std::vector<int> chains;
-    std::copy_if(runnable.begin(), runnable.end(), std::back_inserter(chains),
-                 [&](int i) { return sim::is_chain(speculations[static_cast<std::size_t>(i)]); });
-    return chains;
+/// Those of them that one server may change between as its batch does; plain decoding is always named.
+std::vector<int> switchable(const std::vector<int>& runnable, const std::vector<sim::Speculation>& speculations,
+                            Switching switching, int best) {
+    const auto chain = [&](int i) { return sim::is_chain(speculations[static_cast<std::size_t>(i)]); };
+    const bool fixed = switching == Switching::nothing || (switching == Switching::lengths && !chain(best));
+    std::vector<int> all;
+    std::copy_if(runnable.begin(), runnable.end(), std::back_inserter(all),
+                 [&](int i) { return switching == Switching::shapes || (fixed ? i == 0 || i == best : chain(i)); });
+    return all;
 }
 
 }  // namespace
@@ -372,12 +382,9 @@ Judged judged(const Workload& workload, unsigned threads) {
 /// The schedules of the recommended variant, and what its server holds.
 void add_schedules(const sim::CompiledRound& round, const Workload& workload, Recommendation& answer) {
     const Candidate& best = answer.candidates.front();
-    const std::vector<int> all = runnable(round);
-    const std::vector<int> chains = chains_of(all, workload.speculations);
-    answer.schedule = schedule_for(round, all, workload, largest_scheduled_batch, best.speculation);
-    answer.chain_schedule = chains.size() == all.size()
-                                ? answer.schedule
-                                : schedule_for(round, chains, workload, largest_scheduled_batch, best.speculation);
+    const Switching switching = answer.variants[best.variant].switching;
+    answer.schedule = schedule_for(round, switchable(runnable(round), workload.speculations, switching, best.speculation),
+                                   workload, largest_scheduled_batch, best.speculation);
     answer.settled = settled_on(round, best.plan, workload.traffic);
     answer.capacity = capacity_of(round, best.speculation, workload.traffic);
 }

@@ -124,8 +124,7 @@ struct Recommendation {
     Capacity capacity;                     ///< of the recommended variant
     std::vector<UnservedLoad> unserved;    ///< left out of the traffic
     std::optional<Saturation> saturation;  ///< the traffic is a closed loop that keeps all servers full, then
-    Schedule schedule;                     ///< of the recommended variant
-    Schedule chain_schedule;               ///< the same with chains only, for engines without trees
+    Schedule schedule;                     ///< of the recommended variant, of what its server can change between
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
     /// The mean accept length of the recommended drafter at which, other things equal, the best runner-up would be as good.

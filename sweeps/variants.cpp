@@ -59,6 +59,7 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
                                         setup_of(target, platform, lists.drafters[d], rollback),
                                         {t, p, d}});
                     variants.back().setup.decoding = lists.decoding;
+                    variants.back().checkpoint = lists.drafters[d].checkpoint;
                 }
             }
         }

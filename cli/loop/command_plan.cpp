@@ -7,6 +7,8 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/recommend/workload_options.h"
+#include "engines/engine_flags.h"
+#include "engines/priced_engine.h"
 #include "reports/run/plan_output.h"
 
 namespace treeline::cli {
@@ -20,9 +22,14 @@ void plan_for(const CommonFlags& common, const WorkloadOptions& options, const s
     if (!problem.empty()) {
         throw text::InputError({"plan: " + problem});
     }
+    const std::optional<engines::Engine> engine =
+        engines::priced_engine(sweeps::recommended_variant(found.answer).setup.platform);
+    if (!engine) {
+        throw text::InputError({"plan: " + engines::why_no_flags(*found.answer.result.recommendation)});
+    }
     sweeps::MeasurementPlan plan =
         sweeps::plan_measurements(*found.answer.result.recommendation, found.answer.input.workload, runs);
-    const reports::PlanAnswer result{std::move(found.answer), std::move(plan), found.engines.front()};
+    const reports::PlanAnswer result{std::move(found.answer), std::move(plan), *engine};
     common.deliver(format == Format::json  ? reports::plan_json(result).dump(2) + "\n"
                    : format == Format::csv ? reports::plan_csv(result)
                                            : reports::plan_table(result));

@@ -29,17 +29,22 @@ void recommend_for(const CommonFlags& common, const WorkloadOptions& options) {
             throw text::InputError(
                 {"--explain needs the answer itself, of which a store keeps the first screen; give it without --store"});
         }
-        return common.deliver(store::recommendation_text(options.store, read_workload(options, common.find()), options.engines,
+        return common.deliver(store::recommendation_text(options.store, read_workload(options, common.find()),
                                                          options.export_as, common.format, common.find()));
+    }
+    if (const std::vector<std::string> engines = engines_asked(options); engines.size() > 1 && options.export_as.empty()) {
+        const std::vector<reports::EngineAnswer> answers = answer_on_engines(options, engines, common.find());
+        return common.deliver(format == Format::json  ? reports::engines_json(answers).dump(2) + "\n"
+                              : format == Format::csv ? reports::engines_csv(answers)
+                                                      : reports::engines_table(answers));
     }
     const AnsweredFile result = answer_file(options, common.find());
     if (!options.export_as.empty()) {
         return common.deliver(reports::exported_text(result.answer, options.export_as));
     }
-    common.deliver(format == Format::json
-                       ? reports::recommendation_json(result.answer, result.raw, result.engines).dump(2) + "\n"
+    common.deliver(format == Format::json  ? reports::recommendation_json(result.answer, result.raw).dump(2) + "\n"
                    : format == Format::csv ? reports::recommendation_csv(result.answer)
-                                           : reports::recommendation_table(result.answer, result.engines, explain));
+                                           : reports::recommendation_table(result.answer, explain));
 }
 
 }  // namespace
@@ -62,7 +67,7 @@ Run add_recommend(CLI::App& app) {
         "  treeline recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm \\\n"
         "    --drafter eagle3 --acceptance 0.7,0.5,0.35 --concurrency 8,16,40 --prompt 5800 --output-tokens 400\n"
         "  treeline recommend examples/llama-3.1-8b-h100.json --explain candidates,trust\n"
-        "  treeline recommend examples/llama-3.1-8b-h100.json --drafter EAGLE-3 --stack sglang --batch 8:0.3,16:0.7\n"
+        "  treeline recommend examples/llama-3.1-8b-h100.json --engine all\n"
         "docs/inputs.md explains every key of the file; --print-input turns flags into a file.");
     return [common, options] { recommend_for(*common, *options); };
 }

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/recommend/workload_options.h"
 #include "reports/html.h"
+#include "reports/recommend/engines_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "text/output_file.h"
 
@@ -21,6 +22,15 @@ struct ReportFlags {
     std::string format = "html";
 };
 
+/// The page of an answer, with flags for other engines beside those of its own.
+void write(const ReportFlags& flags, const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others) {
+    const Json data = reports::report_page_data(answer, others);
+    text::write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : reports::render_html(data));
+    if (flags.output != "-") {
+        text::write_file("-", reports::sentence_of(answer) + "\nReport: " + flags.output + "\n");
+    }
+}
+
 void report(const ReportFlags& flags, const WorkloadOptions& options) {
     const requests::Catalogue catalogue = requests::find_catalogue(flags.catalogue);
     if (options.print_input) {
@@ -29,12 +39,14 @@ void report(const ReportFlags& flags, const WorkloadOptions& options) {
     if (flags.format != "html" && flags.format != "json") {
         throw text::InputError({fmt::format("--format: must be html or json, not \"{}\"", flags.format)});
     }
-    const AnsweredFile result = answer_file(options, catalogue);
-    const Json data = reports::report_page_data(result.answer, result.engines);
-    text::write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : reports::render_html(data));
-    if (flags.output != "-") {
-        text::write_file("-", reports::sentence_of(result.answer) + "\nReport: " + flags.output + "\n");
+    std::vector<std::string> engines = engines_asked(options);
+    if (engines.size() < 2) {
+        const AnsweredFile result = answer_file(options, catalogue);
+        return write(flags, result.answer, {});
     }
+    const std::vector<reports::EngineAnswer> answers = answer_on_engines(options, engines, catalogue);
+    const reports::EngineAnswer& best = reports::best_engine(answers);
+    write(flags, *best.answer, reports::flags_of_others(answers, best));
 }
 
 }  // namespace

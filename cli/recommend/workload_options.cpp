@@ -1,11 +1,13 @@
 #include "cli/recommend/workload_options.h"
 
+#include <algorithm>
 #include <map>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/common_flags.h"
-#include "cli/engine_flag.h"
+#include "engines/priced_engine.h"
+#include "text/split.h"
 
 namespace treeline::cli {
 namespace {
@@ -25,6 +27,11 @@ void (*repeated(std::string_view path))(requests::WorkloadFlags&, const std::str
     using Take = void (*)(requests::WorkloadFlags&, const std::string&);
     static const std::map<std::string_view, Take> all = {
         {"platforms.device", [](requests::WorkloadFlags& flags, const std::string& text) { flags.devices.push_back(text); }},
+        {"platforms.engine",
+         [](requests::WorkloadFlags& flags, const std::string& text) {
+             std::string& engines = flags.texts["platforms.engine"];
+             engines += (engines.empty() ? "" : ",") + text;
+         }},
         {"shapes", [](requests::WorkloadFlags& flags, const std::string& text) { flags.shapes.push_back(text); }},
         {"drafters",
          [](requests::WorkloadFlags& flags, const std::string& text) {
@@ -56,7 +63,6 @@ void add_flags(CLI::App& app, const Shared& options) {
 }  // namespace
 
 void add_workload_options(CLI::App& app, const Shared& options) {
-    add_engine_flag(app, options->engines);
     app.add_option("FILE", options->file,
                    "Workload (JSON), or an earlier result; flags override its keys, or replace the file");
     add_flags(app, options);
@@ -66,15 +72,88 @@ void add_workload_options(CLI::App& app, const Shared& options) {
         ->capture_default_str();
 }
 
+namespace {
+
+constexpr const char* engine_path = "platforms.engine";
+
+/// As a workload names it: "vllm" or "vllm@0.19", whatever it was called.
+std::string engine_text(const std::string& asked) {
+    if (asked == "none") {
+        return asked;
+    }
+    const std::size_t version = asked.find('@');
+    const std::string word = engines::find_engine(asked).word;
+    return version == std::string::npos ? word : word + asked.substr(version);
+}
+
+WorkloadOptions on_engine(WorkloadOptions options, const std::string& engine) {
+    options.flags.texts[engine_path] = engine;
+    return options;
+}
+
+unsigned thread_count(const WorkloadOptions& options) {
+    return static_cast<unsigned>(requests::whole_number("--threads", options.threads, 0, 1024));
+}
+
+}  // namespace
+
+std::vector<std::string> engines_asked(const WorkloadOptions& options) {
+    const std::string& asked = requests::given(options.flags.texts, engine_path);
+    std::vector<std::string> engines;
+    if (asked == "all") {
+        for (const engines::Engine& engine : engines::newest_engines()) {
+            engines.push_back(engine.word);
+        }
+        return engines;
+    }
+    for (const std::string& name : asked.empty() ? std::vector<std::string>() : text::split(asked, ',')) {
+        engines.push_back(engine_text(name));
+    }
+    return engines;
+}
+
 requests::WorkloadSource read_workload(const WorkloadOptions& options, const requests::Catalogue& catalogue) {
-    return read_workload(options.file, options.flags, catalogue);
+    const std::vector<std::string> engines = engines_asked(options);
+    if (engines.size() > 1) {
+        throw text::InputError({"--engine: names several engines, and this is about one server; name one"});
+    }
+    return read_workload(options.file, (engines.empty() ? options : on_engine(options, engines.front())).flags, catalogue);
 }
 
 AnsweredFile answer_file(const WorkloadOptions& options, const requests::Catalogue& catalogue) {
-    const auto thread_count = static_cast<unsigned>(requests::whole_number("--threads", options.threads, 0, 1024));
-    std::vector<engines::Engine> engines = chosen_engines(options.engines);
+    const unsigned threads = thread_count(options);
     requests::WorkloadSource source = read_workload(options, catalogue);
-    return {sweeps::answer(std::move(source.input), thread_count), std::move(source.raw), std::move(engines)};
+    return {engines::answer(std::move(source.input), threads), std::move(source.raw)};
+}
+
+std::vector<reports::EngineAnswer> answer_on_engines(const WorkloadOptions& options, const std::vector<std::string>& engines,
+                                                     const requests::Catalogue& catalogue) {
+    std::vector<reports::EngineAnswer> answers;
+    std::vector<std::string> problems;
+    bool any = false;
+    for (const std::string& engine : engines) {
+        reports::EngineAnswer on{engines::find_engine(engine).label(), std::nullopt, nullptr, ""};
+        try {
+            requests::WorkloadSource source = read_workload(on_engine(options, engine), catalogue);
+            on.answer = engines::answer(std::move(source.input), thread_count(options), engines::MissingShapes::leave_out);
+            on.input = std::move(source.raw);
+            any = true;
+        } catch (const text::InputError& error) {
+            on.problem = error.problems().front();
+            problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+        }
+        answers.push_back(std::move(on));
+    }
+    if (!any) {
+        std::vector<std::string> distinct;
+        for (const std::string& problem : problems) {
+            if (std::find(distinct.begin(), distinct.end(), problem) == distinct.end()) {
+                distinct.push_back(problem);
+            }
+        }
+        throw text::InputError(std::move(distinct));
+    }
+    return answers;
 }
 
 }  // namespace treeline::cli

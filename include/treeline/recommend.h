@@ -69,15 +69,14 @@ sweeps::RecommendInput workload_of(const sweeps::VariantLists& lists, sweeps::Wo
 /// The answer to a workload of structs.
 WorkloadAnswer recommend(sweeps::RecommendInput input, unsigned threads = 0);
 
-/// `engines`: whose flags are shown, as "vllm" or "vllm@0.19"; empty: all, at the newest version known. `explain`: sections to
-/// show behind the first screen, between commas, or "all" (`treeline recommend --explain`). Throws InputError for another name.
-std::string as_table(const WorkloadAnswer& answer, const std::vector<std::string>& engines = {},
-                     const std::optional<std::string>& explain = {});
+/// With the flags of the engine whose stack was priced. `explain`: sections to show behind the first screen, between commas, or
+/// "all" (`treeline recommend --explain`). Throws InputError for another name.
+std::string as_table(const WorkloadAnswer& answer, const std::optional<std::string>& explain = {});
 /// Format "treeline-recommendation": times in ms, memory in GB, energy in J.
-std::string as_json(const WorkloadAnswer& answer, const std::vector<std::string>& engines = {});
+std::string as_json(const WorkloadAnswer& answer);
 /// One line for each candidate that keeps the limits, best first.
 std::string as_csv(const WorkloadAnswer& answer);
 /// A self-contained HTML page with plots.
-std::string as_page(const WorkloadAnswer& answer, const std::vector<std::string>& engines = {});
+std::string as_page(const WorkloadAnswer& answer);
 
 }  // namespace treeline

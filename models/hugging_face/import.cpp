@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -208,19 +209,19 @@ std::string model_type_of(Reader& root, Reader& text, const std::string& family)
     return name;
 }
 
-/// Modules that draft further tokens lie beside the decoder; a drafter of the kind "mtp" describes them.
-void note_prediction_modules(Reader& root, Reader& text, sim::Model& model) {
+/// Modules that draft further tokens lie beside the decoder; a drafter of the kind "mtp" describes them. A config without any
+/// of these keys does not tell: Qwen3-Next's checkpoint has a module that its config leaves out.
+std::optional<sim::Count> prediction_layers(Reader& root, Reader& text) {
+    std::optional<sim::Count> layers;
     for (const char* key : {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers",
                             "mtp_num_layers", "n_future_tokens"}) {
         for (Reader* at : {&text, &root}) {
-            const sim::Count modules = at->count_or(key, 0, 0, 1 << 10);
-            if (modules > 0) {
-                model.notes.push_back("Multi-token prediction (" + std::string(key) + " " + std::to_string(modules) +
-                                      ") is left out of the model: give it as a drafter of kind \"mtp\".");
-                return;
+            if (at->has(key) && !at->raw().at(key).is_null()) {
+                layers = std::max(layers.value_or(0), at->count(key, 0, 1 << 10));
             }
         }
     }
+    return layers;
 }
 
 /// The language model's part of a config.
@@ -272,7 +273,7 @@ sim::Model import_hugging_face(json::Reader& root, const std::string& name, json
     if (inner) {
         model.notes.emplace_back("Only the language model is described; image and audio towers are left out.");
     }
-    note_prediction_modules(root, text, model);
+    model.mtp_layers = prediction_layers(root, text);
     model.vocabulary = inferred_vocabulary(model_type_of(root, text, found.name()), model.vocabulary_size);
     model.notes.push_back("The tokenizer (" + model.vocabulary + ") is inferred from the model type and the vocabulary size.");
     import_precision(root, text, quantization_file, model);

@@ -15,15 +15,13 @@ namespace py = pybind11;
 namespace treeline::python {
 namespace {
 
-using Names = std::vector<std::string>;
-
 void add_recommend(py::module_& module) {
     py::class_<WorkloadAnswer>(module, "WorkloadAnswer")
-        .def("json", py::overload_cast<const WorkloadAnswer&, const Names&>(&as_json), py::arg("engines") = Names())
-        .def("table", py::overload_cast<const WorkloadAnswer&, const Names&, const std::optional<std::string>&>(&as_table),
-             py::arg("engines") = Names(), py::arg("explain") = py::none())
+        .def("json", py::overload_cast<const WorkloadAnswer&>(&as_json))
+        .def("table", py::overload_cast<const WorkloadAnswer&, const std::optional<std::string>&>(&as_table),
+             py::arg("explain") = py::none())
         .def("csv", py::overload_cast<const WorkloadAnswer&>(&as_csv))
-        .def("page", &as_page, py::arg("engines") = Names());
+        .def("page", &as_page);
     module.def("recommend_file", &recommend_file, WithoutGil());
     module.def("recommend_json", &recommend_json, WithoutGil());
 }

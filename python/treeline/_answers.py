@@ -21,19 +21,19 @@ class Answer(Record):
         super().__init__(_json.loads(native.json(), object_hook=Record))
         self.__dict__["_native"] = native
 
-    def json(self, **options):
-        """The JSON that the program writes, as text. Of a recommendation, engines=["vllm@0.19"] says whose flags are shown."""
-        return self._native.json(**options)
+    def json(self):
+        """The JSON that the program writes, as text."""
+        return self._native.json()
 
     def table(self, **options):
-        """The text that the program prints. Of a recommendation, engines= as for json(); of it and of an estimate, explain="all"
-        or names of sections (--explain); of a validation, all_rows=True."""
+        """The text that the program prints. Of a recommendation and of an estimate, explain="all" or names of sections
+        (--explain); of a validation, all_rows=True."""
         return self._native.table(**options)
 
     def csv(self):
         """The CSV that the program writes, as text."""
         return self._native.csv()
 
-    def html(self, **options):
-        """Of a recommendation: a self-contained page with plots, as text; engines= as for json()."""
-        return self._native.page(**options)
+    def html(self):
+        """Of a recommendation: a self-contained page with plots, as text."""
+        return self._native.page()

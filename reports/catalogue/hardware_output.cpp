@@ -126,6 +126,7 @@ Json device_json(const sim::Device& device) {
 Json stack_json(const sim::Stack& stack) {
     return {{"name", stack.name},
             {"title", stack.title},
+            {"engine", stack.engine.empty() ? Json() : Json(stack.engine)},
             {"host_launch_us", 1e6 * stack.host_launch.value()},
             {"node_cost_us", 1e6 * stack.node_cost.value()},
             {"host_per_pass_us", 1e6 * stack.host_per_pass.value()},

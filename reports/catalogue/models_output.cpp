@@ -127,6 +127,8 @@ Json model_json(const json::Described<sim::Model>& described) {
     Json json = model_summary_json(model);
     json["precision"] = text::text_of(model.precision);
     json["published_parameters"] = model.published_parameters ? Json(*model.published_parameters) : Json();
+    json["repository"] = model.repository.empty() ? Json() : Json(model.repository);
+    json["mtp_layers"] = model.mtp_layers ? Json(*model.mtp_layers) : Json();
     json["source"] = model.source;
     json["layer_kinds"] = Json::array();
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
@@ -144,6 +146,12 @@ std::string model_table(const json::Described<sim::Model>& described) {
     const ModelFacts facts = facts_of(model);
     text::FactList list;
     list.add("Name", model.name);
+    if (!model.repository.empty()) {
+        list.add("Repository", model.repository);
+    }
+    if (model.mtp_layers) {
+        list.add("MTP layers", *model.mtp_layers > 0 ? std::to_string(*model.mtp_layers) : "none");
+    }
     list.add("Family", facts.family);
     list.add("Layers", fmt::format("{} of width {}", model.order.size(), model.width));
     if (!facts.heads.empty()) {

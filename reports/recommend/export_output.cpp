@@ -17,8 +17,8 @@ std::string exported_text(const sweeps::Answer& answer, const std::string& form)
     if (const std::string problem = sweeps::why_not_planned(answer); !problem.empty()) {
         throw text::InputError({fmt::format("--export {}: {}", form, problem)});
     }
-    const engines::Exported exported = engines::export_recommendation(*kind, *answer.result.recommendation,
-                                                                      answer.input.workload, answer.input.target.model.name);
+    const engines::Exported exported =
+        engines::export_recommendation(*kind, *answer.result.recommendation, answer.input.workload);
     const bool is_json = exported.text.starts_with("{");
     return is_json ? exported.text : fmt::format("# {}\n{}", exported.remark, exported.text);
 }

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "engines/engine_flags.h"
 #include "reports/objective_text.h"
 #include "reports/prefill_pool.h"
-#include "reports/recommend/own_engine.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "reports/small_table.h"
@@ -30,13 +30,12 @@ std::string how_sure(const sweeps::Answer& answer) {
     return answer.rejected && answer.rejected->chances ? paragraph(chances_sentence(*answer.rejected->chances)) : "";
 }
 
-std::string flags_of(const std::vector<engines::EngineFlags>& engines) {
-    std::string text;
-    for (const engines::EngineFlags& flags : engines) {
-        text += flags.text.empty() ? paragraph(fmt::format("{} cannot run it: {}.", flags.engine, flags.remark))
-                                   : flags.engine + ":\n" + indented(engines::pasted(flags), "  ");
+std::string flags_of(const sweeps::Recommendation& found, const std::optional<engines::EngineFlags>& flags) {
+    if (!flags) {
+        return "\n" + paragraph(engines::why_no_flags(found));
     }
-    return text.empty() ? "" : "\n" + text;
+    return "\n" + (flags->text.empty() ? paragraph(fmt::format("{} cannot run it: {}.", flags->engine, flags->remark))
+                                       : flags->engine + ":\n" + indented(engines::pasted(*flags), "  "));
 }
 
 std::string range_of(const sweeps::ScheduleEntry& entry) {
@@ -145,7 +144,7 @@ std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps:
 }
 
 /// What to know before running it, the most important first.
-std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& flags) {
+std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optional<engines::EngineFlags>& flags) {
     std::vector<std::string> notes;
     if (answer.result.recommendation) {
         notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
@@ -170,10 +169,8 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::vecto
     if (has_prefill_pool(setup.platform.stack, setup.output_tokens)) {
         notes.push_back(prefill_pool_sentence(best.decode_share_device, setup.platform.devices()));
     }
-    for (const engines::EngineFlags& each : flags) {
-        if (!each.text.empty() && !each.remark.empty()) {
-            notes.push_back(fmt::format("{}: {}.", each.engine, each.remark));
-        }
+    if (flags && !flags->text.empty() && !flags->remark.empty()) {
+        notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));
     }
     const std::vector<std::string>& of_model = answer.input.target.model.notes;
     notes.insert(notes.end(), of_model.begin(), of_model.end());
@@ -197,12 +194,13 @@ std::string shown_notes(const std::vector<std::string>& notes, std::size_t room)
 
 }  // namespace
 
-std::string first_screen(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
+std::string first_screen(const sweeps::Answer& answer) {
     std::string text = paragraph(sentence_of(answer));
-    std::vector<engines::EngineFlags> flags;
+    std::optional<engines::EngineFlags> flags;
     if (answer.result.recommendation) {
-        flags = own_engine_flags(answer, engines);
-        text += how_sure(answer) + flags_of(flags) + schedule(answer) + figures(answer) + paragraph(acceptance_text(answer));
+        flags = engines::engine_flags(*answer.result.recommendation);
+        text += how_sure(answer) + flags_of(*answer.result.recommendation, flags) + schedule(answer) + figures(answer) +
+                paragraph(acceptance_text(answer));
     }
     const std::string more = more_text(recommendation_sections());
     const std::size_t used = lines_of(text + more);

@@ -3,6 +3,7 @@
 #include "reports/json_rows.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
+#include "reports/recommend/engines_output.h"
 #include "reports/recommend/loads_json.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
@@ -149,7 +150,7 @@ Json interval_json(const sweeps::GainInterval& interval, const std::optional<swe
 
 }  // namespace
 
-Json recommendation_json(const sweeps::Answer& answer, const Json& input, const std::vector<engines::Engine>& engines) {
+Json recommendation_json(const sweeps::Answer& answer, const Json& input) {
     Json json = {{"format", "treeline-recommendation"}, {"version", 1}, {"input", input}, {"sentence", sentence_of(answer)}};
     json["recommendation"] = nullptr;
     if (answer.result.recommendation) {
@@ -176,12 +177,8 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input, const 
         }
         json["pareto"] = pareto_json(found);
         json["engine_flags"] = Json::array();
-        for (const engines::EngineFlags& flags : engines::engine_flags(found, engines)) {
-            json["engine_flags"].push_back({{"engine", flags.engine},
-                                            {"flags", flags.text},
-                                            {"file", flags.file},
-                                            {"file_text", flags.file_text},
-                                            {"remark", flags.remark}});
+        if (const std::optional<engines::EngineFlags> flags = engines::engine_flags(found)) {
+            json["engine_flags"].push_back(flags_json(*flags));
         }
         json["uncertainty"] = answer.interval ? interval_json(*answer.interval, answer.trust) : Json();
         json["rejected_drafting"] =

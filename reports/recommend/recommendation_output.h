@@ -16,23 +16,21 @@ namespace treeline::reports {
 /// What to do and what that gains, in a sentence.
 std::string sentence_of(const sweeps::Answer& answer);
 
-/// The first screen: what to run, how sure that is, flags, schedule, the figures side by side, at most three notes.
-/// `engines`: those whose flags may be shown.
-std::string first_screen(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines);
+/// The first screen: what to run, how sure that is, flags of the priced engine, schedule, the figures side by side, at most
+/// three notes.
+std::string first_screen(const sweeps::Answer& answer);
 
 /// The sections behind it, in their order, and the text of one of them; empty if there is nothing to say.
 std::vector<std::string> recommendation_sections();
-std::string recommendation_section(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
-                                   const std::string& name);
+std::string recommendation_section(const sweeps::Answer& answer, const std::string& name);
 
 /// What `treeline recommend` prints.
-std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
-                                 const Explain& explain = {});
+std::string recommendation_table(const sweeps::Answer& answer, const Explain& explain = {});
 /// Format "treeline-recommendation", version 1; "input" repeats the workload file.
-nlohmann::ordered_json recommendation_json(const sweeps::Answer& answer, const nlohmann::ordered_json& input,
-                                           const std::vector<engines::Engine>& engines);
+nlohmann::ordered_json recommendation_json(const sweeps::Answer& answer, const nlohmann::ordered_json& input);
 /// The data of the report's page (reports/html.h), studies included. If nothing meets the limits, the page says why.
-nlohmann::ordered_json report_page_data(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines);
+/// `others` are flags of further engines, shown beside those of the one that was priced.
+nlohmann::ordered_json report_page_data(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others = {});
 /// One line per candidate that meets the limits, best first.
 std::string recommendation_csv(const sweeps::Answer& answer);
 

@@ -9,6 +9,7 @@
 #include "reports/passes_text.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
+#include "reports/recommend/engines_output.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/recommend/recommendation_sections.h"
 #include "reports/shape_text.h"
@@ -123,14 +124,7 @@ std::string loads(const sweeps::Answer& answer) {
            "\n" + each_load(found) + (steps.empty() ? "" : text::wrapped(steps, screen_width) + "\n");
 }
 
-std::string engine_flags(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
-    std::string text;
-    for (const engines::EngineFlags& flags : engines::engine_flags(*answer.result.recommendation, engines)) {
-        text += flags.engine + "\n" + indented(engines::pasted(flags), "  ");
-        text += flags.remark.empty() ? "" : "  " + text::wrapped("Note: " + flags.remark + ".", screen_width - 2, "  ") + "\n";
-    }
-    return text;
-}
+std::string engine(const sweeps::Answer& answer) { return flags_text(*answer.result.recommendation); }
 
 std::string trust(const sweeps::Answer& answer) {
     if (!answer.interval) {
@@ -207,7 +201,7 @@ std::string inputs(const sweeps::Answer& answer) {
 
 struct Section {
     const char* name;
-    std::string (*text)(const sweeps::Answer& answer);  ///< null: engine_flags()
+    std::string (*text)(const sweeps::Answer& answer);
 };
 
 const std::vector<Section>& sections() {
@@ -219,7 +213,7 @@ const std::vector<Section>& sections() {
                                              {"memory", memory},
                                              {"operations", operations},
                                              {"devices", devices_section},
-                                             {"engine", nullptr},
+                                             {"engine", engine},
                                              {"inputs", inputs}};
     return all;
 }
@@ -234,21 +228,18 @@ std::vector<std::string> recommendation_sections() {
     return names;
 }
 
-std::string recommendation_section(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
-                                   const std::string& name) {
+std::string recommendation_section(const sweeps::Answer& answer, const std::string& name) {
     if (!answer.result.recommendation) {
         return name == "candidates" ? excluded_text(answer) : name == "inputs" ? inputs(answer) : "";
     }
-    const auto section =
-        std::find_if(sections().begin(), sections().end(), [&](const Section& each) { return each.name == name; });
-    return section->text == nullptr ? engine_flags(answer, engines) : section->text(answer);
+    return std::find_if(sections().begin(), sections().end(), [&](const Section& each) { return each.name == name; })
+        ->text(answer);
 }
 
-std::string recommendation_table(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines,
-                                 const Explain& explain) {
-    return explained_answer(explain, recommendation_sections(), first_screen(answer, engines),
+std::string recommendation_table(const sweeps::Answer& answer, const Explain& explain) {
+    return explained_answer(explain, recommendation_sections(), first_screen(answer),
                             text::wrapped(sentence_of(answer), screen_width) + "\n",
-                            [&](const std::string& name) { return recommendation_section(answer, engines, name); });
+                            [&](const std::string& name) { return recommendation_section(answer, name); });
 }
 
 }  // namespace treeline::reports

@@ -53,7 +53,7 @@ Json reasons_only(const sweeps::Answer& answer) {
 
 }  // namespace
 
-Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::Engine>& engines) {
+Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others) {
     if (!answer.result.recommendation) {
         return reasons_only(answer);
     }
@@ -62,7 +62,7 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
         sections.push_back(std::move(study));
     }
     Json data = report_data({sentence_of(answer), answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                             acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), engines,
+                             acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), others,
                              answer.trust ? &*answer.trust : nullptr});
     if (!answer.result.recommendation->speculate) {  // plain decoding gains 1 whatever moves
         data["uncertainty"] = answer.rejected ? Json{{"sentence", rejected_text(*answer.rejected)}} : Json();

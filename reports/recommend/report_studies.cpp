@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "engines/priced_engine.h"
 #include "reports/adaptive/bandit_output.h"
 #include "reports/adaptive/traffic_output.h"
 #include "reports/fit/break_even_output.h"
-#include "reports/recommend/own_engine.h"
 #include "reports/recommend/report_load.h"
 #include "reports/report_parts.h"
 #include "sweeps/adaptive/shape_prices.h"
@@ -140,11 +140,8 @@ FigureSection bandit_study(const sweeps::Answer& answer, const std::vector<int>&
 
 /// Whether the engine of the priced stack changes draft lengths by what is accepted while it decodes.
 bool engine_adapts(const sweeps::Answer& answer) {
-    const std::string& stack = sweeps::recommended_variant(answer).setup.platform.stack.name;
-    const std::vector<engines::Engine> engines = engines::newest_engines();
-    return std::any_of(engines.begin(), engines.end(), [&](const engines::Engine& engine) {
-        return engine.schedule == engines::ScheduleForm::slots && is_stack_of(engine, stack);
-    });
+    const auto engine = engines::priced_engine(sweeps::recommended_variant(answer).setup.platform);
+    return engine && engine->schedule == engines::ScheduleForm::slots;
 }
 
 /// The study in a line, for engines that have no such rule.

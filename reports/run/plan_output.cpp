@@ -24,8 +24,9 @@ std::string title_of(const sweeps::CandidateRun& run) {
 
 engines::RunCommands commands_of(const PlanAnswer& answer, const sweeps::CandidateRun& run) {
     const sweeps::Candidate& best = answer.answer.result.recommendation->candidates.front();
-    return engines::commands_for(run, answer.engine, sweeps::recommended_variant(answer.answer).setup.drafter,
-                                 answer.answer.input.target.model.name, best.accept_length);
+    const sweeps::Variant& variant = sweeps::recommended_variant(answer.answer);
+    return engines::commands_for(run, answer.engine, variant.setup.drafter, engines::checkpoints_of(variant),
+                                 best.accept_length);
 }
 
 std::string range_text(double low, double high, const char* between = "to") {

@@ -130,6 +130,18 @@ inline constexpr PartKey stack{
     "stack", "name or path", "software stack", "`cuda-graph`; `cpu` on CPUs",
     ": what software adds. `vllm`, `sglang` and `tensorrt-llm` are fitted to serving runs, by version (`vllm-0.25`; the plain "
     "name is the newest), `ideal` assumes the data sheet"};
+/// As engines/engine.h calls them.
+inline constexpr std::array<std::string_view, 4> engine_words = {"vllm", "sglang", "tensorrt-llm", "llama.cpp"};
+inline constexpr std::string_view no_engine = "none";  ///< the stack's numbers without its engine's restrictions
+inline constexpr TextKey engine{
+    "engine",
+    "name",
+    "",
+    "engine to price and to write flags for",
+    "the stack's",
+    ": vllm, sglang, tensorrt-llm or llama.cpp, or at a version: vllm@0.24. Without `stack` it picks the engine's newest "
+    "stack, or that of the version. Drafters, shapes and cuts that the engine lacks are left out; `none` keeps them, without "
+    "flags"};
 inline constexpr PartKey expert_kernels{
     "expert_kernels", "name or path", "kernels of routed experts", "the engine's own",
     ", picked in its place: `b12x` is `--moe-runner-backend b12x` of SGLang, `b12x-w4a16` the same with 16-bit activations "
@@ -173,8 +185,8 @@ inline constexpr NumberKey memory_utilisation{"memory_utilisation",
 
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
-                   draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, expert_kernels, attention_kernels,
-                   mode, prefill, token_budget, memory_utilisation);
+                   draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, engine, expert_kernels,
+                   attention_kernels, mode, prefill, token_budget, memory_utilisation);
 }
 
 }  // namespace treeline::requests::platform_keys

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "hardware/stack_versions.h"
 #include "json/wording.h"
+#include "requests/descriptions.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/workload_keys.h"
 #include "requests/point_reader.h"
@@ -42,6 +44,23 @@ std::vector<FlagJson> with_each(const std::vector<FlagJson>& platforms, const ch
     return all;
 }
 
+/// An engine among the flags takes the place of the file's, and so of its stack: only one of the engine's own stays, if no
+/// version is asked for, and one that is a path, which the reader judges. Platforms that are then alike become one.
+std::vector<FlagJson> without_stacks_of_others(std::vector<FlagJson> platforms, const std::string& engine) {
+    std::vector<FlagJson> all;
+    for (FlagJson& platform : platforms) {
+        const FlagJson stack = platform.is_object() ? platform.value("stack", FlagJson()) : FlagJson();
+        const std::string name = stack.is_string() ? stack.get<std::string>() : "";
+        if (!name.empty() && !looks_like_path(name) && hardware::stack_version(name).engine != engine) {
+            platform.erase("stack");
+        }
+        if (std::find(all.begin(), all.end(), platform) == all.end()) {
+            all.push_back(std::move(platform));
+        }
+    }
+    return all;
+}
+
 void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.devices.empty() && !any_given(flags.texts, "platforms")) {
         return;
@@ -59,8 +78,12 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.devices.empty()) {
         named = elements_of(workload.value("platforms", FlagJson()));
     }
+    if (const std::string& engine = given(flags.texts, "platforms.engine");
+        !engine.empty() && engine != platform_keys::no_engine) {
+        named = without_stacks_of_others(std::move(named), engine);
+    }
     for (const char* key : {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
-                            "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "expert_kernels",
+                            "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "engine", "expert_kernels",
                             "attention_kernels", "mode", "prefill", "token_budget", "memory_utilisation"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
@@ -223,6 +246,11 @@ const std::vector<KeyFlag>& workload_flags() {
          nullptr},
         {"--interconnect", "NAME", "platforms.interconnect", help_of(platform_keys::interconnect), nullptr},
         {"--stack", "NAME|PATH,...", "platforms.stack", help_of(platform_keys::stack) + "; see treeline hardware", nullptr},
+        {"--engine", "NAME[@VERSION],...", "platforms.engine",
+         "Engine to price, on its own stack, and to print flags for: vllm, sglang, tensorrt-llm or llama.cpp, with a version "
+         "if "
+         "you like (vllm@0.19); all, or several, are compared; none keeps what the stack's engine lacks (default: the stack's)",
+         nullptr},
         {"--expert-kernels", "NAME|PATH,...", "platforms.expert_kernels", help_of(platform_keys::expert_kernels), nullptr},
         {"--attention-kernels", "NAME|PATH,...", "platforms.attention_kernels", help_of(platform_keys::attention_kernels),
          nullptr},

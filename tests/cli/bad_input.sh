@@ -132,8 +132,7 @@ expect 0 'Left out by conditions +1' sweep input.json
 # Loads of a steady state
 steady() { expect "$1" "$2" estimate --model llama-3-8b --device h100-sxm --stack vllm "${@:3}"; }
 steady 0 'in flight: memory holds no more, [0-9]+ wait' --concurrency 5000 --prompt 2000 --output-tokens 500
-steady 2 '500 requests/s are more than can be served: at most about [0-9.]+/s, with the [0-9]+ requests that memory holds' \
-  --arrival-rate 500 --prompt 2000 --output-tokens 500
+steady 0 '500 requests/s are more than can be served' --arrival-rate 500 --prompt 2000 --output-tokens 500 --format json
 steady 2 'concurrency: needs "output_tokens" above 0' --concurrency 8
 steady 2 'concurrency: needs "output_tokens" above 0' --concurrency 8 --prompt 100 --output-tokens 0
 steady 2 'tokens: is 0, but must lie between 1' --batch 8 --prompt 100 --output-tokens 0:0.5,10:0.5
@@ -154,7 +153,7 @@ chat="--prompt 500 --output-tokens 200"
 recommend() { expect "$1" "$2" recommend --target llama-3-8b --device h100-sxm --stack vllm --drafter eagle --acceptance 0.7 "${@:3}"; }
 recommend 2 'concurrency: needs "output_tokens" above 0' --concurrency 8
 recommend 2 'objective: is throughput, which is the same for all under an arrival rate' --arrival-rate 2 $chat --objective throughput
-recommend 0 'No configuration .*cannot serve the load: 900 requests/s are more than can be served' --arrival-rate 900 $chat
+recommend 0 '"requests_per_s_asked": 900' --arrival-rate 900 $chat --format json
 recommend 0 'Requests waiting +[1-9]' --concurrency 4000 $chat
 expect 2 'sets more than one of "batch", "concurrency" and "arrival_rate"' recommend \
   "$SOURCE/examples/llama-3.1-8b-h100-concurrency.json" --batch 4 --concurrency 8

@@ -1,6 +1,5 @@
-// Does what is pasted do what the schedule says? The text of every engine is parsed back and read by that engine's own rule,
-// which is written down here a second time: vllm/v1/spec_decode/dynamic/utils.py, adaptive_spec_params.py of SGLang,
-// _torch/speculative/utils.py and drafter.py of TensorRT-LLM, common/speculative.cpp of llama.cpp.
+// Does what is pasted do what the schedule says? The text of every engine is parsed back and read by that engine's own rule
+// (pasted_flags.h).
 #include <algorithm>
 
 #include <catch2/catch.hpp>
@@ -10,6 +9,7 @@
 
 #include "engines/command_line.h"
 #include "engines/lint.h"
+#include "pasted_flags.h"
 #include "recommendations.h"
 
 using namespace treeline;
@@ -19,133 +19,19 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// The number under a key of the YAML that is written; -1 where it is absent.
-int yaml_number(const std::string& text, const std::string& key) {
-    std::smatch match;
-    return std::regex_search(text, match, std::regex("\n  " + key + ": ([0-9]+)\n")) ? std::stoi(match[1]) : -1;
-}
-
-std::map<int, int> yaml_schedule(const std::string& text) {
-    std::map<int, int> schedule;
-    const std::regex entry("\n    ([0-9]+): ([0-9]+)(?=\n)");
-    for (auto at = std::sregex_iterator(text.begin(), text.end(), entry); at != std::sregex_iterator(); ++at) {
-        REQUIRE(schedule.emplace(std::stoi((*at)[1]), std::stoi((*at)[2])).second);
-    }
-    return schedule;
-}
-
-Json vllm_config(const EngineFlags& flags) {
-    const CommandLine line = split_command_line(flags.text);
-    REQUIRE(line.words.size() == 2);
-    CHECK(line.words[0] == "--speculative-config");
-    return Json::parse(line.words[1]);
-}
-
-/// Draft tokens at a batch, as the engine reads its flags. Fails where the engine would refuse them.
-int vllm_length(const EngineFlags& flags, int batch) {
-    const Json config = vllm_config(flags);
-    const int most = config.at("num_speculative_tokens");
-    REQUIRE(most >= 1);
-    if (!config.contains("num_speculative_tokens_per_batch_size")) {
-        return most;
-    }
-    int end = 0;
-    int length = -1;
-    for (const Json& range : config.at("num_speculative_tokens_per_batch_size")) {
-        REQUIRE(range.size() == 3);
-        const int from = range[0];
-        REQUIRE((end == 0 ? from == 1 : from > end));
-        REQUIRE(range[1] >= from);
-        REQUIRE(range[2] >= 0);
-        REQUIRE(range[2] <= most);
-        end = range[1];
-        length = from <= batch ? range[2].get<int>() : length;
-    }
-    return length;
-}
-
-int sglang_length(const EngineFlags& flags, int batch) {
-    const Flags parsed(split_command_line(flags.text).words);
-    const auto tokens = parsed.number({"--speculative-num-draft-tokens"});
-    REQUIRE(tokens);
-    if (parsed.find({"--speculative-algorithm"})->value == "NGRAM") {
-        CHECK(parsed.number({"--speculative-ngram-max-bfs-breadth"}) == 1);
-        return static_cast<int>(*tokens) - 1;
-    }
-    const auto steps = parsed.number({"--speculative-num-steps"});
-    REQUIRE(steps);
-    CHECK(parsed.number({"--speculative-eagle-topk"}) == 1);
-    CHECK(*tokens == *steps + 1);
-    if (!parsed.has({"--speculative-adaptive"})) {
-        CHECK(flags.file.empty());
-        return static_cast<int>(*steps);
-    }
-    CHECK(parsed.find({"--speculative-adaptive-config"})->value == flags.file);
-    std::map<int, int> slots;
-    const Json file = Json::parse(flags.file_text);
-    for (const auto& [key, slot] : file.items()) {
-        REQUIRE(slot.at("candidate_steps").size() == 1);
-        slots[std::stoi(key)] = slot["candidate_steps"][0];
-    }
-    CHECK(std::any_of(slots.begin(), slots.end(), [&](const auto& slot) { return slot.second == *steps; }));
-    REQUIRE(slots.begin()->first == 1);
-    return std::prev(slots.upper_bound(batch))->second;
-}
-
-int tensorrt_llm_length(const EngineFlags& flags, int batch, bool upper_bounds) {
-    const int most = std::max(yaml_number(flags.text, "max_draft_len"), yaml_number(flags.text, "num_nextn_predict_layers"));
-    REQUIRE(most >= 1);
-    const std::map<int, int> schedule = yaml_schedule(flags.text);
-    if (schedule.empty()) {
-        return most;
-    }
-    CHECK(schedule.begin()->second == most);
-    for (const auto& [key, length] : schedule) {
-        CHECK(length <= most);
-    }
-    if (upper_bounds) {
-        const auto at = schedule.lower_bound(batch);
-        return at == schedule.end() ? 0 : at->second;
-    }
-    REQUIRE(schedule.begin()->first == 1);
-    return std::prev(schedule.upper_bound(batch))->second;
-}
-
-int llama_cpp_length(const EngineFlags& flags) {
-    const Flags parsed(split_command_line(flags.text).words);
-    const std::string type = parsed.find({"--spec-type"})->value.value_or("");
-    const auto length = parsed.number({type == "ngram-simple" ? "--spec-ngram-simple-size-m" : "--spec-draft-n-max"});
-    REQUIRE(length);
-    return static_cast<int>(*length);
-}
-
-int length_at(const Engine& engine, const EngineFlags& flags, int batch) {
-    switch (engine.name) {
-        case EngineName::vllm:
-            return vllm_length(flags, batch);
-        case EngineName::sglang:
-            return sglang_length(flags, batch);
-        case EngineName::tensorrt_llm:
-            return tensorrt_llm_length(flags, batch, engine.version != "1.2");
-        case EngineName::llama_cpp:
-            break;
-    }
-    return llama_cpp_length(flags);
-}
-
-int scheduled_length(const sweeps::Schedule& schedule, int batch) {
-    int length = schedule.entries.front().draft_tokens;
-    for (const sweeps::ScheduleEntry& entry : schedule.entries) {
-        length = entry.batch_from <= batch ? entry.draft_tokens : length;
-    }
-    return length;
-}
-
 /// One length at every batch: what an engine without schedules follows, too.
 bool lengths_agree(const sweeps::Schedule& schedule) {
     return std::all_of(schedule.entries.begin(), schedule.entries.end(), [&](const sweeps::ScheduleEntry& entry) {
         return entry.draft_tokens == schedule.entries.front().draft_tokens;
     });
+}
+
+std::vector<EngineFlags> flags_of_each(const sweeps::Recommendation& found) {
+    std::vector<EngineFlags> all;
+    for (const Engine& engine : newest_engines()) {
+        all.push_back(flags_for(found, engine));
+    }
+    return all;
 }
 
 struct ScheduleCase {
@@ -178,7 +64,7 @@ TEST_CASE("at every batch an engine with schedules drafts what the schedule says
             const sweeps::Recommendation recommendation = recommendation_of(drafter.drafter, 3, example.schedule);
             for (const Engine& engine : all_engines()) {
                 INFO(example.name << ", " << drafter.name << ", " << engine.label());
-                const EngineFlags flags = engine_flags(recommendation, {engine}).front();
+                const EngineFlags flags = flags_for(recommendation, engine);
                 const EngineDrafter* known = engine.drafter(kind_of(drafter.drafter));
                 REQUIRE(flags.text.empty() == (known == nullptr));
                 if (known == nullptr) {
@@ -234,8 +120,8 @@ TEST_CASE("a length beyond the measured acceptance is said to be extrapolated") 
         recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 5}, {9, 4}, {30, 2}}, 64));
     const std::string remark = "acceptance of 4 drafts was not measured but extrapolated";
     CHECK(flags_for(found, "vllm").remark.find(remark) == std::string::npos);
-    found.chain_schedule.entries[0].basis = sim::AcceptanceBasis::extrapolated;
-    found.chain_schedule.entries[1].basis = sim::AcceptanceBasis::extrapolated;
+    found.schedule.entries[0].basis = sim::AcceptanceBasis::extrapolated;
+    found.schedule.entries[1].basis = sim::AcceptanceBasis::extrapolated;
     CHECK(flags_for(found, "vllm").remark.find(remark) != std::string::npos);
     CHECK(flags_for(found, "llama.cpp").remark.find("extrapolated") == std::string::npos);  // it drafts 3, which was measured
 }
@@ -244,7 +130,7 @@ TEST_CASE("where no chain pays at any batch nothing is offered to paste") {
     const sweeps::Recommendation never =
         recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 0}}, 256));
     for (const Engine& engine : newest_engines()) {
-        const EngineFlags flags = engine_flags(never, {engine}).front();
+        const EngineFlags flags = flags_for(never, engine);
         CHECK(flags.text.empty());
         CHECK(flags.remark.find("no chain of drafts pays") != std::string::npos);
     }
@@ -257,14 +143,21 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
     const sim::OneLayerDrafter mtp{0, 2, sim::OneLayerKind::mtp};
     const sim::OneLayerDrafter eagle{0, 2, sim::OneLayerKind::eagle};
     const sim::OneLayerDrafter eagle3 = sim::OneLayerDrafter::published_eagle3();
-    CHECK(text(mtp, "vllm") == R"(--speculative-config '{"method":"mtp","num_speculative_tokens":3}')");
-    CHECK(text(mtp, "vllm@0.10") == R"(--speculative-config '{"method":"deepseek_mtp","num_speculative_tokens":3}')");
-    CHECK(
-        text(mtp, "sglang") ==
-        "--speculative-algorithm NEXTN --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4");
-    CHECK(text(mtp, "tensorrt-llm") == "speculative_config:\n  decoding_type: MTP\n  max_draft_len: 3\n");
-    CHECK(text(mtp, "tensorrt-llm@1.2") == "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\n");
-    CHECK(text(mtp, "llama.cpp") == "--spec-type draft-mtp --spec-draft-n-max 3");
+    // The target of recommendation_of is Llama-3-8B.
+    const std::string repository = "meta-llama/Meta-Llama-3-8B-Instruct";
+    const std::string vllm = "vllm serve " + repository + " ",
+                      sglang = "python -m sglang.launch_server --model-path " + repository;
+    const std::string tensorrt = "# trtllm-serve " + repository + " --config treeline.yaml\n";
+    const std::string llama = "llama-server --model MODEL.gguf ";
+    CHECK(text(mtp, "vllm") == vllm + R"(--speculative-config '{"method":"mtp","num_speculative_tokens":3}')");
+    CHECK(text(mtp, "vllm@0.10") == vllm + R"(--speculative-config '{"method":"deepseek_mtp","num_speculative_tokens":3}')");
+    CHECK(text(mtp, "sglang") == sglang +
+                                     " --speculative-algorithm NEXTN --speculative-num-steps 3 --speculative-eagle-topk 1 "
+                                     "--speculative-num-draft-tokens 4");
+    CHECK(text(mtp, "tensorrt-llm") == tensorrt + "speculative_config:\n  decoding_type: MTP\n  max_draft_len: 3\n");
+    CHECK(text(mtp, "tensorrt-llm@1.2") ==
+          tensorrt + "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\n");
+    CHECK(text(mtp, "llama.cpp") == llama + "--spec-type draft-mtp --spec-draft-n-max 3");
 
     CHECK(text(eagle3, "vllm").find(R"("method":"eagle3","model":"PATH_OF_THE_DRAFTER")") != std::string::npos);
     CHECK(text(eagle3, "sglang").find("--speculative-algorithm EAGLE3 --speculative-draft-model-path PATH") !=
@@ -282,18 +175,19 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
     CHECK(text(sim::IndependentDrafter{}, "tensorrt-llm@1.2").find("decoding_type: DraftTarget\n") != std::string::npos);
     CHECK(text(sim::IndependentDrafter{}, "tensorrt-llm@1.3").find("decoding_type: Draft_Target\n") != std::string::npos);
     CHECK(text(sim::IndependentDrafter{}, "llama.cpp") ==
-          "--spec-type draft-simple --spec-draft-model PATH_OF_THE_DRAFTER.gguf --spec-draft-n-max 3");
+          llama + "--spec-type draft-simple --spec-draft-model PATH_OF_THE_DRAFTER.gguf --spec-draft-n-max 3");
 
-    CHECK(text(sim::NgramDrafter{}, "llama.cpp") == "--spec-type ngram-simple --spec-ngram-simple-size-m 3");
+    CHECK(text(sim::NgramDrafter{}, "llama.cpp") == llama + "--spec-type ngram-simple --spec-ngram-simple-size-m 3");
     CHECK(text(sim::NgramDrafter{}, "vllm").find(R"("method":"ngram")") != std::string::npos);
     const sim::ParallelDrafter dflash, dspark = sim::ParallelDrafter::published_dspark();
     CHECK(text(dflash, "vllm") ==
-          R"(--speculative-config '{"method":"dflash","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3}')");
-    CHECK(
-        text(dflash, "sglang") ==
-        "--speculative-algorithm DFLASH --speculative-draft-model-path PATH_OF_THE_DRAFTER --speculative-dflash-block-size 4");
+          vllm + R"(--speculative-config '{"method":"dflash","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3}')");
+    CHECK(text(dflash, "sglang") == sglang +
+                                        " --speculative-algorithm DFLASH --speculative-draft-model-path PATH_OF_THE_DRAFTER "
+                                        "--speculative-dflash-block-size 4");
     CHECK(text(dflash, "tensorrt-llm") ==
-          "speculative_config:\n  decoding_type: DFlash\n  max_draft_len: 3\n  speculative_model: PATH_OF_THE_DRAFTER\n");
+          tensorrt +
+              "speculative_config:\n  decoding_type: DFlash\n  max_draft_len: 3\n  speculative_model: PATH_OF_THE_DRAFTER\n");
     CHECK(text(dflash, "llama.cpp").find("--spec-type draft-dflash ") != std::string::npos);
     CHECK(text(dflash, "sglang@0.5.9").empty());
     CHECK(text(dspark, "sglang")
@@ -302,8 +196,8 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
     CHECK(text(dspark, "tensorrt-llm").empty());
     CHECK(text(dspark, "vllm@0.24").empty());
     CHECK(text(sim::OneLayerDrafter::published_p_eagle(), "vllm") ==
-          R"(--speculative-config '{"method":"eagle3","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3,)"
-          R"("parallel_drafting":true}')");
+          vllm + R"(--speculative-config '{"method":"eagle3","model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":3,)"
+                 R"("parallel_drafting":true}')");
 
     CHECK(text(sim::MedusaDrafter{}, "tensorrt-llm").empty());
     CHECK(text(sim::MedusaDrafter{}, "vllm").find(R"("method":"medusa")") != std::string::npos);
@@ -322,34 +216,54 @@ TEST_CASE("a one-layer drafter of no stated kind is taken as the nearest, and th
 
 TEST_CASE("trees go to the engines that draft them, with the root counted as each counts") {
     sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 3}}, 64));
-    found.speculations.push_back({sim::SglangShape{5, 4, 16}, sim::Verification::unrolled, "sglang 5,4,16"});
-    found.speculations.push_back({sim::TensorRtShape{4, 3, 10}, sim::Verification::unrolled, "tensorrt 4,3,10"});
-    sweeps::Candidate sglang;
-    sglang.speculation = 9;
-    sglang.draft_tokens = 15;
-    sweeps::Candidate tensorrt;
-    tensorrt.speculation = 10;
-    tensorrt.draft_tokens = 10;
-    tensorrt.regret = 0.02;
-    found.candidates = {sglang, tensorrt, found.candidates.front()};
-    found.candidates.back().regret = 0.05;
-
-    CHECK(flags_for(found, "sglang")
-              .text.find("--speculative-num-steps 5 --speculative-eagle-topk 4 --speculative-num-draft-tokens 16") !=
-          std::string::npos);
+    const auto recommend = [&](const sim::TreeShape& shape, int nodes) {
+        found.speculations.back() = {shape, sim::Verification::packed, "a tree"};
+        found.candidates.front().speculation = static_cast<int>(found.speculations.size()) - 1;
+        found.candidates.front().draft_tokens = nodes;
+    };
+    recommend(sim::SglangShape{5, 4, 16}, 15);
+    CHECK_THAT(flags_for(found, "sglang").text,
+               Catch::Contains("--speculative-num-steps 5 --speculative-eagle-topk 4 --speculative-num-draft-tokens 16"));
+    CHECK(flags_for(found, "tensorrt-llm").remark.find("are stated as depth, top-k and draft tokens") != std::string::npos);
+    CHECK(flags_for(found, "vllm").text.empty());
+    CHECK(flags_for(found, "vllm").remark == "vLLM 0.33 drafts chains only");
+    recommend(sim::TensorRtShape{4, 3, 10}, 10);
     const EngineFlags tree = flags_for(found, "tensorrt-llm");
     CHECK(yaml_number(tree.text, "max_draft_len") == 4);
     CHECK(yaml_number(tree.text, "dynamic_tree_max_topK") == 3);
     CHECK(yaml_number(tree.text, "max_total_draft_tokens") == 10);
-    CHECK(tree.remark.find("2.0 % worse") != std::string::npos);
-    // Neither vLLM nor TensorRT-LLM 1.2 draft trees; latent attention rules them out in TensorRT-LLM.
-    CHECK(flags_for(found, "vllm").remark.find("5.0 % worse") != std::string::npos);
-    CHECK(yaml_number(flags_for(found, "tensorrt-llm@1.2").text, "max_draft_len") == 3);
+    CHECK(flags_for(found, "tensorrt-llm@1.2").text.empty());
+    // Latent attention rules trees out in TensorRT-LLM, and MTP modules draft chains in SGLang's flags.
     found.variants[0].setup.target = model("deepseek-v3");
-    CHECK(yaml_number(flags_for(found, "tensorrt-llm").text, "max_draft_len") == 3);
-    // MTP modules draft chains in SGLang's flags.
+    CHECK(flags_for(found, "tensorrt-llm").text.empty());
     found.variants[0].setup.drafter = sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp};
-    CHECK(flags_for(found, "sglang").text.find("--speculative-eagle-topk 1") != std::string::npos);
+    recommend(sim::SglangShape{5, 4, 16}, 15);
+    CHECK(flags_for(found, "sglang").text.empty());
+}
+
+TEST_CASE("flags name the checkpoints that are known, and say what to put in the place of the others") {
+    sweeps::Recommendation found = recommendation_of(sim::IndependentDrafter{}, 3, schedule_of({{1, 3}}, 64));
+    sweeps::Variant& variant = found.variants.front();
+    variant.setup.drafter = sim::IndependentDrafter{model("llama-3.2-1b"), {}};
+    CHECK(vllm_config(flags_for(found, "vllm")).at("model") == "meta-llama/Llama-3.2-1B-Instruct");
+    variant.checkpoint = "somebody/a-drafter";
+    CHECK(vllm_config(flags_for(found, "vllm")).at("model") == "somebody/a-drafter");
+    CHECK(flags_for(found, "llama.cpp").remark.find("PATH_OF_THE_DRAFTER.gguf: somebody/a-drafter in llama.cpp's format") !=
+          std::string::npos);
+    variant.setup.target.repository.clear();
+    const EngineFlags flags = flags_for(found, "sglang");
+    CHECK(flags.text.find("--model-path MODEL ") != std::string::npos);
+    CHECK(flags.remark.find("MODEL: the repository or path of llama-3-8b") != std::string::npos);
+    variant.labels.precision = "fp8";
+    CHECK(flags_for(found, "vllm").remark.find("priced as fp8: load a checkpoint that is stored so") != std::string::npos);
+}
+
+TEST_CASE("plain decoding has the flags of its cut and no drafter") {
+    sweeps::Recommendation found = recommendation_of(sim::NoDrafter{}, 0, schedule_of({{1, 0}}, 64));
+    found.speculate = false;
+    found.variants.front().setup.platform.ranks = 2.0;
+    CHECK(flags_for(found, "vllm").text == "vllm serve meta-llama/Meta-Llama-3-8B-Instruct --tensor-parallel-size 2");
+    CHECK(flags_for(found, "llama.cpp").text == "llama-server --model MODEL.gguf");
 }
 
 TEST_CASE("whatever is emitted is clean to lint, at the version that it was written for") {
@@ -357,8 +271,7 @@ TEST_CASE("whatever is emitted is clean to lint, at the version that it was writ
     for (const ScheduleCase& example : schedules()) {
         for (const NamedDrafter& drafter : every_drafter()) {
             for (const Engine& engine : all_engines()) {
-                const EngineFlags flags =
-                    engine_flags(recommendation_of(drafter.drafter, 3, example.schedule), {engine}).front();
+                const EngineFlags flags = flags_for(recommendation_of(drafter.drafter, 3, example.schedule), engine);
                 if (flags.text.empty()) {
                     continue;
                 }
@@ -411,7 +324,7 @@ TEST_CASE("how a model is shared out over devices is told to each engine in its 
         found.variants.front().setup.platform.ranks = wanted.tensor;
         found.variants.front().setup.platform.parallel = wanted.parallel;
         found.variants.front().setup.drafter = sim::OneLayerDrafter::published_eagle3();
-        for (const EngineFlags& flags : engine_flags(found)) {
+        for (const EngineFlags& flags : flags_of_each(found)) {
             INFO(flags.engine << ": " << flags.text << flags.remark);
             const std::vector<std::string>* words = flags.engine.starts_with("vLLM")     ? &wanted.vllm
                                                     : flags.engine.starts_with("SGLang") ? &wanted.sglang
@@ -444,7 +357,7 @@ TEST_CASE("flags say how an engine's own all-reduces are asked for, where the us
     platform.ranks = 8.0;
     const auto remarked = [&] {
         std::vector<std::string> engines;
-        for (const EngineFlags& flags : engine_flags(found)) {
+        for (const EngineFlags& flags : flags_of_each(found)) {
             if (flags.remark.find("all-reduces of their own run them with SOME_SETTING=1") != std::string::npos) {
                 engines.push_back(flags.engine.substr(0, flags.engine.find(' ')));
             }
@@ -462,7 +375,7 @@ TEST_CASE("picked kernels of attention are told to the engines that have a flag 
     sim::AttentionKernels& kernels = found.variants.front().setup.platform.stack.attention_kernels;
     kernels.name = "triton";
     kernels.flags = {{"sglang", "--attention-backend triton"}};
-    for (const EngineFlags& flags : engine_flags(found)) {
+    for (const EngineFlags& flags : flags_of_each(found)) {
         INFO(flags.engine << ": " << flags.text);
         CHECK((flags.text.find("--attention-backend triton --spec") != std::string::npos) ==
               flags.engine.starts_with("SGLang"));
@@ -474,7 +387,7 @@ TEST_CASE("picked kernels of experts are told to the engines that have a flag fo
     sim::ExpertKernels& kernels = found.variants.front().setup.platform.stack.expert_kernels;
     kernels.name = "b12x";
     kernels.flags = {{"sglang", "--moe-runner-backend b12x"}, {"vllm", "--moe-backend b12x"}};
-    for (const EngineFlags& flags : engine_flags(found)) {
+    for (const EngineFlags& flags : flags_of_each(found)) {
         INFO(flags.engine << ": " << flags.text);
         CHECK((flags.text.find("--moe-runner-backend b12x --spec") != std::string::npos) == flags.engine.starts_with("SGLang"));
         CHECK((flags.text.find("--moe-backend b12x --spec") != std::string::npos) == flags.engine.starts_with("vLLM"));

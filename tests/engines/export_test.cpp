@@ -31,9 +31,7 @@ struct Case {
         workload.speculations = sim::chains_up_to(8);
         workload.traffic.points = {{1, 500, 0.25}, {64, 500, 0.25}, {1, 16000, 0.25}, {64, 16000, 0.25}};
     }
-    [[nodiscard]] std::string text(ExportKind kind) const {
-        return export_recommendation(kind, recommendation, workload, "llama-3-8b").text;
-    }
+    [[nodiscard]] std::string text(ExportKind kind) const { return export_recommendation(kind, recommendation, workload).text; }
 };
 
 }  // namespace
@@ -109,19 +107,35 @@ TEST_CASE("what cannot be exported is a sentence") {
     Case other;
     other.recommendation.variants[0].setup.drafter = sim::SelfDrafter{};
     CHECK_THROWS_AS(other.text(ExportKind::aisimulate), text::InputError);
-    CHECK(Case().text(ExportKind::aisimulate).find("expected_accepted_tokens: 1.5") != std::string::npos);
     CHECK(Case().text(ExportKind::check_guidellm).find("--rate 64") != std::string::npos);
+}
+
+TEST_CASE("AISimulate gets rates of look-ups, the mean of MTP, and other drafters as a head of the target") {
+    // docs/replay/engine/speculation.md and docs/agentx-mtp.md of ai-dynamo/aisimulate: one conditional rate for each draft of
+    // "ngram", expected_accepted_tokens of "mtp" without the base token, engine.nextn for the rest; 1 to 5 draft tokens.
+    Case example;
+    CHECK(example.text(ExportKind::aisimulate) == "engine:\n  nextn: 3\n  nextn_accepted: 1.5\n");
+    sim::RoundSetup& setup = example.recommendation.variants[0].setup;
+    setup.drafter = sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp};
+    CHECK(example.text(ExportKind::aisimulate) ==
+          "engine:\n  speculation:\n    kind: mtp\n    num_speculative_tokens: 3\n    expected_accepted_tokens: 1.5\n");
+    setup.drafter = sim::NgramDrafter{};
+    setup.acceptance = sim::Acceptance::per_position({0.8, 0.48, 0.192});
+    CHECK(example.text(ExportKind::aisimulate) ==
+          "engine:\n  speculation:\n    kind: ngram\n    num_speculative_tokens: 3\n    acceptance_rates: [0.8, 0.6, 0.4]\n");
+    example.recommendation.candidates[0].speculation = example.recommendation.candidates[0].draft_tokens = 6;
+    CHECK_THROWS_WITH(example.text(ExportKind::aisimulate), Catch::Contains("AISimulate takes 1 to 5"));
 }
 
 TEST_CASE("simulated acceptance counts the bonus token as each engine does") {
     const sweeps::CandidateRun run{false, 3, 8, 1024, 0.01};
     const sim::Drafter drafter = sim::OneLayerDrafter::published_eagle3();
-    const auto first = [&](const char* engine) { return commands_for(run, find_engine(engine), drafter, "m", 2.5).lines; };
+    const auto first = [&](const char* engine) { return commands_for(run, find_engine(engine), drafter, {"m"}, 2.5).lines; };
     CHECK(first("vllm")[0].find("\"synthetic_acceptance_rates\":[1.0,0.5,0.0]") != std::string::npos);
     CHECK(first("sglang")[0].find("SGLANG_SIMULATE_ACC_LEN=2.50") != std::string::npos);
     CHECK(first("sglang")[0].find("--speculative-num-draft-tokens 4") != std::string::npos);
     CHECK(first("tensorrt-llm")[1].find("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.50") != std::string::npos);
-    CHECK(commands_for(run, find_engine("llama.cpp"), drafter, "m", 2.5).remark.find("cannot simulate") != std::string::npos);
+    CHECK(commands_for(run, find_engine("llama.cpp"), drafter, {"m"}, 2.5).remark.find("cannot simulate") != std::string::npos);
     const sweeps::CandidateRun real{true, 3, 1, 1024, 0.0};
-    CHECK(commands_for(real, find_engine("vllm"), drafter, "m", 2.5).lines[0].find("synthetic") == std::string::npos);
+    CHECK(commands_for(real, find_engine("vllm"), drafter, {"m"}, 2.5).lines[0].find("synthetic") == std::string::npos);
 }

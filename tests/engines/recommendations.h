@@ -54,12 +54,11 @@ inline sweeps::Recommendation recommendation_of(const sim::Drafter& drafter, int
     found.candidates = {best};
     found.speculate = true;
     found.schedule = chains;
-    found.chain_schedule = chains;
     return found;
 }
 
 inline engines::EngineFlags flags_for(const sweeps::Recommendation& recommendation, const std::string& engine) {
-    return engines::engine_flags(recommendation, {engines::find_engine(engine)}).front();
+    return engines::flags_for(recommendation, engines::find_engine(engine));
 }
 
 }  // namespace treeline::testing

@@ -36,6 +36,15 @@ TEST_CASE("beyond an engine's own limit the flags raise it", "[engines]") {
     CHECK(says(flags_at(3000, "tensorrt-llm"), "max_batch_size: 3000\n"));
 }
 
+TEST_CASE("a share of memory that is not the engine's default is told in its own words", "[engines]") {
+    const auto flag = [](const char* engine) { return engines::memory_flag(engines::find_engine(engine), 0.85); };
+    CHECK(flag("vllm") == "--gpu-memory-utilization 0.85 ");
+    CHECK(flag("sglang") == "--mem-fraction-static 0.85 ");
+    CHECK(flag("tensorrt-llm") == "kv_cache_config:\n  free_gpu_memory_fraction: 0.85\n");
+    CHECK(flag("llama.cpp").empty());
+    CHECK(engines::memory_flag(engines::find_engine("vllm"), std::nullopt).empty());
+}
+
 TEST_CASE("vLLM counts the requests of a data parallel replica, SGLang those of all", "[engines]") {
     CHECK_FALSE(says(flags_at(2000, "vllm", "h100-sxm", 2.0), "--max-num-seqs"));
     CHECK(says(flags_at(3001, "vllm", "h100-sxm", 2.0), " --max-num-seqs 1501"));

@@ -204,10 +204,11 @@ TEST_CASE("what cannot be imported is refused with a reason, or with what to do 
     CHECK_THAT(refused("LamnaForCausalLM"), !Catch::Contains("did you mean"));  // two edits
 }
 
-TEST_CASE("modules for multi-token prediction are said to be left out, whatever the family") {
-    CHECK(has_note(import(with(llama, {{"num_nextn_predict_layers", 2}})), "num_nextn_predict_layers 2"));
-    CHECK(has_note(import(with(llama, {{"num_mtp_modules", 3}})), "num_mtp_modules 3"));
-    CHECK_FALSE(has_note(import(with(llama, {{"num_nextn_predict_layers", 0}})), "prediction"));
+TEST_CASE("modules for multi-token prediction are counted, whatever the family") {
+    CHECK(import(with(llama, {{"num_nextn_predict_layers", 2}})).mtp_layers == 2);
+    CHECK(import(with(llama, {{"num_mtp_modules", 3}})).mtp_layers == 3);
+    CHECK(import(with(llama, {{"num_nextn_predict_layers", 0}})).mtp_layers == 0);
+    CHECK_FALSE(import(llama).mtp_layers);  // a config without such a key does not tell
 }
 
 TEST_CASE("one edit is one letter, or two neighbours swapped") {

@@ -32,6 +32,26 @@ TEST_CASE("every description loads, is valid and states its source") {
     }
 }
 
+TEST_CASE("most models know their repository, and whether their checkpoint has MTP modules") {
+    int named = 0;
+    for (const std::string& name : model_names(catalogue)) {
+        const sim::Model model = load(name);
+        INFO(name);
+        const std::size_t slash = model.repository.find('/');
+        CHECK((model.repository.empty() || (slash != std::string::npos && slash > 0 && slash + 1 < model.repository.size())));
+        named += model.repository.empty() ? 0 : 1;
+        for (const std::string& note : model.notes) {  // the number of layers says it, and drafters of the kind "mtp" use them
+            CHECK((!model.mtp_layers || note.find("multi-token-prediction") == std::string::npos));
+        }
+    }
+    CHECK(named > 130);
+    // config.json of each, num_nextn_predict_layers or mtp_num_hidden_layers.
+    CHECK(load("deepseek-v3").mtp_layers == 1);
+    CHECK(load("qwen3.5-27b").mtp_layers == 1);
+    CHECK(load("qwen3-8b").mtp_layers == 0);
+    CHECK(load("qwen3-8b").repository == "Qwen/Qwen3-8B");
+}
+
 TEST_CASE("parameter counts equal the published totals to the last digit") {
     int checked = 0;
     for (const std::string& name : model_names(catalogue)) {

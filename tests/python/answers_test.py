@@ -20,12 +20,16 @@ def test_a_recommendation_has_the_programs_fields(examples, program):
     assert answer.schedule.entries[0].batch_from == 1
 
 
-def test_engines_pick_flags(examples, program):
-    answer = treeline.recommend(examples / "starter.json")
-    assert answer.table(engines=["vllm"]) == program("recommend", examples / "starter.json", "--engine", "vllm")
-    assert answer.html(engines=["vllm"]).rstrip().endswith("</html>")
+def test_the_engine_is_a_key_of_the_platform(examples, loaded, program):
+    workload = loaded(examples / "starter.json")
+    workload["platforms"] = [{"device": "h100-sxm", "engine": "sglang"}]
+    answer = treeline.recommend(workload)
+    assert answer == json.loads(program("recommend", examples / "starter.json", "--engine", "sglang", "--format", "json"))
+    assert answer.engine_flags[0].engine.startswith("SGLang")
+    assert answer.html().rstrip().endswith("</html>")
+    workload["platforms"][0]["engine"] = "vlm"
     with pytest.raises(treeline.InputError):
-        answer.json(engines=["vlm"])
+        treeline.recommend(workload)
 
 
 def test_a_dict_is_a_file(examples, loaded):

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "engines/priced_engine.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/recommend/report_studies.h"
 #include "requests/recommend/workload_file.h"
@@ -45,10 +46,10 @@ Shown shown(const std::string& file, double least_gain = 0.0) {
     if (least_gain > 0.0) {
         source.input.workload.limits.minimum_gain = least_gain;
     }
-    sweeps::Answer answer = treeline::sweeps::answer(std::move(source.input), 0);
+    sweeps::Answer answer = engines::answer(std::move(source.input), 0);
     REQUIRE(answer.result.recommendation);
-    Json json = recommendation_json(answer, source.raw, engines::newest_engines());
-    Json page = report_page_data(answer, engines::newest_engines());
+    Json json = recommendation_json(answer, source.raw);
+    Json page = report_page_data(answer);
     return {std::move(answer), std::move(json), std::move(page)};
 }
 
@@ -75,7 +76,7 @@ void check_headline(const Shown& s) {
     const std::string objective = s.json["objective"];
     CHECK(contains(sentence, fmt::format("drafting {} token", best["draft_tokens"].get<int>())));
     CHECK(contains(sentence, text::ratio_text(best["gain"].get<double>())));
-    CHECK(contains(recommendation_table(s.answer, engines::newest_engines()), text::ratio_text(best["gain"].get<double>())));
+    CHECK(contains(recommendation_table(s.answer), text::ratio_text(best["gain"].get<double>())));
     CHECK(s.page["summary"]["sentence"] == sentence);
     CHECK(s.page["summary"]["metrics"][0]["value"].get<double>() == best["gain"].get<double>());
     CHECK(best["gain"].get<double>() == Approx(objective_in(s.json["plain"], objective) / objective_in(best, objective)));
@@ -148,7 +149,7 @@ TEST_CASE("requests that arrive ask for answers as long as the workload's") {
     requests::WorkloadSource source =
         requests::read_workload((source_folder() / "examples" / "llama-3.1-8b-h100.json").string(), {},
                                 {source_folder() / "models", source_folder() / "hardware"});
-    const sweeps::Answer answer = treeline::sweeps::answer(std::move(source.input), 0);
+    const sweeps::Answer answer = engines::answer(std::move(source.input), 0);
     const std::vector<FigureSection> sections = study_sections(answer);
     const auto traffic = std::find_if(sections.begin(), sections.end(),
                                       [](const FigureSection& section) { return contains(section.text, "Poisson arrivals"); });
@@ -167,6 +168,6 @@ TEST_CASE("where plain decoding is recommended, table, JSON and page say how nea
     const std::string sentence = s.page["uncertainty"]["sentence"];
     CHECK(contains(sentence, rejected["label"]));
     CHECK(contains(sentence, text::ratio_text(rejected["gain"].get<double>())));
-    const std::string table = recommendation_table(s.answer, engines::newest_engines(), "trust");
+    const std::string table = recommendation_table(s.answer, "trust");
     CHECK(contains(table, sentence.substr(0, 40)));
 }

@@ -1,0 +1,72 @@
+#include "engines/capabilities.h"
+
+#include <fmt/format.h>
+
+namespace treeline::engines {
+namespace {
+
+/// Targets whose attention TensorRT-LLM's dynamic trees do not run on (docs/source/features/speculative-decoding.md).
+bool has_latent_or_windowed_attention(const sim::Model& model) {
+    for (const sim::LayerKind& kind : model.kinds) {
+        for (const sim::Block& block : kind.blocks) {
+            const auto* attention = std::get_if<sim::Attention>(&block.kind);
+            if (std::holds_alternative<sim::LatentAttention>(block.kind) ||
+                std::holds_alternative<sim::CompressedAttention>(block.kind) ||
+                (attention != nullptr && attention->reach.window != sim::unlimited)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+std::string drafter_problem(const Engine& engine, DrafterKind kind) {
+    if (engine.drafter(kind) != nullptr) {
+        return {};
+    }
+    if (engine.name == EngineName::tensorrt_llm && kind == DrafterKind::medusa) {
+        return fmt::format("{} runs no Medusa heads on its PyTorch backend", engine.label());
+    }
+    if (kind == DrafterKind::eagle && engine.drafter(DrafterKind::eagle3) != nullptr) {
+        return fmt::format("{} runs only EAGLE-3 heads", engine.label());
+    }
+    return kind == DrafterKind::other ? fmt::format("{} has no drafter of this kind", engine.label())
+                                      : fmt::format("{} does not draft with {}", engine.label(), name_of(kind));
+}
+
+sim::DraftedTrees drafted_trees(const Engine& engine, DrafterKind kind, const sim::Model& target) {
+    if (engine.trees == EngineTrees::sglang && (kind == DrafterKind::eagle || kind == DrafterKind::eagle3)) {
+        return sim::DraftedTrees::sglang;
+    }
+    return engine.trees == EngineTrees::tensorrt_llm && kind == DrafterKind::eagle3 && !has_latent_or_windowed_attention(target)
+               ? sim::DraftedTrees::tensorrt_llm
+               : sim::DraftedTrees::none;
+}
+
+std::string tree_problem(const Engine& engine, DrafterKind kind, const sim::Speculation& speculation,
+                         const sim::Model& target) {
+    if (sim::is_chain(speculation)) {
+        return {};
+    }
+    switch (drafted_trees(engine, kind, target)) {
+        case sim::DraftedTrees::sglang:
+            return std::holds_alternative<sim::SglangShape>(speculation.shape)
+                       ? ""
+                       : fmt::format("trees of {} are stated as steps, top-k and draft tokens (sglang:5,4,32)", engine.label());
+        case sim::DraftedTrees::tensorrt_llm:
+            return std::holds_alternative<sim::TensorRtShape>(speculation.shape)
+                       ? ""
+                       : fmt::format("trees of {} are stated as depth, top-k and draft tokens (tensorrt_llm:3,4,12)",
+                                     engine.label());
+        case sim::DraftedTrees::any:
+        case sim::DraftedTrees::none:
+            break;
+    }
+    return engine.trees == EngineTrees::none
+               ? fmt::format("{} drafts chains only", engine.label())
+               : fmt::format("{} drafts chains only with {} for {}", engine.label(), name_of(kind), target.name);
+}
+
+}  // namespace treeline::engines

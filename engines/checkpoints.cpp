@@ -1,0 +1,31 @@
+#include "engines/checkpoints.h"
+
+#include <fmt/format.h>
+
+namespace treeline::engines {
+
+Checkpoints checkpoints_of(const sweeps::Variant& variant) {
+    Checkpoints names;
+    const sim::Model& target = variant.setup.target;
+    if (target.repository.empty()) {
+        names.remarks.push_back(fmt::format("{}: the repository or path of {}", target_placeholder, target.name));
+    } else {
+        names.target = target.repository;
+    }
+    if (const std::string& precision = variant.labels.precision; !precision.empty() && precision != "as published") {
+        names.remarks.push_back(fmt::format("priced as {}: load a checkpoint that is stored so", precision));
+    }
+    const auto* model = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
+    const std::string& drafter = variant.checkpoint.empty() && model != nullptr ? model->model.repository : variant.checkpoint;
+    names.drafter = drafter.empty() ? names.drafter : drafter;
+    return names;
+}
+
+std::string gguf_of(const std::string& checkpoint, const char* placeholder, std::vector<std::string>& remarks) {
+    if (checkpoint != placeholder) {
+        remarks.push_back(fmt::format("{}.gguf: {} in llama.cpp's format", placeholder, checkpoint));
+    }
+    return fmt::format("{}.gguf", placeholder);
+}
+
+}  // namespace treeline::engines

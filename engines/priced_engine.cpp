@@ -1,0 +1,141 @@
+#include "engines/priced_engine.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engines/capabilities.h"
+#include "engines/parallel_flags.h"
+#include "text/input_error.h"
+
+namespace treeline::engines {
+namespace {
+
+sweeps::Switching switching_of(const Engine& engine, const EngineDrafter* drafter, const sim::Platform& platform) {
+    const bool lengths = drafter != nullptr && drafter->scheduled && !has_groups(platform);
+    return engine.schedule != ScheduleForm::none && lengths ? sweeps::Switching::lengths : sweeps::Switching::nothing;
+}
+
+/// Chained modules for multi-token prediction draft one token each in vLLM and llama.cpp; vLLM would take multiples of their
+/// number as well.
+void limit_to_modules(sweeps::Variant& variant, const Engine& engine) {
+    const sim::Count modules = variant.setup.target.mtp_layers.value_or(0);
+    const bool one_each = engine.name == EngineName::vllm || engine.name == EngineName::llama_cpp;
+    if (modules > 1 && one_each && kind_of(variant.setup.drafter) == DrafterKind::mtp) {
+        int& most = variant.setup.acceptance.most_draft_tokens;
+        most = most > 0 ? std::min(most, static_cast<int>(modules)) : static_cast<int>(modules);
+    }
+}
+
+void keep_what_runs(sweeps::Variant& variant, const Engine& engine) {
+    const DrafterKind kind = kind_of(variant.setup.drafter);
+    sim::Platform& platform = variant.setup.platform;
+    variant.problem = drafter_problem(engine, kind);
+    if (const std::string cut = parallel_problem(engine, kind, platform); variant.problem.empty() && !cut.empty()) {
+        variant.problem = fmt::format("{} {}", engine.title, cut);
+    }
+    platform.stack.drafted_trees = drafted_trees(engine, kind, variant.setup.target);
+    variant.switching = switching_of(engine, engine.drafter(kind), platform);
+    limit_to_modules(variant, engine);
+}
+
+/// The problem that the variants of a drafter have, if all of them have one.
+std::string problem_of_all(const std::vector<sweeps::Variant>& variants, std::size_t drafter) {
+    std::string first;
+    for (const sweeps::Variant& variant : variants) {
+        if (variant.origin.drafter == drafter && variant.problem.empty()) {
+            return {};
+        }
+        if (variant.origin.drafter == drafter && first.empty()) {
+            first = variant.problem;
+        }
+    }
+    return first;
+}
+
+/// Why no variant drafts this tree, as a sentence about one of them; empty if one does, or if none runs at all.
+std::string problem_of_tree(const std::vector<sweeps::Variant>& variants, const sim::Speculation& speculation) {
+    std::string first;
+    for (const sweeps::Variant& variant : variants) {
+        if (!variant.problem.empty()) {
+            continue;
+        }
+        const std::optional<Engine> engine = priced_engine(variant.setup.platform);
+        const std::string problem =
+            engine ? tree_problem(*engine, kind_of(variant.setup.drafter), speculation, variant.setup.target) : "";
+        if (problem.empty()) {
+            return {};
+        }
+        first = first.empty() ? problem : first;
+    }
+    return first;
+}
+
+}  // namespace
+
+std::optional<Engine> priced_engine(const sim::Platform& platform) {
+    if (platform.accelerator || platform.stack.engine.empty()) {
+        return std::nullopt;
+    }
+    const Engine engine = find_engine(platform.stack.engine);
+    const bool runs_there = !platform.device.metal || engine.name == EngineName::llama_cpp;
+    return runs_there ? std::optional(engine) : std::nullopt;
+}
+
+namespace {
+
+/// Why none of the drafters that the input names can run; empty if one can, or if it names none.
+std::vector<std::string> problems_of_drafters(const sweeps::RecommendInput& input) {
+    std::vector<std::string> problems;
+    for (std::size_t i = 0; i < input.drafters.size(); ++i) {
+        if (!input.drafters[i].named) {
+            continue;
+        }
+        const std::string problem = problem_of_all(input.workload.variants, i);
+        if (problem.empty()) {
+            return {};
+        }
+        problems.push_back(fmt::format("the drafter {} cannot run: {}", input.drafters[i].label, problem));
+    }
+    return problems;
+}
+
+/// Shapes that no engine of the workload's stacks drafts, each once however it is verified, and why.
+std::vector<sweeps::Exclusion> missing_shapes(const sweeps::Workload& workload) {
+    std::vector<sweeps::Exclusion> missing;
+    for (const sim::Speculation& speculation : workload.speculations) {
+        const std::string problem = problem_of_tree(workload.variants, speculation);
+        if (!problem.empty() && (missing.empty() || missing.back().label != speculation.label)) {
+            missing.push_back({speculation.label, problem, sweeps::Exclusion::no_variant});
+        }
+    }
+    return missing;
+}
+
+}  // namespace
+
+void keep_what_engines_run(sweeps::RecommendInput& input, MissingShapes shapes) {
+    for (sweeps::Variant& variant : input.workload.variants) {
+        if (const std::optional<Engine> engine = priced_engine(variant.setup.platform)) {
+            keep_what_runs(variant, *engine);
+        }
+    }
+    std::vector<std::string> problems = problems_of_drafters(input);
+    for (sweeps::Exclusion& missing : missing_shapes(input.workload)) {
+        if (shapes == MissingShapes::refuse) {
+            problems.push_back(fmt::format("the shape {} cannot run: {}", missing.label, missing.reason));
+        } else {
+            input.workload.excluded.push_back(std::move(missing));
+        }
+    }
+    if (!problems.empty()) {
+        throw text::InputError(std::move(problems));
+    }
+}
+
+sweeps::Answer answer(sweeps::RecommendInput input, unsigned threads, MissingShapes shapes) {
+    keep_what_engines_run(input, shapes);
+    return sweeps::answer(std::move(input), threads);
+}
+
+}  // namespace treeline::engines
