@@ -78,7 +78,8 @@ constexpr const char* about =
 constexpr const char* further_help =
     "Example:\n"
     "  treeline estimate --model llama-3-70b --device h100-sxm --tensor-parallel 8 \\\n"
-    "                    --drafter llama-3-8b --acceptance 0.8 --draft-tokens 5 --batch 4\n\n"
+    "                    --stack vllm --drafter llama-3-8b --acceptance 0.8 --draft-tokens 5 \\\n"
+    "                    --concurrency 16 --prompt 2000 --output-tokens 500\n\n"
     "`treeline COMMAND --help` explains a command.";
 
 constexpr std::ptrdiff_t most_errors = 50;

@@ -102,7 +102,7 @@ const sim::Stack* Descriptions::stack_of_engine(json::Reader& at, std::string_vi
         const std::string wanted = name + "-" + engine.substr(version + 1);
         name = hardware::nearest_version(hardware::stack_names(catalogue_.hardware), wanted).value_or(name);
     }
-    return find(stacks_, at, key, name,
+    return find(stacks_, at, key, name, {FileKind::stack},
                 [&](const std::string& stack) { return hardware::load_stack(catalogue_.hardware, stack); });
 }
 

@@ -102,7 +102,7 @@ class JsonLines : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
         const std::string_view text = json_of_line(line);
-        const std::optional<RunJson> json = text.empty() ? std::nullopt : parsed(std::string(text));
+        const std::optional<RunJson> json = text.empty() ? std::nullopt : parsed(std::string(text), run.file());
         const JsonFormat* format = json ? format_of(*json) : nullptr;
         if (format == nullptr) {
             return false;

@@ -37,7 +37,7 @@ short 20 200 estimate $point --batch 4
 short 20 200 estimate --target qwen3-8b --device rtx-4090 --batch 4
 
 # Flags are those of the engine that was priced; of another one only if it is named.
-expect 0 'SGLang 0\.5\.[0-9]+: +--tp-size 2 --speculative-algorithm EAGLE3' recommend $qwen $served --stack sglang
+expect 0 'SGLang 0\.5\.[0-9]+: .*--tp-size 2 .*--speculative-algorithm EAGLE3' recommend $qwen $served --stack sglang
 grep -q 'vLLM' out.txt && fail "SGLang was priced, and flags of vLLM are printed"
 
 # Decoding alone is called so in the first sentence, with the flags that change it; a load is not.

@@ -42,7 +42,7 @@ checks=$((checks + 1))
 workload=$SOURCE/examples/llama-3-8b-eagle-h100.json
 expect 0 'vLLM 0\.19:' recommend "$workload" --engine vllm@0.19
 grep -qE 'SGLang|TensorRT' out.txt && fail "--engine vllm@0.19 prints other engines"
-expect 0 'To run it: vLLM 0\.33 +vllm serve meta-llama/Llama-3\.1-8B-Instruct ' recommend "$SOURCE/examples/llama-3.1-8b-h100.json"
+expect 0 'vLLM 0\.33: +vllm serve meta-llama/Llama-3\.1-8B-Instruct ' recommend "$SOURCE/examples/llama-3.1-8b-h100.json"
 grep -qE 'SGLang|TensorRT|llama-server' out.txt && fail "flags of engines that were not priced"
 expect 0 'The stack cuda-graph is no engine.s, so there are no flags' recommend --target llama-3-8b --device h100-sxm --stack cuda-graph \
     --drafter eagle3 --acceptance 0.7 --batch 1

@@ -19,6 +19,7 @@ while IFS= read -r line; do
 done <shown.txt
 [ "$lines" -ge 15 ] || fail "only $lines lines of the README's example were found"
 
+"$TREELINE" recommend "$SOURCE/examples/llama-3.1-8b-h100.json" --explain pareto >printed.txt || fail "--explain pareto"
 # The plot is a picture; its caption has what it shows, which the Pareto set prints: drafts, batch and speed-up.
 caption=$(grep "^\*The report's plot" "$SOURCE/README.md")
 plot_shows() {

@@ -181,8 +181,9 @@ export const checks = ({ data, withReport, render }) => ({
   'a table that is wider than its box says so until its end is reached': () =>
     withReport({ width: 700 }, async (page) => {
       const frame = page.locator('#candidates .scroll-frame');
-      assert.match(await frame.locator('.scroll-words').textContent(), /scroll sideways/);
-      assert.ok(await frame.locator('.scroll-words').isVisible());
+      const words = page.locator('#candidates .scroll-words');
+      assert.match(await words.textContent(), /scroll sideways/);
+      assert.ok(await words.isVisible());
       assert.match(await frame.getAttribute('class'), /more-right/);
       await page.locator('#candidates .scroll').evaluate((node) => {
         node.scrollLeft = node.scrollWidth;

@@ -3,15 +3,14 @@ import { element } from './dom.js';
 
 export function scrollHint(scroller) {
   const words = element('p', { class: 'scroll-words', 'aria-hidden': 'true', hidden: true }, 'More columns to the right: scroll sideways \u2192');
-  const frame = element('div', { class: 'scroll-frame' }, words, scroller);
+  const frame = element('div', { class: 'scroll-frame' }, scroller);
   const look = () => {
     const hidden = scroller.scrollWidth - scroller.clientWidth;
     words.hidden = hidden < 2;
-    frame.classList.toggle('more-left', scroller.scrollLeft > 1);
     frame.classList.toggle('more-right', scroller.scrollLeft < hidden - 1);
   };
   scroller.addEventListener('scroll', look, { passive: true });
   new ResizeObserver(look).observe(scroller);
   new ResizeObserver(look).observe(scroller.firstElementChild);
-  return frame;
+  return element('div', {}, words, frame);
 }
