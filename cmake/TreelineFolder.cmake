@@ -20,6 +20,7 @@ function(treeline_compile_options target)
     # and what nobody does (casts down a hierarchy: vptr): a third of the time to compile.
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize=null,object-size,alignment,vptr
       -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
   if(TREELINE_FUZZ)

@@ -24,14 +24,17 @@ constexpr int most_name_attempts = 100;
 
 std::atomic<std::size_t> on_standard_output = 0;
 
-/// Where a link points, so that the file behind it is replaced rather than the link.
+constexpr int most_links = 40;  // as the kernel follows
+
+/// Where a link points, so that the file behind it is replaced (or made) rather than the link.
 fs::path behind_links(fs::path path) {
     std::error_code error;
-    if (fs::is_symlink(path, error)) {
-        fs::path target = fs::weakly_canonical(path, error);
-        if (!error) {
-            return target;
+    for (int followed = 0; followed < most_links && fs::is_symlink(path, error); ++followed) {
+        const fs::path target = fs::read_symlink(path, error);
+        if (error) {
+            break;
         }
+        path = target.is_absolute() ? target : path.parent_path() / target;
     }
     return path;
 }
@@ -65,6 +68,9 @@ OutputFile::OutputFile(const fs::path& path, Replaces replaces)
             fail("cannot be opened for writing", errno);
         }
         return;
+    }
+    if (fs::is_symlink(path_, ignored)) {
+        fail("cannot be overwritten", ELOOP);
     }
     refuse_loss();
     struct stat before {};

@@ -140,13 +140,13 @@ void run_validation(const ValidateFlags& flags) {
             requests::validate_published({flags.experiments.begin(), flags.experiments.end()}, catalogue), flags.papers,
             catalogue);
     }
-    flags.common.deliver(text_of(results, flags));
     if (!flags.html.empty()) {
         text::write_file(flags.html, page_of(results));
     }
     if (!flags.errors.empty()) {
         text::write_file(flags.errors, reports::measured_errors_json(results.studies));
     }
+    flags.common.deliver(text_of(results, flags));
     std::vector<std::string> problems = results.bad_rows;
     if (results.papers) {
         problems.insert(problems.end(), results.papers->problems.begin(), results.papers->problems.end());

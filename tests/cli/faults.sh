@@ -14,19 +14,17 @@ JSON
 went_on=0
 for i in $(seq "$kills"); do
     checks=$((checks + 1))
-    "$TREELINE" sweep space.json --store killed.db --csv killed.csv --threads 1 >/dev/null 2>err.txt &
+    "$TREELINE" sweep space.json --store killed.db --threads 1 >/dev/null 2>err.txt &
     sweep=$!
     sleep "0.$(printf '%02d' $((7 * i % 60 + 3)))"
     if kill -9 "$sweep" 2>/dev/null; then
         went_on=$((went_on + 1))
         { wait "$sweep"; } 2>/dev/null
-        [ ! -e killed.csv ] || fail "killed after $i: half a result"
         if [ -e killed.db ]; then
-            "$TREELINE" results list --store killed.db >out.txt 2>err.txt || grep -qE 'is empty|no store|not a store' err.txt || fail "killed after $i: $(cat err.txt)"
+            "$TREELINE" results list --store killed.db >out.txt 2>err.txt || grep -q 'is an empty store' err.txt || fail "killed after $i: $(cat err.txt)"
         fi
     else
         wait "$sweep" || fail "undisturbed: $(cat err.txt)"
-        rm -f killed.csv
     fi
 done
 checks=$((checks + 1))
@@ -72,9 +70,9 @@ fi
 expect 2 'does not hold the folders models and hardware' models --catalogue closed
 ln -s round-b round-a && ln -s round-a round-b && ln -s nowhere lost
 expect 2 'round-a' recommend round-a
-expect 1 'round-a' estimate "$point" --output round-a
-expect 0 '' estimate "$point" --output lost
-[ -s nowhere ] && [ -L lost ] || fail "a link to a file that is not there yet"
+expect 1 'round-a cannot be overwritten .Too many levels' estimate "$point" --output round-a
+checks=$((checks + 1))
+"$TREELINE" estimate "$point" --output lost && [ -s nowhere ] && [ -L lost ] || fail "a link to a file that is not there yet"
 expect 2 'is a directory' recommend .
 
 # No home, no terminal, an odd clock or language: the same answer.

@@ -67,7 +67,7 @@ cp "$SOURCE/examples/fits/stree-repository-runs.csv" times.csv
 "$TREELINE" models show llama-3.1-8b --format json >target.json 2>/dev/null
 printf '%s' '{"format":"treeline-run","version":1,"engine":"vllm","cells":[{"batch":1,"draft_tokens":0,"tokens_per_s":{"mean":46.1}}]}' >run.json
 "$TREELINE" recommend starter.json --store kept.db >/dev/null 2>&1 || fail "a store"
-mkdir before && cp -p ./*.csv ./*.json kept.db before/ 2>/dev/null
+mkdir before && cp -p ./*.csv ./*.json before/
 keeps() {
     expect 2 "$1" "${@:2}"
 }
@@ -78,7 +78,8 @@ fits --output hard.csv
 keeps 'is read by this command' study fit times.csv --output times.csv
 keeps 'is read by this command' study fit times.csv --html times.csv
 keeps 'is read by this command' import run.json --output ./run.json
-keeps 'is read by this command' validate --serving measured.csv --no-papers --html measured.csv
+printf 'id,backend,model,system,precision,isl,osl,batch_size,tp,tpot_ms\na,vllm,Qwen/Qwen3-32B,h100_sxm,bf16,2000,500,1,2,14.2\n' >rows.csv
+keeps 'is read by this command' validate --serving rows.csv --no-papers --html rows.csv
 keeps 'is read by this command' estimate "$SOURCE/examples/estimate-mamba2-2.7b.json" --output "$SOURCE/examples/estimate-mamba2-2.7b.json"
 keeps 'is read by this command' recommend starter.json --output starter.json
 keeps 'is read by this command' report starter.json --output "$SOURCE/models/llama-3.1-8b.json"
@@ -96,7 +97,7 @@ keeps 'a query only reads this store' results query "attach 'copied.db' as other
 keeps 'a query only reads this store' results query "delete from runs" --store kept.db
 expect 0 '1' results query "select count(*) from runs" --store kept.db
 [ ! -e copied.db ] || fail "a query wrote a file"
-rm -rf before kept.db* measured.csv link.csv hard.csv starter.json times.csv target.json run.json
+rm -rf before kept.db* rows.csv measured.csv link.csv hard.csv starter.json times.csv target.json run.json
 
 # What a killed command has left goes when its file is written again; what another one is writing stays.
 : >.again.txt.1-0.tmp && touch -d '2 hours ago' .again.txt.1-0.tmp
