@@ -1,6 +1,5 @@
 #include "reports/recommend/engines_output.h"
 
-#include <sstream>
 
 #include <fmt/format.h>
 
