@@ -247,7 +247,7 @@ void check_modules(json::Reader& at, const sim::Drafter& drafter, const DrafterU
     const auto* layer = std::get_if<sim::OneLayerDrafter>(&drafter);
     const bool needs_module = layer != nullptr && layer->kind == sim::OneLayerKind::mtp && !layer->reads_target_cache;
     if (needs_module && use.target != nullptr && use.target->mtp_layers == 0) {
-        at.problem(drafter_keys::kind,
+        at.problem({},
                    fmt::format("is mtp, but the checkpoint of {} has no module for multi-token prediction; a head of one layer "
                                "that is trained for it is eagle or eagle3",
                                use.target->name));

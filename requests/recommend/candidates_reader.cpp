@@ -31,7 +31,11 @@ void add(std::vector<KnownChoice> known, Candidates& candidates) {
 void add_known(Candidates& candidates, const DrafterUse& use, Descriptions& descriptions) {
     candidates.named = false;
     if (!use.target->name.empty()) {  // else the target is the problem
+        const std::size_t before = candidates.drafters.size();
         add(choices_of(known_drafters(*use.target, descriptions), use.traffic, descriptions), candidates);
+        for (std::size_t i = before; i < candidates.drafters.size(); ++i) {
+            candidates.drafters[i].named = false;
+        }
     }
 }
 
@@ -53,7 +57,8 @@ void add_kind(const std::string& kind, json::Reader& root, Candidates& candidate
 bool leaves_stack(const json::Reader& root) {
     const auto platforms = root.raw().value(std::string(workload_keys::platforms), nlohmann::ordered_json::array());
     const auto leaves = [](const nlohmann::ordered_json& platform) {
-        return platform.is_string() || (platform.is_object() && !platform.contains(std::string(platform_keys::stack)));
+        return platform.is_string() || (platform.is_object() && !platform.contains(std::string(platform_keys::stack)) &&
+                                        !platform.contains(std::string(platform_keys::engine)));
     };
     return platforms.is_array() ? std::any_of(platforms.begin(), platforms.end(), leaves) : leaves(platforms);
 }
@@ -115,7 +120,7 @@ std::vector<std::string> notes_on(const Candidates& candidates, const json::Read
     if (leaves_stack(root)) {
         notes.emplace_back(
             "no engine is named, so GPUs run CUDA graphs without an engine's own time between steps (stack cuda-graph); "
-            "--stack vllm, sglang, tensorrt-llm or llama.cpp adds it");
+            "--engine vllm, sglang, tensorrt-llm or llama.cpp adds it and prints its flags");
     }
     return notes;
 }

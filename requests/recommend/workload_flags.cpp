@@ -52,7 +52,8 @@ std::vector<FlagJson> without_stacks_of_others(std::vector<FlagJson> platforms, 
     for (FlagJson& platform : platforms) {
         const FlagJson stack = platform.is_object() ? platform.value("stack", FlagJson()) : FlagJson();
         const std::string name = stack.is_string() ? stack.get<std::string>() : "";
-        if (!name.empty() && !looks_like_path(name) && hardware::stack_version(name).engine != engine) {
+        const bool newest = name == engine;  // what the engine picks anyway
+        if (!name.empty() && !looks_like_path(name) && (newest || hardware::stack_version(name).engine != engine)) {
             platform.erase("stack");
         }
         if (std::find(all.begin(), all.end(), platform) == all.end()) {
