@@ -81,7 +81,7 @@ TEST_CASE("console reports of SGLang and TensorRT-LLM") {
 
 TEST_CASE("a prefix of a launcher changes nothing") {
     for (const char* name : {"sglang_log.txt", "llama_cpp_log.txt", "vllm_log_new.txt", "vllm_bench_console.txt"}) {
-        const runs::MeasuredRun plain = imported(name);
+        const runs::MeasuredRun plain = read(prefixed(name, ""));
         for (const char* prefix : {"[0] ", "[40123] ", "[1,3]<stdout>:", "[pod/engine-0/server] ", "engine-1  | ", "> ",
                                    "Mar 02 11:00:01 host engine[77]: ", "2026-03-02T11:00:01.123456789Z ", "\x1b[36m"}) {
             INFO(name << " after " << prefix);
