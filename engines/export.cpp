@@ -200,7 +200,7 @@ std::string conditional_rates(const ExportInput& input) {
     std::vector<std::string> rates;
     for (int i = 1; i <= input.best.draft_tokens; ++i) {
         const double before = i > 1 ? chain.position(i - 1) : 1.0;
-        rates.push_back(text::short_text(before > 0.0 ? std::min(1.0, chain.position(i) / before) : 0.0));
+        rates.push_back(fmt::format("{:.4g}", before > 0.0 ? std::min(1.0, chain.position(i) / before) : 0.0));
     }
     return fmt::format("[{}]", fmt::join(rates, ", "));
 }
