@@ -114,15 +114,16 @@ TEST_CASE("AISimulate gets rates of look-ups, the mean of MTP, and other drafter
     // docs/replay/engine/speculation.md and docs/agentx-mtp.md of ai-dynamo/aisimulate: one conditional rate for each draft of
     // "ngram", expected_accepted_tokens of "mtp" without the base token, engine.nextn for the rest; 1 to 5 draft tokens.
     Case example;
-    CHECK(example.text(ExportKind::aisimulate) == "engine:\n  nextn: 3\n  nextn_accepted: 1.5\n");
+    CHECK(example.text(ExportKind::aisimulate) == "engine:\n  nextn: 3\n  nextn_accepted: 1.50\n");
     sim::RoundSetup& setup = example.recommendation.variants[0].setup;
     setup.drafter = sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp};
     CHECK(example.text(ExportKind::aisimulate) ==
-          "engine:\n  speculation:\n    kind: mtp\n    num_speculative_tokens: 3\n    expected_accepted_tokens: 1.5\n");
+          "engine:\n  speculation:\n    kind: mtp\n    num_speculative_tokens: 3\n    expected_accepted_tokens: 1.50\n");
     setup.drafter = sim::NgramDrafter{};
     setup.acceptance = sim::Acceptance::per_position({0.8, 0.48, 0.192});
     CHECK(example.text(ExportKind::aisimulate) ==
-          "engine:\n  speculation:\n    kind: ngram\n    num_speculative_tokens: 3\n    acceptance_rates: [0.8, 0.6, 0.4]\n");
+          "engine:\n  speculation:\n    kind: ngram\n    num_speculative_tokens: 3\n    acceptance_rates: [0.800, 0.600, "
+          "0.400]\n");
     example.recommendation.candidates[0].speculation = example.recommendation.candidates[0].draft_tokens = 6;
     CHECK_THROWS_WITH(example.text(ExportKind::aisimulate), Catch::Contains("AISimulate takes 1 to 5"));
 }
