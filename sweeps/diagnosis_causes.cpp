@@ -13,9 +13,9 @@ namespace diagnosis {
 std::string ms(Seconds time) { return text_of(time); }
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 std::string at(const runs::RunCell& cell) {
-    return fmt::format("batch {:g}{}{}", cell.batch,
-                       cell.draft_tokens > 0 ? fmt::format(", {} draft tokens", cell.draft_tokens) : "",
-                       cell.context > 0.0 ? fmt::format(", context {:.0f}", cell.context) : "");
+    std::string place = cell.batch > 0.0 ? fmt::format("batch {:g}", cell.batch) : "an unknown batch";
+    place += cell.draft_tokens > 0 ? fmt::format(", {} draft tokens", cell.draft_tokens) : "";
+    return place + (cell.context > 0.0 ? fmt::format(", context {:.0f}", cell.context) : "");
 }
 
 double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row) {

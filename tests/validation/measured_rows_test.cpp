@@ -286,8 +286,7 @@ TEST_CASE("one bad row never stops a file") {
                              object(R"(, "speedup": 1.1, "n_gpus": 0, "batch_or_concurrency": 1, "draft_tokens": 3)") + ", " +
                              object(R"(, "speedup": 1.1, "suspect": true, "batch_or_concurrency": 1, "draft_tokens": 3)") +
                              ", " + object(R"(, "speedup": 1.1, "suspect": false, "input_len": 32000)") + "]";
-    std::string bare = rows;
-    const std::vector<SpeculationRow> read = requests::read_speculation_rows(written("rows.json", bare), notes);
+    const std::vector<SpeculationRow> read = requests::read_speculation_rows(written("rows.json", rows), notes);
     REQUIRE(read.size() == 4);
     CHECK(read[1].place.number == 4);
     CHECK(read[1].ranks.devices == 1.0);  // a run on the host's cores
