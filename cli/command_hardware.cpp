@@ -18,6 +18,7 @@
 #include "reports/fpga/fpga_catalogue.h"
 #include "reports/provenance_output.h"
 #include "requests/descriptions.h"
+#include "requests/file_kind.h"
 #include "text/table.h"
 #include "text/wording.h"
 
@@ -134,6 +135,7 @@ std::string list_of_file(const std::string& path, const std::filesystem::path& c
     if (root.has("verify_walk")) {
         return "attention_kernels";
     }
+    requests::refuse_other_kinds(root.raw(), path, {requests::FileKind::device, requests::FileKind::board});
     const hardware::HardwareKind kind = hardware::hardware_kind_of(catalogue, path);
     return kind == hardware::HardwareKind::design ? "designs" : kind == hardware::HardwareKind::board ? "boards" : "devices";
 }
@@ -165,9 +167,8 @@ void describe(const HardwareFlags& flags) {
         all.insert(all.end(), names.begin(), names.end());
     });
     if (list.empty()) {
-        const std::string hint = text::did_you_mean_name(flags.name, all);
         throw text::InputError({fmt::format("there is no device, software stack or kernel of experts \"{}\"{}", flags.name,
-                                            hint.empty() ? "; known are " + text::listed(all, "and") : hint)});
+                                            text::other_names(flags.name, all, "treeline hardware"))});
     }
 }
 

@@ -9,6 +9,9 @@
 #include "models/catalogue.h"
 #include "reports/catalogue/models_output.h"
 #include "reports/json_rows.h"
+#include "requests/file_kind.h"
+#include "requests/known_drafters.h"
+#include "requests/setup_reader.h"
 
 namespace treeline::cli {
 namespace {
@@ -18,7 +21,42 @@ using Json = nlohmann::ordered_json;
 struct ModelsFlags {
     CommonFlags common;
     std::string name;
+    bool drafters = false;
 };
+
+/// As the longest chain that was measured accepts over all kinds of requests.
+reports::DrafterRow row_of(const requests::PublishedDrafter& drafter, requests::Descriptions& descriptions) {
+    const sim::Acceptance chain = requests::published_choice(drafter, {}, descriptions).acceptance.chain;
+    const int longest = chain.measured_positions();
+    return {drafter.name, drafter.target, longest, chain.accept_length(longest), requests::categories_of(drafter)};
+}
+
+std::vector<reports::DrafterRow> rows_of(const sim::Model& target, const requests::Catalogue& catalogue) {
+    requests::Descriptions descriptions(catalogue, {});
+    std::vector<reports::DrafterRow> rows;
+    for (const requests::KnownDrafter& known : requests::known_drafters(target, descriptions)) {
+        rows.push_back(row_of(known.drafter, descriptions));
+    }
+    return rows;
+}
+
+void list_drafters(const ModelsFlags& flags) {
+    requests::Descriptions descriptions(flags.common.find(), {});
+    std::vector<reports::DrafterRow> rows;
+    for (const requests::PublishedDrafter& drafter : descriptions.published_drafters()) {
+        rows.push_back(row_of(drafter, descriptions));
+    }
+    const Json json = reports::drafters_json(rows);
+    switch (flags.common.chosen_format()) {
+        case Format::table:
+            return flags.common.deliver(reports::drafters_table(rows));
+        case Format::json:
+            return flags.common.deliver(Json{{"format", "treeline-drafters"}, {"version", 1}, {"drafters", json}}.dump(2) +
+                                        "\n");
+        case Format::csv:
+            return flags.common.deliver(reports::csv_of(json));
+    }
+}
 
 void list_models(const ModelsFlags& flags) {
     const requests::Catalogue catalogue = flags.common.find();
@@ -40,13 +78,20 @@ void list_models(const ModelsFlags& flags) {
 
 void describe_model(const ModelsFlags& flags) {
     const requests::Catalogue catalogue = flags.common.find();
+    if (requests::looks_like_path(flags.name)) {
+        const std::string other =
+            requests::other_kind_of_file(flags.name, {requests::FileKind::model, requests::FileKind::hugging_face});
+        if (!other.empty()) {
+            throw text::InputError({flags.name + ": " + other});
+        }
+    }
     json::Described<sim::Model> described = models::load_model(catalogue.models, flags.name);
     described.provenance = requests::with_known_names(std::move(described.provenance), catalogue);
     switch (flags.common.chosen_format()) {
         case Format::table:
-            return flags.common.deliver(reports::model_table(described));
+            return flags.common.deliver(reports::model_table(described, rows_of(described.value, catalogue)));
         case Format::json:
-            return flags.common.deliver(reports::model_json(described).dump(2) + "\n");
+            return flags.common.deliver(reports::model_json(described, rows_of(described.value, catalogue)).dump(2) + "\n");
         case Format::csv:
             return flags.common.deliver(reports::csv_of(Json::array({reports::model_summary_json(described.value)})));
     }
@@ -57,12 +102,13 @@ void describe_model(const ModelsFlags& flags) {
 Run add_models(CLI::App& app) {
     auto flags = std::make_shared<ModelsFlags>();
     app.add_option("NAME", flags->name, "Catalogue name, description, or Hugging Face config.json (default: list all)");
+    app.add_flag("--drafters", flags->drafters, "List the published drafters of all models instead");
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n  treeline models\n  treeline models llama-3-70b\n  treeline models path/to/config.json --format json");
     return [flags] {
         static_cast<void>(flags->common.chosen_format());
-        flags->name.empty() ? list_models(*flags) : describe_model(*flags);
+        flags->drafters ? list_drafters(*flags) : flags->name.empty() ? list_models(*flags) : describe_model(*flags);
     };
 }
 

@@ -9,6 +9,8 @@
 #include "json/wording.h"
 #include "requests/fpga/fpga_run_reader.h"
 #include "text/output_file.h"
+#include "text/plain_text.h"
+#include "text/table.h"
 
 namespace treeline::cli {
 
@@ -20,7 +22,14 @@ Format CommonFlags::chosen_format() const {
                                         text::did_you_mean(format, names_of<Format>()))});
 }
 
-void CommonFlags::deliver(const std::string& text) const { text::write_file(output, text); }
+void CommonFlags::deliver(const std::string& text) const {
+    const bool guarded = spreadsheet && format == name_of(Format::csv);
+    write_answer(output, guarded ? text::for_spreadsheet(text) : text, format == name_of(Format::table));
+}
+
+void write_answer(const std::string& output, const std::string& text, bool for_people) {
+    text::write_file(output, for_people ? text::without_controls(text) : text);
+}
 
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags) {
     app.add_option("--catalogue", flags.catalogue,
@@ -44,6 +53,8 @@ void add_change_flags(CLI::App& app, requests::FpgaFlags& flags) {
 void add_common_flags(CLI::App& app, CommonFlags& flags) {
     app.add_option("--format", flags.format, "table, json or csv")->type_name("FORMAT")->capture_default_str();
     app.add_option("--output", flags.output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
+    app.add_flag("--spreadsheet", flags.spreadsheet,
+                 "In CSV, put an apostrophe before texts that a spreadsheet would run as a formula");
     add_catalogue_flag(app, flags);
 }
 

@@ -27,6 +27,7 @@ struct CommonFlags {
     std::string catalogue;  ///< --catalogue, empty if not given
     std::string format = "table";
     std::string output = "-";
+    bool spreadsheet = false;  ///< --spreadsheet
 
     /// Throws InputError, as do the other two.
     [[nodiscard]] Format chosen_format() const;
@@ -34,6 +35,9 @@ struct CommonFlags {
     /// Writes a result to where --output says.
     void deliver(const std::string& text) const;
 };
+
+/// Writes a file or, for "-", standard output. What people read gets no control characters: names and titles may hold some.
+void write_answer(const std::string& output, const std::string& text, bool for_people);
 
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags);
 /// Declares the flags of a table; `texts`, which must outlive the app, receives what is given.

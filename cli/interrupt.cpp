@@ -2,25 +2,41 @@
 
 #include <csignal>
 
+#include "text/output_file.h"
+
 namespace treeline::cli {
 namespace {
 
+volatile std::sig_atomic_t guarded = 0;
 volatile std::sig_atomic_t received = 0;
 
-void remember(int signal) { received = signal; }
+/// Long work stops where it can; anything else, and whoever is asked twice, ends here.
+void on_signal(int signal) {
+    if (guarded != 0 && received == 0) {
+        received = signal;
+        return;
+    }
+    text::remove_temporary_files();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
-    received = 0;
-    std::signal(SIGINT, remember);
-    std::signal(SIGTERM, remember);
+void handle_interrupts() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        if (std::signal(signal, on_signal) == SIG_IGN) {
+            std::signal(signal, SIG_IGN);  // nohup, or a shell's background
+        }
+    }
 }
 
-InterruptGuard::~InterruptGuard() {
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
+InterruptGuard::InterruptGuard() {
+    received = 0;
+    guarded = 1;
 }
+
+InterruptGuard::~InterruptGuard() { guarded = 0; }
 
 void InterruptGuard::check() {
     if (received != 0) {

@@ -3,18 +3,19 @@
 
 namespace treeline::cli {
 
-/// SIGINT or SIGTERM arrived. The program ends by the same signal once everything is cleaned up.
+/// SIGINT, SIGTERM, SIGHUP or SIGQUIT arrived. The program ends by the same signal once everything is cleaned up.
 struct Interrupted {
     int signal;
     const char* what_is_left = "nothing was written";
 };
 
-/// While one of these lives, the two signals are remembered instead of ending the program. Work calls check() at points where
-/// it can stop.
+/// From now on these signals remove half-written files before they end the program. Those that are ignored stay so.
+void handle_interrupts();
+
+/// While one of these lives, the first such signal is remembered instead. Work calls check() at points where it can stop.
 class InterruptGuard {
 public:
     InterruptGuard();
-    /// Restores the signals' default handling.
     ~InterruptGuard();
     InterruptGuard(const InterruptGuard&) = delete;
     InterruptGuard& operator=(const InterruptGuard&) = delete;

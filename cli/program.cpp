@@ -4,16 +4,22 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <optional>
+#include <stdexcept>
+#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/file_roles.h"
 #include "text/output_file.h"
+#include "text/plain_text.h"
 
 namespace treeline::cli {
 
@@ -76,13 +82,28 @@ constexpr const char* further_help =
     "                    --concurrency 16 --prompt 2000 --output-tokens 500\n\n"
     "`treeline COMMAND --help` explains a command.";
 
+constexpr std::ptrdiff_t most_errors = 50;
+constexpr std::size_t longest_error = 2000;
+
+/// One line for each sentence, up to what people read.
 void print_error(const std::string& sentences) {
-    std::size_t start = 0;
-    while (start <= sentences.size()) {
-        const std::size_t end = std::min(sentences.find('\n', start), sentences.size());
-        static_cast<void>(std::fprintf(stderr, "treeline: %s\n", sentences.substr(start, end - start).c_str()));
-        start = end + 1;
+    std::string_view rest = sentences;
+    for (std::ptrdiff_t printed = 0; printed < most_errors; ++printed) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string sentence = text::without_controls(text::shortened(std::string(rest.substr(0, end)), longest_error));
+        static_cast<void>(std::fprintf(stderr, "treeline: %s\n", sentence.c_str()));
+        if (end == rest.size()) {
+            return;
+        }
+        rest.remove_prefix(end + 1);
     }
+    static_cast<void>(
+        std::fprintf(stderr, "treeline: there are %td more such problems\n", 1 + std::count(rest.begin(), rest.end(), '\n')));
+}
+
+std::string_view what_is_left(const Interrupted& interrupted) {
+    return text::bytes_on_standard_output() > 0 ? "what standard output has received is not complete"
+                                                : interrupted.what_is_left;
 }
 
 std::vector<std::string> long_flags(const CLI::App& app) {
@@ -223,12 +244,21 @@ void parse_and_run(const std::vector<std::string>& words) {
     }
 }
 
+/// An exception that no sentence was written for.
+int report_fault(const std::exception& error) {
+    print_error(
+        fmt::format("this is a fault of Treeline rather than of its input ({}); please report the command", error.what()));
+    return exit_failure;
+}
+
 }  // namespace
 
 int run_program(int argc, const char* const* argv) noexcept {
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));  // a reader that leaves early is told apart by EPIPE: OutputClosed
     static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));  // a file above the limit on its size is a failed write
+    handle_interrupts();
     try {
+        const text::InputRecord inputs;
         parse_and_run(with_present_names({argv, argv + argc}));
         return exit_success;
     } catch (const Finished& finished) {
@@ -239,11 +269,28 @@ int run_program(int argc, const char* const* argv) noexcept {
     } catch (const text::OutputClosed&) {
         return exit_success;
     } catch (const Interrupted& interrupted) {
-        print_error(std::string("interrupted; ") + interrupted.what_is_left);
+        print_error(fmt::format("interrupted; {}", what_is_left(interrupted)));
+        static_cast<void>(std::signal(interrupted.signal, SIG_DFL));
         return std::raise(interrupted.signal);
     } catch (const std::bad_alloc&) {
+        static_cast<void>(std::fputs("treeline: there is not enough memory for this\n", stderr));  // which allocates nothing
+        return exit_failure;
+    } catch (const std::length_error&) {
         print_error("there is not enough memory for this");
         return exit_failure;
+    } catch (const nlohmann::json::exception& error) {
+        constexpr int not_utf8 = 316;  // https://json.nlohmann.me/home/exceptions/#jsonexceptiontype_error316
+        if (error.id != not_utf8) {
+            return report_fault(error);
+        }
+        print_error("a name or text of the input is not UTF-8, so that the answer cannot be written as JSON");
+        return exit_bad_input;
+    } catch (const std::out_of_range& error) {
+        return report_fault(error);
+    } catch (const std::bad_variant_access& error) {
+        return report_fault(error);
+    } catch (const std::bad_optional_access& error) {
+        return report_fault(error);
     } catch (const std::exception& error) {
         print_error(error.what());
         return exit_failure;

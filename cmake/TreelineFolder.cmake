@@ -20,7 +20,11 @@ function(treeline_compile_options target)
     # and what nobody does (casts down a hierarchy: vptr): a third of the time to compile.
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize=null,object-size,alignment,vptr
       -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  endif()
+  if(TREELINE_FUZZ)
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
 endfunction()
 
@@ -58,6 +62,9 @@ function(treeline_folder name)
   endforeach()
   target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
   treeline_compile_options(${target})
+  if(name IN_LIST TREELINE_READING_FOLDERS)
+    treeline_harden(${target})
+  endif()
   if(TREELINE_SANITIZE AND name IN_LIST TREELINE_COMPUTING_FOLDERS)
     # GCC then takes members of an empty std::optional for uninitialised.
     target_compile_options(${target} PRIVATE -O1 -Wno-maybe-uninitialized)

@@ -116,6 +116,11 @@ struct DecodeResult {
 /// Every reason why this cannot run, as sentences: blocks, policies or verifications without kernels, impossible sizes.
 std::vector<std::string> problems_of(const DecodeSetup& setup);
 
+/// Bytes of its weights and of the caches of full attention: what it allocates at least.
+double least_bytes(const DecodeSetup& setup);
+/// Why the device's free memory does not hold that, as a sentence; empty where it may, or where the system does not say.
+std::string memory_problem(const DecodeSetup& setup);
+
 /// The same setup without speculation: the yardstick.
 DecodeSetup plain(DecodeSetup setup);
 

@@ -12,8 +12,9 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     } else {
         names.target = target.repository;
     }
-    if (const std::string& precision = variant.labels.precision; !precision.empty() && precision != "as published") {
-        names.remarks.push_back(fmt::format("priced as {}: load a checkpoint that is stored so", precision));
+    const sim::Precision &priced = variant.setup.precision, &published = target.precision;
+    if (priced.weights.format != published.weights.format || priced.experts.format != published.experts.format) {
+        names.remarks.push_back(fmt::format("priced as {}: load a checkpoint that is stored so", variant.labels.precision));
     }
     const auto* model = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
     const std::string& drafter = variant.checkpoint.empty() && model != nullptr ? model->model.repository : variant.checkpoint;

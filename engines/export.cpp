@@ -215,7 +215,7 @@ Exported for_aisimulate(const ExportInput& input) {
                          "recommend among those with --draft-tokens 1-{}",
                          drafts, most_of_aisimulate, most_of_aisimulate)});
     }
-    const std::string accepted = text::short_text(input.best.accept_length - 1.0);
+    const std::string accepted = fmt::format("{:.4g}", input.best.accept_length - 1.0);
     if (kind == DrafterKind::ngram) {
         return {
             fmt::format("engine:\n  speculation:\n    kind: ngram\n    num_speculative_tokens: {}\n    acceptance_rates: {}\n",

@@ -17,7 +17,8 @@ enum class FindingKind {
     ignored,        ///< silently accepted, without effect
     contradiction,  ///< keys that exclude each other or together break a rule
     value,          ///< a value out of its range
-    missing         ///< something that the other keys require
+    missing,        ///< something that the other keys require
+    downgrade       ///< starts, but rounds run another, slower way than one would expect
 };
 constexpr auto names_in(FindingKind) {
     using enum FindingKind;
@@ -26,7 +27,8 @@ constexpr auto names_in(FindingKind) {
                                     {ignored, "ignored"},
                                     {contradiction, "contradiction"},
                                     {value, "value"},
-                                    {missing, "missing"}});
+                                    {missing, "missing"},
+                                    {downgrade, "downgrade"}});
 }
 
 struct LintFinding {

@@ -4,64 +4,17 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include "engines/lint_sglang_costs.h"
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
-#include "text/parse_number.h"
+#include "json/yaml.h"
 
 namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// A plain scalar by YAML's core schema: numbers, booleans, null, else text.
-Json scalar_of(const YAML::Node& node) {
-    const std::string& text = node.Scalar();
-    if (node.Tag() == "!") {  // quoted
-        return text;
-    }
-    if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
-        return nullptr;
-    }
-    if (text == "true" || text == "True" || text == "TRUE" || text == "false" || text == "False" || text == "FALSE") {
-        return std::tolower(static_cast<unsigned char>(text.front())) == 't';
-    }
-    if (const auto whole_number = text::parse_number<long long>(text)) {
-        return *whole_number;
-    }
-    if (const auto number = text::parse_number(text)) {
-        return *number;
-    }
-    return text;
-}
-
-Json tree_of(const YAML::Node& node, std::vector<std::string>& repeated, std::size_t depth) {
-    if (depth > json::deepest_nesting) {
-        throw text::InputError({fmt::format("the YAML nests deeper than {} levels", json::deepest_nesting)});
-    }
-    if (node.IsMap()) {
-        Json object = Json::object();
-        for (const auto& member : node) {
-            const std::string key = member.first.IsScalar() ? member.first.Scalar() : "?";
-            if (object.contains(key)) {
-                repeated.push_back(key);
-            }
-            object[key] = tree_of(member.second, repeated, depth + 1);
-        }
-        return object;
-    }
-    if (node.IsSequence()) {
-        Json array = Json::array();
-        for (const auto& element : node) {
-            array.push_back(tree_of(element, repeated, depth + 1));
-        }
-        return array;
-    }
-    return node.IsScalar() ? scalar_of(node) : Json();
-}
 
 bool is_any_of(const std::string& word, std::initializer_list<std::string_view> prefixes) {
     return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
@@ -169,12 +122,12 @@ Json parse_json(const std::string& text, const std::string& name, std::vector<st
 }
 
 Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
-    try {
-        return tree_of(YAML::Load(text), repeated, 0);
-    } catch (const YAML::Exception& error) {
-        throw text::InputError({fmt::format("the text is not YAML: line {}, column {}: {}", error.mark.line + 1,
-                                            error.mark.column + 1, error.msg)});
+    json::ParsedYaml parsed = json::parse_yaml(text);
+    if (!parsed.failure.empty()) {
+        throw text::InputError({"the text " + parsed.failure});
     }
+    repeated.insert(repeated.end(), parsed.repeated_keys.begin(), parsed.repeated_keys.end());
+    return std::move(parsed.tree);
 }
 
 LintInput read_lint_input(const std::string& whole_text) {

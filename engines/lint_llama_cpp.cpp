@@ -117,10 +117,47 @@ void check_values(const Flags& flags, Findings& findings) {
     }
 }
 
+/// Flags that only the fork ik_llama.cpp has (its common/common.cpp).
+const std::vector<std::string_view> fork_flags = {"-fmoe",
+                                                  "--fused-moe",
+                                                  "-rtr",
+                                                  "--run-time-repack",
+                                                  "-amb",
+                                                  "-ser",
+                                                  "--attention-max-batch",
+                                                  "-mla",
+                                                  "--smart-expert-reduction",
+                                                  "-khad",
+                                                  "-muge",
+                                                  "--merge-up-gate-experts",
+                                                  "-smgs",
+                                                  "--mla-use",
+                                                  "-mqkv"};
+
+/// Whether the command line is of that fork, whose flags of speculation are those of older versions.
+bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) {
+    const bool by_path = std::any_of(input.command.words.begin(), input.command.words.end(), [](const std::string& word) {
+        return word.find("ik_llama") != std::string::npos || word.find("ik-llama") != std::string::npos;
+    });
+    const Flag* flag = flags.find(fork_flags);
+    if (by_path || flag != nullptr) {
+        findings.add(Kind::unknown, by_path ? "ik_llama.cpp" : flag->name,
+                     by_path
+                         ? "is a fork with flags of its own, which are not checked: it has --draft-max, --draft-min and "
+                           "--draft-p-min where llama.cpp has --spec-draft-n-max, --spec-draft-n-min and --spec-draft-p-min"
+                         : "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of that fork are "
+                           "not checked");
+    }
+    return by_path || flag != nullptr;
+}
+
 }  // namespace
 
 void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& findings) {
     const Flags flags(input.command.words);
+    if (check_fork(input, flags, findings)) {
+        return;
+    }
     check_names(flags, engine, findings);
     const bool typed = flags.has({"--spec-type", "--spec-default"});
     const std::set<std::string> types = types_of(flags, engine, findings);

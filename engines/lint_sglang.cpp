@@ -136,11 +136,42 @@ void check_deployment(const LintInput& input, const Flags& flags, const Engine& 
                      engine.version == "0.5.23" ? "above 1 is rejected with speculation unless SGLANG_ENABLE_PP_SPEC=1 is set"
                                                 : "above 1 is rejected with speculation");
     }
+    if (flags.has({"--disable-cuda-graph"})) {
+        findings.add(Kind::downgrade, "--disable-cuda-graph",
+                     "launches every kernel of drafter and verification one by one, which costs rounds more than plain steps; "
+                     "leave it out");
+    }
     if (flags.has({"--enable-mixed-chunk"})) {
         findings.add(Kind::ignored, "--enable-mixed-chunk", "is disabled by speculation");
     }
     if (flags.has({"--enable-dp-attention"}) && is_one_of(algorithm, {"NGRAM", "STANDALONE", "DFLASH"})) {
         findings.add(Kind::contradiction, "--enable-dp-attention", fmt::format("is rejected with {}", algorithm));
+    }
+}
+
+/// Drafts that replay and multi-layer drafters cannot take; the first fails at the first round (pull request 37061), the second
+/// at the start (issue 36536).
+void check_chains(const Flags& flags, const std::string& algorithm, Findings& findings) {
+    const auto top_k = flags.number({top_k_flag});
+    if (flags.has({"--enable-linear-replayssm-spec"}) && (algorithm == "NGRAM" || top_k.value_or(1) > 1)) {
+        findings.add(Kind::contradiction, "--enable-linear-replayssm-spec",
+                     algorithm == "NGRAM"
+                         ? "replays chains only, and NGRAM drafts trees: the first round ends in an assertion; "
+                           "leave it out, or draft with EAGLE at top-k 1"
+                         : fmt::format("replays chains only; set {} 1", top_k_flag));
+    }
+    const auto steps = flags.number({steps_flag}), tokens = flags.number({tokens_flag});
+    if (flags.has({"--enable-multi-layer-eagle"}) && drafts_in_steps(algorithm)) {
+        if (!steps && !tokens) {
+            findings.add(
+                Kind::missing, steps_flag,
+                fmt::format("is needed with --enable-multi-layer-eagle: SGLang's own choice for some models is a tree, on "
+                            "which it fails; give {} 3 {} 1 {} 4",
+                            steps_flag, top_k_flag, tokens_flag));
+        } else if (steps && tokens && *tokens != *steps + 1) {
+            findings.add(Kind::contradiction, tokens_flag,
+                         fmt::format("must be steps + 1 = {} with --enable-multi-layer-eagle", *steps + 1));
+        }
     }
 }
 
@@ -219,6 +250,7 @@ void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& r
     check_triple(flags, algorithm, findings);
     check_flags_of_algorithms(flags, algorithm, findings);
     check_deployment(input, flags, engine, algorithm, findings);
+    check_chains(flags, algorithm, findings);
     check_adaptive(input, flags, engine, algorithm, read_file, findings);
 }
 

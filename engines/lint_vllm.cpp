@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include "engines/lint_input.h"
+#include "engines/lint_vllm_deployment.h"
 #include "engines/lint_vllm_schedule.h"
+#include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
 
@@ -65,10 +67,19 @@ void check_model(const Json& config, const std::string& method, Findings& findin
     }
 }
 
-void check_length(const Json& config, const std::string& method, Findings& findings) {
+/// Where it is absent vLLM takes `n_predict` of the drafter's configuration, which only Medusa and MLP speculators have for
+/// sure.
+void check_length(const Json& config, const std::string& method, const Engine& engine, Findings& findings) {
     if (!config.contains(length_key)) {
-        if (is_one_of(method, {"ngram", "ngram_gpu", "draft_model", "custom_class"})) {
-            findings.add(Kind::missing, length_key, fmt::format("is needed by method {}", method));
+        if (is_one_of(method, {"ngram", "ngram_gpu", "draft_model", "custom_class", "eagle", "eagle3", "dflash"})) {
+            findings.add(Kind::missing, length_key,
+                         fmt::format("is needed by method {}: give the tokens to draft, as in \"{}\": 3", method, length_key));
+        } else if (method == "mtp" && engine.version != "0.33") {
+            findings.add(
+                Kind::missing, length_key,
+                fmt::format("is needed by method mtp: without it versions up to 0.28 end in a TypeError (issue 55323); "
+                            "give the tokens to draft, as in \"{}\": 1",
+                            length_key));
         }
         return;
     }
@@ -196,11 +207,13 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
             throw text::InputError({"--speculative-config: must hold an object in braces"});
         }
     }
-    const std::string dotted = "--speculative-config.";
-    for (const Flag& flag : flags.all()) {
-        if (flag.name.starts_with(dotted) && flag.value) {
-            const Json value = Json::parse(*flag.value, nullptr, false);
-            config[flag.name.substr(dotted.size())] = value.is_discarded() ? Json(*flag.value) : value;
+    for (const std::string dotted : {"--speculative-config.", "-sc."}) {
+        for (const Flag& flag : flags.all()) {
+            if (flag.name.starts_with(dotted) && flag.value) {
+                std::string key = flag.name.substr(dotted.size());
+                std::replace(key.begin(), key.end(), '-', '_');
+                config[key] = json::parse_foreign<Json>(*flag.value).value_or(Json(*flag.value));
+            }
         }
     }
     for (const char* gone : {"--speculative-model", "--num-speculative-tokens", "--speculative-draft-tensor-parallel-size",
@@ -217,10 +230,11 @@ void check_config(const Json& config, const Engine& engine, const VllmDeployment
     check_keys(config, engine, findings);
     const std::string method = check_method(config, engine, findings);
     check_model(config, method, findings);
-    check_length(config, method, findings);
+    check_length(config, method, engine, findings);
     check_lookup(config, method, findings);
     check_keys_of_methods(config, method, findings);
     check_synthetic(config, engine, findings);
+    check_vllm_deployment(config, method, deployment, engine, findings);
     if (engine.takes(schedule_key) && config.contains(schedule_key) && !config[schedule_key].is_null()) {
         check_vllm_schedule(config, deployment, findings);
     }
@@ -235,8 +249,7 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
     if (input.form == LintForm::command) {
         const Flags flags(input.command.words);
         config = config_of_command(flags, repeated, findings);
-        deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
-        deployment.model_runner_v2 = input.command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
+        deployment = vllm_deployment_of(input.command, flags);
         if (config.empty()) {
             findings.add(Kind::missing, "--speculative-config", "is missing, so nothing is drafted");
             return;
@@ -244,8 +257,7 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
     }
     for (const char* key : {"speculative_config", "speculative-config"}) {
         if (config.contains(key) && config[key].is_object()) {
-            deployment.data_parallel =
-                whole(config, "data_parallel_size").value_or(whole(config, "data-parallel-size").value_or(1));
+            deployment = vllm_deployment_of(config);
             config = Json(config[key]);
         }
     }

@@ -39,18 +39,16 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
     if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
         return name_or_path;
     }
-    std::string known;
     for (const fs::path& file : catalogue_files(catalogue, folders)) {
         if (file.stem() == name_or_path) {
             return file;
         }
-        known += (known.empty() ? "" : ", ") + file.stem().string();
     }
     std::vector<std::string> names = catalogue_names(catalogue, folders);
     names.insert(names.end(), also.begin(), also.end());
-    const std::string hint = text::did_you_mean_name(name_or_path, names);
-    throw text::InputError({"there is no " + what + " \"" + name_or_path + "\"" + (hint.empty() ? "." : hint) +
-                            " Known: " + known + ". A path to a description (.json) also works."});
+    throw text::InputError({"there is no " + what + " \"" + name_or_path + "\"" +
+                            text::other_names(name_or_path, names, "treeline hardware") +
+                            "; a path to a description (.json) also works"});
 }
 
 }  // namespace treeline::hardware

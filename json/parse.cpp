@@ -116,7 +116,7 @@ private:
 
     bool open(Json container) {
         if (levels_.size() >= deepest_nesting) {
-            result_.failure = "nests deeper than " + std::to_string(deepest_nesting) + " levels";
+            result_.failure = too_deep_text();
             return false;
         }
         levels_.push_back({place(std::move(container)), {}, false, {}});
@@ -135,6 +135,29 @@ private:
 };
 
 }  // namespace
+
+std::string too_deep_text() { return "nests deeper than " + std::to_string(deepest_nesting) + " levels"; }
+
+bool nests_too_deep(std::string_view text) {
+    std::size_t open = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (quoted) {
+            i += c == '\\' ? 1 : 0;
+            quoted = c != '"';
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '[' || c == '{') {
+            if (++open > deepest_nesting) {
+                return true;
+            }
+        } else if ((c == ']' || c == '}') && open > 0) {
+            --open;
+        }
+    }
+    return false;
+}
 
 Parsed parse_strictly(std::string_view text) {
     Parsed result;

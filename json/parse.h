@@ -1,8 +1,10 @@
 // Text to a JSON tree, strictly: what nlohmann's own parser accepts silently (duplicate keys, any depth) is refused here.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -19,5 +21,21 @@ struct Parsed {
 };
 
 Parsed parse_strictly(std::string_view text);
+
+/// Whether more than `deepest_nesting` brackets and braces are open at once, outside quotes.
+bool nests_too_deep(std::string_view text);
+/// What is said of such a text.
+std::string too_deep_text();
+
+/// What other programs wrote, into a tree of either kind of nlohmann's, by that parser's own rules (of equal keys the last one
+/// counts). Nothing where it is not JSON or nests too deep: readers, copies and messages recurse over the levels.
+template <class Json>
+std::optional<Json> parse_foreign(std::string_view text) {
+    if (nests_too_deep(text)) {
+        return std::nullopt;
+    }
+    Json tree = Json::parse(text, nullptr, false);
+    return tree.is_discarded() ? std::nullopt : std::optional(std::move(tree));
+}
 
 }  // namespace treeline::json

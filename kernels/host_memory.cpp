@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <new>
+#include <string>
 #include <unordered_map>
 
 #ifdef __linux__
@@ -97,6 +99,17 @@ void release_on_host(void* memory) {
     }
 #endif
     std::free(memory);
+}
+
+std::size_t free_on_host() {
+    std::ifstream file("/proc/meminfo");
+    std::string name;
+    for (std::size_t kibibytes = 0; file >> name >> kibibytes; file.ignore(64, '\n')) {
+        if (name == "MemAvailable:") {
+            return kibibytes * 1024;
+        }
+    }
+    return 0;
 }
 
 void copy_on_host(void* to, const void* from, std::size_t bytes) {

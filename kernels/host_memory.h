@@ -11,6 +11,9 @@ void* allocate_on_host(std::size_t bytes);
 /// What allocate_on_host() gave; null is fine.
 void release_on_host(void* memory);
 
+/// Memory that can be had without swapping; 0 where the system does not say.
+std::size_t free_on_host();
+
 /// Large pieces by all cores: the pages of a new piece are then made by all of them, too.
 void copy_on_host(void* to, const void* from, std::size_t bytes);
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 
 #include "models/description.h"
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
+#include "text/file_roles.h"
 #include "text/wording.h"
 
 namespace treeline::models {
@@ -31,6 +33,7 @@ std::optional<std::string> small_text(const fs::path& path) {
     if (error || size > largest_file || !file) {
         return std::nullopt;
     }
+    text::note_input(path);
     std::string text(static_cast<std::size_t>(size), '\0');
     file.read(text.data(), static_cast<std::streamsize>(size));
     text.resize(static_cast<std::size_t>(file.gcount()));
@@ -96,14 +99,50 @@ json::Described<sim::Model> load_file(const fs::path& path) {
     return described;
 }
 
-[[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
-    std::string list;
-    for (const std::string& entry : known) {
-        list += (list.empty() ? "" : ", ") + entry;
+/// A file of models/aliases: a name for what another description says.
+json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path& path) {
+    json::Document document = open(path);
+    json::Reader root = document.root();
+    const std::string name = root.text("name"), same_as = root.text("same_as"), source = root.text("source"),
+                      kind = root.text("kind");
+    root.finish();
+    document.throw_if_problems();
+    json::Described<sim::Model> described = load_file(catalogue / (same_as + ".json"));
+    described.value.name = name;
+    described.value.repository.clear();  // that of the other model
+    described.value.notes.insert(described.value.notes.begin(), "Described as " + same_as + ": " + source + ".");
+    described.provenance.insert(described.provenance.begin(), {document.name(), "the same as " + same_as, source, kind});
+    return described;
+}
+
+/// "Qwen/Qwen3.8-27B" names a model of Hugging Face, unless such a file exists.
+bool is_repository(const std::string& text) {
+    std::error_code ignored;
+    const std::size_t slash = text.find('/');
+    return slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
+           text.find('/', slash + 1) == std::string::npos && text.front() != '.' && text.front() != '~' &&
+           fs::path(text).extension() != ".json" && !fs::exists(text, ignored);
+}
+
+/// The catalogue's spelling: small letters, without a repository's owner and without words of training that change no size.
+std::string catalogue_name(std::string name) {
+    name = name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    for (bool shorter = true; shorter;) {
+        shorter = false;
+        for (const std::string_view ending : {"-instruct", "-it", "-chat", "-hf", "-thinking", "-base"}) {
+            if (name.size() > ending.size() && name.ends_with(ending)) {
+                name.erase(name.size() - ending.size());
+                shorter = true;
+            }
+        }
     }
-    const std::optional<std::string> meant = text::nearest(name, known);
+    return name;
+}
+
+[[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
     throw text::InputError({"model \"" + name + "\" is not in the catalogue" +
-                            (meant ? "; did you mean \"" + *meant + "\"?" : ".") + " Known are " + list +
+                            text::other_names(name, known, "treeline models") +
                             "; a path to a description or to a Hugging Face config.json also works"});
 }
 
@@ -125,16 +164,32 @@ std::vector<std::string> model_names(const fs::path& catalogue) {
 }
 
 json::Described<sim::Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
-    if (is_path(name_or_path)) {
-        std::error_code ignored;
+    std::error_code ignored;
+    if (is_path(name_or_path) && !is_repository(name_or_path)) {
         const fs::path path = name_or_path;
         return load_file(fs::is_directory(path, ignored) ? path / "config.json" : path);
     }
-    const std::vector<std::string> known = model_names(catalogue);
-    if (std::find(known.begin(), known.end(), name_or_path) == known.end()) {
-        fail_unknown(name_or_path, known);
+    std::vector<std::string> known = model_names(catalogue);
+    const fs::path aliases = catalogue / "aliases";
+    const auto as_asked = [&](json::Described<sim::Model> described) {
+        if (is_repository(name_or_path)) {
+            described.value.repository = name_or_path;
+        }
+        return described;
+    };
+    for (const std::string& name : {name_or_path, catalogue_name(name_or_path)}) {
+        if (std::find(known.begin(), known.end(), name) != known.end()) {
+            return as_asked(load_file(catalogue / (name + ".json")));
+        }
+        if (name.find('/') == std::string::npos && fs::is_regular_file(aliases / (name + ".json"), ignored)) {
+            return as_asked(load_alias(catalogue, aliases / (name + ".json")));
+        }
     }
-    return load_file(catalogue / (name_or_path + ".json"));
+    if (fs::is_directory(aliases, ignored)) {
+        const std::vector<std::string> further = model_names(aliases);
+        known.insert(known.end(), further.begin(), further.end());
+    }
+    fail_unknown(is_repository(name_or_path) ? catalogue_name(name_or_path) : name_or_path, known);
 }
 
 }  // namespace treeline::models

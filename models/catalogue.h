@@ -14,9 +14,11 @@ namespace treeline::models {
 /// read.
 std::vector<std::string> model_names(const std::filesystem::path& catalogue);
 
-/// A model by catalogue name ("llama-3-8b"), or by path to a description of our own, to a Hugging Face config.json (told by its
-/// keys), or to a folder that holds a config.json. Anything with a slash, with the ending .json, or that exists as a file is a
-/// path. Throws InputError with every problem of the file, or with the nearest and all known names.
+/// A model by catalogue name ("llama-3-8b"), by an alias of it (models/aliases), by its name on Hugging Face
+/// ("Qwen/Qwen3.8-27B", looked up by its last part), or by path to a description of our own, to a Hugging Face config.json
+/// (told by its keys), or to a folder that holds a config.json. Anything else with a slash, with the ending .json, or that
+/// exists as a file is a path. Throws InputError with every problem of the file, or with the nearest names and the command
+/// that lists all.
 json::Described<sim::Model> load_model(const std::filesystem::path& catalogue, const std::string& name_or_path);
 
 }  // namespace treeline::models

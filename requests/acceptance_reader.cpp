@@ -241,7 +241,7 @@ AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim
     });
     std::vector<std::vector<sim::MeasuredAcceptance>> others;
     if (!all_measured) {
-        others = measured_of_others(descriptions.drafters_folder(), drafter.name);
+        others = measured_of_others(descriptions.published_drafters(), drafter.name);
         refuse_misspelt(traffic, drafter.measured, others);
     }
     const sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(drafter.measured, traffic, others);

@@ -5,6 +5,8 @@
 #include "hardware/catalogue.h"
 #include "hardware/stack_versions.h"
 #include "models/catalogue.h"
+#include "requests/file_kind.h"
+#include "requests/published_acceptance.h"
 
 namespace treeline::requests {
 
@@ -21,6 +23,13 @@ std::string Descriptions::resolved(const std::string& name_or_path) const {
     const fs::path path = name_or_path;
     return looks_like_path(name_or_path) && path.is_relative() ? (base_folder_ / path).lexically_normal().string()
                                                                : name_or_path;
+}
+
+const std::vector<PublishedDrafter>& Descriptions::published_drafters() {
+    if (!published_) {
+        published_ = std::make_shared<const std::vector<PublishedDrafter>>(readable_drafters(drafters_folder()));
+    }
+    return *published_;
 }
 
 std::vector<std::string> Descriptions::calibrated_devices() const {
@@ -42,8 +51,8 @@ std::vector<text::Provenance> Descriptions::named(std::vector<text::Provenance> 
 }
 
 template <class T, class Load>
-const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load,
-                            const std::string& design) {
+const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name,
+                            const std::vector<FileKind>& kinds, Load load, const std::string& design) {
     if (name.empty()) {
         return nullptr;  // the reader has noted why
     }
@@ -57,6 +66,10 @@ const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view 
         add_provenance(named(std::move(described.provenance), {name, design}));
         return &cache.emplace(id, std::move(described.value)).first->second;
     } catch (const text::InputError& error) {
+        if (const std::string other = looks_like_path(name) ? other_kind_of_file(wanted, kinds) : ""; !other.empty()) {
+            at.problem(key, wanted + ": " + other);
+            return nullptr;
+        }
         for (const std::string& problem : error.problems()) {
             at.problem(key, problem);
         }
@@ -65,7 +78,7 @@ const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view 
 }
 
 const sim::Model* Descriptions::model(json::Reader& at, std::string_view key) {
-    return find(models_, at, key, at.text(key),
+    return find(models_, at, key, at.text(key), {FileKind::model, FileKind::hugging_face},
                 [&](const std::string& name) { return models::load_model(catalogue_.models, name); });
 }
 
@@ -74,11 +87,11 @@ const sim::Platform* Descriptions::hardware(json::Reader& at, std::string_view k
     const auto load = [&](const std::string& name) {
         return hardware::load_hardware(catalogue_.hardware, name, resolved(design));
     };
-    return find(hardware_, at, key, at.text(key), load, design);
+    return find(hardware_, at, key, at.text(key), {FileKind::device, FileKind::board}, load, design);
 }
 
 const sim::Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {
-    return find(stacks_, at, key, at.text_or(key, fallback),
+    return find(stacks_, at, key, at.text_or(key, fallback), {FileKind::stack},
                 [&](const std::string& name) { return hardware::load_stack(catalogue_.hardware, name); });
 }
 
@@ -89,17 +102,17 @@ const sim::Stack* Descriptions::stack_of_engine(json::Reader& at, std::string_vi
         const std::string wanted = name + "-" + engine.substr(version + 1);
         name = hardware::nearest_version(hardware::stack_names(catalogue_.hardware), wanted).value_or(name);
     }
-    return find(stacks_, at, key, name,
+    return find(stacks_, at, key, name, {FileKind::stack},
                 [&](const std::string& stack) { return hardware::load_stack(catalogue_.hardware, stack); });
 }
 
 const sim::ExpertKernels* Descriptions::expert_kernels(json::Reader& at, std::string_view key) {
-    return find(expert_kernels_, at, key, at.text(key),
+    return find(expert_kernels_, at, key, at.text(key), {FileKind::unknown},
                 [&](const std::string& name) { return hardware::load_expert_kernels(catalogue_.hardware, name); });
 }
 
 const sim::AttentionKernels* Descriptions::attention_kernels(json::Reader& at, std::string_view key) {
-    return find(attention_kernels_, at, key, at.text(key),
+    return find(attention_kernels_, at, key, at.text(key), {FileKind::unknown},
                 [&](const std::string& name) { return hardware::load_attention_kernels(catalogue_.hardware, name); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,9 @@
 #include "sim/stack.h"
 
 namespace treeline::requests {
+
+enum class FileKind;
+struct PublishedDrafter;
 
 class Descriptions {
 public:
@@ -39,6 +43,8 @@ public:
     [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
     [[nodiscard]] std::filesystem::path trees_folder() const { return catalogue_.trees(); }
     [[nodiscard]] std::filesystem::path drafters_folder() const { return catalogue_.models / "drafters"; }
+    /// The catalogue's published drafters, which are read when they are first asked for.
+    [[nodiscard]] const std::vector<PublishedDrafter>& published_drafters();
     /// Devices of the catalogue whose kernels were measured.
     [[nodiscard]] std::vector<std::string> calibrated_devices() const;
     void add_provenance(const std::vector<text::Provenance>& more);
@@ -51,8 +57,8 @@ private:
     using Cache = std::map<std::string, T>;
 
     template <class T, class Load>
-    const T* find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name, Load load,
-                  const std::string& design = {});
+    const T* find(Cache<T>& cache, json::Reader& at, std::string_view key, const std::string& name,
+                  const std::vector<FileKind>& kinds, Load load, const std::string& design = {});
 
     Catalogue catalogue_;
     std::filesystem::path base_folder_;
@@ -62,6 +68,7 @@ private:
     Cache<sim::ExpertKernels> expert_kernels_;
     Cache<sim::AttentionKernels> attention_kernels_;
     std::vector<text::Provenance> provenance_;
+    std::shared_ptr<const std::vector<PublishedDrafter>> published_;  ///< null until they are asked for
 };
 
 /// True for what the catalogues take as a path: text that contains a slash or ends in .json.

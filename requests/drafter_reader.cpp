@@ -1,16 +1,21 @@
 // A drafter with its acceptance: described in the input, or a published one (models/drafters).
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "models/hugging_face/drafter_config.h"
 #include "requests/drafter_kinds.h"
+#include "requests/file_kind.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/known_drafters.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
+#include "text/input_file.h"
 
 namespace treeline::requests {
 namespace {
@@ -30,7 +35,7 @@ bool is_about_use(const std::string& key) {
 }
 
 /// The file's drafter, with what the input says otherwise.
-FileJson described(json::Reader& at, const PublishedDrafter& drafter) {
+FileJson with_other_keys(json::Reader& at, const PublishedDrafter& drafter) {
     FileJson json = FileJson::parse(drafter.description);
     for (const std::string& key : at.keys()) {
         if (!is_about_use(key)) {
@@ -54,7 +59,7 @@ std::string plain(const std::string& name) {
 
 void check_target(json::Reader& at, const PublishedDrafter& drafter, const DrafterUse& use) {
     if (use.target != nullptr && !use.target->name.empty() && !read(at, drafter_keys::any_target) &&
-        plain(use.target->name).find(plain(drafter.target)) == std::string::npos) {
+        !drafts_for(drafter, *use.target)) {
         at.problem(drafter_keys::published,
                    fmt::format("{} drafts for {}, not for {}; \"any_target\": true takes it, and its acceptance, all the same",
                                drafter.name, drafter.target, use.target->name));
@@ -74,6 +79,88 @@ std::optional<int> read_limit(json::Reader& at) {
                                                   : std::nullopt;
 }
 
+/// A published drafter but for its acceptance.
+struct DescribedDrafter {
+    sweeps::DrafterChoice choice;
+    bool hits_are_stated = false;
+    std::optional<int> limit;
+};
+
+/// `json` is what the file says of it, with what the input says otherwise. Throws InputError.
+DescribedDrafter described_choice(const PublishedDrafter& drafter, FileJson json, Descriptions& descriptions) {
+    json::Document document = json::Document::of(std::move(json), drafter.name);
+    json::Reader root = document.root();
+    DescribedDrafter described;
+    const std::string kind = read(root, drafter_keys::kind);
+    described.choice.drafter = read_drafter_kind(root, kind, descriptions, described.choice.label);
+    described.choice.label = read_or(root, drafter_keys::name, drafter.name);
+    described.choice.checkpoint = drafter.checkpoint;
+    described.hits_are_stated = root.has(drafter_keys::hit_rate);
+    described.limit = read_limit(root);
+    root.finish();
+    document.throw_if_problems();
+    return described;
+}
+
+/// The drafter with this acceptance; published ones of look-ups count rounds that find nothing.
+sweeps::DrafterChoice with_acceptance(DescribedDrafter described, AcceptanceChoice acceptance, bool as_published) {
+    sweeps::DrafterChoice& choice = described.choice;
+    if (auto* lookup = std::get_if<sim::NgramDrafter>(&choice.drafter);
+        lookup != nullptr && !described.hits_are_stated && as_published) {
+        sim::count_misses(*lookup, acceptance.acceptance.chain, acceptance.acceptance.chain.measured_positions());
+    }
+    choice.acceptance = acceptance.acceptance;
+    limit_drafts(described.limit, choice.acceptance);
+    choice.acceptance_text = std::move(acceptance.text);
+    choice.acceptance_source = std::move(acceptance.source);
+    return std::move(choice);
+}
+
+/// What the config.json of a drafter's checkpoint says of it, with what the input says otherwise, where the input names one as
+/// its model.
+std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptions) {
+    constexpr std::uintmax_t largest_config = 1u << 20;
+    const FileJson& input = at.raw();
+    if (!input.contains("model") || !input["model"].is_string() || input.value("kind", FileJson()) != FileJson("model")) {
+        return std::nullopt;
+    }
+    namespace fs = std::filesystem;
+    std::error_code error;
+    fs::path path = descriptions.resolved(input["model"].get<std::string>());
+    path = fs::is_directory(path, error) ? path / "config.json" : path;
+    if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_config) {
+        return std::nullopt;
+    }
+    const FileJson config = FileJson::parse(text::read_file(path), nullptr, false);
+    const std::optional<models::DrafterConfig> read = config.is_discarded() ? std::nullopt : models::drafter_of_config(config);
+    if (!read) {
+        return std::nullopt;
+    }
+    FileJson json = {{"kind", read->kind}};
+    for (const auto& [key, value] : {std::pair{"layers", read->layers},
+                                     {"draft_vocabulary", read->draft_vocabulary},
+                                     {"input_features", read->input_features},
+                                     {"feed_forward", read->feed_forward},
+                                     {"width", read->width},
+                                     {"block", read->block},
+                                     {"heads", read->heads},
+                                     {"layers_per_head", read->layers_per_head}}) {
+        if (value > 0) {
+            json[key] = value;
+        }
+    }
+    if (!read->format.empty()) {
+        json["precision"] = read->format;
+    }
+    for (const std::string& key : at.keys()) {
+        static_cast<void>(at.has(key));
+        if (key != "kind" && key != "model") {
+            json[key] = input.at(key);
+        }
+    }
+    return json;
+}
+
 void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use,
                             sweeps::DrafterChoice& choice) {
     const std::string name = descriptions.resolved(read(at, drafter_keys::published));
@@ -82,35 +169,34 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
     try {
         const PublishedDrafter drafter = load_published_drafter(descriptions.drafters_folder(), name);
         check_target(at, drafter, use);
-        choice.checkpoint = drafter.checkpoint;
-        json::Document document = json::Document::of(described(at, drafter), drafter.name);
-        json::Reader root = document.root();
-        const std::string kind = read(root, drafter_keys::kind);
-        choice.drafter = read_drafter_kind(root, kind, descriptions, choice.label);
-        choice.label = read_or(root, drafter_keys::name, drafter.name);
-        const bool hits_are_stated = root.has(drafter_keys::hit_rate);
-        const std::optional<int> limit = read_limit(root);
-        root.finish();
-        document.throw_if_problems();
-        AcceptanceChoice acceptance = at.has(drafter_keys::acceptance)
-                                          ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic)
-                                          : published_acceptance(drafter, traffic, descriptions);
-        if (auto* lookup = std::get_if<sim::NgramDrafter>(&choice.drafter);
-            lookup != nullptr && !hits_are_stated && !at.has(drafter_keys::acceptance)) {
-            sim::count_misses(*lookup, acceptance.acceptance.chain, acceptance.acceptance.chain.measured_positions());
-        }
-        choice.acceptance = acceptance.acceptance;
-        limit_drafts(limit, choice.acceptance);
-        choice.acceptance_text = std::move(acceptance.text);
-        choice.acceptance_source = std::move(acceptance.source);
+        DescribedDrafter described = described_choice(drafter, with_other_keys(at, drafter), descriptions);
+        const bool stated = at.has(drafter_keys::acceptance);
+        AcceptanceChoice acceptance = stated ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic)
+                                             : published_acceptance(drafter, traffic, descriptions);
+        choice = with_acceptance(std::move(described), std::move(acceptance), !stated);
     } catch (const text::InputError& failure) {
         for (const std::string& key : at.keys()) {
             static_cast<void>(at.has(key));
         }
-        for (const std::string& problem : failure.problems()) {
+        const std::string other =
+            looks_like_path(name) ? other_kind_of_file(name, {FileKind::published_drafter}) : std::string();
+        for (const std::string& problem : other.empty() ? failure.problems() : std::vector{name + ": " + other}) {
             at.problem(drafter_keys::published, problem);
         }
     }
+}
+
+/// A kind alone: the first that was published of it for the target, else for its family.
+sweeps::DrafterChoice known_of_kind(json::Reader& at, const std::string& kind, Descriptions& descriptions,
+                                    const DrafterUse& use) {
+    const sim::TrafficKind traffic = read_traffic_kind(at, use.traffic);
+    std::vector<KnownDrafter> known = known_drafters_of_kind(kind, *use.target, descriptions);
+    if (known.empty()) {
+        at.problem(drafter_keys::published, nothing_known_text(kind, use.target->name));
+        return {};
+    }
+    known.resize(1);
+    return choices_of(known, traffic, descriptions).front().choice;
 }
 
 /// Of a look-up tried first: rounds that it drafts, and rounds that the other drafter does.
@@ -134,6 +220,21 @@ AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& description
 
 }  // namespace
 
+bool is_kind(const std::string& word) {
+    const std::vector<std::string>& kinds = drafter_kinds();
+    return std::find(kinds.begin(), kinds.end(), word) != kinds.end();
+}
+
+bool drafts_for(const PublishedDrafter& drafter, const sim::Model& target) {
+    return plain(target.name).find(plain(drafter.target)) != std::string::npos;
+}
+
+sweeps::DrafterChoice published_choice(const PublishedDrafter& drafter, const sim::TrafficKind& traffic,
+                                       Descriptions& descriptions) {
+    return with_acceptance(described_choice(drafter, FileJson::parse(drafter.description), descriptions),
+                           published_acceptance(drafter, traffic, descriptions), true);
+}
+
 const std::vector<std::string>& drafter_kinds() {
     static const std::vector<std::string> kinds(drafter_keys::kinds.begin(), drafter_keys::kinds.end());
     return kinds;
@@ -146,7 +247,7 @@ void check_modules(json::Reader& at, const sim::Drafter& drafter, const DrafterU
     const auto* layer = std::get_if<sim::OneLayerDrafter>(&drafter);
     const bool needs_module = layer != nullptr && layer->kind == sim::OneLayerKind::mtp && !layer->reads_target_cache;
     if (needs_module && use.target != nullptr && use.target->mtp_layers == 0) {
-        at.problem(drafter_keys::kind,
+        at.problem({},
                    fmt::format("is mtp, but the checkpoint of {} has no module for multi-token prediction; a head of one layer "
                                "that is trained for it is eagle or eagle3",
                                use.target->name));
@@ -158,9 +259,24 @@ void check_modules(json::Reader& at, const sim::Drafter& drafter, const DrafterU
 sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const DrafterUse& use) {
     sweeps::DrafterChoice choice;
     if (at.has(drafter_keys::published)) {
+        const FileJson& word = at.raw().at(std::string(drafter_keys::published));
+        if (use.target != nullptr && word.is_string() && is_kind(word.get<std::string>())) {
+            choice = known_of_kind(at, word.get<std::string>(), descriptions, use);
+            at.finish();
+            return choice;
+        }
         read_published_drafter(at, descriptions, use, choice);
         if (!read(at, drafter_keys::any_target)) {
             check_modules(at, choice.drafter, use);
+        }
+        at.finish();
+        return choice;
+    }
+    if (const std::optional<FileJson> checkpoint = checkpoint_of(at, descriptions)) {
+        json::Document document = json::Document::of(*checkpoint, "the drafter's config.json");
+        choice = read_drafter(document.root(), descriptions, use);
+        for (const std::string& problem : document.problems()) {
+            at.problem(drafter_keys::model, problem);
         }
         at.finish();
         return choice;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "json/parse.h"
 #include "requests/descriptions.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
@@ -108,9 +109,9 @@ void rebase_under(FlagJson& node, const std::string& key, const std::filesystem:
 }  // namespace
 
 FlagJson value_of_flag(const std::string& text) {
-    FlagJson value = FlagJson::parse(text.starts_with('.') ? "0" + text : text, nullptr, false);  // people write .5
-    if (value.is_number() || value.is_object()) {
-        return value;
+    const auto value = json::parse_foreign<FlagJson>(text.starts_with('.') ? "0" + text : text);  // people write .5
+    if (value && (value->is_number() || value->is_object())) {
+        return *value;
     }
     if (opens_object(text)) {
         throw text::InputError({fmt::format("flags: \"{}\" opens an object in braces, but is not JSON", text)});
@@ -193,8 +194,7 @@ std::string drafter_choices() {
 }
 
 FlagJson drafter_of_flag(const std::string& text) {
-    const auto& kinds = drafter_kinds();
-    if (text != "model" && std::find(kinds.begin(), kinds.end(), text) != kinds.end()) {
+    if (text != "model" && is_kind(text)) {
         return FlagJson{{"kind", text}};
     }
     FlagJson value = value_of_flag(text);
@@ -202,6 +202,8 @@ FlagJson drafter_of_flag(const std::string& text) {
            : looks_published(text) ? FlagJson{{"published", text}}
                                    : FlagJson{{"kind", "model"}, {"model", text}};
 }
+
+bool is_kind_alone(const FlagJson& drafter) { return drafter.is_object() && drafter.size() == 1 && drafter.contains("kind"); }
 
 FlagJson acceptance_of_flag(const std::string& text) {
     if (opens_object(text) || text.find(',') == std::string::npos) {

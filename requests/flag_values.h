@@ -35,6 +35,8 @@ std::string drafter_choices();
 FlagJson shares_by_name(const std::string& text);
 /// A kind of drafter, a JSON object, or else the name or path of a model.
 FlagJson drafter_of_flag(const std::string& text);
+/// {"kind": "eagle3"} and nothing else.
+bool is_kind_alone(const FlagJson& drafter);
 /// "0.8" is the rate of every draft token, "0.8,0.62" is by position, and an object is kept.
 FlagJson acceptance_of_flag(const std::string& text);
 /// Mean tokens per round: "2.9" for chains of `draft_tokens`, or by their length: "2:1.9,4:2.4". Neither is a problem.

@@ -1,5 +1,7 @@
 #include "requests/point_file.h"
 
+#include "requests/file_kind.h"
+
 namespace treeline::requests {
 namespace {
 
@@ -21,6 +23,7 @@ PointSource read_raw(FlagJson raw, const std::string& name, const std::filesyste
 
 FlagJson point_json(const std::string& file, const FlagTexts& flags) {
     FlagJson point = file.empty() ? FlagJson::object() : point_in(json::Document::load(file));
+    refuse_other_kinds(point, file, {FileKind::point});
     rebase_paths(point, std::filesystem::path(file).parent_path().string());
     return with_flags(std::move(point), flags);
 }
@@ -31,7 +34,9 @@ PointSource read_point(const std::string& file, const FlagTexts& flags, const Ca
 
 PointSource read_point_text(std::string_view text, const std::string& name, const std::filesystem::path& folder,
                             const Catalogue& catalogue) {
-    return read_raw(point_in(json::Document::parse(text, name)), name, folder, catalogue);
+    FlagJson point = point_in(json::Document::parse(text, name));
+    refuse_other_kinds(point, name, {FileKind::point});
+    return read_raw(std::move(point), name, folder, catalogue);
 }
 
 }  // namespace treeline::requests

@@ -36,7 +36,16 @@ void set_drafter(FlagJson& point, const FlagTexts& flags) {
             point["drafter"]["acceptance"] = before["acceptance"];
         }
     }
+    if (const std::string& precision = given(flags, "drafter.precision"); !precision.empty()) {
+        if (!point.contains("drafter") || !point["drafter"].is_object()) {
+            throw text::InputError({"flags: --draft-precision needs a --drafter"});
+        }
+        point["drafter"]["precision"] = value_of_flag(precision);
+    }
     set_acceptance(point, flags);
+    if (!given(flags, drafter_path).empty() && is_kind_alone(point["drafter"])) {
+        point["drafter"] = FlagJson(point["drafter"]["kind"]);  // as a published one of this kind accepts
+    }
 }
 
 }  // namespace
@@ -67,11 +76,23 @@ const std::vector<KeyFlag>& point_flags() {
         {"--prefill", "POLICY", "platform.prefill", help_of(platform_keys::prefill)},
         {"--token-budget", "TOKENS", "platform.token_budget", help_of(platform_keys::token_budget)},
         {"--memory-utilisation", "SHARE", "platform.memory_utilisation", help_of(platform_keys::memory_utilisation)},
+        {"--price", "DOLLARS", "platform.price", help_of(platform_keys::price)},
+        {"--concurrency", "N", "concurrency",
+         "Load: requests that clients keep in flight; needs --output-tokens. Those that memory does not hold wait"},
+        {"--arrival-rate", "PER_SECOND", "arrival_rate", "Load: requests that arrive at random; needs --output-tokens"},
+        {"--prompt", "LENGTHS", "prompt_tokens", "Lengths of prompts: 355, 200:0.7,2000:0.3 or JSON", lengths_of_flag},
+        {"--output-tokens", "LENGTHS", "output_tokens",
+         "Lengths of answers in the steady state, in the same form (default 0, decoding alone)", lengths_of_flag},
+        {"--batch", "N", "batch", "Load of decoding alone: sequences decoded together (default 1)"},
+        {"--context", "TOKENS", "context", help_of(point_keys::context)},
         {"--drafter", "NAME|KIND|JSON", "drafter", "Drafter (default: plain decoding): " + drafter_choices(), nullptr},
         {"--acceptance", "RATE", "drafter.acceptance",
          "Acceptance rate of a draft token, a list by position (0.8,0.65,0.5), or a measurement's file", nullptr},
         {"--accept-length", "[K:]TOKENS", "drafter.acceptance.mean_length",
          "Alternative: mean tokens per round, bonus token included; with K drafts 4:2.6", nullptr},
+        {"--draft-precision", "FORMAT|JSON", "drafter.precision",
+         "Format of a drafter that is a model, or a head with layers of its own: fp8, q4_k_m, ... (default: as published)",
+         nullptr},
         {"--categories", "NAME:SHARE,...", "traffic.categories",
          "Kinds of requests that a published drafter is asked for: chat:0.6,code:0.4", shares_by_name},
         {"--temperature", "T", "traffic.temperature", help_of(traffic_kind_keys::temperature)},
@@ -80,13 +101,6 @@ const std::vector<KeyFlag>& point_flags() {
          "drafter.acceptance.draft_tokens"},
         {"--shape,--tree", "TREE", "shape", "Instead of a chain: a tree as in `treeline tree` (sglang:5,4,32, a name or path)"},
         {"--verification", "NAME", "verification", "auto (default), " + text::listed(names_of<sim::Verification>(), "or")},
-        {"--concurrency", "N", "concurrency", help_of(point_keys::concurrency)},
-        {"--arrival-rate", "PER_SECOND", "arrival_rate", help_of(point_keys::arrival_rate)},
-        {"--prompt", "LENGTHS", "prompt_tokens", "Lengths of prompts: 355, 200:0.7,2000:0.3 or JSON", lengths_of_flag},
-        {"--output-tokens", "LENGTHS", "output_tokens",
-         "Lengths of answers in the steady state, in the same form (default 0, decoding alone)", lengths_of_flag},
-        {"--batch", "N", "batch", help_of(point_keys::batch)},
-        {"--context", "TOKENS", "context", help_of(point_keys::context)},
         {"--prefix-hit", "SHARE", "prefix_hit", help_of(point_keys::prefix_hit)},
         {"--shared-prefix", "TOKENS", "shared_prefix", help_of(point_keys::shared_prefix)},
         {"--expert-pool", "SHARE", "expert_pool", help_of(point_keys::expert_pool)},

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/assumed_siblings.h"
 #include "requests/keys/point_keys.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/lengths_reader.h"
@@ -80,6 +81,9 @@ sweeps::PointInput read_point(json::Document& document, Descriptions& descriptio
     input.platform = read_platform(root.object_or_text(point_keys::platform, "device"), descriptions);
     read_drafting(root, descriptions, input);
     input.speculations = read_speculation(root, descriptions, input.drafter ? usual_draft_tokens(*input.drafter) : 0);
+    if (input.drafter) {
+        assume_siblings(*input.drafter, input.speculations);
+    }
     if (!input.drafter && input.speculates()) {
         root.problem(root.has(point_keys::shape) ? point_keys::shape.key : point_keys::draft_tokens.key,
                      "is set, but there is no drafter");

@@ -26,7 +26,7 @@ const std::vector<std::string>& checkpoint_names() {
 }
 
 /// `published` says which 16-bit format holds everything that is not quantised.
-sim::Precision checkpoint_named(const std::string& name, const sim::Precision& published) {
+sim::Precision weights_named(const std::string& name, const sim::Precision& published) {
     const sim::NumberFormat kept = published.activations.format;
     const sim::NumberFormat wide = sim::bits_of(kept) == 16.0 ? kept : sim::NumberFormat::bf16;
     if (const std::optional<sim::GgufFormat> gguf = value_named<sim::GgufFormat>(name)) {
@@ -42,6 +42,16 @@ sim::Precision checkpoint_named(const std::string& name, const sim::Precision& p
                                      : name == "w4a16" ? sim::NumberFormat::int4
                                                        : value_named<sim::NumberFormat>(name).value_or(wide);
     return sim::checkpoint_precision(format, wide);
+}
+
+/// A word for quantised weights says nothing of the cache. One that the model's description states in fewer bits stays as it is
+/// unless "kv_cache" says otherwise.
+sim::Precision checkpoint_named(const std::string& name, const sim::Precision& published) {
+    sim::Precision precision = weights_named(name, published);
+    if (precision.weights.element_bits() < 16.0 && published.kv_cache.element_bits() < precision.kv_cache.element_bits()) {
+        precision.kv_cache = published.kv_cache;
+    }
+    return precision;
 }
 
 /// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16, "bits": 4}.

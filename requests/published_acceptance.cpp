@@ -68,14 +68,23 @@ bool looks_published(std::string_view text) {
     });
 }
 
-std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const fs::path& folder, const std::string& name) {
+std::vector<PublishedDrafter> readable_drafters(const fs::path& folder) {
+    std::vector<PublishedDrafter> drafters;
+    for (const std::string& name : published_drafters(folder)) {
+        try {
+            drafters.push_back(load_published_drafter(folder, (folder / (name + ".json")).string()));
+        } catch (const text::InputError&) {  // whoever asks for that one is told
+        }
+    }
+    return drafters;
+}
+
+std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const std::vector<PublishedDrafter>& all,
+                                                                     const std::string& name) {
     std::vector<std::vector<sim::MeasuredAcceptance>> others;
-    for (const std::string& other : published_drafters(folder)) {
-        if (other != name) {
-            try {
-                others.push_back(load_published_drafter(folder, other).measured);
-            } catch (const text::InputError&) {  // whoever asks for that one is told
-            }
+    for (const PublishedDrafter& drafter : all) {
+        if (drafter.name != name) {
+            others.push_back(drafter.measured);
         }
     }
     return others;
@@ -83,10 +92,10 @@ std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const fs::p
 
 PublishedDrafter load_published_drafter(const fs::path& folder, const std::string& name_or_path) {
     const bool path = looks_like_path(name_or_path);
-    if (const std::vector<std::string> names = published_drafters(folder);
-        !path && std::find(names.begin(), names.end(), name_or_path) == names.end()) {
-        throw text::InputError({fmt::format("no published drafter is called \"{}\"{}; known are {}", name_or_path,
-                                            text::did_you_mean(name_or_path, names), text::listed(names, "and"))});
+    if (std::error_code error; !path && !fs::is_regular_file(folder / (name_or_path + ".json"), error)) {
+        throw text::InputError(
+            {fmt::format("no published drafter is called \"{}\"{}", name_or_path,
+                         text::other_names(name_or_path, published_drafters(folder), "treeline models --drafters"))});
     }
     json::Document document = json::Document::load(path ? fs::path(name_or_path) : folder / (name_or_path + ".json"));
     json::Reader root = document.root();

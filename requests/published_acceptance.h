@@ -26,8 +26,11 @@ std::vector<std::string> published_drafters(const std::filesystem::path& folder)
 /// Whether a text is a published drafter's name as far as its form goes: those begin with a kind of drafter and a dash.
 bool looks_published(std::string_view text);
 
-/// Measurements of every drafter in the folder but this one, each with its own; files that cannot be read are left out.
-std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const std::filesystem::path& folder,
+/// Every drafter in the folder; files that cannot be read are left out.
+std::vector<PublishedDrafter> readable_drafters(const std::filesystem::path& folder);
+
+/// Measurements of every drafter but the one of this name, each with its own.
+std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const std::vector<PublishedDrafter>& all,
                                                                      const std::string& name);
 
 /// The file of that name; text with a '/' or that ends in ".json" is a path. Throws InputError: no such file, with the nearest

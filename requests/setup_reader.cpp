@@ -66,10 +66,12 @@ void read_prefill(json::Reader& at, sim::Stack& stack) {
             stack.prompt_wait = 1.0;  // steps that go on for all wait for every prompt
         }
         stack.prefill = asked;
+        stack.states_prefill = true;
     }
     if (at.has(platform_keys::token_budget)) {
         stack.step_tokens = read<double>(at, platform_keys::token_budget);
         stack.prefill_tokens = stack.step_tokens;
+        stack.states_budget = true;
     }
 }
 
@@ -139,6 +141,10 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
         read_stack(at, descriptions, platform);
     }
     platform.interconnect = read(at, platform_keys::interconnect);
+    if (at.has(platform_keys::price)) {
+        constexpr double seconds_of_an_hour = 3600.0;
+        platform.device.price = DollarsPerSecond(read_or(at, platform_keys::price, 1.0) / seconds_of_an_hour);
+    }
     if (!platform.accelerator) {
         if (at.has(platform_keys::expert_kernels)) {
             if (const sim::ExpertKernels* kernels = descriptions.expert_kernels(at, platform_keys::expert_kernels)) {

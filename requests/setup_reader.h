@@ -52,6 +52,7 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
 
 /// The words that "kind" may be.
 const std::vector<std::string>& drafter_kinds();
+bool is_kind(const std::string& word);
 
 /// How many drafts are accepted. Of a chain: one of {"geometric": 0.8}, {"per_position": [0.8, 0.6]}, {"mean_length": 3.2,
 /// "draft_tokens": 4} and {"curve": {"1": 1.8, "2": 2.5}}. Of siblings: "per_rank": [0.6, 0.2]; alone, its first rank is the
@@ -68,6 +69,12 @@ struct PublishedDrafter;
 /// in all of it keep their accept lengths.
 AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim::TrafficKind& traffic,
                                       Descriptions& descriptions);
+
+/// Whether a published drafter was made for this model, by its names in the catalogue and on Hugging Face.
+bool drafts_for(const PublishedDrafter& drafter, const sim::Model& target);
+/// It with the acceptance that was measured, in this traffic. Throws InputError.
+sweeps::DrafterChoice published_choice(const PublishedDrafter& drafter, const sim::TrafficKind& traffic,
+                                       Descriptions& descriptions);
 
 /// "greedy" (also without the key) or "sampling".
 sim::Decoding read_decoding(json::Reader& at);

@@ -137,10 +137,14 @@ Shape chain_of(int draft_tokens) { return {sim::ChainShape{draft_tokens}, fmt::f
 
 }  // namespace
 
-SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions) {
+SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions, std::optional<int> otherwise) {
     std::vector<Shape> shapes;
     SpeculationAxis axis;
-    if (at.has(shared_keys::draft_tokens) || !at.has(shared_keys::shapes)) {
+    const bool stated = at.has(shared_keys::draft_tokens) || at.has(shared_keys::shapes);
+    for (int k = 1; !stated && otherwise && k <= *otherwise; ++k) {
+        shapes.push_back(chain_of(k));
+    }
+    if (at.has(shared_keys::draft_tokens) || (!stated && !otherwise)) {
         for (const int k : read(at, shared_keys::draft_tokens)) {
             if (k == 0) {
                 axis.asked_for.push_back(0);

@@ -1,6 +1,7 @@
 // What input files say about the shapes of drafts and how they are verified.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "json/reader.h"
@@ -22,8 +23,8 @@ struct SpeculationAxis {
 ///                    trees: {"optimal": {"nodes": axis, "depth": axis, "children"?}}
 ///   "verification"?: "auto" or names. Without it, or with "auto", chains run unrolled (one sequence), branched shapes packed
 ///                    and unrolled. Names apply to chains and trees alike.
-/// At least one of draft_tokens and shapes is needed.
-SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions);
+/// At least one of draft_tokens and shapes is needed, unless `otherwise` says how long the chains are that are tried then.
+SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions, std::optional<int> otherwise = {});
 
 /// The same for one shape: a number under "draft_tokens", or "shape"; with neither, `fallback_draft_tokens`.
 std::vector<sim::Speculation> read_speculation(json::Reader& at, Descriptions& descriptions,

@@ -30,6 +30,7 @@ public:
     void drafter(const std::string& name);
     void method(const std::string& name);
     void ranks(double count) { run_.identity.ranks = std::max(run_.identity.ranks, count); }
+    void settings(const RunSettings& found) { run_.settings.add(found); }
     /// Draft tokens that the deployment says it drafts; used where a count does not say it.
     void draft_tokens(int count) { stated_draft_tokens_ = count; }
     /// A hint beats what a file says; below 0 if neither knows.
@@ -112,7 +113,11 @@ std::vector<JsonFormat> clients();
 std::unique_ptr<LineReader> vllm_log();
 std::unique_ptr<LineReader> sglang_log();
 std::unique_ptr<LineReader> llama_cpp_log();
+std::unique_ptr<LineReader> mlx_log();
 std::unique_ptr<LineReader> prometheus();
+std::unique_ptr<LineReader> console_report();
+/// JSON that stands on a line of its own in a log.
+std::unique_ptr<LineReader> json_lines();
 }  // namespace run_formats_of
 
 /// The number under a key, or under a path of keys with dots; nothing if it is absent, null or no number.

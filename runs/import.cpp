@@ -1,16 +1,21 @@
 // A file in any format, told apart by its content: JSON documents and lines by their keys, tables by their header, and lines of
 // text by each kind of log.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "json/parse.h"
 #include "json/wording.h"
 #include "runs/builder.h"
+#include "runs/log_lines.h"
 #include "text/csv.h"
+#include "text/file_roles.h"
 #include "text/input_error.h"
+#include "text/plain_text.h"
 
 namespace treeline::runs {
 namespace {
@@ -77,13 +82,37 @@ void take_json(const RunJson& json, RunBuilder& run, long& left_out) {
                 : fmt::format("{}: line {} is not JSON", file, line)});
 }
 
-std::optional<RunJson> parsed(const std::string& text) {
+void refuse_deep(const std::string& text, const std::string& file) {
+    if (json::nests_too_deep(text)) {
+        throw text::InputError({fmt::format("{}: {}", file, json::too_deep_text())});
+    }
+}
+
+/// Nothing where the text is not JSON. Throws out_of_range for a number beyond 1e308.
+std::optional<RunJson> parsed(const std::string& text, const std::string& file) {
+    refuse_deep(text, file);
     try {
         return RunJson::parse(text);
     } catch (const RunJson::parse_error&) {
         return std::nullopt;
     }
 }
+
+class JsonLines : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        const std::string_view text = json_of_line(line);
+        const std::optional<RunJson> json = text.empty() ? std::nullopt : parsed(std::string(text), run.file());
+        const JsonFormat* format = json ? format_of(*json) : nullptr;
+        if (format == nullptr) {
+            return false;
+        }
+        run.format(format->name);
+        format->read(*json, run);
+        return true;
+    }
+    void finish(RunBuilder&) override {}
+};
 
 void left_out_remark(RunBuilder& run, long left_out) {
     if (left_out > 0) {
@@ -104,7 +133,7 @@ void read_json_lines(std::istream& in, const RunJson& first, RunBuilder& run) {
         if (line.find_first_not_of(" \t") == std::string::npos) {
             continue;
         }
-        const std::optional<RunJson> json = parsed(line);
+        const std::optional<RunJson> json = parsed(line, run.file());
         if (!json) {
             not_json(run.file(), number, !complete);
         }
@@ -124,6 +153,7 @@ void read_document(std::istream& in, std::string text, RunBuilder& run) {
                 {fmt::format("{}: is one JSON document of more than 512 MiB; write it as JSON lines", run.file())});
         }
     }
+    refuse_deep(text, run.file());
     try {
         long left_out = 0;
         take_json(RunJson::parse(text), run, left_out);
@@ -159,6 +189,7 @@ void read_log(std::istream& in, std::string line, bool complete, RunBuilder& run
             }
             break;
         }
+        line = text::as_utf8(line);
         for (const std::unique_ptr<LineReader>& reader : readers) {
             if (reader->take(line, run)) {
                 break;
@@ -181,13 +212,9 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     if (line.starts_with("\xEF\xBB\xBF")) {
         line.erase(0, 3);
     }
-    const char first = line[line.find_first_not_of(" \t")];
-    const std::size_t date_end = line.find_first_not_of("[0123456789-: ");
-    const bool dated = first == '[' && date_end != std::string::npos && date_end > 8 &&
-                       std::string_view("]T.").find(line[date_end]) != std::string_view::npos;
-    if (first == '{' || (first == '[' && !dated)) {
+    if (starts_as_json(line)) {
         try {
-            if (std::optional<RunJson> json = parsed(line)) {
+            if (std::optional<RunJson> json = parsed(line, file)) {
                 read_json_lines(in, *json, run);
             } else {
                 read_document(in, line, run);
@@ -204,7 +231,11 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
             return run.take();
         }
     }
-    read_log(in, line, complete, run);
+    try {
+        read_log(in, line, complete, run);
+    } catch (const RunJson::out_of_range&) {
+        throw text::InputError({file + ": holds a number beyond 1e308, which nothing measured can be"});
+    }
     return run.take();
 }
 
@@ -222,17 +253,24 @@ const std::vector<JsonFormat>& json_formats() {
     return all;
 }
 
+std::unique_ptr<LineReader> run_formats_of::json_lines() { return std::make_unique<JsonLines>(); }
+
 std::vector<std::unique_ptr<LineReader>> line_readers() {
     std::vector<std::unique_ptr<LineReader>> readers;
     readers.push_back(run_formats_of::prometheus());
+    readers.push_back(run_formats_of::console_report());
     readers.push_back(run_formats_of::vllm_log());
     readers.push_back(run_formats_of::sglang_log());
     readers.push_back(run_formats_of::llama_cpp_log());
+    readers.push_back(run_formats_of::mlx_log());
+    readers.push_back(run_formats_of::json_lines());
     return readers;
 }
 
 std::vector<std::string> run_formats() {
-    std::vector<std::string> names = {"logs of vLLM, SGLang and llama.cpp", "metrics of their servers (Prometheus)"};
+    std::vector<std::string> names = {"logs of vLLM, SGLang, llama.cpp and oMLX",
+                                      "what vllm bench serve, SGLang's bench_serving and trtllm-bench print",
+                                      "metrics of servers (Prometheus)"};
     for (const JsonFormat& format : json_formats()) {
         names.emplace_back(format.name);
     }
@@ -266,6 +304,7 @@ MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& h
                 throw text::InputError(
                     {fmt::format("{}: {}", file, in.is_open() ? "is empty or cannot be read" : "cannot be opened")});
             }
+            text::note_input(std::filesystem::path(file));
             runs.push_back(import_stream(in, file, hints));
         } catch (const text::InputError& error) {
             if (files.size() == 1) {

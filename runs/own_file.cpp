@@ -70,6 +70,20 @@ void put_number(OrderedJson& json, const char* key, double number) {
     }
 }
 
+OrderedJson settings_json(const RunSettings& settings) {
+    OrderedJson json = OrderedJson::object();
+    if (settings.graphs != GraphMode::unknown) {
+        json["graphs"] = name_of(settings.graphs);
+    }
+    put_text(json, "graphs_because", settings.graphs_because);
+    put_text(json, "cache_format", settings.cache_format);
+    put_text(json, "attention", settings.attention);
+    put_text(json, "weights", settings.weights);
+    put_text(json, "scheduling", settings.scheduling);
+    put_number(json, "data_parallel", settings.data_parallel);
+    return json;
+}
+
 OrderedJson cell_json(const RunCell& cell) {
     OrderedJson json = OrderedJson::object();
     put_number(json, "batch", cell.batch);
@@ -103,6 +117,25 @@ MeasuredMean read_mean(json::Reader& at, const char* key, double scale) {
     const double weight = mean->number_or("weight", 1.0, 1e-9, most), times = mean->number_or("times", 1.0, 1.0, most);
     mean->finish();
     return MeasuredMean::of(value / scale, error / scale, weight, times);
+}
+
+RunSettings read_settings(json::Reader at) {
+    RunSettings settings;
+    const std::string graphs = at.text_or("graphs", "unknown");
+    for (const GraphMode mode : values_of<GraphMode>()) {
+        settings.graphs = name_of(mode) == graphs ? mode : settings.graphs;
+    }
+    if (settings.graphs == GraphMode::unknown && graphs != "unknown") {
+        at.problem("graphs", "must be full, piecewise or none");
+    }
+    settings.graphs_because = at.text_or("graphs_because", "");
+    settings.cache_format = at.text_or("cache_format", "");
+    settings.attention = at.text_or("attention", "");
+    settings.weights = at.text_or("weights", "");
+    settings.scheduling = at.text_or("scheduling", "");
+    settings.data_parallel = at.number_or("data_parallel", 0.0, 0.0, 1e6);
+    at.finish();
+    return settings;
 }
 
 AcceptanceCounts read_counts(json::Reader at) {
@@ -173,6 +206,9 @@ MeasuredRun read_run(json::Document& document) {
     }
     identity.ranks = root.number_or("ranks", 0.0, 0.0, 1e6);
     static_cast<void>(root.text_or("title", ""));
+    if (std::optional<json::Reader> settings = root.optional_object("settings")) {
+        run.settings = read_settings(*settings);
+    }
     if (root.has("sources")) {
         for (json::Reader& source : root.objects("sources")) {
             run.sources.push_back({source.text("file"), source.text_or("format", "")});
@@ -222,6 +258,9 @@ nlohmann::ordered_json run_json(const MeasuredRun& run) {
     put_text(json, "method", run.identity.method);
     put_text(json, "device", run.identity.device);
     put_number(json, "ranks", run.identity.ranks);
+    if (OrderedJson settings = settings_json(run.settings); !settings.empty()) {
+        json["settings"] = std::move(settings);
+    }
     json["sources"] = OrderedJson::array();
     for (const RunSource& source : run.sources) {
         json["sources"].push_back({{"file", source.file}, {"format", source.format}});

@@ -16,6 +16,8 @@ namespace {
 
 /// Contexts that differ by less are one load.
 constexpr double same_context = 0.1;
+/// TPOT times accept length over the median time between steps: the mean holds a few prompts that the median leaves out.
+constexpr double most_apart = 1.3;
 
 /// "meta-llama/Llama-3.1-8B" and "/models/llama-3.1-8b/" are one name.
 std::string plain_name(std::string name) {
@@ -75,6 +77,22 @@ void agree(std::string& known, const std::string& said, const char* what, const 
 
 }  // namespace
 
+void RunSettings::add(const RunSettings& other) {
+    if (other.graphs > graphs) {
+        graphs = other.graphs;
+        graphs_because = other.graphs_because;
+    }
+    for (const auto& [known, said] : {std::pair{&cache_format, &other.cache_format},
+                                      {&attention, &other.attention},
+                                      {&weights, &other.weights},
+                                      {&scheduling, &other.scheduling}}) {
+        if (known->empty()) {
+            *known = *said;
+        }
+    }
+    data_parallel = std::max(data_parallel, other.data_parallel);
+}
+
 double RunCell::accept_length() const {
     if (draft_tokens == 0 && !acceptance.known() && stated_length <= 0.0) {
         return 1.0;
@@ -82,9 +100,20 @@ double RunCell::accept_length() const {
     return acceptance.known() ? acceptance.accept_length() : stated_length;
 }
 
+bool RunCell::round_is_decoding() const {
+    if (!round.known() || !tpot.known()) {
+        return round.known();
+    }
+    const double length = std::max(1.0, accept_length());
+    const double apart = tpot.mean() * length / round.mean();
+    // Requests that end, and so prompts that come, in each round.
+    const double ending = output_tokens > 0.0 && prompt_tokens > 0.0 ? batch * length / output_tokens : 0.0;
+    return apart < most_apart && apart > 1.0 / most_apart && ending < std::log(2.0);
+}
+
 double RunCell::round_seconds() const {
     const double length = accept_length();
-    if (round.known()) {
+    if (round_is_decoding() || (round.known() && length <= 0.0)) {
         return round.mean();
     }
     if (tpot.known()) {
@@ -140,6 +169,7 @@ MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
         } else if (all.identity.version.empty()) {
             all.identity.version = run.identity.version;
         }
+        all.settings.add(run.settings);
         all.identity.ranks = std::max(all.identity.ranks, run.identity.ranks);
         all.sources.insert(all.sources.end(), run.sources.begin(), run.sources.end());
         all.passes.insert(all.passes.end(), run.passes.begin(), run.passes.end());

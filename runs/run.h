@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runs/counts.h"
+#include "sim/enum_names.h"
 #include "text/input_error.h"
 
 namespace treeline::runs {
@@ -16,6 +17,24 @@ struct RunIdentity {
     std::string engine, version;  ///< "vllm", "0.10.1"
     std::string model, drafter, method, device;
     double ranks = 0.0;  ///< devices; 0 = not stated
+};
+
+/// Whether passes replay CUDA graphs, by the engine's own log.
+enum class GraphMode { unknown, full, piecewise, none };
+constexpr auto names_in(GraphMode) {
+    using enum GraphMode;
+    return enum_names<GraphMode>({{unknown, "unknown"}, {full, "full"}, {piecewise, "piecewise"}, {none, "none"}});
+}
+
+/// How the deployment runs, as far as a file says it; empty or 0 where none does.
+struct RunSettings {
+    GraphMode graphs = GraphMode::unknown;
+    std::string graphs_because;  ///< what the log says about them, where they are not what they could be
+    std::string cache_format, attention, weights, scheduling;
+    double data_parallel = 0.0;  ///< engines that each serve requests of their own; loads are then of one of them
+
+    /// Takes over what is not known yet, and the worse of two graph modes.
+    void add(const RunSettings& other);
 };
 
 /// What was measured at one load. Times are seconds.
@@ -35,7 +54,11 @@ struct RunCell {
 
     /// Counted, or else printed; 1 for plain decoding; 0 where it is not known.
     [[nodiscard]] double accept_length() const;
-    /// The time of a round: measured, or else TPOT · τ, or batch · τ / (tokens/s). 0 where nothing gives it.
+    /// Whether `round` is of decoding alone: it agrees with TPOT · τ, and prompts of other requests lie in fewer than half of
+    /// the steps, so that a median leaves them out.
+    [[nodiscard]] bool round_is_decoding() const;
+    /// The time of a round: measured, if it is of decoding, or else TPOT · τ, or batch · τ / (tokens/s), with the prompts of
+    /// other requests. 0 where nothing gives it.
     [[nodiscard]] double round_seconds() const;
     /// Mean time per output token of a user: measured, or else from the throughput or the round. 0 where nothing gives it.
     [[nodiscard]] double tpot_seconds() const;
@@ -54,6 +77,7 @@ struct RunSource {
 
 struct MeasuredRun {
     RunIdentity identity;
+    RunSettings settings;
     std::vector<RunSource> sources;
     std::vector<RunCell> cells;  ///< by draft tokens, then batch, then context
     std::vector<PassTime> passes;

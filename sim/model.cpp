@@ -160,6 +160,9 @@ void check(const MixtureOfExperts& moe, Findings& found) {
     found.positive("hidden", moe.hidden, largest_width);
     found.not_negative("shared_hidden", moe.shared_hidden, largest_width);
     found.not_negative("latent", moe.latent, largest_width);
+    if (moe.shared_gate && moe.shared_hidden == 0) {
+        found.add("shared_gate scales a shared expert, but shared_hidden is 0: there is none");
+    }
     if (moe.experts > 0 && moe.active > moe.experts) {
         found.add("active (" + std::to_string(moe.active) + ") must not exceed experts (" + std::to_string(moe.experts) + ")");
     }

@@ -252,6 +252,7 @@ struct Stack {
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
     double step_tokens = std::numeric_limits<double>::infinity();
+    bool states_prefill = false, states_budget = false;  ///< the two above are the user's, which labels then say
     /// Share of the device's memory that the engine may take, if nobody states another (Platform::memory_utilisation), and of
     /// what it is a share; nothing: the whole device, or what `memory_reserves` leave.
     std::optional<double> memory_utilisation;

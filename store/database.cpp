@@ -2,8 +2,11 @@
 
 #include <sqlite3.h>
 
+#include <new>
+
 #include <fmt/format.h>
 
+#include "text/file_roles.h"
 #include "text/input_error.h"
 #include "text/output_file.h"
 
@@ -12,10 +15,24 @@ namespace {
 
 constexpr int patience_ms = 20'000;  ///< with another process that writes
 
-struct Finalise {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-using Statement = std::unique_ptr<sqlite3_stmt, Finalise>;
+/// What a statement of a user may do: read this file. The store being opened for reading does not suffice: VACUUM INTO and
+/// ATTACH write other files (https://www.sqlite.org/c3ref/set_authorizer.html).
+int may_read(void*, int action, const char* first, const char* second, const char*, const char*) {
+    switch (action) {
+        case SQLITE_SELECT:
+        case SQLITE_READ:
+        case SQLITE_FUNCTION:
+        case SQLITE_RECURSIVE:
+            return SQLITE_OK;
+        case SQLITE_PRAGMA: {
+            const std::string_view name = first != nullptr ? first : "";
+            const bool lists = name == "table_info" || name == "table_list" || name == "index_list";
+            return lists || (second == nullptr && name == "user_version") ? SQLITE_OK : SQLITE_DENY;
+        }
+        default:
+            return SQLITE_DENY;
+    }
+}
 
 void bind(sqlite3_stmt* statement, int place, const Cell& cell) {
     if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
@@ -31,7 +48,21 @@ void bind(sqlite3_stmt* statement, int place, const Cell& cell) {
     }
 }
 
+/// Also while the statement runs: VACUUM INTO attaches the other file only then.
+class OnlyReading {
+public:
+    explicit OnlyReading(sqlite3* handle) : handle_(handle) { sqlite3_set_authorizer(handle_, may_read, nullptr); }
+    ~OnlyReading() { sqlite3_set_authorizer(handle_, nullptr, nullptr); }
+    OnlyReading(const OnlyReading&) = delete;
+    OnlyReading& operator=(const OnlyReading&) = delete;
+
+private:
+    sqlite3* handle_;
+};
+
 }  // namespace
+
+void Database::Finalise::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 std::string cell_text(const Cell& cell) {
     if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
@@ -46,6 +77,13 @@ std::string cell_text(const Cell& cell) {
     return std::holds_alternative<Blob>(cell) ? "(bytes)" : "";
 }
 
+std::int64_t whole_of(const Cell& cell) {
+    if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+        return *whole;
+    }
+    throw text::InputError({fmt::format("the store is damaged: \"{}\" stands where it keeps a whole number", cell_text(cell))});
+}
+
 Database::Database(const std::filesystem::path& path, Access access) : shown_(path.string()) {
     const int flags = access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     std::error_code ignored;
@@ -57,6 +95,7 @@ Database::Database(const std::filesystem::path& path, Access access) : shown_(pa
         sqlite3_close(handle_);
         throw text::OutputError(fmt::format("{} cannot be opened as a store: {}", shown_, reason));
     }
+    text::note_input(path);
     sqlite3_busy_timeout(handle_, patience_ms);
     try {
         run("PRAGMA schema_version");  // reads the first page: is this a database at all?
@@ -87,12 +126,16 @@ void Database::fail(const std::string& sql) const {
         case SQLITE_CANTOPEN:
         case SQLITE_PERM:
             throw text::OutputError(shown_ + " cannot be written: " + sqlite3_errmsg(handle_));
+        case SQLITE_AUTH:
+            throw text::InputError({fmt::format("{}: a query only reads this store (in: {})", shown_, sql)});
+        case SQLITE_NOMEM:
+            throw std::bad_alloc();
         default:
             throw text::InputError({fmt::format("{}: {} (in: {})", shown_, sqlite3_errmsg(handle_), sql)});
     }
 }
 
-sqlite3_stmt* Database::prepared(const std::string& sql, bool only) const {
+Database::Statement Database::prepared(const std::string& sql, bool only) const {
     sqlite3_stmt* statement = nullptr;
     const char* rest = nullptr;
     if (sqlite3_prepare_v2(handle_, sql.c_str(), -1, &statement, &rest) != SQLITE_OK) {
@@ -102,7 +145,7 @@ sqlite3_stmt* Database::prepared(const std::string& sql, bool only) const {
         sqlite3_finalize(statement);
         throw text::InputError({"a query is one SQL statement: " + sql});
     }
-    return statement;
+    return Statement(statement);
 }
 
 Row Database::row_of(sqlite3_stmt* statement) const {
@@ -130,7 +173,7 @@ Row Database::row_of(sqlite3_stmt* statement) const {
 }
 
 void Database::run(const std::string& sql, const Row& values, const std::function<void(const Row&)>& take) {
-    const Statement statement(prepared(sql, true));
+    const Statement statement = prepared(sql, true);
     for (std::size_t i = 0; i < values.size(); ++i) {
         bind(statement.get(), static_cast<int>(i) + 1, values[i]);
     }
@@ -146,7 +189,8 @@ void Database::run(const std::string& sql, const Row& values, const std::functio
 }
 
 std::vector<std::string> Database::query(const std::string& sql, std::vector<Row>& rows) {
-    const Statement statement(prepared(sql, true));
+    const OnlyReading only_reading(handle_);
+    const Statement statement = prepared(sql, true);
     std::vector<std::string> columns;
     for (int i = 0; i < sqlite3_column_count(statement.get()); ++i) {
         columns.emplace_back(sqlite3_column_name(statement.get(), i));

@@ -23,7 +23,8 @@ using Cell = std::variant<std::monostate, std::int64_t, double, std::string, Blo
 using Row = std::vector<Cell>;
 
 std::string cell_text(const Cell& cell);
-inline std::int64_t whole_of(const Cell& cell) { return std::get<std::int64_t>(cell); }
+/// Throws InputError where it is no whole number: what treeline wrote is.
+std::int64_t whole_of(const Cell& cell);
 
 enum class Access { read, write };
 
@@ -39,7 +40,8 @@ public:
     /// Runs a statement with `?` in place of values. Calls `take` with every row. Throws InputError for a statement that cannot
     /// be read, OutputError for a full disk, a file that another process keeps writing, ….
     void run(const std::string& sql, const Row& values = {}, const std::function<void(const Row&)>& take = {});
-    /// The same for a statement of a user: its columns, then its rows. Only one statement.
+    /// The same for a statement of a user: its columns, then its rows. Only one statement, which may do nothing but read this
+    /// file.
     std::vector<std::string> query(const std::string& sql, std::vector<Row>& rows);
     [[nodiscard]] std::int64_t last_id() const;
     [[nodiscard]] std::int64_t changes() const;
@@ -60,7 +62,11 @@ public:
 private:
     void abandon() noexcept;
     [[noreturn]] void fail(const std::string& sql) const;
-    sqlite3_stmt* prepared(const std::string& sql, bool only) const;
+    struct Finalise {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    using Statement = std::unique_ptr<sqlite3_stmt, Finalise>;
+    [[nodiscard]] Statement prepared(const std::string& sql, bool only) const;
     Row row_of(sqlite3_stmt* statement) const;
 
     std::string shown_;

@@ -79,13 +79,13 @@ std::string Question::whole_key() const {
 std::string Question::key() const { return fmt::format("{} {}/{}", whole_key(), part.index + 1, part.count); }
 
 Store::Store(const std::filesystem::path& path, Access access) : shown_(path.string()), database_(path, access) {
-    check_version();
+    check_version(access);
     if (access == Access::write) {
         create();
     }
 }
 
-void Store::check_version() {
+void Store::check_version(Access access) {
     std::int64_t stored = 0, tables = 0;
     database_.run("PRAGMA user_version", {}, [&](const Row& row) { stored = whole_of(row[0]); });
     database_.run("SELECT count(*) FROM sqlite_master", {}, [&](const Row& row) { tables = whole_of(row[0]); });
@@ -95,6 +95,9 @@ void Store::check_version() {
     }
     if (stored == 0 && tables > 0) {
         throw text::InputError({shown_ + " is a database, but not a store of treeline"});
+    }
+    if (tables == 0 && access == Access::read) {
+        throw text::InputError({shown_ + " is an empty store: what began it was stopped before it kept anything"});
     }
 }
 

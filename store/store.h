@@ -75,7 +75,7 @@ public:
     std::vector<std::string> query(const std::string& sql, std::vector<Row>& rows) { return database_.query(sql, rows); }
 
 private:
-    void check_version();
+    void check_version(Access access);
     void create();
     void add_columns(const std::vector<std::string>& columns);
     std::vector<std::string> columns_of_rows();

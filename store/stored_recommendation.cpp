@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstdio>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "engines/priced_engine.h"
+#include "json/parse.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/sweep/sweep_output.h"
 #include "store/fingerprint.h"
@@ -114,7 +116,8 @@ RecommendRequest recommend_request(const Question& stored, const requests::Catal
 }
 
 bool is_recommendation(const Question& question) {
-    return RecommendJson::parse(question.flags).value("command", std::string()) == "recommend";
+    const auto flags = json::parse_foreign<RecommendJson>(question.flags);
+    return flags && flags->is_object() && flags->contains("command") && flags->at("command") == "recommend";
 }
 
 StoredRecommendation answer_from(Store& store, const RecommendRequest& request, unsigned threads) {
@@ -123,9 +126,13 @@ StoredRecommendation answer_from(Store& store, const RecommendRequest& request, 
     result.run = stored.id;
     if (stored.finished) {
         store.release(stored.id);
-        const RecommendJson texts = RecommendJson::parse(stored.state.kept);
-        result.table = texts.at("table").get<std::string>();
-        result.csv = texts.at("csv").get<std::string>();
+        const auto texts = json::parse_foreign<RecommendJson>(stored.state.kept);
+        for (const auto& [key, text] : {std::pair{"table", &result.table}, std::pair{"csv", &result.csv}}) {
+            if (!texts || !texts->is_object() || !texts->contains(key) || !texts->at(key).is_string()) {
+                throw text::InputError({fmt::format("run {} of the store cannot be read: its answer is damaged", stored.id)});
+            }
+            *text = texts->at(key).get<std::string>();
+        }
         result.json = stored.summary;
         result.was_known = true;
         return result;

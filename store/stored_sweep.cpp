@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "json/parse.h"
 #include "reports/sweep/sweep_output.h"
 #include "reports/sweep/sweep_page.h"
 #include "reports/sweep/sweep_summary.h"
+#include "requests/file_kind.h"
 #include "requests/sweep/sweep_columns_reader.h"
 #include "requests/sweep/sweep_reader.h"
 #include "store/fingerprint.h"
@@ -99,6 +102,13 @@ std::vector<StoredRow> rows_of(const SweepRequest& request, const sweeps::SweepS
     return rows;
 }
 
+/// Adds what a run has found so far.
+void merge_stored(sweeps::ReductionState& state, const StoredRun& run) try {
+    state.merge(run.state.kept);
+} catch (const std::invalid_argument& error) {
+    throw text::InputError({fmt::format("run {} of the store cannot be read: {}", run.id, error.what())});
+}
+
 void finish(Store& store, std::int64_t id, const SweepRequest& request, const sweeps::SweepState& state,
             const sweeps::SweepSummary& summary) {
     store.finish(id, state, static_cast<std::int64_t>(summary.points),
@@ -111,6 +121,7 @@ void finish(Store& store, std::int64_t id, const SweepRequest& request, const sw
 SweepRequest sweep_request(const std::string& file, const requests::FlagTexts& texts, bool ignore_memory,
                            const requests::Catalogue& catalogue) {
     json::Document document = json::Document::load(file);
+    requests::refuse_other_kinds(document.root().raw(), file, {requests::FileKind::sweep});
     const std::string text = document.root().raw().dump();
     const fs::path folder = fs::path(file).parent_path();
     return request_of(std::move(document), text, folder.empty() ? folder : fs::absolute(folder), texts, ignore_memory,
@@ -120,7 +131,7 @@ SweepRequest sweep_request(const std::string& file, const requests::FlagTexts& t
 SweepRequest sweep_request(const Question& stored, const requests::Catalogue& catalogue) {
     requests::FlagTexts texts;
     bool ignore_memory = false;
-    const Json flags = Json::parse(stored.flags);
+    const Json flags = json::parse_foreign<Json>(stored.flags).value_or(Json::object());
     for (const auto& [name, value] : flags.items()) {
         if (value.is_string()) {
             texts[name] = value.get<std::string>();
@@ -152,6 +163,8 @@ StoredAnswer answer_from(Store& store, const SweepRequest& request, const RunSwe
     sweeps::SweepOptions options = request.options;
     sweeps::SweepState latest = stored.state;
     if (!stored.state.kept.empty()) {
+        sweeps::ReductionState state = sweeps::SweepRun(space, request.options).nothing();
+        merge_stored(state, stored);
         options.resume = stored.state;
     }
     options.save = [&](const sweeps::SweepState& state) {
@@ -218,7 +231,7 @@ std::vector<std::string> merge_stores(Store& into, const std::vector<std::string
         sweeps::ReductionState state = sweep.nothing();
         for (const StoredRun& run : runs) {
             if (run.question.part.count == count) {
-                state.merge(run.state.kept);
+                merge_stored(state, run);
             }
         }
         const StoredRun joined = into.claim(whole, sweep.tasks());

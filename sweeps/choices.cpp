@@ -1,6 +1,9 @@
 #include "sweeps/choices.h"
 
+#include <vector>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace treeline::sweeps {
 namespace {
@@ -22,11 +25,19 @@ sim::CostMode default_mode(const sim::Platform& platform) {
 }
 
 std::string label_of(const sim::Stack& stack) {
-    std::string label = stack.name;
+    std::vector<std::string> stated;
     for (const std::string& kernels : {stack.expert_kernels.name, stack.attention_kernels.name}) {
-        label += kernels.empty() ? "" : (label == stack.name ? " with " : " and ") + kernels;
+        if (!kernels.empty()) {
+            stated.push_back(kernels);
+        }
     }
-    return label;
+    if (stack.states_prefill) {
+        stated.push_back(std::string(name_of(stack.prefill)) + " prefill");
+    }
+    if (stack.states_budget) {
+        stated.push_back(fmt::format("{:.0f} tokens a step", stack.step_tokens));
+    }
+    return stack.name + (stated.empty() ? "" : fmt::format(" with {}", fmt::join(stated, " and ")));
 }
 
 std::string label_of(const sim::Platform& platform) {

@@ -34,7 +34,7 @@ std::string default_stack(const sim::Device& device);
 /// with their laws, else roofline.
 sim::CostMode default_mode(const sim::Platform& platform);
 
-/// "vllm-0.25", with the kernels of experts that the user picked: "sglang-0.5.6 with b12x".
+/// "vllm-0.25", with what the user picked in place of the engine's own: "sglang-0.5.6 with b12x and mixed prefill".
 std::string label_of(const sim::Stack& stack);
 /// "8 x h100-sxm (nvlink), cuda-graph" or "h100-sxm, HOI model"; a mode that is not the default is named.
 std::string label_of(const sim::Platform& platform);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sweeps/diagnosis_causes.h"
+#include "sweeps/diagnosis_plain.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -37,29 +38,6 @@ RoundParts parts_of(const sim::CompiledRound& round, const sim::DesignPoint& poi
     return parts;
 }
 
-/// Plain decoding's measured step over the predicted one, at a batch: between measured batches in proportion to the logarithm.
-/// 0 where nothing was measured.
-double plain_factor(const std::vector<DiagnosedPoint>& plain, double batch) {
-    std::map<double, double> factors;
-    for (const DiagnosedPoint& point : plain) {
-        const Seconds predicted = sim::evaluate(sim::compile_round(point.setup), point.point).round;
-        factors[point.cell.batch] = point.cell.round_seconds() / predicted.value();
-    }
-    if (factors.empty()) {
-        return 0.0;
-    }
-    const auto above = factors.lower_bound(batch);
-    if (above == factors.end()) {
-        return factors.rbegin()->second;
-    }
-    if (above == factors.begin() || above->first == batch) {
-        return above->second;
-    }
-    const auto below = std::prev(above);
-    const double share = std::log(batch / below->first) / std::log(above->first / below->first);
-    return below->second + share * (above->second - below->second);
-}
-
 DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& input) {
     const sim::CompiledRound round = sim::compile_round(measured.setup);
     const sim::RoundEstimate estimate = sim::evaluate(round, measured.point);
@@ -73,13 +51,17 @@ DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& inpu
     plain_point.speculation = 0;
     const sim::RoundEstimate plain = sim::evaluate(round, plain_point);
     load.plain_predicted = plain.round;
-    const double factor = plain_factor(input.plain, measured.cell.batch);
-    load.plain_measured = load.plain_predicted * factor;
+    const diagnosis::PlainStep step_of_plain = diagnosis::plain_step(input.plain, measured.cell);
+    const double factor = step_of_plain.factor;
+    load.plain_interpolated = factor > 0.0 && step_of_plain.time <= Seconds(0.0);
+    load.plain_measured = load.plain_interpolated ? load.plain_predicted * factor : step_of_plain.time;
     load.expected = load.predicted * (factor > 0.0 ? factor : 1.0);
     load.accept_length = measured.cell.accept_length();
     const Seconds step = factor > 0.0 ? load.plain_measured : load.plain_predicted;
     load.break_even = load.measured / step;
     load.speedup = load.accept_length > 0.0 ? load.accept_length / load.break_even : 0.0;
+    load.served_speedup =
+        step_of_plain.tpot > 0.0 && measured.cell.tpot.known() ? step_of_plain.tpot / measured.cell.tpot.mean() : 0.0;
     load.ceiling = (measured.cell.draft_tokens + 1.0) / load.break_even;
     return load;
 }
@@ -99,12 +81,12 @@ std::pair<double, double> line(const std::vector<double>& x, const std::vector<d
 }
 
 std::vector<DraftLaw> laws_of(const std::vector<DiagnosedLoad>& loads) {
-    std::map<double, std::vector<const DiagnosedLoad*>> by_batch;
+    std::map<std::pair<double, double>, std::vector<const DiagnosedLoad*>> by_load;
     for (const DiagnosedLoad& load : loads) {
-        by_batch[load.cell.batch].push_back(&load);
+        by_load[{load.cell.batch, std::round(load.cell.context)}].push_back(&load);
     }
     std::vector<DraftLaw> laws;
-    for (const auto& [batch, members] : by_batch) {
+    for (const auto& [place, members] : by_load) {
         std::vector<double> lengths, measured, predicted;
         for (const DiagnosedLoad* load : members) {
             lengths.push_back(load->cell.draft_tokens);
@@ -117,8 +99,8 @@ std::vector<DraftLaw> laws_of(const std::vector<DiagnosedLoad>& loads) {
         }
         const auto [a, b] = line(lengths, measured);
         const auto [pa, pb] = line(lengths, predicted);
-        laws.push_back({batch, Seconds(a), Seconds(b), Seconds(pa), Seconds(pb), members.front()->plain_measured,
-                        static_cast<int>(lengths.size())});
+        laws.push_back({place.first, place.second, Seconds(a), Seconds(b), Seconds(pa), Seconds(pb),
+                        members.front()->plain_measured, static_cast<int>(lengths.size())});
     }
     return laws;
 }
@@ -136,6 +118,18 @@ std::size_t focus_of(const std::vector<DiagnosedLoad>& loads) {
 }
 
 }  // namespace
+
+std::vector<CauseKind> likeliest(const Diagnosis& diagnosis) {
+    constexpr double hardly_less = 0.85;  // of the first one's rank
+    std::vector<CauseKind> kinds;
+    for (const Cause& cause : diagnosis.causes) {
+        const Cause& first = diagnosis.causes.front();
+        if (kinds.empty() || (first.is_pattern && cause.is_pattern && cause.rank >= hardly_less * first.rank)) {
+            kinds.push_back(cause.kind);
+        }
+    }
+    return kinds;
+}
 
 std::vector<std::string> problems_of(const DiagnosisInput& input) {
     if (input.rounds.empty() && (input.idle.empty() || input.plain.empty())) {

@@ -24,6 +24,9 @@ struct DiagnosisInput {
     std::vector<DiagnosedPoint> rounds;     ///< loads that draft
     std::vector<DiagnosedPoint> plain;      ///< plain decoding without a drafter loaded, if it was measured
     std::vector<DiagnosedPoint> idle;       ///< steps of no draft tokens while a drafter is loaded
+    runs::RunSettings settings;             ///< what the run's files say of the deployment
+    /// Loads whose acceptance was measured, timed or not.
+    std::vector<runs::RunCell> accepted;
 };
 
 /// What a round's time goes to.
@@ -48,24 +51,27 @@ struct DiagnosedLoad {
     Seconds measured;  ///< the round
     RoundParts parts;  ///< predicted; they sum to `predicted`
     Seconds predicted;
-    Seconds plain_measured;  ///< at this batch, interpolated between measured ones; 0 = not known
+    Seconds plain_measured;  ///< of this very load, or interpolated between others; 0 = not known
+    bool plain_interpolated = false;
     Seconds plain_predicted;
-    Seconds expected;            ///< predicted, in proportion to what plain decoding is measured over predicted
-    double accept_length = 0.0;  ///< measured; 0 = not known
-    double break_even = 0.0;     ///< accept length below which this round loses to plain decoding
-    double speedup = 0.0;        ///< measured; 0 = not known
-    double ceiling = 0.0;        ///< speed-up if every draft were accepted
+    Seconds expected;             ///< predicted, in proportion to what plain decoding is measured over predicted
+    double accept_length = 0.0;   ///< measured; 0 = not known
+    double break_even = 0.0;      ///< accept length below which this round loses to plain decoding
+    double speedup = 0.0;         ///< measured; 0 = not known
+    double ceiling = 0.0;         ///< speed-up if every draft were accepted
+    double served_speedup = 0.0;  ///< TPOT of plain decoding at this very load over that of this one; 0 = not known
 };
 
 /// step(k) = intercept + slope·k over the draft lengths measured at one batch.
 struct DraftLaw {
-    double batch = 0.0;
+    double batch = 0.0, context = 0.0;  ///< context 0 = not known
     Seconds intercept, slope, predicted_intercept, predicted_slope;
     Seconds plain;  ///< measured step of plain decoding there; 0 = not known
     int lengths = 0;
 };
 
 enum class CauseKind {
+    defect,
     drafter_not_captured,
     rounds_not_captured,
     padding,
@@ -75,6 +81,8 @@ enum class CauseKind {
     experts,
     drafter_on_all_ranks,
     cache_lost,
+    verify_attention,
+    prompts_cost_more,
     rows_cost_more,
     host_per_sequence,
     host_per_round,
@@ -83,7 +91,8 @@ enum class CauseKind {
 };
 constexpr auto names_in(CauseKind) {
     using enum CauseKind;
-    return enum_names<CauseKind>({{drafter_not_captured, "drafter not captured in a graph"},
+    return enum_names<CauseKind>({{defect, "drafter that looks defective"},
+                                  {drafter_not_captured, "drafter not captured in a graph"},
                                   {rounds_not_captured, "rounds not captured in a graph"},
                                   {padding, "padding to captured sizes"},
                                   {idle_drafter, "cost of zero drafts"},
@@ -92,6 +101,8 @@ constexpr auto names_in(CauseKind) {
                                   {experts, "experts touched"},
                                   {drafter_on_all_ranks, "drafter on all ranks"},
                                   {cache_lost, "cache capacity lost"},
+                                  {verify_attention, "attention of the verification over long contexts"},
+                                  {prompts_cost_more, "prompts cost rounds more than they should"},
                                   {rows_cost_more, "verified tokens cost more than their kernels should"},
                                   {host_per_sequence, "host time of each sequence"},
                                   {host_per_round, "fixed time of a round"},
@@ -106,8 +117,9 @@ struct Cause {
     /// Whether the measured times contradict the prediction in the way of this cause (true), or it is part of the prediction
     /// itself (false).
     bool beyond_prediction = false;
-    std::string evidence;  ///< sentences with figures
-    std::string remedy;    ///< what to try
+    std::string evidence;     ///< sentences with figures
+    std::string remedy;       ///< what to try
+    bool is_pattern = false;  ///< recognised by how the excess grows; two of these exclude each other
 };
 
 struct Diagnosis {
@@ -117,6 +129,9 @@ struct Diagnosis {
     std::vector<DraftLaw> laws;
     std::vector<Cause> causes;  ///< likeliest first
 };
+
+/// The causes between which the measured times hardly tell: "or" stands between them. One where the first stands alone.
+std::vector<CauseKind> likeliest(const Diagnosis& diagnosis);
 
 /// Every reason why nothing can be diagnosed, as sentences.
 std::vector<std::string> problems_of(const DiagnosisInput& input);

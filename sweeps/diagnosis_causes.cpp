@@ -13,8 +13,9 @@ namespace diagnosis {
 std::string ms(Seconds time) { return text_of(time); }
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 std::string at(const runs::RunCell& cell) {
-    return fmt::format("batch {:g}{}", cell.batch,
-                       cell.draft_tokens > 0 ? fmt::format(", {} draft tokens", cell.draft_tokens) : "");
+    std::string place = cell.batch > 0.0 ? fmt::format("batch {:g}", cell.batch) : "an unknown batch";
+    place += cell.draft_tokens > 0 ? fmt::format(", {} draft tokens", cell.draft_tokens) : "";
+    return place + (cell.context > 0.0 ? fmt::format(", context {:.0f}", cell.context) : "");
 }
 
 double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row) {
@@ -29,7 +30,7 @@ double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row) {
 }
 
 void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy) {
-    causes.push_back({kind, share, share, beyond, std::move(evidence), std::move(remedy)});
+    causes.push_back({kind, share, share, beyond, std::move(evidence), std::move(remedy), false});
 }
 
 }  // namespace diagnosis
@@ -133,14 +134,23 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
     }
 }
 
+/// The round as it is loses; where what it takes too long is to blame, that comes first, and a better drafter would help then.
 void add_losses(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
     const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
+    const double mended = focus.expected / focus.measured;  // of the time, without the excess
+    const bool excess_is_known = std::any_of(causes.begin(), causes.end(), [](const Cause& cause) { return cause.is_pattern; });
+    const std::size_t before = causes.size();
     if (focus.ceiling < 1.0) {
+        const bool helps = excess_is_known && focus.ceiling / mended >= 1.0;
         add(causes, CauseKind::ceiling, 1.0 - focus.ceiling, true,
-            fmt::format("At {} a round takes {:.2f} plain steps, more than the {} tokens that it can yield: even with every "
-                        "draft accepted it would run at {:.2f}x.",
-                        at(focus.cell), focus.break_even, focus.cell.draft_tokens + 1, focus.ceiling),
-            "no better drafter helps here: fewer draft tokens at this batch, or none");
+            fmt::format(
+                "At {} a round takes {:.2f} plain steps, more than the {} tokens that it can yield: even with every "
+                "draft accepted it would run at {:.2f}x.{}",
+                at(focus.cell), focus.break_even, focus.cell.draft_tokens + 1, focus.ceiling,
+                helps ? fmt::format(" Without what it takes too long it could run at up to {:.2f}x.", focus.ceiling / mended)
+                      : ""),
+            helps ? "first what makes the round too long; until then fewer draft tokens at this load, or none"
+                  : "no better drafter helps here: fewer draft tokens at this batch, or none");
     } else if (focus.speedup > 0.0 && focus.speedup < 1.0) {
         add(causes, CauseKind::below_break_even, 1.0 - focus.speedup, true,
             fmt::format(
@@ -148,6 +158,14 @@ void add_losses(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
                 "at {:.2f}x.",
                 at(focus.cell), focus.accept_length, focus.break_even, focus.ceiling),
             "fewer draft tokens at this batch, or a schedule that stops drafting here");
+    }
+    const double without = (focus.ceiling < 1.0 ? focus.ceiling : focus.speedup) / mended;
+    if (causes.size() > before && excess_is_known && without >= 1.0) {
+        double best = 0.0;
+        for (std::size_t i = 0; i < before; ++i) {
+            best = causes[i].is_pattern ? std::max(best, causes[i].rank) : best;
+        }
+        causes.back().rank = std::min(causes.back().rank, 0.9 * best);
     }
 }
 
@@ -180,10 +198,15 @@ void add_idle(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
 std::vector<Cause> causes_of(const Diagnosis& diagnosis) {
     std::vector<Cause> causes;
     if (!diagnosis.loads.empty()) {
+        diagnosis::add_defects(diagnosis, causes);
+        const bool defective = !causes.empty();
+        diagnosis::add_logged_graphs(diagnosis, causes);
         diagnosis::add_excess_causes(diagnosis, causes);
         add_predicted_drafter_host(diagnosis, causes);
         add_predicted_causes(diagnosis, causes);
-        add_losses(diagnosis, causes);
+        if (!defective) {  // else counts are no remedy
+            add_losses(diagnosis, causes);
+        }
     }
     add_idle(diagnosis, causes);
     std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) { return a.rank > b.rank; });

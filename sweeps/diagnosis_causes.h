@@ -14,12 +14,18 @@ namespace diagnosis {
 
 std::string ms(Seconds time);
 std::string percent(double share);
-/// "batch 8, 3 draft tokens"
+/// "batch 8, 3 draft tokens, context 4096"
 std::string at(const runs::RunCell& cell);
 /// Runs of a pass of the drafter in a round.
 double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row);
 /// A cause that needs no fit: it ranks by what it accounts for.
 void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy);
+
+/// Acceptance that no trained drafter has: at hardly any first position, in each, collapsing with the batch, better later than
+/// at first. Nothing on look-ups, whose hits come in runs.
+void add_defects(const Diagnosis& diagnosis, std::vector<Cause>& causes);
+/// Rounds without graphs, by the words of the log.
+void add_logged_graphs(const Diagnosis& diagnosis, std::vector<Cause>& causes);
 
 /// Of what contradicts the prediction, the patterns that fit.
 void add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes);

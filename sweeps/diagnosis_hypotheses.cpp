@@ -109,6 +109,24 @@ std::vector<Hypothesis> hypotheses_of(const Diagnosis& diagnosis) {
                        return point.point.batch * row.draft_tokens;
                    }),
         hypothesis(
+            diagnosis, CauseKind::verify_attention, 0.0, 0.0, "each cached token of the batch",
+            "another attention back end: kernels made for prompts, or for one row a sequence, walk the whole cache with few "
+            "multiprocessors when several rows are verified (flash-attention pull requests 176 and 190, vLLM 51320 and "
+            "51995); until then fewer draft tokens, or none, at long contexts",
+            [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) {
+                return point.point.batch * point.cell.context;
+            }),
+        hypothesis(
+            diagnosis, CauseKind::prompts_cost_more, 0.0, 0.0, "each prompt token that is read in a round",
+            "smaller prefill chunks, a prefix cache, or prefill on other devices: prompts share rounds with drafts here, and "
+            "such rounds often run without whole graphs",
+            [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) {
+                const runs::RunCell& cell = point.cell;
+                return cell.output_tokens > 0.0 && !cell.round_is_decoding()
+                           ? cell.batch * cell.prompt_tokens * cell.accept_length() / cell.output_tokens
+                           : 0.0;
+            }),
+        hypothesis(
             diagnosis, CauseKind::host_per_sequence, 0.0, 0.0, "each sequence of the batch",
             "sampling and scheduling on the host grow with the batch; an asynchronous or overlapped scheduler hides them",
             [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) { return point.point.batch; }),
@@ -127,11 +145,25 @@ std::vector<Hypothesis> hypotheses_of(const Diagnosis& diagnosis) {
     const bool one_batch = std::all_of(rounds.begin(), rounds.end(), [&](const DiagnosedPoint& point) {
         return point.cell.batch == rounds.front().cell.batch;
     });
+    // What is the same in all loads, or as the batch is, tells nothing apart.
+    const auto same_everywhere = [&](const auto& value) {
+        return std::all_of(rounds.begin(), rounds.end(), [&](const DiagnosedPoint& point) {
+            return std::abs(value(point) / value(rounds.front()) - 1.0) < 0.1;
+        });
+    };
+    const bool one_context =
+        std::any_of(rounds.begin(), rounds.end(), [](const auto& point) { return point.cell.context <= 0.0; }) ||
+        same_everywhere([](const DiagnosedPoint& point) { return point.cell.context; });
+    const bool one_prompt = rounds.size() < 2 || same_everywhere([](const DiagnosedPoint& point) {
+                                return std::max(1.0, point.cell.prompt_tokens) / std::max(1.0, point.cell.output_tokens);
+                            });
     const bool one_length = std::all_of(rounds.begin(), rounds.end(), [&](const DiagnosedPoint& point) {
         return point.cell.draft_tokens == rounds.front().cell.draft_tokens;
     });
     std::erase_if(all, [&](const Hypothesis& each) {
-        if ((one_batch && each.kind == CauseKind::host_per_sequence) ||
+        if ((one_context && each.kind == CauseKind::verify_attention) ||
+            (one_prompt && each.kind == CauseKind::prompts_cost_more) ||
+            (one_batch && each.kind == CauseKind::host_per_sequence) ||
             (one_batch && one_length && each.kind == CauseKind::rows_cost_more) ||
             (!one_batch && one_length && each.kind == CauseKind::host_per_sequence)) {
             return true;
@@ -193,13 +225,8 @@ void diagnosis::add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>
         weight.push_back(1.0 / std::pow(load.measured.value(), 2));
     }
     const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
-    const bool eager_logged = focus.cell.eager_steps > focus.cell.captured_steps;
-    if (eager_logged) {
-        add(causes, CauseKind::rounds_not_captured, std::max(0.5, excess[diagnosis.focus] / focus.measured.value()), true,
-            fmt::format("The log says that {} of the steps at {} ran without a graph.",
-                        percent(focus.cell.eager_steps / (focus.cell.eager_steps + focus.cell.captured_steps)), at(focus.cell)),
-            "raise the largest captured batch (SGLang --cuda-graph-max-bs) or lower the running requests");
-    }
+    const bool eager_logged = std::any_of(causes.begin(), causes.end(),
+                                          [](const Cause& cause) { return cause.kind == CauseKind::rounds_not_captured; });
     if (excess[diagnosis.focus] < notable * focus.measured.value()) {
         return;
     }
@@ -212,8 +239,8 @@ void diagnosis::add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>
         // A known size that fits says more than a pattern whose size is free.
         const double plausible = hypothesis.sized() ? 1.0 - 0.15 * std::abs(std::log2(fitted.factor)) : 0.75;
         const double rank = excess[diagnosis.focus] / focus.measured.value() * fitted.explained * fitted.explained * plausible;
-        causes.push_back(
-            {hypothesis.kind, std::min(share, 1.0), rank, true, evidence_of(hypothesis, fitted, diagnosis), hypothesis.remedy});
+        causes.push_back({hypothesis.kind, std::min(share, 1.0), rank, true, evidence_of(hypothesis, fitted, diagnosis),
+                          hypothesis.remedy, true});
     }
 }
 

@@ -50,7 +50,7 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     std::vector<Variant> all = variants;
     std::set<std::pair<std::size_t, std::size_t>> platforms;
     for (const Variant& variant : variants) {
-        if (platforms.emplace(variant.origin.target, variant.origin.platform).second) {
+        if (platforms.emplace(variant.origin.target, variant.origin.platform).second && !variant.plain()) {
             all.push_back(plain_variant(variant));
         }
     }

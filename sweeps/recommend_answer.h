@@ -21,7 +21,8 @@ struct RecommendInput {
     std::vector<DrafterChoice> drafters;
     Workload workload;
     std::vector<text::Provenance> provenance;
-    MeasuredErrors errors;  ///< empty: nothing is known of what predictions missed
+    std::vector<std::string> notes;  ///< what was chosen because the input leaves it open, as sentences
+    MeasuredErrors errors;           ///< empty: nothing is known of what predictions missed
 };
 
 struct Answer {

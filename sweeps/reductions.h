@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,7 @@ struct FigureLimit {
 struct GroupBest {
     std::vector<std::string> axes;  ///< of group_axis_names()
     const SweepColumn* by = nullptr;
-    bool for_page = false;  ///< for the charts of a page: no list shows it
+    bool for_page = false;  ///< for the charts of a page or for Reductions::distinct: no list shows it
 };
 
 struct Reductions {
@@ -34,6 +35,7 @@ struct Reductions {
     std::vector<const SweepColumn*> pareto_of = {find_sweep_column("tokens_per_s_user"),
                                                  find_sweep_column("tokens_per_s_device")};
     std::vector<GroupBest> groups;
+    std::optional<std::size_t> distinct;  ///< index into `groups`: the best of these groups take the place of the best points
     std::vector<const SweepColumn*> distributions;
     std::vector<FigureLimit> limits;
     bool ignore_memory = false;  ///< also keep points that do not fit

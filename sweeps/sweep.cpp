@@ -43,9 +43,24 @@ void SweepRun::run(std::uint64_t first, std::uint64_t last, ReductionState& stat
     }
 }
 
+namespace {
+
+/// The best points, or where groups were asked for that they must differ in, the best of the groups.
+std::vector<RankedPoint> best_points(const ReductionState& state, const Reductions& what) {
+    if (!what.distinct) {
+        return state.best().sorted();
+    }
+    std::vector<RankedPoint> best = state.group_best(*what.distinct);
+    std::sort(best.begin(), best.end(), [](const RankedPoint& a, const RankedPoint& b) { return a.comes_before(b); });
+    best.resize(std::min(best.size(), what.best_count));
+    return best;
+}
+
+}  // namespace
+
 SweepSummary SweepRun::summary(const ReductionState& state) const {
     const DesignSpace& space = inside_->space;
-    const std::vector<RankedPoint> best = state.best().sorted();
+    const std::vector<RankedPoint> best = best_points(state, inside_->options);
     const std::vector<FrontPoint> front = state.front().sorted();
     std::vector<std::vector<RankedPoint>> of_groups;
     Repriced points;

@@ -97,17 +97,26 @@ SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim:
     return range;
 }
 
-/// The gain at each load of the traffic, with the batch at which it is served.
+/// The gain at each load of the traffic at which something is drafted, with the batch at which it is served; shares of these
+/// loads sum to 1.
 std::vector<GainAt> gains_over(const sim::RoundSetup& setup, const DraftPlan& plan, const Workload& workload) {
     const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<GainAt> gains;
+    double drafted = 0.0;
     for (std::size_t i = 0; i < workload.traffic.points.size(); ++i) {
+        if (plan.at(i) == sim::drafting_off) {
+            continue;
+        }
         Traffic alone = workload.traffic;
         alone.points = {workload.traffic.points[i]};
         alone.points.front().share = 1.0;
         const double share = workload.traffic.points[i].share;
         const Outcome outcome = outcomes_of(round, {plan.at(i)}, alone, workload.objective).front();
         gains.push_back({outcome.means.in_service, outcome.gain, share});
+        drafted += share;
+    }
+    for (GainAt& gain : gains) {
+        gain.share /= drafted;
     }
     return gains;
 }

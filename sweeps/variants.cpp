@@ -67,6 +67,18 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
     return variants;
 }
 
+std::vector<Variant> plain_variants(const VariantLists& lists) {
+    VariantLists plain = lists;
+    plain.drafters = {{"plain decoding", sim::NoDrafter{}, {}, "", ""}};
+    plain.rollbacks = {sim::Rollback::truncate};
+    std::vector<Variant> variants = all_variants(plain);
+    for (Variant& variant : variants) {
+        variant.labels.rollback.clear();
+        variant.origin.drafter.reset();
+    }
+    return variants;
+}
+
 std::vector<std::string> platform_problems(const VariantLists& lists) {
     const DrafterChoice nothing_drafted{"", sim::NoDrafter{}, {}, "", ""};
     std::vector<std::string> problems;

@@ -20,6 +20,9 @@ struct VariantLists {
 /// Targets outermost, then platforms, drafters and rollback policies. Accelerators appear with one precision of each target.
 std::vector<Variant> all_variants(const VariantLists& lists);
 
+/// Plain decoding of each target on each platform, for inputs without a drafter.
+std::vector<Variant> plain_variants(const VariantLists& lists);
+
 /// Problems of targets and platforms that no choice of drafter would mend (no such link, no peak for the format); those of
 /// drafters exclude only their own variants.
 std::vector<std::string> platform_problems(const VariantLists& lists);

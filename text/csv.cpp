@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "text/plain_text.h"
+
 namespace treeline::text {
 namespace {
 
@@ -70,7 +72,7 @@ std::string CsvReader::field() {
     const std::size_t end = rest_.find_first_of(",\n");
     value += trimmed(rest_.substr(0, end));
     skip(end);
-    return value;
+    return as_utf8(value);
 }
 
 std::string CsvReader::quoted_part() {

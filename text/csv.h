@@ -1,6 +1,6 @@
 // Comma-separated values as RFC 4180 describes them: quoted fields may hold commas, doubled quotes and line breaks; lines end
 // in LF or CRLF, the last one perhaps in nothing. Beyond it: a byte order mark, empty lines, lines that start with # and spaces
-// around fields do not count.
+// around fields do not count. Bytes that are not UTF-8 become U+FFFD.
 #pragma once
 
 #include <optional>

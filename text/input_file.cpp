@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "text/file_roles.h"
 #include "text/input_error.h"
 
 namespace treeline::text {
@@ -35,6 +36,7 @@ std::string read_file(const std::filesystem::path& path, std::uintmax_t size_lim
     if (!file) {
         refuse_with_errno(path, "cannot be opened");
     }
+    note_input(::fileno(file.get()));
     std::string text;
     std::vector<char> chunk(1u << 16);
     while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file.get())) {

@@ -48,27 +48,34 @@ bool one_contains_the_other(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& choices) {
+std::vector<std::string> nearest_few(std::string_view word, const std::vector<std::string>& choices, std::size_t most) {
     if (word.empty() || word.size() > longest_compared) {
-        return std::nullopt;
+        return {};
     }
     const std::size_t near_enough = 4 * std::max<std::size_t>(1, word.size() / 3);
-    std::optional<std::string> best;
-    std::pair<std::size_t, std::size_t> best_rank;
+    std::vector<std::pair<std::pair<std::size_t, std::size_t>, std::string>> near;
     for (const std::string& choice : choices) {
         if (choice.empty() || choice.size() > longest_compared) {
             continue;
         }
         const std::size_t edits = distance(word, choice);
         const bool contained = one_contains_the_other(word, choice);
-        // "h100" means h100-sxm (four edits away), not h200 (one edit away).
-        const std::pair rank(contained ? std::min<std::size_t>(edits, 2) : edits, edits);
-        if ((contained || edits <= near_enough) && (!best || rank < best_rank)) {
-            best = choice;
-            best_rank = rank;
+        if (contained || edits <= near_enough) {
+            // "h100" means h100-sxm (four edits away), not h200 (one edit away).
+            near.push_back({{contained ? std::min<std::size_t>(edits, 2) : edits, edits}, choice});
         }
     }
-    return best;
+    std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(most, near.size()); ++i) {
+        names.push_back(near[i].second);
+    }
+    return names;
+}
+
+std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& choices) {
+    const std::vector<std::string> found = nearest_few(word, choices, 1);
+    return found.empty() ? std::nullopt : std::optional(found.front());
 }
 
 }  // namespace treeline::text

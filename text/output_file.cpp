@@ -1,11 +1,18 @@
 #include "text/output_file.h"
 
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "text/file_roles.h"
+#include "text/input_error.h"
+#include "text/plain_text.h"
+#include "text/temporary_files.h"
 
 namespace treeline::text {
 namespace {
@@ -15,14 +22,19 @@ namespace fs = std::filesystem;
 constexpr std::size_t buffer_size = 1u << 18;
 constexpr int most_name_attempts = 100;
 
-/// Where a link points, so that the file behind it is replaced rather than the link.
+std::atomic<std::size_t> on_standard_output = 0;
+
+constexpr int most_links = 40;  // as the kernel follows
+
+/// Where a link points, so that the file behind it is replaced (or made) rather than the link.
 fs::path behind_links(fs::path path) {
     std::error_code error;
-    if (fs::is_symlink(path, error)) {
-        fs::path target = fs::weakly_canonical(path, error);
-        if (!error) {
-            return target;
+    for (int followed = 0; followed < most_links && fs::is_symlink(path, error); ++followed) {
+        const fs::path target = fs::read_symlink(path, error);
+        if (error) {
+            break;
         }
+        path = target.is_absolute() ? target : path.parent_path() / target;
     }
     return path;
 }
@@ -35,12 +47,14 @@ bool is_special(const fs::path& path) {
 
 }  // namespace
 
-OutputFile::OutputFile(const fs::path& path) : shown_(path.string()), path_(behind_links(path)) {
+OutputFile::OutputFile(const fs::path& path, Replaces replaces)
+    : shown_(path.string()), path_(behind_links(path)), replaces_(replaces) {
     buffer_.reserve(buffer_size);
     if (path == "-") {
         shown_ = "standard output";
         descriptor_ = STDOUT_FILENO;
         owns_descriptor_ = false;
+        on_terminal_ = ::isatty(STDOUT_FILENO) == 1;
         return;
     }
     std::error_code ignored;
@@ -55,14 +69,28 @@ OutputFile::OutputFile(const fs::path& path) : shown_(path.string()), path_(behi
         }
         return;
     }
+    if (fs::is_symlink(path_, ignored)) {
+        fail("cannot be overwritten", ELOOP);
+    }
+    refuse_loss();
     struct stat before {};
     const bool existed = ::stat(path_.c_str(), &before) == 0;
     if (existed && ::access(path_.c_str(), W_OK) != 0) {
         fail("cannot be overwritten", errno);
     }
+    open_temporary();
+    if (existed) {
+        static_cast<void>(::fchmod(descriptor_, before.st_mode & 07777u));
+    }
+}
+
+/// A file beside the one to be written, whose lock says that its writer lives.
+void OutputFile::open_temporary() {
+    const std::string beginning = "." + path_.filename().string() + ".";
+    remove_abandoned(path_.parent_path(), beginning);
     for (int attempt = 0; descriptor_ < 0 && attempt < most_name_attempts; ++attempt) {
-        const std::string suffix = "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".tmp";
-        temporary_ = path_.parent_path() / ("." + path_.filename().string() + suffix);
+        temporary_ = path_.parent_path() /
+                     (beginning + std::to_string(::getpid()) + "-" + std::to_string(attempt) + std::string(temporary_ending));
         descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (descriptor_ < 0 && errno != EEXIST) {
             const int error = errno;
@@ -74,8 +102,14 @@ OutputFile::OutputFile(const fs::path& path) : shown_(path.string()), path_(behi
         temporary_.clear();
         fail("cannot be created", EEXIST);
     }
-    if (existed) {
-        static_cast<void>(::fchmod(descriptor_, before.st_mode & 07777u));
+    static_cast<void>(::flock(descriptor_, LOCK_EX | LOCK_NB));
+    remember_temporary(temporary_);
+}
+
+void OutputFile::refuse_loss() const {
+    const std::string loss = replaces_ == Replaces::own_input ? "" : loss_of_replacing(path_);
+    if (!loss.empty()) {
+        throw InputError({shown_ + " " + loss + "; name another file for the output"});
     }
 }
 
@@ -85,6 +119,7 @@ OutputFile::~OutputFile() {
     }
     if (!temporary_.empty()) {
         ::unlink(temporary_.c_str());
+        forget_temporary(temporary_);
     }
 }
 
@@ -103,6 +138,9 @@ void OutputFile::write(std::string_view text) {
 }
 
 void OutputFile::flush() {
+    if (on_terminal_) {
+        buffer_ = without_controls(buffer_);
+    }
     std::string_view left = buffer_;
     while (!left.empty()) {
         const ssize_t written = ::write(descriptor_, left.data(), left.size());
@@ -113,6 +151,9 @@ void OutputFile::flush() {
             fail("cannot be written", errno);
         }
         left.remove_prefix(static_cast<std::size_t>(written));
+        if (!owns_descriptor_) {
+            on_standard_output += static_cast<std::size_t>(written);
+        }
     }
     buffer_.clear();
 }
@@ -132,15 +173,20 @@ void OutputFile::commit() {
         fail("cannot be written", errno);
     }
     if (!temporary_.empty()) {
+        refuse_loss();  // once more: the file may have been made, and read, since
         if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
             fail("cannot be renamed into place", errno);
         }
+        forget_temporary(temporary_);
         temporary_.clear();
+        note_output(path_);
     }
 }
 
-void write_file(const fs::path& path, std::string_view content) {
-    OutputFile file(path);
+std::size_t bytes_on_standard_output() { return on_standard_output; }
+
+void write_file(const fs::path& path, std::string_view content, Replaces replaces) {
+    OutputFile file(path, replaces);
     file.write(content);
     file.commit();
 }

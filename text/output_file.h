@@ -1,6 +1,7 @@
 // Files that appear complete or not at all.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -20,13 +21,18 @@ public:
     using OutputError::OutputError;
 };
 
+/// Whether a command may replace a file that it has read: only where the new content holds the old one.
+enum class Replaces { no_input, own_input };
+
 /// Writes a file through a temporary one in the same folder, which takes the file's name once all of it is on disk. Large
 /// results are written piece by piece. Anything that is not a regular file (a device, a pipe) is written directly; "-" is
-/// standard output. An existing file keeps its permissions, and its content until the new one is complete.
+/// standard output, which gets no control characters while it is a terminal. An existing file keeps its permissions, and its
+/// content until the new one is complete.
 class OutputFile {
 public:
-    /// Opens for writing. Throws OutputError when that cannot be done.
-    explicit OutputFile(const std::filesystem::path& path);
+    /// Opens for writing. Throws OutputError when that cannot be done, InputError where the command reads the file that would
+    /// be replaced (file_roles.h) or where it is an SQLite database.
+    explicit OutputFile(const std::filesystem::path& path, Replaces replaces = Replaces::no_input);
     /// Removes the temporary file unless commit() succeeded.
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;
@@ -38,6 +44,8 @@ public:
     void commit();
 
 private:
+    void open_temporary();
+    void refuse_loss() const;
     void flush();
     [[noreturn]] void fail(const std::string& what, int error) const;
 
@@ -46,9 +54,16 @@ private:
     std::string buffer_;
     int descriptor_ = -1;
     bool owns_descriptor_ = true;
+    bool on_terminal_ = false;
+    Replaces replaces_ = Replaces::no_input;
 };
 
 /// The whole file at once.
-void write_file(const std::filesystem::path& path, std::string_view content);
+void write_file(const std::filesystem::path& path, std::string_view content, Replaces replaces = Replaces::no_input);
+
+/// Bytes that have gone to standard output, which nothing takes back.
+std::size_t bytes_on_standard_output();
+/// Removes the temporary files of this process that are being written. May be called from a signal handler that ends it.
+void remove_temporary_files() noexcept;
 
 }  // namespace treeline::text

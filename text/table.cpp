@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "text/parse_number.h"
+
 namespace treeline::text {
 namespace {
 
@@ -106,6 +108,25 @@ std::string csv_line(const std::vector<std::string>& fields) {
         line += (i == 0 ? "" : ",") + csv_field(fields[i]);
     }
     return line + "\n";
+}
+
+std::string for_spreadsheet(std::string_view csv) {
+    std::string guarded;
+    while (!csv.empty()) {
+        const bool quoted = csv.front() == '"';
+        std::size_t end = 0;
+        for (bool inside = false; end < csv.size() && (inside || (csv[end] != ',' && csv[end] != '\n')); ++end) {
+            inside = inside != (csv[end] == '"');
+        }
+        const std::string_view field = csv.substr(0, end), content = field.substr(quoted ? 1 : 0);
+        const bool formula = !content.empty() && std::string_view("=+-@\t").find(content.front()) != std::string_view::npos &&
+                             !parse_number(content);
+        guarded += formula ? (quoted ? "\"'" : "'") : quoted ? "\"" : "";
+        guarded += content;
+        guarded += csv.substr(end, 1);
+        csv.remove_prefix(std::min(end + 1, csv.size()));
+    }
+    return guarded;
 }
 
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent) {

@@ -50,6 +50,10 @@ std::size_t display_width(std::string_view text);
 std::string csv_field(std::string_view text);
 /// A line of fields, line feed included.
 std::string csv_line(const std::vector<std::string>& fields);
+/// Lines of csv_line() with an apostrophe before fields that a spreadsheet would take for a formula: those that begin with =,
+/// +,
+/// -, @ or a tab and are no numbers.
+std::string for_spreadsheet(std::string_view csv);
 
 /// Breaks a text into lines of at most `width` characters between words; every line but the first starts with `indent`.
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent = {});

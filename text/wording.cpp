@@ -28,14 +28,21 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     return near ? "; did you mean \"" + *near + "\"?" : "";
 }
 
-std::string did_you_mean_name(const std::string& word, const std::vector<std::string>& names) {
-    std::vector<std::string> longer;
+std::string other_names(const std::string& word, const std::vector<std::string>& names, std::string_view command) {
+    constexpr std::size_t most_named = 3;
+    std::vector<std::string> meant;
     for (const std::string& name : names) {
         if (!word.empty() && name.starts_with(word + "-")) {
-            longer.push_back("\"" + name + "\"");
+            meant.push_back(name);
         }
     }
-    return longer.empty() ? did_you_mean(word, names) : "; did you mean " + listed(longer, "or") + "?";
+    if (meant.empty()) {
+        meant = nearest_few(word, names, most_named);
+    }
+    for (std::string& name : meant) {
+        name = "\"" + name + "\"";
+    }
+    return (meant.empty() ? "; `" : "; did you mean " + listed(meant, "or") + "? `") + std::string(command) + "` lists all";
 }
 
 std::string shortened(std::string text, std::size_t longest) {

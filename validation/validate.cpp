@@ -202,6 +202,14 @@ TableScore score_table(const Validation& result, std::size_t paper, std::size_t 
     return score;
 }
 
+void summarise(Validation& result) {
+    const auto measured = [&](const PredictedRow& row) { return result.papers[row.paper].tables[row.table].measured; };
+    result.measured = summary_of(test_errors(result, measured));
+    result.not_measured = summary_of(test_errors(result, std::not_fn(measured)));
+    result.memory = summary_of(
+        test_errors(result, [&](const PredictedRow& row) { return result.row(row).observable == Observable::memory; }));
+}
+
 void score(Validation& result, const std::vector<ExperimentPlatform>& platforms) {
     for (std::size_t paper = 0; paper < result.papers.size(); ++paper) {
         PaperScore sum{paper, summary_of(test_errors(result, [&](const auto& row) { return row.paper == paper; })), 0, 0, 0};
@@ -218,11 +226,7 @@ void score(Validation& result, const std::vector<ExperimentPlatform>& platforms)
         }
         result.scores.push_back(sum);
     }
-    const auto measured = [&](const PredictedRow& row) { return result.papers[row.paper].tables[row.table].measured; };
-    result.measured = summary_of(test_errors(result, measured));
-    result.not_measured = summary_of(test_errors(result, std::not_fn(measured)));
-    result.memory = summary_of(
-        test_errors(result, [&](const PredictedRow& row) { return result.row(row).observable == Observable::memory; }));
+    summarise(result);
 }
 
 }  // namespace
@@ -264,6 +268,38 @@ void note_unfitted(const Validation& unfitted, Validation& result) {
 }
 
 }  // namespace
+
+Validation of_papers(Validation all, const std::vector<std::size_t>& papers) {
+    const auto is_other = [&](const auto& entry) {
+        return std::find(papers.begin(), papers.end(), entry.paper) == papers.end();
+    };
+    std::erase_if(all.rows, is_other);
+    std::erase_if(all.left_out, is_other);
+    std::erase_if(all.choices, is_other);
+    std::erase_if(all.memory_cells, is_other);
+    std::erase_if(all.tables, is_other);
+    std::erase_if(all.scores, is_other);
+    std::erase_if(all.unfitted.papers, is_other);
+    std::vector<PlatformFit> fits;
+    for (std::size_t fit = 0; fit < all.fits.size(); ++fit) {
+        const bool used = std::any_of(all.rows.begin(), all.rows.end(), [&](PredictedRow& row) { return row.fit == fit; });
+        for (PredictedRow& row : all.rows) {
+            row.fit = row.fit == fit ? fits.size() : row.fit;  // never above `fit`, so no row is moved twice
+        }
+        if (used) {
+            fits.push_back(all.fits[fit]);
+        }
+    }
+    all.fits = std::move(fits);
+    const auto compared = static_cast<double>(std::max<std::size_t>(1, all.choices.size()));
+    all.choices_right = all.regret = 0.0;
+    for (const ComparedChoices& each : all.choices) {
+        all.choices_right += each.outcome.right ? 1.0 / compared : 0.0;
+        all.regret += each.outcome.regret / compared;
+    }
+    summarise(all);
+    return all;
+}
 
 Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms) {
     std::vector<ExperimentPlatform> as_described = platforms;

@@ -80,6 +80,9 @@ struct Validation {
     [[nodiscard]] const PlatformFit& fit_of(const PredictedRow& p) const { return fits[p.fit]; }
 };
 
+/// What of it is about some of its papers (indices); fits that none of their rows was predicted with are left out.
+Validation of_papers(Validation all, const std::vector<std::size_t>& papers);
+
 Validation validate(std::vector<Experiments> papers, const std::vector<ExperimentPlatform>& platforms);
 
 }  // namespace treeline::validation

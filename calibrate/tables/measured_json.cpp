@@ -9,6 +9,7 @@
 #include "calibrate/tables/measured_formats.h"
 #include "calibrate/timings/llama_bench.h"
 #include "calibrate/timings/timing_formats.h"
+#include "json/parse.h"
 #include "json/reader.h"
 #include "text/parse_number.h"
 
@@ -120,10 +121,11 @@ void read_llama_bench(const std::string& text, MeasuredRows& rows) {
 }  // namespace
 
 void read_measured_json(const std::string& text, MeasuredRows& rows) {
-    const Json root = Json::parse(text, nullptr, false);
-    if (root.is_discarded()) {
-        return rows.problem("is not valid JSON");
+    const std::optional<Json> parsed = json::parse_foreign<Json>(text);
+    if (!parsed) {
+        return rows.problem(json::nests_too_deep(text) ? json::too_deep_text() : "is not valid JSON");
     }
+    const Json& root = *parsed;
     if (is_llama_bench(root)) {
         return read_llama_bench(text, rows);
     }
@@ -135,8 +137,8 @@ void read_measured_json(const std::string& text, MeasuredRows& rows) {
     });
     try {
         has_states ? read_nvbench(root, rows) : read_google_benchmark(root, rows);
-    } catch (const Json::exception& error) {
-        rows.problem(fmt::format("has an entry of a type that neither nvbench nor Google Benchmark writes ({})", error.what()));
+    } catch (const Json::exception&) {
+        rows.problem("has an entry of a type that neither nvbench nor Google Benchmark writes");
     }
 }
 

@@ -166,7 +166,7 @@ std::string MeasurementFiles::text_of(const Table& table) const {
 void MeasurementFiles::save() {
     for (auto& [name, table] : tables_) {
         if (table.changed) {
-            text::write_file(file_of(name), text_of(table));
+            text::write_file(file_of(name), text_of(table), text::Replaces::own_input);
             table.changed = false;
         }
     }

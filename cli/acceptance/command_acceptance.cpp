@@ -1,4 +1,4 @@
-// treeline acceptance: accept lengths of verification methods over temperature, on synthetic models.
+// treeline study acceptance: accept lengths of verification methods over temperature, on synthetic models.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include "cli/common_flags.h"
 #include "reports/acceptance/acceptance_output.h"
 #include "requests/acceptance/acceptance_study_reader.h"
+#include "requests/file_kind.h"
 #include "text/output_file.h"
 
 namespace treeline::cli {
@@ -24,6 +25,7 @@ requests::FlagJson study_in(const std::string& file) {
     json::Document document = json::Document::load(file);
     requests::FlagJson study = document.root().raw();
     document.throw_if_problems();
+    requests::refuse_other_kinds(study, file, {requests::FileKind::acceptance_study});
     return study;
 }
 

@@ -13,6 +13,7 @@
 #include "requests/adaptive/bandit_reader.h"
 #include "requests/adaptive/policies_reader.h"
 #include "requests/adaptive/traffic_reader.h"
+#include "requests/file_kind.h"
 #include "text/output_file.h"
 
 namespace treeline::cli {
@@ -33,9 +34,10 @@ struct SimulationFlags {
 
 /// `study`: from document and descriptions to the answer; the writers are those of its kind of answer.
 template <class Study, class Html, class Table, class Json, class Csv>
-void simulate(const SimulationFlags& flags, Study study, Html html, Table table, Json json, Csv csv) {
+void simulate(const SimulationFlags& flags, requests::FileKind kind, Study study, Html html, Table table, Json json, Csv csv) {
     const Format format = flags.common.chosen_format();
     json::Document document = json::Document::load(flags.file);
+    requests::refuse_other_kinds(document.root().raw(), flags.file, {kind});
     requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
     const auto answer = study(document, descriptions);
     if (!flags.html.empty()) {
@@ -56,7 +58,8 @@ void bandit(const SimulationFlags& flags) {
         answer.outcome = sweeps::simulate_bandit(answer.input.problem, answer.input.rule, answer.runs);
         return answer;
     };
-    simulate(flags, study, reports::bandit_html, reports::bandit_table, reports::bandit_json, reports::bandit_csv);
+    simulate(flags, requests::FileKind::bandit, study, reports::bandit_html, reports::bandit_table, reports::bandit_json,
+             reports::bandit_csv);
 }
 
 void policies(const SimulationFlags& flags) {
@@ -66,7 +69,8 @@ void policies(const SimulationFlags& flags) {
         answer.batches = sweeps::simulate_policies(answer.input.problem, answer.input.policies, answer.input.runs);
         return answer;
     };
-    simulate(flags, study, reports::policies_html, reports::policies_table, reports::policies_json, reports::policies_csv);
+    simulate(flags, requests::FileKind::policies, study, reports::policies_html, reports::policies_table,
+             reports::policies_json, reports::policies_csv);
 }
 
 void traffic(const SimulationFlags& flags) {
@@ -76,7 +80,8 @@ void traffic(const SimulationFlags& flags) {
         input.size.threads = flags.thread_number();
         return sweeps::study_traffic(std::move(input));
     };
-    simulate(flags, study, reports::traffic_html, reports::traffic_table, reports::traffic_json, reports::traffic_csv);
+    simulate(flags, requests::FileKind::traffic, study, reports::traffic_html, reports::traffic_table, reports::traffic_json,
+             reports::traffic_csv);
 }
 
 Run add_simulation(CLI::App& app, const char* file, bool threads, const char* footer, void (*run)(const SimulationFlags&)) {

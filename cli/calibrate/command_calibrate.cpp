@@ -57,7 +57,7 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
                                   flags.common.output)
                     : "\nNothing was written; --output my-stack.json keeps the stack.\n";
     }
-    text::write_file("-", text);
+    write_answer("-", text, format == Format::table);
 }
 
 std::string text_of(const calibrate::CalibrationAnswer& answer, Format format) {
@@ -80,7 +80,7 @@ void run_on_own_device(const CalibrateFlags& flags, const calibrate::KernelFitOp
         text = fmt::format("{}\n{}\nPrice with it: --device {} --stack ideal --mode calibrated\n", result.summary, text,
                            result.description.string());
     }
-    text::write_file("-", text);
+    write_answer("-", text, format == Format::table);
 }
 
 void run(const CalibrateFlags& flags) {

@@ -8,6 +8,8 @@
 #include "cli/common_flags.h"
 #include "reports/decode/decode_output.h"
 #include "requests/decode/decode_reader.h"
+#include "requests/file_kind.h"
+#include "text/input_error.h"
 
 namespace treeline::cli {
 namespace {
@@ -43,10 +45,14 @@ decoder::DecodeResult repeated(const decoder::DecodeSetup& setup, int repeat) {
 void run_decode(const DecodeCommandFlags& flags) {
     const Format format = flags.common.chosen_format();
     json::Document document = json::Document::load(flags.file);
+    requests::refuse_other_kinds(document.root().raw(), flags.file, {requests::FileKind::decoding});
     requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.file).parent_path());
     decoder::DecodeAnswer answer;
     answer.input = requests::read_decode(document, descriptions, flags.replaced);
     const decoder::DecodeSetup& setup = answer.input.setup;
+    if (const std::string problem = memory_problem(setup); !problem.empty()) {
+        throw text::InputError({flags.file + ": " + problem});
+    }
     answer.decoded = repeated(setup, answer.input.repeat);
     if (answer.input.compare_plain && setup.tree.nodes() > 0) {
         answer.plain = repeated(plain(setup), answer.input.repeat);

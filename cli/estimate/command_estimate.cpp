@@ -1,4 +1,6 @@
 // treeline estimate: explains one design point, or one run of an accelerator.
+#include <algorithm>
+#include <array>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -73,6 +75,25 @@ bool asks_for_a_run(const EstimateFlags& flags) {
             !requests::given(flags.point, "platform.design").empty());
 }
 
+/// A run decodes one sequence: whatever else is said of a point would go unheard.
+void refuse_flags_of_points(const requests::FlagTexts& point) {
+    constexpr std::array of_runs = {"platform.design", "target.model",       "drafter",
+                                    "shape",           "drafter.acceptance", "drafter.acceptance.mean_length"};
+    std::vector<std::string> problems;
+    for (const requests::KeyFlag& flag : requests::point_flags()) {
+        if (!requests::given(point, flag.path).empty() &&
+            std::find(of_runs.begin(), of_runs.end(), flag.path) == of_runs.end()) {
+            problems.push_back(
+                flag.name.substr(0, flag.name.find(',')) +
+                ": is not of a run of an accelerator, which decodes one sequence; --device with a design's name, "
+                "or a board and --design, prices a point that has it");
+        }
+    }
+    if (!problems.empty()) {
+        throw text::InputError(std::move(problems));
+    }
+}
+
 bool names_parts_of_a_run(const EstimateFlags& flags) {
     return requests::any_given(flags.run.texts) || !flags.run.changes.empty() || flags.run.no_overlap;
 }
@@ -83,6 +104,11 @@ void estimate(const EstimateFlags& flags) {
         throw text::InputError({"--explain belongs to the table; --format json holds every section"});
     }
     if (asks_for_a_run(flags)) {
+        if (flags.file.empty() && requests::given(flags.point, "platform.design").empty()) {
+            throw text::InputError(
+                {"give a FILE (a design point), or at least --target and --device; a run of an accelerator needs --design"});
+        }
+        refuse_flags_of_points(flags.point);
         const requests::FpgaFlags run = run_flags(flags);
         return deliver_run(flags, sweeps::estimate_fpga(requests::read_fpga_run(run, flags.common.find())),
                            requests::run_of(run));
@@ -97,6 +123,12 @@ void estimate(const EstimateFlags& flags) {
         const sweeps::PointEstimate result = sweeps::estimate_point(std::move(source.input));
         requests::rebase_paths(source.raw, from_folder_of(flags.common.output).string());
         if (flags.cycles || !flags.html.empty()) {
+            if (format != Format::json &&
+                (requests::any_given(flags.point, "prompt_tokens") || requests::any_given(flags.point, "output_tokens"))) {
+                throw text::InputError(
+                    {"--prompt and --output-tokens: --cycles and --html show the passes of a round, which read "
+                     "no prompt; leave them out, or ask for --format json, which holds both views"});
+            }
             if (!result.input.platform.accelerator) {
                 throw text::InputError({"--cycles and --html show an accelerator, and " + result.input.platform.device.name +
                                         " is none; treeline report draws pages of other devices"});
@@ -128,8 +160,9 @@ Run add_estimate(CLI::App& app) {
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"
-        "  treeline estimate --model llama-3-8b --device h100-sxm --stack vllm --drafter eagle --acceptance 0.7 \\\n"
-        "    --draft-tokens 4 --concurrency 16 --prompt 2000 --output-tokens 500\n"
+        "  treeline estimate --model llama-3.1-8b --device h100-sxm --stack vllm --drafter eagle3 --draft-tokens 3 \\\n"
+        "    --concurrency 32 --prompt 1000 --output-tokens 300\n"
+        "  treeline estimate --model llama-3-8b --device h100-sxm --drafter eagle --acceptance 0.7 --draft-tokens 4 --batch 8\n"
         "  treeline estimate examples/estimate-mamba2-2.7b.json --batch 8 --format json\n"
         "  treeline estimate --model mamba2-2.7b --device specmamba-vhk158 --cycles\n"
         "  treeline estimate examples/fpga/specmamba-vck190.json --set lanes=64");

@@ -1,4 +1,4 @@
-// treeline break-even: the accept length that a draft tree must reach to beat a chain, by tree size.
+// treeline study break-even: the accept length that a draft tree must reach to beat a chain, by tree size.
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include "cli/common_flags.h"
 #include "json/reader.h"
 #include "reports/fit/break_even_output.h"
+#include "requests/file_kind.h"
 #include "requests/fit/break_even_reader.h"
 #include "text/output_file.h"
 
@@ -22,6 +23,7 @@ void run_break_even(const BreakEvenFlags& flags) {
     const Format format = flags.common.chosen_format();
     const std::filesystem::path folder = std::filesystem::path(flags.file).parent_path();
     json::Document document = json::Document::load(flags.file);
+    requests::refuse_other_kinds(document.root().raw(), flags.file, {requests::FileKind::break_even});
     requests::Descriptions descriptions(flags.common.find(), folder);
     sweeps::BreakEvenAnswer answer{requests::read_break_even(document, descriptions, folder), {}};
     const sweeps::PricedRounds rounds = sweeps::priced_rounds(answer.input, document.name());

@@ -79,6 +79,26 @@ calibrate::SeriesFit fit_series(const calibrate::TimingFile& file, const calibra
     throw text::InputError(std::move(found));
 }
 
+/// A polynomial may leave the measurements downwards.
+void refuse_negative_times(const calibrate::FitAnswer& answer) {
+    std::vector<std::string> problems;
+    for (const calibrate::SeriesFit& series : answer.series) {
+        const calibrate::RuntimeFit& fit = series.reported().fit;
+        for (const double tokens : answer.at) {
+            if (fit.law.at(tokens).value() <= 0.0) {
+                problems.push_back(fmt::format(
+                    "--at: at {} tokens the {} law gives {:.4g} s, which no pass takes; the measurements end at {} to "
+                    "{} tokens; another --law may hold further out",
+                    text::number_text(tokens), name_of(fit.law.form), fit.law.at(tokens).value(),
+                    text::number_text(fit.lowest_tokens), text::number_text(fit.highest_tokens)));
+            }
+        }
+    }
+    if (!problems.empty()) {
+        throw text::InputError(std::move(problems));
+    }
+}
+
 void fit(const FitFlags& flags) {
     const Format format = flags.common.chosen_format();
     calibrate::FitOptions options;
@@ -92,6 +112,7 @@ void fit(const FitFlags& flags) {
     for (const calibrate::TimingSeries& series : answer.file.series) {
         answer.series.push_back(fit_series(answer.file, series, options, form));
     }
+    refuse_negative_times(answer);
     if (!flags.html.empty()) {
         text::write_file(flags.html, reports::fit_page(answer));
     }

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "reports/fpga/fpga_claims_output.h"
+#include "requests/file_kind.h"
 #include "requests/fpga/fpga_claims_reader.h"
 
 namespace treeline::cli {
@@ -21,6 +22,7 @@ void claims_of_file(const ClaimsFlags& flags) {
     const Format format = flags.common.chosen_format();
     const requests::Catalogue catalogue = flags.common.find();
     json::Document document = json::Document::load(flags.file);
+    requests::refuse_other_kinds(document.root().raw(), flags.file, {requests::FileKind::claims});
     requests::Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
     const sweeps::FpgaClaimsInput input = requests::read_fpga_claims(document, descriptions, catalogue.hardware);
     const std::vector<sweeps::FpgaClaim> claims = sweeps::fpga_claims(input);

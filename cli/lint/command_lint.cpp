@@ -9,10 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/common_flags.h"
 #include "engines/lint.h"
 #include "json/reader.h"
 #include "json/wording.h"
-#include "text/output_file.h"
+#include "text/file_roles.h"
 #include "text/table.h"
 
 namespace treeline::cli {
@@ -36,7 +37,11 @@ std::optional<std::string> content_of(std::istream& stream) {
 
 std::optional<std::string> content_of_file(const std::filesystem::path& path) {
     std::ifstream stream(path, std::ios::binary);
-    return stream && std::filesystem::is_regular_file(path) ? content_of(stream) : std::nullopt;
+    if (!stream || !std::filesystem::is_regular_file(path)) {
+        return std::nullopt;
+    }
+    text::note_input(path);
+    return content_of(stream);
 }
 
 std::string given_text(const std::string& file) {
@@ -84,7 +89,9 @@ void lint_for(const LintFlags& flags) {
     const std::filesystem::path folder = flags.file == "-" ? "" : std::filesystem::path(flags.file).parent_path();
     const engines::LintResult result =
         engines::lint(given_text(flags.file), engine, [&](const std::string& name) { return content_of_file(folder / name); });
-    text::write_file("-", flags.format == "json" ? json_of(result).dump(2) + "\n" : table_of(result));
+    const bool as_json = flags.format == "json";
+    write_answer("-", as_json ? json_of(result).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : table_of(result),
+                 !as_json);
     if (!result.findings.empty()) {
         throw Finished{1};
     }

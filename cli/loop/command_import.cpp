@@ -29,9 +29,11 @@ void import_run(const ImportFlags& flags) {
     if (flags.common.output != "-") {
         text::write_file(flags.common.output, json);
     }
-    text::write_file("-", format == Format::json  ? json
-                          : format == Format::csv ? reports::run_csv(run)
-                                                  : reports::run_table(run));
+    write_answer("-",
+                 format == Format::json  ? json
+                 : format == Format::csv ? reports::run_csv(run)
+                                         : reports::run_table(run),
+                 format == Format::table);
 }
 
 }  // namespace

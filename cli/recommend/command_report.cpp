@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/common_flags.h"
 #include "cli/recommend/workload_options.h"
 #include "reports/html.h"
 #include "reports/recommend/engines_output.h"
@@ -27,7 +28,7 @@ void write(const ReportFlags& flags, const sweeps::Answer& answer, const std::ve
     const Json data = reports::report_page_data(answer, others);
     text::write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : reports::render_html(data));
     if (flags.output != "-") {
-        text::write_file("-", reports::sentence_of(answer) + "\nReport: " + flags.output + "\n");
+        write_answer("-", reports::sentence_of(answer) + "\nReport: " + flags.output + "\n", true);
     }
 }
 
@@ -62,8 +63,9 @@ Run add_report(CLI::App& app) {
     app.add_option("--catalogue", flags->catalogue, "Folder that holds models/ and hardware/")->type_name("DIR");
     app.footer(
         "Examples:\n"
-        "  treeline report examples/llama-3.1-8b-h100.json --output report.html\n"
-        "  treeline report --target qwen3-8b --device l40s --drafter ngram --acceptance 0.4 --batch 1-16 --output report.html");
+        "  treeline report --target qwen3-8b --device l40s --stack vllm --concurrency 16 --prompt 1000 --output-tokens 300 \\\n"
+        "    --output report.html\n"
+        "  treeline report examples/llama-3.1-8b-h100.json --output report.html");
     return [flags, options] { report(*flags, *options); };
 }
 

@@ -39,6 +39,8 @@ void (*repeated(std::string_view path))(requests::WorkloadFlags&, const std::str
          }},
         {"drafters.acceptance",
          [](requests::WorkloadFlags& flags, const std::string& text) { last_drafter(flags).acceptance = text; }},
+        {"drafters.precision",
+         [](requests::WorkloadFlags& flags, const std::string& text) { last_drafter(flags).precision = text; }},
         {"drafters.acceptance.mean_length",
          [](requests::WorkloadFlags& flags, const std::string& text) { last_drafter(flags).accept_length = text; }}};
     const auto found = all.find(path);

@@ -16,6 +16,7 @@
 #include "reports/sweep/sweep_output.h"
 #include "reports/sweep/sweep_page.h"
 #include "reports/sweep/sweep_summary.h"
+#include "requests/file_kind.h"
 #include "requests/fpga/fpga_explore_reader.h"
 #include "requests/sweep/sweep_flags.h"
 #include "store/ranks.h"
@@ -48,6 +49,7 @@ void explore_designs(const SweepFlags& flags) {
     json::Document document = json::Document::load(flags.file);
     requests::Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
     const nlohmann::ordered_json input = document.root().raw();
+    requests::refuse_other_kinds(input, flags.file, {requests::FileKind::design_search});
     sweeps::FpgaExploration exploration = requests::read_fpga_exploration(document, descriptions, catalogue.hardware);
     sweeps::explore(exploration, threads);
     flags.common.deliver(format == Format::json  ? reports::exploration_json(exploration, input).dump(2) + "\n"
@@ -90,7 +92,7 @@ void sweep(const SweepFlags& flags) {
     const sweeps::SweepInput& input = request.input;
     sweeps::SweepOptions& options = request.options;
     const std::string& store = requests::given(flags.texts, "store");
-    reports::SweepFiles files(outputs.csv, outputs.json, input);
+    reports::SweepFiles files(outputs.csv, outputs.json, input, flags.common.spreadsheet);
     if (files.any()) {
         options.format = [&files](const sweeps::SweepChunk& chunk) { return files.format(chunk); };
         options.write = [&files](const std::string& packed) { files.write(packed); };

@@ -12,6 +12,7 @@
 #include "reports/tree/tree_output.h"
 #include "reports/tree/tree_search_output.h"
 #include "reports/tree_drawing.h"
+#include "requests/file_kind.h"
 #include "requests/point_reader.h"
 #include "requests/tree_reader.h"
 #include "sim/trees/optimal_tree.h"
@@ -146,6 +147,7 @@ void search(const TreeFlags& flags) {
         input.search.batches.push_back(batch);
     }
     json::Document document = json::Document::load(flags.point);
+    requests::refuse_other_kinds(document.root().raw(), flags.point, {requests::FileKind::point});
     requests::Descriptions descriptions(flags.common.find(), std::filesystem::path(flags.point).parent_path());
     input.point = requests::read_point(document, descriptions);
     input.search.context = input.point.context;

@@ -24,7 +24,7 @@ namespace {
 
 struct ValidateFlags {
     CommonFlags common;
-    std::vector<std::string> experiments, serving, speculation, modes;
+    std::vector<std::string> experiments, papers, serving, speculation, modes;
     std::string configs;
     bool no_papers = false;
     bool rows = false;
@@ -37,6 +37,7 @@ struct ValidateFlags {
 struct ValidationResults {
     std::optional<validation::Validation> papers;
     std::vector<validation::ServingStudy> studies;
+    std::vector<std::string> bad_rows;  ///< of files of measured rows, left out
 };
 
 sim::CostMode mode_named(const std::string& name) {
@@ -55,6 +56,9 @@ void check_flags(const ValidateFlags& flags) {
         throw text::InputError({fmt::format("--format: must be {}, not \"{}\"{}", text::listed(formats, "or"), format,
                                             text::did_you_mean(format, formats))});
     }
+    if (flags.no_papers && !flags.papers.empty()) {
+        throw text::InputError({"--paper: shows a published paper, which --no-papers leaves out; give one of them"});
+    }
     if (flags.no_papers && !flags.reads_rows()) {
         throw text::InputError({"--no-papers: nothing is left to predict; give --serving or --speculation"});
     }
@@ -70,18 +74,18 @@ void check_flags(const ValidateFlags& flags) {
     }
 }
 
-std::vector<validation::ServingStudy> studies_of(const ValidateFlags& flags) {
+std::vector<validation::ServingStudy> studies_of(const ValidateFlags& flags, std::vector<std::string>& bad_rows) {
     if (!flags.reads_rows()) {
         return {};
     }
     validation::ServingStudyInput input;
     input.parts = requests::read_serving_parts(flags.common.find(), flags.configs, input.notes);
     for (const std::string& file : flags.serving) {
-        const std::vector<validation::ServingRun> rows = requests::read_serving_rows(file, input.notes);
+        const std::vector<validation::ServingRun> rows = requests::read_serving_rows(file, input.notes, &bad_rows);
         input.serving.insert(input.serving.end(), rows.begin(), rows.end());
     }
     for (const std::string& file : flags.speculation) {
-        const std::vector<validation::SpeculationRow> rows = requests::read_speculation_rows(file, input.notes);
+        const std::vector<validation::SpeculationRow> rows = requests::read_speculation_rows(file, input.notes, &bad_rows);
         input.speculation.insert(input.speculation.end(), rows.begin(), rows.end());
     }
     std::vector<validation::ServingStudy> studies;
@@ -129,20 +133,26 @@ std::string text_of(const ValidationResults& results, const ValidateFlags& flags
 void run_validation(const ValidateFlags& flags) {
     check_flags(flags);
     ValidationResults results;
-    results.studies = studies_of(flags);
+    results.studies = studies_of(flags, results.bad_rows);
     if (!flags.no_papers) {
-        results.papers =
-            requests::validate_published({flags.experiments.begin(), flags.experiments.end()}, flags.common.find());
+        const requests::Catalogue catalogue = flags.common.find();
+        results.papers = requests::of_published(
+            requests::validate_published({flags.experiments.begin(), flags.experiments.end()}, catalogue), flags.papers,
+            catalogue);
     }
-    flags.common.deliver(text_of(results, flags));
     if (!flags.html.empty()) {
         text::write_file(flags.html, page_of(results));
     }
     if (!flags.errors.empty()) {
         text::write_file(flags.errors, reports::measured_errors_json(results.studies));
     }
-    if (results.papers && !results.papers->problems.empty()) {
-        throw text::InputError(results.papers->problems);
+    flags.common.deliver(text_of(results, flags));
+    std::vector<std::string> problems = results.bad_rows;
+    if (results.papers) {
+        problems.insert(problems.end(), results.papers->problems.begin(), results.papers->problems.end());
+    }
+    if (!problems.empty()) {
+        throw text::InputError(std::move(problems));
     }
 }
 
@@ -154,6 +164,9 @@ Run add_validate(CLI::App& app) {
                    "Further experiments: files, or folders of them. Their rows are predicted with the numbers already fitted, "
                    "not fitted again")
         ->type_name("FILE|DIR");
+    app.add_option("--paper", flags->papers,
+                   "Show only this published paper, beside --experiments; repeatable: stree, spire, specmamba, ...")
+        ->type_name("NAME");
     app.add_option(
            "--serving", flags->serving,
            "Measured runs without speculation: CSV with the columns id, backend, model, system, precision, isl, osl, "
@@ -179,7 +192,8 @@ Run add_validate(CLI::App& app) {
         ->type_name("FILE");
     add_common_flags(app, flags->common);
     app.footer(
-        "Examples:\n  treeline validate --rows\n  treeline validate --serving runs.csv --speculation pairs.json "
+        "Examples:\n  treeline validate --rows\n  treeline validate --paper stree --paper spire --experiments my-drafter.json "
+        "--rows\n  treeline validate --serving runs.csv --speculation pairs.json "
         "--no-papers\n\nExit code 2 if bad input caused rows to be left out; the rest is shown.");
     return [flags] { run_validation(*flags); };
 }

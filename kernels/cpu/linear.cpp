@@ -1,9 +1,8 @@
-#include <cblas.h>
-
 #include <algorithm>
 
 #include "kernels/cpu/few_rows.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/openblas.h"
 #include "kernels/cpu/rows.h"
 
 namespace treeline::kernels::cpu {
@@ -15,9 +14,10 @@ constexpr int most_few_rows = 64;
 constexpr int block_outputs = 64;
 
 /// y = left right^T for matrices with one row after another.
-void multiply(Matrix left, int left_rows, Matrix right, int right_rows, int width, float* y, std::int64_t y_stride) {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, left_rows, right_rows, width, 1.0F, left.data,
-                static_cast<int>(left.stride), right.data, static_cast<int>(right.stride), 0.0F, y, static_cast<int>(y_stride));
+void multiply(Sgemm sgemm, Matrix left, int left_rows, Matrix right, int right_rows, int width, float* y,
+              std::int64_t y_stride) {
+    sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, left_rows, right_rows, width, 1.0F, left.data, static_cast<int>(left.stride),
+          right.data, static_cast<int>(right.stride), 0.0F, y, static_cast<int>(y_stride));
 }
 
 /// Each thread takes blocks of outputs, one after another.
@@ -49,6 +49,7 @@ Matrix widened(ConstRows rows, std::int64_t first, int count, int width, const B
 /// Each thread widens blocks of outputs' weights, which it reads once.
 void multiply_widened(const Linear& linear) {
     const Buffer wide_x(std::size_t(linear.rows) * std::size_t(linear.inputs));
+    const Sgemm sgemm = openblas_sgemm();  // before the threads, which may not throw
     const Matrix x = widened(linear.x, 0, linear.rows, linear.inputs, wide_x);
 #pragma omp parallel
     {
@@ -58,7 +59,7 @@ void multiply_widened(const Linear& linear) {
         for (int first = 0; first < linear.outputs; first += block_outputs) {
             const int count = std::min(block_outputs, linear.outputs - first);
             const Matrix weight = widened(linear.weight, first, count, linear.inputs, wide_weight);
-            multiply(x, linear.rows, weight, count, linear.inputs, products.data(), block_outputs);
+            multiply(sgemm, x, linear.rows, weight, count, linear.inputs, products.data(), block_outputs);
             for (int row = 0; row < linear.rows; ++row) {
                 store(linear.y, row, first, count, products + std::int64_t{row} * block_outputs);
             }
@@ -73,7 +74,7 @@ void linear(const Linear& linear, Queue /*queue*/) {
     if (linear.rows <= most_few_rows) {
         multiply_few_rows(linear);
     } else if (linear.weight.type == ElementType::fp32) {
-        multiply({static_cast<const float*>(linear.x.data), linear.x.stride}, linear.rows,
+        multiply(openblas_sgemm(), {static_cast<const float*>(linear.x.data), linear.x.stride}, linear.rows,
                  {static_cast<const float*>(linear.weight.data), linear.weight.stride}, linear.outputs, linear.inputs,
                  static_cast<float*>(linear.y.data), linear.y.stride);
     } else {

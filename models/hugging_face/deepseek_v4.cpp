@@ -41,13 +41,11 @@ sim::CompressedAttention attention_of(Reader& config, sim::Count compression) {
     return attention;
 }
 
-/// Mixes `streams` residual streams into the input of a block and its output back into them: a projection of all streams to
-/// weights for reading, writing and mixing, and two passes over them.
+}  // namespace
+
 sim::Block hyper_connection(sim::Count width, sim::Count streams) {
     return block(sim::Projection{streams * width, (2 + streams) * streams, true}, 2, 0);
 }
-
-}  // namespace
 
 void import_deepseek_v4(Reader& config, sim::Model& model) {
     const std::size_t layers = layer_count(config);

@@ -60,6 +60,10 @@ sim::Mlp gated_mlp(Reader& config, std::string_view key = "intermediate_size");
 sim::Block block(const sim::BlockKind& kind);
 sim::Block block(const sim::BlockKind& kind, sim::Count norms, sim::Count norm_vectors);
 
+/// Mixes `streams` residual streams into the input of a block and its output back into them: a projection of all streams to
+/// weights for reading, writing and mixing, and two passes over them.
+sim::Block hyper_connection(sim::Count width, sim::Count streams);
+
 /// Appends a layer. Layers of one name are of one kind, so `name` must tell different structures apart.
 void add_layer(sim::Model& model, const std::string& name, std::vector<sim::Block> blocks, sim::Count distinct_copies = 0);
 
@@ -78,6 +82,8 @@ void import_gpt_oss(Reader& config, sim::Model& model);
 void import_llama4(Reader& config, sim::Model& model);
 void import_minimax_m2(Reader& config, sim::Model& model);
 void import_minimax_m3(Reader& config, sim::Model& model);
+void import_mimo_v2(Reader& config, sim::Model& model);
+void import_laguna(Reader& config, sim::Model& model);
 void import_step3(Reader& config, sim::Model& model);
 
 void import_deepseek(Reader& config, sim::Model& model);
@@ -85,6 +91,8 @@ void import_deepseek_v4(Reader& config, sim::Model& model);
 void import_minicpm3(Reader& config, sim::Model& model);
 void import_longcat(Reader& config, sim::Model& model);
 void import_kimi_linear(Reader& config, sim::Model& model);
+void import_glm5_next(Reader& config, sim::Model& model);
+void import_ling3(Reader& config, sim::Model& model);
 
 void import_mamba(Reader& config, sim::Model& model);
 void import_mamba2(Reader& config, sim::Model& model);

@@ -26,7 +26,8 @@ struct Family {
     bool tied = false;  ///< embeddings, where tie_word_embeddings is absent
 };
 
-constexpr std::array<Family, 41> families = {{
+constexpr std::array<Family, 46> families = {{
+    {"BailingMoeV3", hugging_face::import_ling3},
     {"Bamba", hugging_face::import_bamba},
     {"ChatGLM", hugging_face::import_chat_glm},
     {"Dbrx", hugging_face::import_dbrx},
@@ -40,18 +41,22 @@ constexpr std::array<Family, 41> families = {{
     {"FalconMamba", hugging_face::import_mamba, true},
     {"Gemma4", hugging_face::import_gemma4, true},
     {"Glm4MoeLite", hugging_face::import_deepseek},
+    {"Glm5Next", hugging_face::import_glm5_next},
     {"GlmMoeDsa", hugging_face::import_deepseek},
     {"GptOss", hugging_face::import_gpt_oss},
     {"GraniteMoeHybrid", hugging_face::import_granite_hybrid},
     {"Jamba", hugging_face::import_jamba},
     {"KimiK2", hugging_face::import_deepseek},
     {"KimiLinear", hugging_face::import_kimi_linear},
+    {"Laguna", hugging_face::import_laguna},
     {"Lfm2", hugging_face::import_lfm2, true},
     {"Lfm2Moe", hugging_face::import_lfm2, true},
     {"Llama4", hugging_face::import_llama4},
     {"LongcatFlash", hugging_face::import_longcat},
     {"Mamba", hugging_face::import_mamba, true},
     {"Mamba2", hugging_face::import_mamba2},
+    {"MiMoV2", hugging_face::import_mimo_v2},
+    {"MiMoV2Flash", hugging_face::import_mimo_v2},
     {"MiniCPM3", hugging_face::import_minicpm3, true},
     {"MiniMaxM2", hugging_face::import_minimax_m2},
     {"MiniMaxM3", hugging_face::import_minimax_m3},
@@ -143,7 +148,9 @@ void refuse(Reader& root, const std::vector<std::string>& names) {
     }
     std::string meant;
     for (const std::string& family : known_architectures()) {
-        if (hugging_face::one_edit_apart(hugging_face::plain_family(family), hugging_face::plain_family(names.front()))) {
+        // A version is not a slip of the pen: V4 is not V4.1.
+        if (hugging_face::digits_of(family) == hugging_face::digits_of(names.front()) &&
+            hugging_face::one_edit_apart(hugging_face::plain_family(family), hugging_face::plain_family(names.front()))) {
             meant = "; did you mean \"" + family + "\"?";
         }
     }

@@ -1,5 +1,5 @@
-// Multi-head latent attention: DeepSeek V3 and V3.2, Kimi K2, GLM-5, and Kimi
-// Linear with its delta-rule layers.
+// Multi-head latent attention: DeepSeek V3 and V3.2, Kimi K2, GLM-5, and beside delta-rule layers Kimi Linear, GLM-5.3-Flash
+// and Ling 3.
 #include <algorithm>
 
 #include "models/hugging_face/family.h"
@@ -94,6 +94,72 @@ void import_kimi_linear(Reader& config, sim::Model& model) {
             "Attention residuals (a weighted sum of earlier layers' outputs) are "
             "left out: they cost little.");
     }
+}
+
+namespace {
+
+/// Residual streams are mixed before each block.
+void add_mixed_layer(sim::Model& model, const std::string& name, std::vector<sim::Block> blocks, sim::Count streams) {
+    if (streams > 1) {
+        blocks.insert(blocks.begin() + 1, hyper_connection(model.width, streams));
+        blocks.insert(blocks.begin(), hyper_connection(model.width, streams));
+    }
+    add_layer(model, name, std::move(blocks));
+}
+
+}  // namespace
+
+void import_glm5_next(Reader& config, sim::Model& model) {
+    const std::size_t layers = layer_count(config);
+    const auto types = words_per_layer(config, "layer_types", layers);
+    const sim::GatedDelta delta = delta_attention(config.object("linear_attn_config"));
+    sim::LatentAttention attention = latent_attention(config);
+    attention.indexer = sparse_indexer(config, false);
+    if (attention.indexer) {
+        attention.indexer->tokens_per_key = static_cast<double>(size_or(config, "index_kpool", 1));
+    }
+    const std::vector<bool> dense = dense_layers(config, layers);
+    sim::MixtureOfExperts moe = routed_and_shared(config);
+    const sim::Mlp mlp = gated_mlp(config);
+    const sim::Count streams = config.flag_or("mhc", false) ? size_or(config, "hc_mult", 1) : 1;
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool linear = types ? (*types)[i] == "linear_attention" : (i + 1) % 4 != 0;
+        const std::string name = std::string(linear ? "delta" : "attention") + (dense[i] ? ", dense" : "");
+        add_mixed_layer(model, name, {linear ? block(delta) : block(attention), dense[i] ? block(mlp) : block(moe)}, streams);
+    }
+    if (streams > 1) {
+        model.notes.emplace_back("The last mixing of residual streams is left out: it costs little.");
+    }
+}
+
+void import_ling3(Reader& config, sim::Model& model) {
+    const std::size_t layers = layer_count(config);
+    const auto group = static_cast<std::size_t>(size(config, "layer_group_size"));
+    sim::GatedDelta delta;
+    delta.key_heads = delta.value_heads = size(config, "num_attention_heads");
+    delta.key_dim = delta.value_dim = size(config, "head_dim");
+    delta.conv_width = size_or(config, "short_conv_kernel_size", 4);
+    delta.decay_rank = delta.gate_rank = delta.key_dim;
+    if (config.flag_or("no_kda_lora", false)) {
+        // A projection of full rank has as many weights as one through this rank.
+        delta.decay_rank = model.width * delta.key_width() / (model.width + delta.key_width());
+        delta.gate_rank = 0;
+        model.notes.emplace_back(
+            "Decays of a channel are projected at full rank; they are described by the low rank that has as "
+            "many weights.");
+    }
+    const sim::LatentAttention attention = latent_attention(config);
+    const std::vector<bool> dense = dense_layers(config, layers);
+    sim::MixtureOfExperts moe = routed_and_shared(config);
+    moe.router_bias = true;
+    const sim::Mlp mlp = gated_mlp(config);
+    const std::size_t whole_groups = layers / group * group;
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool full = (i + 1) % group == 0 || i >= whole_groups;
+        const std::string name = std::string(full ? "attention" : "delta") + (dense[i] ? ", dense" : ", experts");
+        add_layer(model, name, {full ? block(attention) : block(delta), dense[i] ? block(mlp) : block(moe)});
+    }
+    model.notes.emplace_back("The gate of one number a head on attention is left out: it costs little.");
 }
 
 void import_minicpm3(Reader& config, sim::Model& model) {

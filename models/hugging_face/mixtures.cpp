@@ -1,4 +1,5 @@
-// Transformers with grouped-query attention and experts that facts alone do not describe: gpt-oss, Llama 4, MiniMax, Step.
+// Transformers with grouped-query attention and experts that facts alone do not describe: gpt-oss, Llama 4, MiniMax, Step,
+// MiMo, Laguna.
 #include "models/hugging_face/family.h"
 
 namespace treeline::models::hugging_face {
@@ -137,6 +138,67 @@ void import_step3(Reader& config, sim::Model& model) {
         const std::string name = std::string(windowed ? "sliding" : "full") + (i < dense_layers ? ", dense" : ", experts");
         const sim::Block feed_forward = i < dense_layers ? block(gated_mlp(config)) : block(moe);
         add_layer(model, name, {block(windowed ? sliding : full), feed_forward});
+    }
+}
+
+namespace {
+
+/// Queries and keys may be wider than values: heads of the mean width have the same weights, cache and products in all.
+sim::Attention mimo_attention(Reader& config, const std::string& prefix) {
+    sim::Attention attention;
+    attention.query_heads = size(config, prefix + "num_attention_heads");
+    attention.kv_heads = size_or(config, prefix + "num_key_value_heads", attention.query_heads);
+    const sim::Count keys = size(config, prefix + "head_dim");
+    const sim::Count values = size_or(config, prefix + "v_head_dim", keys);
+    attention.head_dim = (keys + values) / 2;
+    if ((keys + values) % 2 != 0) {
+        config.problem(prefix + "v_head_dim", "and the width of keys must have an even sum");
+    }
+    attention.qkv_bias = config.flag_or("attention_bias", false);
+    return attention;
+}
+
+}  // namespace
+
+void import_mimo_v2(Reader& config, sim::Model& model) {
+    const std::size_t layers = layer_count(config);
+    sim::Attention full = mimo_attention(config, "");
+    full.learned_sinks = config.flag_or("add_full_attention_sink_bias", false);
+    sim::Attention sliding = with_window(mimo_attention(config, "swa_"), config);
+    sliding.learned_sinks = config.flag_or("add_swa_attention_sink_bias", false);
+    const auto pattern = counts_per_layer(config, "hybrid_layer_pattern", layers);
+    const std::vector<bool> dense = dense_layers(config, layers);
+    sim::MixtureOfExperts moe = mixture_of_experts(config);
+    moe.router_bias = config.text_or("topk_method", "noaux_tc") == "noaux_tc";
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool windowed = pattern && (*pattern)[i] == 1;
+        const std::string name = std::string(windowed ? "sliding" : "global") + (dense[i] ? ", dense" : "");
+        add_layer(model, name, {block(windowed ? sliding : full), dense[i] ? block(gated_mlp(config)) : block(moe)});
+    }
+    if (config.has("v_head_dim")) {
+        model.notes.emplace_back(
+            "Keys are wider than values: heads of the mean width have the same weights, cache and products.");
+    }
+}
+
+void import_laguna(Reader& config, sim::Model& model) {
+    const std::size_t layers = layer_count(config);
+    const sim::Attention full = grouped_attention(config, model.width, true);
+    const sim::Attention sliding = with_window(full, config);
+    const auto types = words_per_layer(config, "layer_types", layers);
+    const auto heads = counts_per_layer(config, "num_attention_heads_per_layer", layers);
+    const std::vector<bool> dense = dense_layers(config, layers);
+    const sim::MixtureOfExperts moe = mixture_of_experts(config);
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool windowed = types && (*types)[i] == "sliding_attention";
+        sim::Attention attention = windowed ? sliding : full;
+        attention.query_heads = heads ? (*heads)[i] : attention.query_heads;
+        const std::string name = std::string(windowed ? "sliding" : "full") + " of " + std::to_string(attention.query_heads) +
+                                 " heads" + (dense[i] ? ", dense" : "");
+        add_layer(model, name, {block(attention), dense[i] ? block(gated_mlp(config)) : block(moe)});
+    }
+    if (config.has("gating") || config.has("gating_types")) {
+        model.notes.emplace_back("The gate of one number a head on attention is left out: it costs little.");
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <string_view>
 
 namespace treeline::models::hugging_face {
@@ -40,6 +41,13 @@ std::string plain_family(const std::string& architecture) {
         return name == "hunyuanv1dense" ? "hunyuandensev1" : "hunyuanmoev1";
     }
     return name;
+}
+
+std::string digits_of(const std::string& name) {
+    std::string digits;
+    std::copy_if(name.begin(), name.end(), std::back_inserter(digits),
+                 [](unsigned char letter) { return std::isdigit(letter) != 0; });
+    return digits;
 }
 
 bool one_edit_apart(const std::string& a, const std::string& b) {

@@ -12,4 +12,7 @@ std::string plain_family(const std::string& architecture);
 /// Whether one letter changed, added, left out, or two swapped make one of the other.
 bool one_edit_apart(const std::string& a, const std::string& b);
 
+/// The digits of a name, in their order: its version and sizes.
+std::string digits_of(const std::string& name);
+
 }  // namespace treeline::models::hugging_face

@@ -244,19 +244,28 @@ sim::Storage fp8_storage(Reader& config) {
 }
 
 void read_cache(Reader& config, Quantization& result) {
-    if (std::optional<Reader> cache = config.optional_object("kv_cache_scheme")) {
-        result.kv_cache = group_storage(*cache);
-        result.kv_cache->group_size = 0.0;
+    // compressed-tensors writes an object, ModelOpt in some files a word.
+    const bool is_word = config.has("kv_cache_scheme") && config.raw().at("kv_cache_scheme").is_string();
+    const char* key = is_word ? "kv_cache_scheme" : "kv_cache_quant_algo";
+    if (!is_word) {
+        if (std::optional<Reader> cache = config.optional_object("kv_cache_scheme")) {
+            result.kv_cache = group_storage(*cache);
+            result.kv_cache->group_size = 0.0;
+        }
     }
-    const std::string algorithm = config.text_or("kv_cache_quant_algo", "");
-    if (algorithm == "FP8") {
+    std::string algorithm = config.text_or(key, "");
+    std::transform(algorithm.begin(), algorithm.end(), algorithm.begin(), [](unsigned char c) { return std::toupper(c); });
+    if (algorithm == "NONE" || algorithm == "AUTO") {
+        return;
+    }
+    if (algorithm.starts_with("FP8")) {
         result.kv_cache = sim::Storage{fp8};
     } else if (algorithm == "INT8") {
         result.kv_cache = sim::Storage{int8};
     } else if (algorithm == "NVFP4") {
         result.kv_cache = sim::Storage{fp4, 16.0, 8.0};
     } else if (!algorithm.empty()) {
-        config.problem("kv_cache_quant_algo", "\"" + algorithm + "\" cannot be priced; known are FP8, INT8 and NVFP4");
+        config.problem(key, "\"" + algorithm + "\" cannot be priced; known are FP8, INT8 and NVFP4");
     }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "reports/provenance_output.h"
@@ -122,7 +123,33 @@ Json model_summary_json(const sim::Model& model) {
             {"state_bytes_per_sequence", facts.state.value()}};
 }
 
-Json model_json(const json::Described<sim::Model>& described) {
+std::string drafters_table(const std::vector<DrafterRow>& drafters) {
+    text::TextTable table({{"Published drafter", text::Align::left},
+                           {"measured with", text::Align::left},
+                           {"draft tokens"},
+                           {"accept length"},
+                           {"requests", text::Align::left}});
+    for (const DrafterRow& row : drafters) {
+        const bool chain = row.draft_tokens > 0;
+        table.add({row.name, row.measured_with, chain ? std::to_string(row.draft_tokens) : "trees",
+                   chain ? text::fixed_text(row.accept_length, 2) : "", fmt::format("{}", fmt::join(row.categories, ", "))});
+    }
+    return drafters.empty() ? "" : table.text();
+}
+
+Json drafters_json(const std::vector<DrafterRow>& drafters) {
+    Json rows = Json::array();
+    for (const DrafterRow& row : drafters) {
+        rows.push_back({{"name", row.name},
+                        {"measured_with", row.measured_with},
+                        {"draft_tokens", row.draft_tokens > 0 ? Json(row.draft_tokens) : Json()},
+                        {"accept_length", row.draft_tokens > 0 ? Json(row.accept_length) : Json()},
+                        {"categories", row.categories}});
+    }
+    return rows;
+}
+
+Json model_json(const json::Described<sim::Model>& described, const std::vector<DrafterRow>& drafters) {
     const sim::Model& model = described.value;
     Json json = model_summary_json(model);
     json["precision"] = text::text_of(model.precision);
@@ -136,12 +163,13 @@ Json model_json(const json::Described<sim::Model>& described) {
                                        {"occurrences", sim::occurrences(model, i)},
                                        {"blocks", blocks_of(model.kinds[i])}});
     }
+    json["drafters"] = drafters_json(drafters);
     json["notes"] = model.notes;
     json["inputs"] = provenance_json(described.provenance);
     return json;
 }
 
-std::string model_table(const json::Described<sim::Model>& described) {
+std::string model_table(const json::Described<sim::Model>& described, const std::vector<DrafterRow>& drafters) {
     const sim::Model& model = described.value;
     const ModelFacts facts = facts_of(model);
     text::FactList list;
@@ -173,6 +201,7 @@ std::string model_table(const json::Described<sim::Model>& described) {
         layers.add({model.kinds[i].name, std::to_string(sim::occurrences(model, i)), blocks_of(model.kinds[i])});
     }
     std::string text = list.text() + "\n" + layers.text() + "\n" + provenance_table(described.provenance);
+    text += drafters.empty() ? "" : "\n" + drafters_table(drafters);
     for (const std::string& note : model.notes) {
         text += "\n" + text::wrapped("Note: " + note, 110, "  ") + "\n";
     }

@@ -1,9 +1,9 @@
 #include "reports/recommend/engines_output.h"
 
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "reports/explain.h"
 #include "reports/json_rows.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
@@ -17,18 +17,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t flags_width = 110;
 
-std::string indented(const std::string& lines) {
-    std::string result;
-    std::istringstream stream(lines);
-    for (std::string line; std::getline(stream, line);) {
-        result.append("  ").append(line).append("\n");
-    }
-    return result;
-}
-
 /// An engine's flags under its name; without flags, the reason.
 std::string block_of(const engines::EngineFlags& flags) {
-    return flags.engine + "\n" + indented(engines::pasted(flags)) +
+    return flags.engine + "\n" + indented(engines::pasted(flags), "  ") +
            (flags.remark.empty() ? "" : "  " + text::wrapped("Note: " + flags.remark + ".", flags_width - 2, "  ") + "\n");
 }
 

@@ -172,6 +172,9 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
     if (flags && !flags->text.empty() && !flags->remark.empty()) {
         notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));
     }
+    for (const std::string& note : answer.input.notes) {
+        notes.push_back(note + ".");
+    }
     const std::vector<std::string>& of_model = answer.input.target.model.notes;
     notes.insert(notes.end(), of_model.begin(), of_model.end());
     return notes;

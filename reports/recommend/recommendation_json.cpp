@@ -193,7 +193,10 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input) {
         json["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
     }
     json["inputs"] = provenance_json(answer.input.provenance);
-    json["notes"] = answer.input.target.model.notes;
+    json["notes"] = answer.input.notes;
+    for (const std::string& note : answer.input.target.model.notes) {
+        json["notes"].push_back(note);
+    }
     return json;
 }
 

@@ -193,6 +193,9 @@ std::string memory(const sweeps::Answer& answer) {
 std::string inputs(const sweeps::Answer& answer) {
     std::string text = answer.result.recommendation ? configuration(answer) + "\n" : "";
     text += "Inputs: " + provenance_summary(answer.input.provenance) + ".\n" + provenance_table(answer.input.provenance);
+    for (const std::string& note : answer.input.notes) {
+        text += text::wrapped("Note: " + note + ".", screen_width, "  ") + "\n";
+    }
     for (const std::string& note : answer.input.target.model.notes) {
         text += text::wrapped("Note: " + note, screen_width, "  ") + "\n";
     }

@@ -74,13 +74,24 @@ std::string why_rejected(const sweeps::Answer& answer) {
     }
 }
 
+/// The answer to a workload without drafters.
+std::string planner_sentence(const sweeps::Candidate& plain, const std::string& where, const std::string& alone) {
+    return fmt::format(
+        "{} without a drafter generates {} tokens/s per device{}, {} per token; the first token comes after {}{}", where,
+        text::short_text(plain.tokens_per_second_device), alone, text_of(plain.time_per_token),
+        text_of(plain.time_to_first_token), plain.queued >= 0.5 ? fmt::format(", and {:.0f} requests wait", plain.queued) : "");
+}
+
 std::string plain_sentence(const sweeps::Answer& answer, const std::string& where) {
     const sweeps::Candidate& plain = answer.result.recommendation->candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
     const std::string alone = decoding_alone_text(sweeps::recommended_variant(answer).setup);
+    if (answer.input.drafters.empty()) {
+        return planner_sentence(plain, where, alone);
+    }
     const std::string what = fmt::format("Run {} without a drafter: {}{}", where, figure_text(plain, objective), alone);
     if (!answer.rejected) {
-        return what + (answer.input.drafters.empty() ? "" : "; no drafter that was asked for can run within the limits");
+        return what + "; no drafter that was asked for can run within the limits";
     }
     return what + fmt::format("; the best that drafts, {}, reaches {}{}", answer.rejected->label,
                               text::ratio_text(answer.rejected->gain), why_rejected(answer));

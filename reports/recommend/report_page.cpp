@@ -34,6 +34,9 @@ std::vector<std::string> notes_of(const sweeps::RecommendInput& input) {
             drafter.acceptance_source.empty() ? "the workload names no source" : drafter.acceptance_source;
         notes.push_back(fmt::format("Acceptance of {}: {} ({}).", drafter.label, drafter.acceptance_text, source));
     }
+    for (const std::string& note : input.notes) {
+        notes.push_back(note + ".");
+    }
     notes.insert(notes.end(), input.target.model.notes.begin(), input.target.model.notes.end());
     return notes;
 }

@@ -100,6 +100,19 @@ FigureSection break_even_study(const sweeps::Answer& answer) {
     return section;
 }
 
+/// Whether the engine of the priced stack changes draft lengths by what is accepted while it decodes.
+bool engine_adapts(const sweeps::Answer& answer) {
+    const auto engine = engines::priced_engine(sweeps::recommended_variant(answer).setup.platform);
+    return engine && engine->schedule == engines::ScheduleForm::slots;
+}
+
+/// The study in a line, for engines that have no such rule.
+FigureSection in_one_line(FigureSection study, const sweeps::BanditAnswer& answer) {
+    study.text = sentence_of(answer) + " The engine that was priced has no such rule.";
+    study.figures.clear();
+    return study;
+}
+
 /// Two assumed tasks: the acceptance as stated, and drafts that are accepted a third less often.
 FigureSection bandit_study(const sweeps::Answer& answer, const std::vector<int>& shapes) {
     constexpr double harder = 2.0 / 3.0;
@@ -136,19 +149,6 @@ FigureSection bandit_study(const sweeps::Answer& answer, const std::vector<int>&
         "bandit counts time per token and starts afresh with each.",
         batch, rounds_a_task);
     return section;
-}
-
-/// Whether the engine of the priced stack changes draft lengths by what is accepted while it decodes.
-bool engine_adapts(const sweeps::Answer& answer) {
-    const auto engine = engines::priced_engine(sweeps::recommended_variant(answer).setup.platform);
-    return engine && engine->schedule == engines::ScheduleForm::slots;
-}
-
-/// The study in a line, for engines that have no such rule.
-FigureSection in_one_line(FigureSection study, const sweeps::BanditAnswer& answer) {
-    study.text = sentence_of(answer) + " The engine that was priced has no such rule.";
-    study.figures.clear();
-    return study;
 }
 
 /// Every shape at batches 1 … capacity; the capacity is halved until all of them fit.

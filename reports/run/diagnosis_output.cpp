@@ -1,5 +1,6 @@
 #include "reports/run/diagnosis_output.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "reports/json_rows.h"
 #include "text/number_text.h"
 #include "text/table.h"
+#include "text/wording.h"
 
 namespace treeline::reports {
 namespace {
@@ -22,7 +24,8 @@ std::string plain_ms(Seconds time) { return time > Seconds(0.0) ? fmt::format("{
 std::string ratio_or_blank(double value) { return value > 0.0 ? text::ratio_text(value) : ""; }
 
 std::string where(const runs::RunCell& cell) {
-    return fmt::format("batch {:g} with {} draft token{}", cell.batch, cell.draft_tokens, cell.draft_tokens == 1 ? "" : "s");
+    return fmt::format("batch {:g} with {} draft token{}{}", cell.batch, cell.draft_tokens, cell.draft_tokens == 1 ? "" : "s",
+                       cell.context > 0.0 ? fmt::format(" and {:.0f} tokens of context", cell.context) : "");
 }
 
 /// From plain decoding as predicted to the round as measured, each step in milliseconds.
@@ -49,6 +52,7 @@ std::string waterfall_text(const sweeps::DiagnosedLoad& load) {
 std::string loads_text(const sweeps::Diagnosis& diagnosis) {
     text::TextTable table({{"Batch"},
                            {"draft tokens"},
+                           {"context"},
                            {"accept length"},
                            {"round, ms"},
                            {"expected"},
@@ -59,20 +63,30 @@ std::string loads_text(const sweeps::Diagnosis& diagnosis) {
                            {"at most"}});
     for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         table.add({text::short_text(load.cell.batch), std::to_string(load.cell.draft_tokens),
+                   load.cell.context > 0.0 ? text::grouped_text(std::llround(load.cell.context)) : "",
                    load.accept_length > 0.0 ? text::fixed_text(load.accept_length, 2) : "", plain_ms(load.measured),
                    plain_ms(load.expected), fmt::format("{:+.0f} %", 100.0 * (load.expected / load.measured - 1.0)),
-                   load.plain_measured > Seconds(0.0) ? plain_ms(load.plain_measured) : "",
-                   text::fixed_text(load.break_even, 2), ratio_or_blank(load.speedup), text::ratio_text(load.ceiling)});
+                   (load.plain_interpolated ? "~" : "") + plain_ms(load.plain_measured), text::fixed_text(load.break_even, 2),
+                   ratio_or_blank(load.speedup), text::ratio_text(load.ceiling)});
     }
-    return table.text();
+    const bool interpolated = std::any_of(diagnosis.loads.begin(), diagnosis.loads.end(),
+                                          [](const sweeps::DiagnosedLoad& load) { return load.plain_interpolated; });
+    return table.text() + (interpolated ? "~ plain decoding was not measured at this load, but at others around it.\n" : "");
 }
 
 std::string laws_text(const sweeps::Diagnosis& diagnosis) {
-    text::TextTable table(
-        {{"Batch"}, {"lengths"}, {"at k = 0, ms"}, {"predicted"}, {"each draft, ms"}, {"predicted"}, {"plain, ms"}});
+    text::TextTable table({{"Batch"},
+                           {"context"},
+                           {"lengths"},
+                           {"at k = 0, ms"},
+                           {"predicted"},
+                           {"each draft, ms"},
+                           {"predicted"},
+                           {"plain, ms"}});
     for (const sweeps::DraftLaw& law : diagnosis.laws) {
-        table.add({text::short_text(law.batch), std::to_string(law.lengths), plain_ms(law.intercept),
-                   plain_ms(law.predicted_intercept), fmt::format("{:.3f}", text::to_ms * law.slope.value()),
+        table.add({text::short_text(law.batch), law.context > 0.0 ? text::grouped_text(std::llround(law.context)) : "",
+                   std::to_string(law.lengths), plain_ms(law.intercept), plain_ms(law.predicted_intercept),
+                   fmt::format("{:.3f}", text::to_ms * law.slope.value()),
                    fmt::format("{:.3f}", text::to_ms * law.predicted_slope.value()), plain_ms(law.plain)});
     }
     return table.empty() ? "" : "\nA round's time over its draft tokens: step(k) = a + b k\n\n" + table.text();
@@ -103,7 +117,9 @@ Json load_json(const sweeps::DiagnosedLoad& load) {
                  {"predicted_plain_ms", text::to_ms * load.plain_predicted.value()},
                  {"break_even_accept_length", load.break_even},
                  {"speedup", known(load.speedup)},
-                 {"ceiling", load.ceiling}};
+                 {"ceiling", load.ceiling},
+                 {"plain_interpolated", load.plain_interpolated},
+                 {"served_speedup", known(load.served_speedup)}};
     return json;
 }
 
@@ -125,9 +141,16 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
     if (focus.speedup > 0.0) {
         text += fmt::format("It runs at {} of plain decoding, and at most at {}. ", text::ratio_text(focus.speedup),
                             text::ratio_text(focus.ceiling));
+        if (focus.served_speedup > 0.0) {
+            text += fmt::format("Served, with the prompts of other requests, it is {} (TPOT against TPOT). ",
+                                text::ratio_text(focus.served_speedup));
+        }
     }
-    text += diagnosis.causes.empty() ? "Nothing stands out."
-                                     : fmt::format("Likeliest: {}.", name_of(diagnosis.causes.front().kind));
+    std::vector<std::string> names;
+    for (const sweeps::CauseKind kind : sweeps::likeliest(diagnosis)) {
+        names.emplace_back(name_of(kind));
+    }
+    text += names.empty() ? "Nothing stands out." : fmt::format("Likeliest: {}.", text::listed(names, "or"));
     return text;
 }
 
@@ -156,6 +179,7 @@ Json diagnosis_json(const sweeps::Diagnosis& diagnosis) {
     }
     for (const sweeps::DraftLaw& law : diagnosis.laws) {
         laws.push_back({{"batch", law.batch},
+                        {"context", law.context > 0.0 ? Json(law.context) : Json()},
                         {"lengths", law.lengths},
                         {"intercept_ms", text::to_ms * law.intercept.value()},
                         {"slope_ms", text::to_ms * law.slope.value()},
@@ -186,9 +210,10 @@ std::string diagnosis_csv(const sweeps::Diagnosis& diagnosis) {
     for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         rows.push_back(load_json(load));
     }
-    return csv_of({"batch", "draft_tokens", "context", "accept_length", "round_ms", "predicted_ms", "expected_ms", "plain_ms",
-                   "predicted_plain_ms", "break_even_accept_length", "speedup", "ceiling"},
-                  rows);
+    return csv_of(
+        {"batch", "draft_tokens", "context", "accept_length", "round_ms", "predicted_ms", "expected_ms", "plain_ms",
+         "predicted_plain_ms", "break_even_accept_length", "speedup", "ceiling", "plain_interpolated", "served_speedup"},
+        rows);
 }
 
 }  // namespace treeline::reports

@@ -29,6 +29,12 @@ engines::RunCommands commands_of(const PlanAnswer& answer, const sweeps::Candida
                                  best.accept_length);
 }
 
+/// Whether a choice after the runs is expected to beat the choice now, by what is not rounded to nothing.
+bool is_worth_making(const sweeps::MeasurementPlan& plan) {
+    constexpr double nothing = 0.0005;
+    return !plan.runs.empty() && plan.runs.back().value >= nothing;
+}
+
 std::string range_text(double low, double high, const char* between = "to") {
     return fmt::format("{} {} {}", text::ratio_text(low), between, text::ratio_text(high));
 }
@@ -53,6 +59,15 @@ std::string plan_table(const PlanAnswer& answer) {
     for (const sweeps::PlannedRun& run : plan.runs) {
         table.add({title_of(run.run), range_text(run.low, run.high), text::percent_text(run.value),
                    text::listed(run.settles, "and")});
+    }
+    if (!is_worth_making(plan)) {
+        return text +
+               text::wrapped(
+                   "No run is worth making for the choice: whatever it measured, the same configuration would most likely be "
+                   "chosen. "
+                   "These would only narrow the interval of the gain (--format json has their commands).",
+                   110) +
+               "\n\n" + table.text();
     }
     text += table.text() +
             "\nThe interval is what is expected after the run and those above it; worth is the expected rise of the gain by "
@@ -107,6 +122,7 @@ Json plan_json(const PlanAnswer& answer) {
             {"low", answer.plan.low},
             {"high", answer.plan.high},
             {"value_of_knowing_everything", answer.plan.perfect},
+            {"worth_making", is_worth_making(answer.plan)},
             {"runs", runs_json(answer, true)}};
 }
 

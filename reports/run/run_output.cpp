@@ -30,6 +30,21 @@ std::string time_cell(const runs::MeasuredMean& mean) {
 
 std::string count_text(double value) { return value > 0.0 ? text::short_text(value) : ""; }
 
+template <class Add>
+void add_settings(const runs::RunSettings& settings, const Add& add) {
+    if (settings.graphs != runs::GraphMode::unknown) {
+        const std::string mode = settings.graphs == runs::GraphMode::full        ? "whole passes"
+                                 : settings.graphs == runs::GraphMode::piecewise ? "pieces of passes"
+                                                                                 : "none";
+        add("graphs", mode + (settings.graphs_because.empty() ? "" : " (" + settings.graphs_because + ")"));
+    }
+    add("weights", settings.weights);
+    add("cache", settings.cache_format);
+    add("attention", settings.attention);
+    add("scheduling", settings.scheduling);
+    add("engines of data parallelism", settings.data_parallel > 1.0 ? text::short_text(settings.data_parallel) : "");
+}
+
 std::string identity_text(const runs::MeasuredRun& run) {
     text::FactList facts;
     const runs::RunIdentity& identity = run.identity;
@@ -43,6 +58,8 @@ std::string identity_text(const runs::MeasuredRun& run) {
     add("drafter", identity.drafter);
     add("method", identity.method);
     add("device", identity.device);
+    add("ranks", identity.ranks > 0.0 ? text::short_text(identity.ranks) : "");
+    add_settings(run.settings, add);
     for (const runs::RunSource& source : run.sources) {
         facts.add(source.file, source.format);
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reports/sweep/sweep_output.h"
+#include "text/table.h"
 
 namespace treeline::reports {
 namespace {
@@ -28,7 +29,8 @@ struct ChunkText {
 
 }  // namespace
 
-SweepFiles::SweepFiles(const std::string& csv, const std::string& json, const sweeps::SweepInput& input) {
+SweepFiles::SweepFiles(const std::string& csv, const std::string& json, const sweeps::SweepInput& input, bool spreadsheet)
+    : spreadsheet_(spreadsheet) {
     if (!csv.empty()) {
         csv_.emplace(csv);
         csv_->write(sweep_csv_header());
@@ -43,6 +45,9 @@ std::string SweepFiles::format(const sweeps::SweepChunk& chunk) const {
     ChunkText text;
     if (csv_) {
         append_csv(chunk, text.csv);
+        if (spreadsheet_) {
+            text.csv = text::for_spreadsheet(text.csv);
+        }
     }
     if (json_) {
         append_json(chunk, text.json);

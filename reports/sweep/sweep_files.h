@@ -12,8 +12,8 @@ namespace treeline::reports {
 
 class SweepFiles {
 public:
-    /// An empty name means no such file; "-" is standard output.
-    SweepFiles(const std::string& csv, const std::string& json, const sweeps::SweepInput& input);
+    /// An empty name means no such file; "-" is standard output. `spreadsheet`: see text::for_spreadsheet().
+    SweepFiles(const std::string& csv, const std::string& json, const sweeps::SweepInput& input, bool spreadsheet = false);
 
     [[nodiscard]] bool any() const { return csv_ || json_; }
     /// What a chunk adds to the files, in one text; may run on any thread.
@@ -24,7 +24,7 @@ public:
 
 private:
     std::optional<text::OutputFile> csv_, json_;
-    bool first_ = true;
+    bool first_ = true, spreadsheet_ = false;
 };
 
 }  // namespace treeline::reports

@@ -137,9 +137,11 @@ Json left_out_rows(const validation::ServingStudy& study) {
         const validation::ServingRun& row = study.input.serving[left_out.row];
         rows.push_back(left_out_json(row.place.file, row.place.number, row.id, "", left_out));
     }
-    for (const validation::LeftOutPoint& left_out : study.speculation.left_out) {
-        const validation::SpeculationRow& row = study.input.speculation[left_out.row];
-        rows.push_back(left_out_json(row.place.file, row.place.number, row.id, row.series, left_out));
+    for (const auto* left_outs : {&study.speculation.left_out, &study.not_scored}) {
+        for (const validation::LeftOutPoint& left_out : *left_outs) {
+            const validation::SpeculationRow& row = study.input.speculation[left_out.row];
+            rows.push_back(left_out_json(row.place.file, row.place.number, row.id, row.series, left_out));
+        }
     }
     return rows;
 }

@@ -89,17 +89,22 @@ std::string scores_text(const validation::Validation& validation) {
         add(table, {validation.papers[score.paper].paper, "all"}, score.test,
             {blank_if_zero(score.fit_rows), blank_if_zero(score.left_out), ""});
     }
+    const bool all = validation.scores.size() == validation.papers.size();
     table.add_rule();
-    add(table, {"All papers", "other models, counts"}, validation.not_measured, {"", "", ""});
-    add(table, {"All papers", "memory"}, validation.memory, {"", "", ""});
-    add(table, {"All papers", "measurements"}, validation.measured,
-        {"", "", fmt::format("{:.0f} %", 100.0 * validation.choices_right)});
-    table.add_rule();
+    if (all) {
+        add(table, {"All papers", "other models, counts"}, validation.not_measured, {"", "", ""});
+        add(table, {"All papers", "memory"}, validation.memory, {"", "", ""});
+        add(table, {"All papers", "measurements"}, validation.measured,
+            {"", "", fmt::format("{:.0f} %", 100.0 * validation.choices_right)});
+        table.add_rule();
+    }
     for (const validation::PaperScore& score : validation.unfitted.papers) {
         add(table, {validation.papers[score.paper].paper, "nothing fitted"}, score.test, {"", "", ""});
     }
-    add(table, {"All papers", "nothing fitted"}, validation.unfitted.measured,
-        {"", "", fmt::format("{} of {}", validation.unfitted.right_choices, validation.unfitted.choices)});
+    if (all) {
+        add(table, {"All papers", "nothing fitted"}, validation.unfitted.measured,
+            {"", "", fmt::format("{} of {}", validation.unfitted.right_choices, validation.unfitted.choices)});
+    }
     return "Error of predictions: rows that were not used for fitting\n" + table.text();
 }
 

@@ -7,7 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/parse.h"
 #include "json/wording.h"
+#include "text/file_roles.h"
 #include "text/input_error.h"
 
 namespace treeline::requests {
@@ -23,9 +25,9 @@ std::optional<AcceptanceFile> statement(const std::string& text, const std::stri
     if (text.size() > longest_statement) {
         return std::nullopt;
     }
-    if (const FileJson json = FileJson::parse(text, nullptr, false); !json.is_discarded()) {
-        std::optional<AcceptanceFile> found = acceptance_file::speculation_profile(json, name);
-        return found ? found : acceptance_file::rank_vector(json, name);
+    if (const std::optional<FileJson> json = json::parse_foreign<FileJson>(text)) {
+        std::optional<AcceptanceFile> found = acceptance_file::speculation_profile(*json, name);
+        return found ? found : acceptance_file::rank_vector(*json, name);
     }
     std::optional<AcceptanceFile> found = acceptance_file::acceptance_table(text, name);
     return found ? found : acceptance_file::golden_curves(text, name);
@@ -72,6 +74,7 @@ AcceptanceFile read_acceptance_file(const std::filesystem::path& path) {
     if (!file.is_open() || file.bad()) {
         throw text::InputError({fmt::format("{}: cannot be read", path.string())});
     }
+    text::note_input(path);
     start.resize(static_cast<std::size_t>(file.gcount()));
     const std::optional<AcceptanceFile> stated = statement(start, name);
     return stated ? *stated : of_run(name, [&] { return runs::import_runs({path.string()}); });

@@ -5,12 +5,12 @@
 // the lengths stand under the model at once, differs by file.
 #include <algorithm>
 
-#include <yaml-cpp/yaml.h>
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "json/wording.h"
+#include "json/yaml.h"
 #include "requests/acceptance/acceptance_file.h"
 #include "sim/input_limits.h"
 #include "text/input_error.h"
@@ -19,27 +19,25 @@
 namespace treeline::requests::acceptance_file {
 namespace {
 
-bool is_curve(const YAML::Node& node) {
-    return node.IsMap() && node.size() > 0 && std::all_of(node.begin(), node.end(), [](const auto& entry) {
-               return entry.first.IsScalar() && entry.second.IsScalar() &&
-                      text::parse_number<int>(entry.first.template as<std::string>()).has_value();
+bool is_curve(const FileJson& node) {
+    return node.is_object() && !node.empty() && std::all_of(node.items().begin(), node.items().end(), [](const auto& entry) {
+               return entry.value().is_primitive() && text::parse_number<int>(entry.key()).has_value();
            });
 }
 
-std::vector<sim::MeasuredAcceptance> curve_rows(const YAML::Node& node, const std::string& thinking, const std::string& name) {
+std::vector<sim::MeasuredAcceptance> curve_rows(const FileJson& node, const std::string& thinking, const std::string& name) {
     std::vector<sim::MeasuredAcceptance> rows;
-    for (const auto& entry : node) {
+    for (const auto& [key, length] : node.items()) {
         sim::MeasuredAcceptance row;
         row.category = "mixed";
         row.thinking = thinking;
-        row.draft_tokens = text::parse_number<int>(entry.first.as<std::string>()).value_or(0);
-        row.accept_length = text::parse_number<double>(entry.second.as<std::string>()).value_or(0.0);
+        row.draft_tokens = text::parse_number<int>(key).value_or(0);
+        row.accept_length = length.is_number() ? length.get<double>() : 0.0;
         row.source = name;
         if (row.draft_tokens < 1 || row.draft_tokens > sim::most_draft_tokens || !(row.accept_length >= 1.0) ||
             row.accept_length > row.draft_tokens + 1.0) {
-            throw text::InputError(
-                {fmt::format("{}: {} draft tokens yield 1 to {} tokens a round, not {}", name, entry.first.as<std::string>(),
-                             row.draft_tokens + 1, entry.second.as<std::string>())});
+            throw text::InputError({fmt::format("{}: {} draft tokens yield 1 to {} tokens a round, not {}", name, key,
+                                                row.draft_tokens + 1, json::shown(length))});
         }
         rows.push_back(row);
     }
@@ -51,35 +49,28 @@ std::string thinking_of(const std::string& key) { return key == "thinking_on" ? 
 }  // namespace
 
 std::optional<AcceptanceFile> golden_curves(const std::string& text, const std::string& name) {
-    YAML::Node root;
-    try {
-        root = YAML::Load(text);
-    } catch (const YAML::Exception&) {
+    const json::ParsedYaml parsed = json::parse_yaml(text);
+    if (!parsed.failure.empty() || !parsed.tree.is_object()) {
         return std::nullopt;
     }
     AcceptanceFile file;
     file.format = "InferenceX golden curves";
-    if (!root.IsMap()) {
-        return std::nullopt;
-    }
-    for (const auto& entry : root) {
-        const YAML::Node& node = entry.second;
+    for (const auto& [model, node] : parsed.tree.items()) {
         std::vector<sim::MeasuredAcceptance> rows;
         if (is_curve(node)) {
             rows = curve_rows(node, "", name);
-        } else if (node.IsMap()) {
-            for (const auto& mode : node) {
-                const std::string key = mode.first.as<std::string>();
-                if (!is_curve(mode.second)) {
+        } else if (node.is_object()) {
+            for (const auto& [key, curve] : node.items()) {
+                if (!is_curve(curve)) {
                     return std::nullopt;
                 }
-                const std::vector<sim::MeasuredAcceptance> more = curve_rows(mode.second, thinking_of(key), name);
+                const std::vector<sim::MeasuredAcceptance> more = curve_rows(curve, thinking_of(key), name);
                 rows.insert(rows.end(), more.begin(), more.end());
             }
         } else {
             return std::nullopt;
         }
-        file.models.emplace_back(entry.first.as<std::string>(), rows);
+        file.models.emplace_back(model, rows);
     }
     return file.models.empty() ? std::nullopt : std::optional(file);
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/wording.h"
+#include "requests/file_kind.h"
 #include "requests/fpga/fpga_run_reader.h"
 #include "requests/keys/fpga_keys.h"
 
@@ -38,6 +39,7 @@ FlagJson run_in(const std::string& file) {
     const bool is_result = tree.contains("input") && (tree.value("format", FlagJson()) == "treeline-fpga-estimate" ||
                                                       tree.value("format", FlagJson()) == "treeline-fpga-simulation");
     FlagJson run = is_result ? tree.at("input") : tree;
+    refuse_other_kinds(run, file, {FileKind::accelerator_run});
     rebase_paths(run, std::filesystem::path(file).parent_path());
     return run;
 }

@@ -182,11 +182,13 @@ inline constexpr NumberKey memory_utilisation{"memory_utilisation",
                                               "the engine's default",
                                               ": `gpu_memory_utilization` of vLLM, `mem_fraction_static` of SGLang, "
                                               "`free_gpu_memory_fraction` of TensorRT-LLM"};
+inline constexpr NumberKey price{
+    "price", "$/h", 1e-6, 1e6, {}, "what an hour of one device costs", "as its description states; else unknown"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
                    draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, engine, expert_kernels,
-                   attention_kernels, mode, prefill, token_budget, memory_utilisation);
+                   attention_kernels, mode, prefill, token_budget, memory_utilisation, price);
 }
 
 }  // namespace treeline::requests::platform_keys
@@ -222,8 +224,8 @@ inline constexpr TextKey published{"published",
                                    {},
                                    "instead of the other keys: a published drafter, with what was measured of it",
                                    "",
-                                   ": a file of [models/drafters](../models/drafters). Its name may stand for the object. "
-                                   "Other keys replace the file's"};
+                                   ": a file of [models/drafters](../models/drafters). Its name may stand for the object, and "
+                                   "a kind alone (`eagle3`) for what was published of it. Other keys replace the file's"};
 inline constexpr SwitchKey any_target{"any_target", false,
                                       "with `published`: take it for a target that it was not trained for, too"};
 inline constexpr WordKey kind{"kind", kinds, {}, "kind of drafter, see below"};

@@ -13,8 +13,17 @@ using namespace shared_keys;
 
 inline constexpr PartKey platforms{"platforms", "list, or one",
                                    "candidates for where it runs, each a device's name or an object"};
-inline constexpr PartKey drafters{"drafters", "list of names or objects",
-                                  "candidate drafters, published ones by name; plain decoding is always included"};
+inline constexpr PartKey drafters{"drafters", "list of names or objects, or `known`",
+                                  "candidate drafters, published ones by name; plain decoding is always included",
+                                  "`known`: those of [models/drafters](../models/drafters) for the target and its family",
+                                  ". `known` may also be one of the list. An empty list: plain decoding alone"};
+inline constexpr AxisKey draft_tokens{"draft_tokens",
+                                      0,
+                                      sim::most_draft_tokens,
+                                      "chains to try; 0 is plain decoding",
+                                      "",
+                                      ". Optional with `shapes`, and where no drafter is named: known ones then draft as far "
+                                      "as they were measured, at most 16"};
 inline constexpr PartKey traffic{"traffic", "object", "which loads and contexts occur, and how often"};
 inline constexpr PartKey limits{"limits", "object", "what a configuration must meet", "none"};
 inline constexpr ChoiceKey<sweeps::Objective> objective{

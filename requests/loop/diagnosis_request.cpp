@@ -95,7 +95,7 @@ calibrate::ServingRow serving_row(const runs::RunCell& cell) {
 }
 
 Json point_of_load(const runs::RunCell& cell, Json point) {
-    if (cell.round.known()) {
+    if (cell.round_is_decoding()) {
         point.erase("output_tokens");
     } else if (cell.output_tokens >= 1.0 && cell.prompt_tokens >= 1.0) {
         point["prompt_tokens"] = cell.prompt_tokens;
@@ -110,6 +110,12 @@ sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string&
     Descriptions descriptions(catalogue, {});
     const runs::MeasuredRun speculative = runs::import_runs({run});
     sweeps::DiagnosisInput result;
+    result.settings = speculative.settings;
+    for (const runs::RunCell& cell : speculative.cells) {
+        if (cell.draft_tokens > 0 && (cell.acceptance.known() || cell.stated_length >= 1.0)) {
+            result.accepted.push_back(cell);
+        }
+    }
     PointsOfRun of_run(point, run, descriptions);
     for (const runs::RunCell& cell : speculative.cells) {
         if (const runs::RunCell known = with_acceptance(cell, speculative); is_timed(known)) {

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "requests/file_kind.h"
+
 namespace treeline::requests {
 namespace {
 
@@ -46,6 +48,7 @@ std::string laid_out(const Json& node, std::size_t column, std::size_t indent) {
 WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, const Catalogue& catalogue) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     Json raw = workload_in(json::Document::load(file));
+    refuse_other_kinds(raw, file, {FileKind::workload});
     Json changed = raw;
     rebase_paths(changed, folder.string());  // those of flags are relative to the current folder
     const Json unchanged = changed;
@@ -60,17 +63,14 @@ WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, co
 WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue) {
     try {
         Json workload = with_flags(Json::object(), flags);
-        if (!workload.contains("target") && !workload.contains("platforms") && !workload.contains("drafters")) {
-            throw text::InputError(
-                {"give a FILE (a workload), or at least --target, --device and --drafter; --help lists all flags"});
+        if (!workload.contains("target") && !workload.contains("platforms")) {
+            throw text::InputError({"give a FILE (a workload), or at least --target and --device; --help lists all flags"});
         }
         json::Document document = json::Document::of(workload, "flags");
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload), {}};
     } catch (const text::InputError& error) {
-        std::vector<std::string> problems = in_terms_of_flags(error.problems(), workload_flags());
-        problems.emplace_back("no FILE is given, so flags must describe the whole workload (see --help)");
-        throw text::InputError(std::move(problems));
+        throw text::InputError(in_terms_of_flags(error.problems(), workload_flags()));
     }
 }
 
@@ -83,6 +83,7 @@ WorkloadSource read_workload(const std::string& file, const WorkloadFlags& flags
 WorkloadSource read_workload_text(std::string_view text, const std::string& name, const std::filesystem::path& folder,
                                   const Catalogue& catalogue) {
     Json raw = workload_in(json::Document::parse(text, name));
+    refuse_other_kinds(raw, name, {FileKind::workload});
     json::Document document = json::Document::of(raw, name);
     Descriptions descriptions(catalogue, folder);
     return {read_workload(document, descriptions), std::move(raw), folder};

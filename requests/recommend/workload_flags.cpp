@@ -11,6 +11,7 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/workload_keys.h"
 #include "requests/point_reader.h"
+#include "requests/recommend/candidates_reader.h"
 #include "text/parse_number.h"
 #include "text/split.h"
 
@@ -51,7 +52,8 @@ std::vector<FlagJson> without_stacks_of_others(std::vector<FlagJson> platforms, 
     for (FlagJson& platform : platforms) {
         const FlagJson stack = platform.is_object() ? platform.value("stack", FlagJson()) : FlagJson();
         const std::string name = stack.is_string() ? stack.get<std::string>() : "";
-        if (!name.empty() && !looks_like_path(name) && hardware::stack_version(name).engine != engine) {
+        const bool newest = name == engine;  // what the engine picks anyway
+        if (!name.empty() && !looks_like_path(name) && (newest || hardware::stack_version(name).engine != engine)) {
             platform.erase("stack");
         }
         if (std::find(all.begin(), all.end(), platform) == all.end()) {
@@ -59,6 +61,30 @@ std::vector<FlagJson> without_stacks_of_others(std::vector<FlagJson> platforms, 
         }
     }
     return all;
+}
+
+/// One price for all, or one for each device by its name.
+void set_prices(std::vector<FlagJson>& platforms, const std::string& text) {
+    if (text.empty()) {
+        return;
+    }
+    for (const std::string& part : text::split(text, ',')) {
+        const std::size_t colon = part.rfind(':');
+        const std::string device = colon == std::string::npos ? "" : part.substr(0, colon);
+        bool meant = false;
+        for (FlagJson& platform : platforms) {
+            if (platform.is_string()) {
+                platform = FlagJson{{"device", platform}};
+            }
+            if (device.empty() || platform.value("device", FlagJson()) == device) {
+                platform[std::string(platform_keys::price)] = value_of_flag(part.substr(colon + 1));
+                meant = true;
+            }
+        }
+        if (!meant) {
+            throw text::InputError({fmt::format("--price: no --device is called \"{}\"", device)});
+        }
+    }
 }
 
 void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
@@ -87,6 +113,7 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
                             "attention_kernels", "mode", "prefill", "token_budget", "memory_utilisation"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
+    set_prices(named, given(flags.texts, "platforms.price"));
     named.insert(named.end(), described.begin(), described.end());
     if (!named.empty()) {
         workload["platforms"] = named;
@@ -110,6 +137,21 @@ FlagJson drafter_meant(const std::vector<FlagJson>& known, const DrafterFlags& f
     return found != known.end() ? *found : drafter_of_flag(flags.drafter);
 }
 
+constexpr std::string_view no_drafter = "none";
+
+/// A --drafter that names no drafter: all that are known, or none at all.
+void set_word(const DrafterFlags& word, std::size_t among, FlagJson& drafters) {
+    if (!word.acceptance.empty() || !word.accept_length.empty()) {
+        throw text::InputError(
+            {fmt::format("--drafter {}: takes no acceptance; name the drafter that has it before --acceptance", word.drafter)});
+    }
+    if (word.drafter == known_word) {
+        drafters.push_back(std::string(known_word));
+    } else if (among > 1) {
+        throw text::InputError({"--drafter none: means that nothing drafts, so no other --drafter can be beside it"});
+    }
+}
+
 void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.drafters.empty()) {
         return;
@@ -117,7 +159,14 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
     const std::vector<FlagJson> known = elements_of(workload.value("drafters", FlagJson()));
     FlagJson drafters = FlagJson::array();
     for (const DrafterFlags& each : flags.drafters) {
+        if (each.drafter == no_drafter || each.drafter == known_word) {
+            set_word(each, flags.drafters.size(), drafters);
+            continue;
+        }
         FlagJson drafter = drafter_meant(known, each);
+        if (!each.precision.empty()) {
+            drafter["precision"] = value_of_flag(each.precision);
+        }
         if (!each.acceptance.empty() && !each.accept_length.empty()) {
             throw text::InputError({"--acceptance and --accept-length say the same thing; give one of them"});
         }
@@ -125,6 +174,8 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
             drafter["acceptance"] = acceptance_of_flag(each.acceptance);
         } else if (!each.accept_length.empty()) {
             drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(given(flags.texts, "draft_tokens")));
+        } else if (is_kind_alone(drafter)) {
+            drafter = drafter["kind"];  // as published ones of this kind accept
         } else if (!drafter.contains("acceptance") && !drafter.contains("published")) {
             throw text::InputError(
                 {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
@@ -187,10 +238,13 @@ FlagJson with_defaults(FlagJson workload) {
     int most = 0;
     for (const FlagJson& drafter : elements_of(workload.value("drafters", FlagJson()))) {
         const int measured = measured_positions(drafter);
-        most = std::max(most, measured > 0 ? measured : usual);
+        most = drafter.is_string() ? most : std::max(most, measured > 0 ? measured : usual);
     }
-    if (!workload.contains("draft_tokens")) {
-        workload["draft_tokens"] = {{"from", 1}, {"to", most > 0 ? most : usual}};
+    if (!workload.contains("drafters")) {
+        workload["drafters"] = std::string(known_word);
+    }
+    if (!workload.contains("draft_tokens") && most > 0) {
+        workload["draft_tokens"] = {{"from", 1}, {"to", most}};
     }
     FlagJson& traffic = workload["traffic"];
     if (!states_load(traffic)) {
@@ -259,13 +313,34 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--token-budget", "TOKENS,...", "platforms.token_budget", help_of(platform_keys::token_budget), nullptr},
         {"--memory-utilisation", "SHARE,...", "platforms.memory_utilisation", help_of(platform_keys::memory_utilisation),
          nullptr},
-        {"--drafter", "NAME|KIND|JSON", "drafters", "Candidate; repeat the flag for more: " + drafter_choices(), nullptr},
+        {"--price", "DOLLARS|NAME:DOLLARS,...", "platforms.price",
+         help_of(platform_keys::price) + "; of several devices h100-sxm:2.5,l40s:0.9", nullptr},
+        {"--concurrency", "N[:SHARE],...", "traffic.concurrency",
+         "Load: requests that clients keep in flight; needs --output-tokens: 32, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2",
+         concurrencies_of_flag},
+        {"--arrival-rate", "PER_SECOND[:SHARE],...", "traffic.arrival_rate",
+         "Load: requests that arrive at random; needs --output-tokens; in the same form", rates_of_flag},
+        as_for_a_point("prompt_tokens"),
+        as_for_a_point("output_tokens"),
+        {"--batch", "N[:SHARE],...", "traffic.batch",
+         "Load of decoding alone: sequences decoded together, in the same form (default 1)", batches_of_flag},
+        {"--context", "TOKENS[:SHARE],...", "traffic.context",
+         help_of(traffic_keys::context) + ", in the same form (default 2048)", contexts_of_flag},
+        {"--drafter", "NAME|KIND|JSON", "drafters",
+         "Candidate; repeat the flag for more: " + drafter_choices() +
+             "; known (default) is every published one of the target and its family, none is plain decoding alone",
+         nullptr},
         {"--acceptance", "RATE,...|JSON", "drafters.acceptance",
          "Acceptance of the preceding --drafter: one rate for all draft tokens, or P(first 1, 2, ... drafts accepted): "
          "0.8,0.65,0.5",
          nullptr},
         {"--accept-length", "K:TOKENS,...", "drafters.acceptance.mean_length",
          "Alternative: mean tokens per round with K drafts, bonus token included: 4:2.6", nullptr},
+        {"--draft-precision", "FORMAT|JSON", "drafters.precision",
+         "Format of the preceding --drafter where it is a model, or a head with layers of its own: fp8, q4_k_m, ... (default: "
+         "as "
+         "published)",
+         nullptr},
         {"--draft-tokens", "K,...", "draft_tokens",
          "Draft tokens to try: 5, 1,2,4 or a range (default: 1 to the number of measured positions, else 8)", axis_of_flag},
         {"--shape", "TREE", "shapes",
@@ -276,16 +351,6 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--rollback", "POLICY,...", "rollback", "auto (default), " + text::listed(names_of<sim::Rollback>(), "or"),
          words_of_flag},
         as_for_a_point("decoding"),
-        {"--concurrency", "N[:SHARE],...", "traffic.concurrency",
-         help_of(traffic_keys::concurrency) + ": 8, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2", concurrencies_of_flag},
-        {"--arrival-rate", "PER_SECOND[:SHARE],...", "traffic.arrival_rate",
-         help_of(traffic_keys::arrival_rate) + ", in the same form", rates_of_flag},
-        as_for_a_point("prompt_tokens"),
-        as_for_a_point("output_tokens"),
-        {"--batch", "N[:SHARE],...", "traffic.batch", help_of(traffic_keys::batch) + ", in the same form (default 1)",
-         batches_of_flag},
-        {"--context", "TOKENS[:SHARE],...", "traffic.context",
-         help_of(traffic_keys::context) + ", in the same form (default 2048)", contexts_of_flag},
         {"--categories", "NAME:SHARE,...", "traffic.categories",
          "Kinds of requests that published drafters are asked for: chat:0.6,code:0.4", shares_by_name},
         {"--temperature", "T", "traffic.temperature", help_of(traffic_kind_keys::temperature)},

@@ -10,7 +10,7 @@ namespace treeline::requests {
 
 /// A --drafter and what follows it on the command line. Without a name it refers to the file's only drafter.
 struct DrafterFlags {
-    std::string drafter, acceptance, accept_length;
+    std::string drafter, acceptance, accept_length, precision = {};
 };
 
 struct WorkloadFlags {

@@ -6,10 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "requests/assumed_siblings.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/workload_keys.h"
 #include "requests/lengths_reader.h"
 #include "requests/load_reader.h"
+#include "requests/recommend/candidates_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/validate/measured_errors_reader.h"
 #include "requests/variant_reader.h"
@@ -184,7 +186,7 @@ std::vector<sim::Platform> read_platforms_of(json::Reader& root, Descriptions& d
 }
 
 sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, const sim::TrafficKind& traffic,
-                                std::vector<sweeps::Exclusion>& excluded) {
+                                std::vector<sweeps::Exclusion>& excluded, Candidates& candidates) {
     sweeps::VariantLists lists;
     lists.targets = {read_target(root.object_or_text(workload_keys::target, "model"), descriptions)};
     std::vector<std::string> labels;
@@ -193,10 +195,11 @@ sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, 
         labels.push_back(sweeps::label_of(platform));
     }
     check_labels(root, workload_keys::platforms, labels);
+    candidates = read_candidates(root, descriptions, {&lists.targets.front().model, traffic});
+    lists.drafters = candidates.drafters;
     labels.clear();
-    for (json::Reader& element : root.objects_or_texts(workload_keys::drafters, drafter_keys::published)) {
-        lists.drafters.push_back(read_drafter(std::move(element), descriptions, {&lists.targets.front().model, traffic}));
-        labels.push_back(lists.drafters.back().label);
+    for (const sweeps::DrafterChoice& drafter : lists.drafters) {
+        labels.push_back(drafter.label);
     }
     check_labels(root, workload_keys::drafters, labels);
     lists.rollbacks = read_rollbacks(root, workload_keys::rollbacks);
@@ -217,8 +220,12 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : sweeps::typical_point(workload.traffic).context;
     kind.context = typical_context;
-    const sweeps::VariantLists lists = read_lists(root, descriptions, kind, workload.excluded);
-    workload.speculations = read_speculations(root, descriptions).speculations;
+    Candidates candidates;
+    sweeps::VariantLists lists = read_lists(root, descriptions, kind, workload.excluded, candidates);
+    workload.speculations = read_speculations(root, descriptions, candidates.longest_chain()).speculations;
+    for (sweeps::DrafterChoice& drafter : lists.drafters) {
+        assume_siblings(drafter, workload.speculations);
+    }
     workload.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : typical_context;
     workload.limits = read_limits(root);
     workload.objective = read_objective(root, workload.traffic.kind);
@@ -227,7 +234,7 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     if (document.problems().empty()) {
         check_shapes(root, workload.speculations, lists.drafters);
         document.add_problems(sweeps::platform_problems(lists));
-        workload.variants = sweeps::all_variants(lists);
+        workload.variants = lists.drafters.empty() ? sweeps::plain_variants(lists) : sweeps::all_variants(lists);
         for (sweeps::Variant& variant :
              workload.variants) {  // memory is that of the prompts if the file says how long they are
             lengths.set(variant.setup, lengths.answers ? workload.prompt_tokens : 0.0);
@@ -236,7 +243,10 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     }
     document.throw_if_problems();
     input.target = lists.targets.front();
-    input.title = input.title.empty() ? "Speculative decoding of " + input.target.label : input.title;
+    input.title = !input.title.empty()     ? input.title
+                  : lists.drafters.empty() ? "Decoding of " + input.target.label + " without a drafter"
+                                           : "Speculative decoding of " + input.target.label;
+    input.notes = notes_on(candidates, root);
     workload.title = input.title;
     input.drafters = lists.drafters;
     input.provenance = descriptions.provenance();

@@ -41,18 +41,18 @@ sweeps::FigureLimit limit_of(const std::string& text) {
     return limit;
 }
 
-sweeps::GroupBest group_of(const std::string& text, const sweeps::SweepColumn* by) {
+sweeps::GroupBest group_of(const char* flag, const std::string& text, const sweeps::SweepColumn* by) {
     sweeps::GroupBest group{text::split(text, ','), by, false};
     const std::vector<std::string> names = sweeps::group_axis_names();
     for (std::string& axis : group.axes) {
         axis = axis == "draft_tokens" ? "shape" : axis;
         if (std::find(names.begin(), names.end(), axis) == names.end()) {
             const std::string hint = text::did_you_mean(axis, names);
-            throw text::InputError({fmt::format("--group-by: a sweep has no axis \"{}\"{}", json::shown_key(axis),
+            throw text::InputError({fmt::format("{}: a sweep has no axis \"{}\"{}", flag, json::shown_key(axis),
                                                 hint.empty() ? fmt::format("; it has {}", fmt::join(names, ", ")) : hint)});
         }
         if (std::count(group.axes.begin(), group.axes.end(), axis) > 1) {
-            throw text::InputError({fmt::format("--group-by: names {} twice", axis)});
+            throw text::InputError({fmt::format("{}: names {} twice", flag, axis)});
         }
     }
     return group;
@@ -89,6 +89,9 @@ const std::vector<KeyFlag>& sweep_flags() {
         {"--threads", "N", "threads", "Threads to use; 0 = one per core (default 0)"},
         {"--top", "N", "top", "Points to list, best first (default 10)"},
         {"--by", "COLUMN", "by", "Column to rank by (default speedup)"},
+        {"--distinct", "AXIS,...", "distinct",
+         "List only the best of the points that agree on these axes, so that the list does not hold its neighbours: "
+         "device,drafter"},
         {"--pareto", "COLUMN,COLUMN", "pareto", "List the points that no other point beats in all of 2 to 4 columns"},
         {"--search", "GAP", "search",
          "Find the --top points by bounds instead of pricing all; what is not priced is better by at most this share (0: none "
@@ -114,7 +117,7 @@ std::string sweep_footer() {
            "holds.\n\n"
            "Columns for --by, --pareto, --where and --quantiles where higher is better:\n" +
            columns_text(sweeps::Better::higher) + "\nand where lower is better:\n" + columns_text(sweeps::Better::lower) +
-           "\nAxes for --group-by:\n  " +
+           "\nAxes for --group-by and --distinct:\n  " +
            text::wrapped(fmt::format("{}", fmt::join(sweeps::group_axis_names(), ", ")), 110, "  ") +
            "\n\nPoints that do not fit in memory are listed only with --ignore-memory. --format json and csv hold every point, "
            "or\n"
@@ -125,6 +128,7 @@ std::string sweep_footer() {
            "Examples:\n"
            "  treeline sweep examples/spire-study.json --csv spire.csv\n"
            "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device --where 'tpot_ms<=20'\n"
+           "  treeline sweep examples/spire-study.json --top 20 --by tokens_per_s_device --distinct drafter,batch\n"
            "  treeline sweep examples/spire-study.json --search 0 --top 5 --by tokens_per_s_device\n"
            "  treeline sweep examples/spire-study.json --group-by batch --store results.sqlite\n"
            "  treeline sweep examples/spire-study.json --pareto tokens_per_s_user,tokens_per_s_device --format json\n"
@@ -132,7 +136,7 @@ std::string sweep_footer() {
 }
 
 SweepOutputs sweep_outputs(const FlagTexts& texts, const std::string& format, const std::string& output) {
-    const bool best = any_given(texts, "top") || any_given(texts, "by");
+    const bool best = any_given(texts, "top") || any_given(texts, "by") || any_given(texts, "distinct");
     const bool front = any_given(texts, "pareto"), groups = any_given(texts, "group_by"), stored = any_given(texts, "store");
     const bool lists = format == "table" || best || front || groups || stored || any_given(texts, "report");
     SweepOutputs outputs{given(texts, "csv"), given(texts, "json"), lists ? output : "",
@@ -181,8 +185,13 @@ sweeps::SweepOptions sweep_options(const FlagTexts& texts, bool ignore_memory) {
     }
     if (!given(texts, "group_by").empty()) {
         for (const std::string& axes : text::split(given(texts, "group_by"), ';')) {
-            options.groups.push_back(group_of(axes, options.best_by));
+            options.groups.push_back(group_of("--group-by", axes, options.best_by));
         }
+    }
+    if (!given(texts, "distinct").empty()) {
+        options.distinct = options.groups.size();
+        options.groups.push_back(group_of("--distinct", given(texts, "distinct"), options.best_by));
+        options.groups.back().for_page = true;
     }
     if (!given(texts, "where").empty()) {
         for (const std::string& limit : text::split(given(texts, "where"), ',')) {
@@ -219,7 +228,7 @@ void check_size(const FlagTexts& texts, const sweeps::SweepOptions& options, con
         }
         return;
     }
-    for (const char* flag : {"pareto", "group_by", "quantiles", "csv", "json", "report", "store", "part"}) {
+    for (const char* flag : {"pareto", "group_by", "distinct", "quantiles", "csv", "json", "report", "store", "part"}) {
         if (any_given(texts, flag)) {
             std::string name(flag);
             std::replace(name.begin(), name.end(), '_', '-');

@@ -1,4 +1,4 @@
-// Rows of accelerators: their conditions are those of `treeline fpga estimate`; the platform names the design.
+// Rows of accelerators: their conditions are those of a run of `treeline estimate`; the platform names the design.
 #include <fmt/format.h>
 
 #include "hardware/fpga.h"

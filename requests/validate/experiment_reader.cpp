@@ -238,6 +238,9 @@ std::vector<fs::path> files_of(const fs::path& path) {
             files.push_back(entry.path());
         }
     }
+    if (files.empty()) {
+        throw text::InputError({path.string() + ": holds no experiments (files named *.json)"});
+    }
     std::sort(files.begin(), files.end());
     return files;
 }
@@ -248,13 +251,18 @@ ExperimentFiles read_experiments(const std::vector<fs::path>& paths, const Catal
     ExperimentFiles result;
     SharedConditions shared;
     for (const fs::path& path : paths) {
-        for (const fs::path& file : files_of(path)) {
+        const auto keep_problems = [&](const auto& work) {
             try {
-                FileReader(file, catalogue, shared, result).read();
+                work();
             } catch (const text::InputError& error) {
                 result.problems.insert(result.problems.end(), error.problems().begin(), error.problems().end());
             }
-        }
+        };
+        keep_problems([&] {
+            for (const fs::path& file : files_of(path)) {
+                keep_problems([&] { FileReader(file, catalogue, shared, result).read(); });
+            }
+        });
     }
     return result;
 }
@@ -266,6 +274,31 @@ validation::Validation validate_published(const std::vector<std::filesystem::pat
     validation::Validation validation = validation::validate(std::move(files.papers), files.platforms);
     validation.problems.insert(validation.problems.begin(), files.problems.begin(), files.problems.end());
     return validation;
+}
+
+validation::Validation of_published(validation::Validation all, const std::vector<std::string>& papers,
+                                    const Catalogue& catalogue) {
+    if (papers.empty()) {
+        return all;
+    }
+    std::vector<std::string> names;
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < all.papers.size(); ++i) {
+        const fs::path file = all.papers[i].file;
+        const bool published = file.parent_path() == catalogue.experiments();
+        names.push_back(published ? file.stem().string() : "");
+        if (!published || std::find(papers.begin(), papers.end(), names.back()) != papers.end()) {
+            chosen.push_back(i);
+        }
+    }
+    std::erase(names, "");
+    for (const std::string& paper : papers) {
+        if (std::find(names.begin(), names.end(), paper) == names.end()) {
+            throw text::InputError(
+                {fmt::format("--paper: there is no published \"{}\"; there are {}", paper, text::listed(names, "and"))});
+        }
+    }
+    return validation::of_papers(std::move(all), chosen);
 }
 
 }  // namespace treeline::requests

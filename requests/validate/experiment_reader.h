@@ -14,7 +14,7 @@
 //   "generated_tokens"  length of the answer whose speed was measured, prompt included; without it, of decoding alone
 //   "state_copy"        "eager" or "in-graph", if the row differs from its stack
 //   "draft_graphs"      true or false, in the same way
-// On an accelerator they are the keys of a run as `treeline fpga estimate` reads it (target, drafter, shape, accept_length,
+// On an accelerator they are the keys of a run as `treeline estimate` reads it (target, drafter, shape, accept_length,
 // plan, tree_states, overlap, changes), "draft_tokens": 0 for plain decoding, and
 //   "stage"             of SpecMamba's ablation: "no speculation", "naive", "T1", "T1 + T2" or "T1 + T2 + T3"
 // "printed" lists the cells of the source that the row stands for, if they are not its value alone; null is a cell without a
@@ -46,5 +46,10 @@ ExperimentFiles read_experiments(const std::vector<std::filesystem::path>& paths
 /// Predicts the published experiments of the catalogue and `further` ones: files, or folders of them. The published ones come
 /// first, so that their fits serve the others. What was left out of the files is among the problems of the result.
 validation::Validation validate_published(const std::vector<std::filesystem::path>& further, const Catalogue& catalogue);
+
+/// What of it is about these published papers, by the names of their files ("stree"), and about further files. Throws
+/// InputError for a name that there is not.
+validation::Validation of_published(validation::Validation all, const std::vector<std::string>& papers,
+                                    const Catalogue& catalogue);
 
 }  // namespace treeline::requests

@@ -14,10 +14,14 @@
 
 namespace treeline::requests {
 
-/// Rows of one file each. Throw InputError with a sentence for every missing column and every value that is not what it should
-/// be. Columns and fields that nothing reads are no problem: a sentence for each is added to `notes`.
-std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes);
+/// Rows of one file each. A row that cannot be read, or holds a value out of range, is left out with a sentence in `bad_rows`
+/// (in `notes` where that is null) that names file, row and reason; all others are read. Throw InputError for a file without a
+/// single good row, and for missing columns. Columns and fields that nothing reads are no problem: a sentence for each is added
+/// to `notes`.
+std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes,
+                                                      std::vector<std::string>* bad_rows = nullptr);
 std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesystem::path& path,
-                                                              std::vector<std::string>& notes);
+                                                              std::vector<std::string>& notes,
+                                                              std::vector<std::string>* bad_rows = nullptr);
 
 }  // namespace treeline::requests

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "hardware/catalogue.h"
 #include "hardware/stack_versions.h"
 #include "models/catalogue.h"
 #include "requests/validate/name_table_reader.h"
 #include "text/input_error.h"
+#include "text/wording.h"
 
 namespace treeline::requests {
 namespace {
@@ -48,6 +51,29 @@ void add_configs(const fs::path& folder, validation::ServingParts& parts, std::v
     }
 }
 
+/// Names of the table that the catalogue does not hold.
+void check_names(const validation::ServingParts& parts, const fs::path& table) {
+    std::vector<std::string> problems;
+    const auto check = [&](const validation::NameEntry& entry, const auto& known, const char* what) {
+        if (!entry.name.empty() && !known.contains(entry.name)) {
+            problems.push_back(fmt::format("{}: names the {} \"{}\", which the catalogue does not hold", table.string(), what,
+                                           text::shortened(entry.name, 60)));
+        }
+    };
+    for (const validation::NameEntry& entry : parts.names.models) {
+        check(entry, parts.models, "model");
+    }
+    for (const validation::NameEntry& entry : parts.names.devices) {
+        check(entry, parts.devices, "device");
+    }
+    for (const validation::EngineEntry& entry : parts.names.engines) {
+        check(entry.names, parts.stacks, "stack");
+    }
+    if (!problems.empty()) {
+        throw text::InputError(std::move(problems));
+    }
+}
+
 }  // namespace
 
 validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs::path& configs,
@@ -75,6 +101,7 @@ validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs
     for (const std::string& name : hardware::attention_kernel_names(catalogue.hardware)) {
         parts.attention_kernels[name] = hardware::load_attention_kernels(catalogue.hardware, name).value;
     }
+    check_names(parts, catalogue.names());
     if (!configs.empty()) {
         add_configs(configs, parts, notes);
     }

@@ -22,22 +22,24 @@ public:
     explicit ServingFile(const std::filesystem::path& path)
         : name_(path.filename().string()), text_(text::read_file(path)), csv_(text_) {}
 
-    std::vector<validation::ServingRun> read(std::vector<std::string>& notes) {
+    std::vector<validation::ServingRun> read(std::vector<std::string>& notes, std::vector<std::string>* bad_rows) {
         check_header(notes);
         std::vector<validation::ServingRun> rows;
         for (std::size_t number = 1; csv_.next(); ++number) {
             place_ = {name_, number};
+            const std::size_t before = problems_.size();
             if (!csv_.problem().empty()) {
                 problem(csv_.problem());
-                continue;
+            } else if (validation::ServingRun read = row(); problems_.size() == before) {
+                rows.push_back(std::move(read));
             }
-            rows.push_back(row());
         }
-        if (rows.empty() && problems_.empty()) {
-            problems_.push_back(name_ + ": holds no rows");
+        if (rows.empty()) {
+            throw text::InputError(problems_.empty() ? std::vector<std::string>{name_ + ": holds no rows"} : problems_);
         }
-        if (!problems_.empty()) {
-            throw text::InputError(problems_);
+        std::vector<std::string>& left_out = bad_rows == nullptr ? notes : *bad_rows;
+        for (const std::string& problem : problems_) {
+            left_out.push_back(problem + "; this row is left out");
         }
         return rows;
     }
@@ -120,8 +122,9 @@ private:
 
 }  // namespace
 
-std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes) {
-    return ServingFile(path).read(notes);
+std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes,
+                                                      std::vector<std::string>* bad_rows) {
+    return ServingFile(path).read(notes, bad_rows);
 }
 
 }  // namespace treeline::requests

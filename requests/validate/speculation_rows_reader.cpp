@@ -8,6 +8,7 @@
 
 #include "json/parse.h"
 #include "json/reader.h"
+#include "json/wording.h"
 #include "requests/validate/measured_rows_reader.h"
 #include "text/input_error.h"
 #include "text/input_file.h"
@@ -142,6 +143,14 @@ std::optional<double> context_ranks_of(json::Reader& at) {
     return text::parse_number(notes.substr(begin, end == std::string::npos ? end : end - begin));
 }
 
+/// The reason why a row is marked; it may also just say true.
+std::string mark_of(json::Reader& at, const char* key) {
+    if (at.has(key) && at.raw().at(key).is_boolean()) {
+        return at.flag_or(key, false) ? "marked without a reason" : "";
+    }
+    return at.text_or(key, "");
+}
+
 validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place) {
     validation::SpeculationRow row;
     row.place = std::move(place);
@@ -155,7 +164,10 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
     row.device = at.text("gpu");
     row.dataset = at.text_or("dataset", "");
     read_draft(at, row);
-    row.ranks.devices = number_or_none(at, "n_gpus", 1.0);
+    row.ranks.devices = number_or_none(at, "n_gpus", 0.0);
+    if (row.ranks.devices == 0.0) {
+        row.ranks.devices = 1.0;  // of a run on the host alone
+    }
     row.ranks.tensor = number_or_none(at, "tp", 1.0);
     row.ranks.data = number_or_none(at, "dp", 1.0);
     row.ranks.expert = number_or_none(at, "ep", 1.0);
@@ -170,16 +182,34 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
     row.value_without = number_or_none(at, "value_without", 0.0);
     row.speed_up = speed_up_of(at);
     row.is_pair = at.flag_or("is_pair", false);
-    row.suspect = at.text_or("suspect", "");
+    row.suspect = mark_of(at, "suspect");
     row.duplicate_of = at.text_or("duplicate_of", "");
     row.confidence = at.text_or("confidence", "");
     return row;
 }
 
+/// Prompts of this many tokens take a share of a request that its ratio shows.
+constexpr double long_prompt = 2048.0;
+
+/// What a bare ratio is of matters where prompts are long.
+void note_bare_ratios(const std::vector<validation::SpeculationRow>& rows, const std::string& name,
+                      std::vector<std::string>& notes) {
+    const auto count = std::count_if(rows.begin(), rows.end(), [](const validation::SpeculationRow& row) {
+        return row.metric == "speedup" && row.prompt_tokens.value_or(row.context.value_or(0.0)) >= long_prompt;
+    });
+    if (count > 0) {
+        notes.push_back(fmt::format(
+            "{}: {} rows state a bare ratio (metric \"speedup\") with prompts of {:g} tokens or more; it is taken as that of "
+            "whole requests, prompts included, not of rounds; a ratio of rounds has the metric tpot_ms or tok_s_per_user",
+            name, count, long_prompt));
+    }
+}
+
 }  // namespace
 
 std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesystem::path& path,
-                                                              std::vector<std::string>& notes) {
+                                                              std::vector<std::string>& notes,
+                                                              std::vector<std::string>* bad_rows) {
     const std::string name = path.filename().string();
     json::Parsed parsed = json::parse_strictly(text::read_file(path));
     if (!parsed.failure.empty()) {
@@ -188,27 +218,37 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
     if (!parsed.tree.is_array() || parsed.tree.empty()) {
         throw text::InputError({name + ": must hold a list of rows in brackets"});
     }
-    for (Json& row : parsed.tree) {  // an empty text says as little as a missing one
-        for (const char* field : {"notes", "source"}) {
-            if (row.is_object() && row.contains(field) && row[field] == "") {
-                row.erase(field);
-            }
-        }
-    }
-    json::Document document = json::Document::of(Json{{"rows", std::move(parsed.tree)}}, name);
     for (const std::string& key : parsed.duplicate_keys) {
-        document.add_problems({key + ": this key appears twice"});
+        notes.push_back(fmt::format("{}: {}: this key appears twice, and the first one counts", name, key));
     }
     std::vector<validation::SpeculationRow> rows;
+    std::vector<std::string> bad;
     std::map<std::string, std::size_t> unused;
-    json::Reader root = document.root();
-    for (json::Reader& at : root.objects("rows")) {
-        rows.push_back(read_row(at, {name, rows.size() + 1}));
+    std::vector<std::string>& left_out = bad_rows == nullptr ? notes : *bad_rows;
+    for (std::size_t number = 1; number <= parsed.tree.size(); ++number) {
+        Json& tree = parsed.tree[number - 1];
+        for (const char* field : {"notes", "source"}) {  // an empty text says as little as a missing one
+            if (tree.is_object() && tree.contains(field) && tree[field] == "") {
+                tree.erase(field);
+            }
+        }
+        json::Document document = json::Document::of(std::move(tree), fmt::format("{}: row {}", name, number));
+        json::Reader at = document.root();
+        validation::SpeculationRow row = read_row(at, {name, number});
+        if (document.problems().empty()) {
+            rows.push_back(std::move(row));
+        } else {
+            bad.insert(bad.end(), document.problems().begin(), document.problems().end());
+            left_out.push_back(fmt::format("{}; this row is left out", text::listed(document.problems(), "and")));
+        }
         for (const std::string& field : at.keys()) {
             unused[field] += is_known(field) ? 0 : 1;
         }
     }
-    document.throw_if_problems();
+    if (rows.empty()) {
+        throw text::InputError(std::move(bad));
+    }
+    note_bare_ratios(rows, name, notes);
     for (const auto& [field, count] : unused) {
         if (count > 0) {
             notes.push_back(fmt::format("{}: the field \"{}\" is not used ({} rows)", name, field, count));

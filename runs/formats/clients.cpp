@@ -1,5 +1,5 @@
 // Clients that measure any engine: guidellm, aiperf, and the tables of speculators. vllm-project/guidellm (benchmarks.json),
-// ai-dynamo/aiperf (profile export), vllm-project/speculators (scripts/evaluate).
+// ai-dynamo/aiperf (profile export), eugr/llama-benchy, SemiAnalysisAI/InferenceX, vllm-project/speculators (scripts/evaluate).
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -13,7 +13,8 @@ namespace {
 
 bool is_guidellm(const RunJson& json) {
     const RunJson* list = node_at(json, "benchmarks");
-    return list != nullptr && list->is_array() && !list->empty() && list->front().contains("metrics");
+    return list != nullptr && list->is_array() && !list->empty() && list->front().is_object() &&
+           list->front().contains("metrics");
 }
 
 void read_guidellm(const RunJson& json, RunBuilder& run) {
@@ -82,6 +83,93 @@ void read_aiperf(const RunJson& json, RunBuilder& run) {
     }
     if (const auto rate = number_at(json, "output_token_throughput.avg"); rate && *rate > 0.0) {
         cell.tokens_per_second.add(*rate);
+    }
+}
+
+/// eugr/llama-benchy --save-result: a mean, or an object with it.
+double mean_at(const RunJson& json, const char* key) {
+    const auto mean = number_at(json, std::string(key) + ".mean");
+    return mean ? *mean : number_at(json, key).value_or(0.0);
+}
+
+bool is_benchy(const RunJson& json) {
+    const RunJson* list = node_at(json, "benchmarks");
+    return list != nullptr && list->is_array() && !list->empty() && list->front().is_object() &&
+           list->front().contains("tg_throughput");
+}
+
+void read_benchy(const RunJson& json, RunBuilder& run) {
+    run.model(text_at(json, "model"));
+    for (const RunJson& benchmark : json["benchmarks"]) {
+        const bool prefill = benchmark.is_object() && benchmark.value("is_context_prefill_phase", RunJson()) == RunJson(true);
+        if (!benchmark.is_object() || prefill) {
+            continue;
+        }
+        const double prompt =
+            number_at(benchmark, "context_size").value_or(0.0) + number_at(benchmark, "prompt_size").value_or(0.0);
+        const double output = number_at(benchmark, "response_size").value_or(0.0);
+        const double concurrency = number_at(benchmark, "concurrency").value_or(1.0);
+        RunCell& cell = run.cell(concurrency, std::max(0, run.draft_tokens_or(0)), prompt + 0.5 * output);
+        cell.concurrency = true;
+        cell.prompt_tokens = prompt;
+        cell.output_tokens = output;
+        const double all = mean_at(benchmark, "tg_throughput"), one = mean_at(benchmark, "tg_req_throughput");
+        if (const double rate = one > 0.0 ? one : all / std::max(1.0, concurrency); rate > 0.0) {
+            run.time(cell.tpot, "a time per token", 1.0 / rate);
+        }
+        if (const double first = mean_at(benchmark, "e2e_ttft"); first > 0.0) {
+            run.time(cell.ttft, "a TTFT", first * 1e-3);
+        }
+        if (all > 0.0) {
+            cell.tokens_per_second.add(all);
+        }
+    }
+    run.remark("llama-benchy says nothing about speculation: join its file with the server's log, or give --draft-tokens.");
+}
+
+/// SemiAnalysis' InferenceX (formerly InferenceMAX): one point, its figures at the top or under `metrics`, times in seconds.
+bool is_inferencex(const RunJson& json) {
+    const RunJson* metrics = node_at(json, "metrics");
+    const RunJson& figures = metrics != nullptr && metrics->is_object() ? *metrics : json;
+    return json.contains("conc") && json.contains("isl") && (figures.contains("mean_tpot") || figures.contains("median_tpot"));
+}
+
+void read_inferencex(const RunJson& json, RunBuilder& run) {
+    const RunJson* metrics = node_at(json, "metrics");
+    const RunJson& figures = metrics != nullptr && metrics->is_object() ? *metrics : json;
+    run.model(text_at(json, "model"));
+    std::string engine = text_at(json, "framework");
+    std::transform(engine.begin(), engine.end(), engine.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    run.engine(engine.starts_with("trt") || engine.starts_with("tensorrt") ? "tensorrt-llm" : engine);
+    const double devices = number_at(json, "num_decode_gpu").value_or(number_at(json, "tp").value_or(0.0));
+    run.ranks(devices);
+    const std::string method = text_at(json, "spec_decoding");
+    const bool drafts = !method.empty() && method != "none" && method != "false" && method != "False";
+    run.method(drafts ? method : "");
+    const int length = drafts ? run.draft_tokens_or(0) : 0;
+    if (drafts && length <= 0) {
+        return run.problem("is of a run that drafts (spec_decoding " + method +
+                           "), but does not say how many tokens; --draft-tokens K "
+                           "says it");
+    }
+    const double prompt = number_at(json, "isl").value_or(0.0), output = number_at(json, "osl").value_or(0.0);
+    RunCell& cell = run.cell(number_at(json, "conc").value_or(0.0), length, prompt + 0.5 * output);
+    cell.concurrency = true;
+    cell.prompt_tokens = prompt;
+    cell.output_tokens = output;
+    const double tpot = number_at(figures, "mean_tpot").value_or(number_at(figures, "median_tpot").value_or(0.0));
+    // Some mirrors keep milliseconds: interactivity, its inverse, tells.
+    const double user = number_at(figures, "mean_intvty").value_or(number_at(figures, "median_intvty").value_or(0.0));
+    const double unit = user > 0.0 && tpot * user > 100.0 ? 1e-3 : 1.0;
+    if (tpot > 0.0) {
+        run.time(cell.tpot, "a TPOT", tpot * unit);
+    }
+    if (const auto first = number_at(figures, "mean_ttft"); first && *first > 0.0) {
+        run.time(cell.ttft, "a TTFT", *first * unit);
+    }
+    if (const auto rate = number_at(figures, "output_tput_per_gpu"); rate && *rate > 0.0 && devices > 0.0) {
+        cell.tokens_per_second.add(*rate * devices);
     }
 }
 
@@ -162,7 +250,10 @@ void read_speed_table(const std::string& text, RunBuilder& run) {
 }  // namespace
 
 std::vector<JsonFormat> clients() {
-    return {{"a result of guidellm", is_guidellm, read_guidellm}, {"a result of aiperf", is_aiperf, read_aiperf}};
+    return {{"a result of guidellm", is_guidellm, read_guidellm},
+            {"a result of aiperf", is_aiperf, read_aiperf},
+            {"a result of llama-benchy", is_benchy, read_benchy},
+            {"a point of InferenceX", is_inferencex, read_inferencex}};
 }
 
 }  // namespace treeline::runs::run_formats_of

@@ -12,30 +12,58 @@ namespace {
 constexpr double to_seconds = 1e-3;  // of milliseconds
 constexpr double most_tokens = 1e9;  // of a request
 
-/// A generation of `predicted` tokens, of which `accepted` were drafted: each other one is the bonus token of a round. The
-/// rounds of a request that ends within a draft are one more.
-void add_generation(RunBuilder& run, double predicted, double milliseconds, double drafted, double accepted, double context) {
-    if (!(predicted > 0.0) || !(milliseconds > 0.0)) {
+/// What llama.cpp says of a generation. Its clock starts when the first token is there, so that one is of no round.
+struct Generation {
+    double predicted = 0.0, milliseconds = 0.0, drafted = 0.0, accepted = 0.0, context = 0.0;
+    double mean_length = 0.0;   ///< as the log prints it, in two decimals; 0 = not printed
+    std::vector<double> rates;  ///< by position, as printed
+};
+
+/// Each token that was not drafted is the bonus token of a round; rounds without a draft and an answer that ends within one are
+/// told by the printed mean.
+double rounds_of(const Generation& of) {
+    const double counted = of.predicted - 1.0 - of.accepted;
+    if (of.mean_length > 1.0 && of.accepted > 0.0 && !(std::abs(1.0 + of.accepted / counted - of.mean_length) < 0.0051)) {
+        return std::round(of.accepted / (of.mean_length - 1.0));
+    }
+    return counted;
+}
+
+void add_generation(RunBuilder& run, const Generation& of) {
+    if (!(of.predicted > 0.0) || !(of.milliseconds > 0.0)) {
         return run.problem("says that it generated nothing, or in no time");
     }
-    if (predicted > most_tokens || drafted < 0.0 || context < 0.0) {
+    if (of.predicted > most_tokens || of.drafted < 0.0 || of.context < 0.0) {
         return run.problem("counts tokens below 0, or more than a request can have");
     }
-    if (drafted <= 0.0) {
-        return run.time(run.cell_of_request(1.0, 0, context, predicted).round, "a step", milliseconds * to_seconds / predicted,
-                        predicted);
-    }
-    if (accepted >= predicted) {
+    if (of.accepted >= of.predicted) {
         return run.problem("accepts as many drafts as it generates tokens, but every round yields one token more");
     }
+    if (of.predicted <= 1.0) {
+        return run.remark("Answers of a single token hold no round and were left out.");
+    }
+    const double steps = of.predicted - 1.0;
+    if (of.drafted <= 0.0) {
+        return run.time(run.cell_of_request(1.0, 0, of.context, steps).round, "a step", of.milliseconds * to_seconds / steps,
+                        steps);
+    }
     AcceptanceCounts counts;
-    counts.drafts = predicted - accepted;
-    counts.drafted = drafted;
-    counts.accepted = accepted;
-    const int drafts = run.draft_tokens_or(static_cast<int>(std::max(1L, std::lround(drafted / counts.drafts))));
-    RunCell& cell = run.cell_of_request(1.0, drafts, context, counts.drafts);
+    counts.drafts = rounds_of(of);
+    counts.drafted = of.drafted;
+    counts.accepted = of.accepted;
+    if (counts.drafts < 1.0) {
+        return run.remark("Answers that end in their first draft hold no whole round and were left out.");
+    }
+    for (const double rate : of.rates) {
+        counts.reached.push_back(std::round(rate * counts.drafts));
+        counts.drafts_with_positions = counts.drafts;
+    }
+    const auto by_mean = static_cast<int>(std::max(1L, std::lround(of.drafted / counts.drafts)));
+    const int drafts = run.draft_tokens_or(of.rates.empty() ? by_mean : static_cast<int>(of.rates.size()));
+    RunCell& cell = run.cell_of_request(1.0, drafts, of.context, counts.drafts);
     run.count(cell, counts);
-    run.time(cell.round, "a round", milliseconds * to_seconds / counts.drafts, counts.drafts);
+    // A round without a draft takes a step; those that drafted are not timed apart from them.
+    run.time(cell.round, "a round", of.milliseconds * to_seconds / std::max(counts.drafts, steps - of.accepted), counts.drafts);
 }
 
 bool is_timings(const RunJson& json) { return node_at(json, "timings.predicted_n") != nullptr || json.contains("predicted_n"); }
@@ -52,7 +80,7 @@ void read_timings(const RunJson& json, RunBuilder& run) {
                  accepted = number_at(timings, "draft_n_accepted").value_or(0.0);
     const double read = number_at(timings, "prompt_n").value_or(0.0), cached = number_at(timings, "cache_n").value_or(0.0);
     const double prompt = read < 0.0 || cached < 0.0 ? -*predicted : read + cached;
-    add_generation(run, *predicted, *milliseconds, drafted, accepted, prompt + 0.5 * *predicted);
+    add_generation(run, {*predicted, *milliseconds, drafted, accepted, prompt + 0.5 * *predicted, 0.0, {}});
 }
 
 bool is_llama_bench(const RunJson& json) {
@@ -115,11 +143,11 @@ public:
         }
         if (reads) {
             flush(run);
-            prompt_ = number_after(line, "/").value_or(0.0);
+            prompt_ = number_after(line.substr(line.find("eval time")), "/").value_or(0.0);
         } else if (decodes) {
             flush(run);
             milliseconds_ = number_after(line, "eval time");
-            predicted_ = number_after(line, "/");
+            predicted_ = number_after(line.substr(line.find("eval time")), "/");
             if (!milliseconds_ || !predicted_) {
                 milliseconds_.reset();
                 run.problem("lacks the time or the tokens that lines on eval time give");
@@ -136,6 +164,8 @@ public:
 
     void finish(RunBuilder& run) override {
         flush(run);
+        run.at_line(0);
+        count_sums(run);
         if (drafting_calls_ > 0.0 && last_draft_length_ > 0) {
             run.time(run.cell(1.0, last_draft_length_).drafting, "a draft", drafting_ms_ * to_seconds / drafting_calls_,
                      drafting_calls_);
@@ -144,7 +174,7 @@ public:
 
 private:
     void take_acceptance(std::string_view line, RunBuilder& run) {
-        const std::size_t open = line.find('(');
+        const std::size_t open = line.find('(', line.find("draft acceptance"));
         const auto accepted = number_after(line.substr(open == std::string_view::npos ? line.size() : open), "("),
                    drafted = number_after(line, "accepted /");
         if (!accepted || !drafted) {
@@ -153,21 +183,50 @@ private:
         if (!milliseconds_) {
             return;  // its request's time is not in the log
         }
-        const double predicted = *predicted_, milliseconds = *milliseconds_;
+        Generation of{*predicted_, *milliseconds_, *drafted, *accepted, 0.0, 0.0, {}};
         milliseconds_.reset();
-        add_generation(run, predicted, milliseconds, *drafted, *accepted, 0.0);
+        of.mean_length =
+            number_after(line, "mean acceptance length =").value_or(number_after(line, "mean len =").value_or(0.0));
+        of.rates = numbers_after(line, "acceptance rate per position =");
+        add_generation(run, of);
+        counted_ = true;
+        const double rounds = std::max(1.0, rounds_of(of));
         last_draft_length_ =
-            run.draft_tokens_or(static_cast<int>(std::max(1L, std::lround(*drafted / std::max(1.0, predicted - *accepted)))));
+            run.draft_tokens_or(of.rates.empty() ? static_cast<int>(std::max(1L, std::lround(of.drafted / rounds)))
+                                                 : static_cast<int>(of.rates.size()));
     }
 
     /// Sums since the start: the last line has them all.
     void take_sums(std::string_view line) {
         const std::vector<double> times = numbers_after(line, "dur(b,g,a)");
-        const auto drafts = number_after(line, "#gen drafts");
+        const auto drafts = number_after(line, "#gen drafts"), drafted = number_after(line, "#gen tokens"),
+                   accepted = number_after(line, "#acc tokens");
         if (times.size() == 3 && drafts && *drafts > 0.0) {
             drafting_ms_ = times[1];
             drafting_calls_ = *drafts;
         }
+        if (drafts && drafted && accepted) {
+            sums_.drafts = *drafts;
+            sums_.drafted = *drafted;
+            sums_.accepted = *accepted;
+            sums_.reached.clear();
+            for (const double rate : numbers_after(line, "#acc rate/pos")) {
+                sums_.reached.push_back(std::round(rate * *drafts));
+            }
+            sums_.drafts_with_positions = sums_.reached.empty() ? 0.0 : *drafts;
+        }
+    }
+
+    /// Where no line of a request told its acceptance.
+    void count_sums(RunBuilder& run) {
+        if (counted_ || sums_.drafts <= 0.0 || sums_.drafted <= 0.0) {
+            return;
+        }
+        const auto length = static_cast<int>(sums_.reached.empty() ? std::lround(std::clamp(sums_.draft_length(), 1.0, 1e6))
+                                                                   : std::ssize(sums_.reached));
+        last_draft_length_ = run.draft_tokens_or(length);
+        run.count(run.cell(0.0, last_draft_length_), sums_);
+        run.remark("Acceptance is from llama.cpp's sums over the whole log, which tell no time of a round.");
     }
 
     void flush(RunBuilder& run) {
@@ -175,7 +234,7 @@ private:
             const double milliseconds = *milliseconds_;
             milliseconds_.reset();
             if (*predicted_ > 1.0) {
-                add_generation(run, *predicted_, milliseconds, 0.0, 0.0, 0.0);
+                add_generation(run, {*predicted_, milliseconds, 0.0, 0.0, 0.0, 0.0, {}});
             }
         }
     }
@@ -183,6 +242,8 @@ private:
     std::optional<double> milliseconds_, predicted_;
     double prompt_ = 0.0, drafting_ms_ = 0.0, drafting_calls_ = 0.0;
     int last_draft_length_ = 0;
+    AcceptanceCounts sums_;
+    bool counted_ = false;
 };
 
 }  // namespace

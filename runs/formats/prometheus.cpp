@@ -1,11 +1,14 @@
-// Metrics of a live server in Prometheus' text format: vLLM, SGLang, llama.cpp. vllm/v1/spec_decode/metrics.py,
-// vllm/v1/metrics/loggers.py; python/sglang/srt/metrics/collector.py; tools/server of llama.cpp.
+// Metrics of a live server in Prometheus' text format: vLLM, SGLang, TensorRT-LLM, llama.cpp. vllm/v1/spec_decode/metrics.py,
+// vllm/v1/metrics/loggers.py; python/sglang/srt/metrics/collector.py; tensorrt_llm/metrics/collector.py;
+// tools/server of llama.cpp.
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <set>
 
 #include "runs/builder.h"
+#include "runs/formats/sglang_counts.h"
+#include "runs/log_lines.h"
 #include "sim/input_limits.h"
 #include "text/parse_number.h"
 
@@ -21,10 +24,16 @@ struct Counter {
 class Prometheus : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        for (const auto& [prefix, engine] : {std::pair{"vllm:", "vllm"}, {"sglang:", "sglang"}, {"llamacpp:", "llama.cpp"}}) {
+        line = line.find_first_of("[|") == std::string_view::npos ? line : without_prefix(line);
+        for (const auto& [prefix, engine] : {std::pair{"vllm:", "vllm"},
+                                             {"sglang:", "sglang"},
+                                             {"sglang_", "sglang"},
+                                             {"trtllm_", "tensorrt-llm"},
+                                             {"llamacpp:", "llama.cpp"}}) {
             if (line.starts_with(prefix)) {
                 run.format("metrics of a server (Prometheus)");
                 run.engine(engine);
+                of_tensorrt_llm_ = of_tensorrt_llm_ || prefix == std::string_view("trtllm_");
                 take_sample(line.substr(std::string_view(prefix).size()), run);
                 return true;
             }
@@ -37,35 +46,76 @@ public:
         if (counters_.empty() && gauges_.empty()) {
             return;
         }
-        const double drafts = grown("spec_decode_num_drafts_total"), drafted = grown("spec_decode_num_draft_tokens_total");
-        AcceptanceCounts counts;
-        counts.drafts = drafts;
-        counts.drafted = drafted;
-        counts.accepted = grown("spec_decode_num_accepted_tokens_total");
-        for (int i = 0; i < sim::most_draft_tokens && positions_.contains(i); ++i) {
-            counts.reached.push_back(grown("spec_decode_num_accepted_tokens_per_pos_total/" + std::to_string(i)));
-            counts.drafts_with_positions = drafts;
-        }
+        const AcceptanceCounts counts = counted(run);
+        const double drafts = counts.drafts;
         if (went_back_) {
             return run.problem("holds a counter that fell from one scrape to the next: the server was restarted between them");
         }
-        const double stated = mean_of_gauges("spec_accept_length");
-        const int length = drafts > 0.0 ? static_cast<int>(std::lround(std::clamp(drafted / drafts, 1.0, 1e6))) : 0;
+        const double stated = mean_of_gauges("spec_accept_length") + mean_of_gauges("spec_decode_acceptance_length");
+        const int length = drafts > 0.0 ? static_cast<int>(std::lround(std::clamp(counts.draft_length(), 1.0, 1e6))) : 0;
         const int drafts_of_round = drafts > 0.0   ? run.draft_tokens_or(length)
-                                    : stated > 1.0 ? std::max(1, run.draft_tokens_or(1))
+                                    : stated > 1.0 ? std::max(1, run.draft_tokens_or(stated_drafts()))
                                                    : 0;
-        const double batch =
-            scrapes_ > 1 ? std::round(mean_of_gauges("num_requests_running") + mean_of_gauges("num_running_reqs")) : 0.0;
+        const double generating = mean_of_gauges("num_generation_requests");
+        const double running = generating > 0.0 ? generating : mean_of_gauges("num_requests_running");
+        const double batch = scrapes_ > 1 ? std::round(running + mean_of_gauges("num_running_reqs")) : 0.0;
         RunCell& cell = run.cell(batch, drafts_of_round);
         run.count(cell, counts);
         if (drafts <= 0.0 && stated > 1.0) {
             cell.stated_length = stated;
-            run.remark("SGLang's metrics give the mean accept length and no counts, so it has no sampling error.");
+            run.remark("These metrics give a mean accept length and no counts, so it has no sampling error.");
         }
         add_means(cell, run);
     }
 
 private:
+    /// Counters of the engines: drafts, drafted and accepted tokens (vLLM); by position, of which the first counts the drafts,
+    /// or without drafts (TensorRT-LLM); verifications and generated tokens (SGLang).
+    [[nodiscard]] AcceptanceCounts counted(RunBuilder& run) const {
+        AcceptanceCounts counts;
+        counts.drafts = grown("spec_decode_num_drafts_total");
+        counts.drafted = grown("spec_decode_num_draft_tokens_total");
+        counts.accepted = grown("spec_decode_num_accepted_tokens_total");
+        for (int i = 0; i < sim::most_draft_tokens && positions_.contains(i); ++i) {
+            const std::string position = "/" + std::to_string(i);
+            const double drafted = grown("spec_decode_drafted_tokens_total" + position);
+            counts.drafted += drafted;
+            counts.drafts += i == 0 ? drafted : 0.0;
+            const double accepted = grown("spec_decode_accepted_tokens_total" + position);
+            counts.accepted += accepted;
+            counts.reached.push_back(grown("spec_decode_num_accepted_tokens_per_pos_total" + position) + accepted);
+            counts.drafts_with_positions = counts.drafts;
+        }
+        const double length = mean_of_gauges("spec_decode_acceptance_length");
+        if (counts.drafts <= 0.0 && counts.drafted > 0.0) {
+            const int stated = run.draft_tokens_or(stated_drafts());
+            counts.drafts = stated > 0 ? counts.drafted / stated : length > 1.0 ? counts.accepted / (length - 1.0) : 0.0;
+            counts.derived = true;
+        }
+        const double rounds = grown("spec_verify_calls_total");
+        const double tokens = grown("generation_tokens_total") - grown("num_requests_total");
+        if (counts.drafts <= 0.0 && rounds > 0.0 && tokens > rounds) {
+            const int stated = run.draft_tokens_or(stated_drafts());
+            counts.drafts = stated > 0 ? rounds : 0.0;
+            counts.drafted = rounds * std::max(0, stated);
+            counts.accepted = stated > 0 ? tokens - rounds : 0.0;
+            counts.derived = true;
+        }
+        return counts.drafts > 0.0 ? counts : AcceptanceCounts{};
+    }
+
+    /// Of a chain, from what the metrics say of the draft or of its acceptance; 0 if they do not.
+    [[nodiscard]] int stated_drafts() const {
+        if (const double tokens = mean_of_gauges("spec_num_draft_tokens"); tokens > 1.0 && tokens < 1e6) {
+            return static_cast<int>(std::lround(tokens)) - 1;
+        }
+        DraftLengths lengths;
+        if (const double rate = mean_of_gauges("spec_accept_rate"); rate > 0.0) {
+            lengths.add(mean_of_gauges("spec_accept_length"), rate);
+        }
+        return lengths.draft_tokens();
+    }
+
     /// A histogram's mean over what it counted.
     void add_mean(MeasuredMean& mean, const std::string& name) {
         const double count = grown(name + "_count"), sum = grown(name + "_sum");
@@ -82,7 +132,8 @@ private:
                 "a steady load do (--from URL --seconds 60).");
             return;
         }
-        add_mean(cell.tpot, "request_time_per_output_token_seconds");
+        // TensorRT-LLM's time per token is already a request's mean; vLLM's of that name is between messages.
+        add_mean(cell.tpot, of_tensorrt_llm_ ? "time_per_output_token_seconds" : "request_time_per_output_token_seconds");
         add_mean(cell.ttft, "time_to_first_token_seconds");
         MeasuredMean gap;
         add_mean(gap, "inter_token_latency_seconds");
@@ -108,13 +159,19 @@ private:
             return run.problem("is a metric without a number");
         }
         std::string name(line.substr(0, brace));
-        if (const std::string model = word_after(line, "model_name="); !model.empty()) {
+        if (const std::string model = word_after(line, "model_name="); !model.empty() && model != "undefined") {
             run.model(model);
+        }
+        if (name == "speculative_config_info") {
+            run.method(word_after(line, "spec_method="));
+            if (const auto tokens = text::parse_number(word_after(line, "spec_num_tokens=")); tokens && *tokens >= 1.0) {
+                run.draft_tokens(static_cast<int>(std::min(*tokens, 1e6)));
+            }
         }
         if (name.ends_with("_created") || name.ends_with("_bucket")) {
             return;
         }
-        if (name.find("_per_pos") != std::string::npos) {
+        if (name.find("_per_pos") != std::string::npos || line.find("token_position=") < line.find('}')) {
             const std::optional<int> position = text::parse_number<int>(word_after(line, "position="));
             if (!position || *position < 0 || *position >= sim::most_draft_tokens) {
                 return run.problem("must name the position that it counts");
@@ -123,6 +180,9 @@ private:
             name += "/" + std::to_string(*position);
         }
         if (!(*value >= 0.0)) {
+            if (!name.ends_with("_total") && !name.ends_with("_count")) {
+                return;  // a gauge of something else
+            }
             return run.problem("is a count below 0");
         }
         Counter& counter =
@@ -160,7 +220,7 @@ private:
     std::map<std::string, std::pair<double, int>> gauges_;
     std::set<int> positions_;
     int scrapes_ = 0;
-    bool went_back_ = false;
+    bool went_back_ = false, of_tensorrt_llm_ = false;
 };
 
 }  // namespace

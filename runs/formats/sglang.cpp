@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runs/builder.h"
+#include "runs/formats/benchmarks.h"
+#include "runs/formats/sglang_counts.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -29,7 +30,9 @@ bool is_bench_serving(const RunJson& json) {
     return json.contains("accept_length") && json.contains("completed") && json.contains("total_output_tokens");
 }
 
-void read_bench_serving(const RunJson& json, RunBuilder& run) {
+}  // namespace
+
+void read_sglang_bench(const RunJson& json, RunBuilder& run) {
     run.engine("sglang");
     if (const RunJson* server = node_at(json, "server_info"); server != nullptr && server->is_object()) {
         identify(*server, run);
@@ -75,6 +78,8 @@ void read_bench_serving(const RunJson& json, RunBuilder& run) {
     }
 }
 
+namespace {
+
 bool is_bench_speculative(const RunJson& json) { return json.contains("acc_length") && json.contains("step_time"); }
 
 void read_bench_speculative(const RunJson& json, RunBuilder& run) {
@@ -105,14 +110,25 @@ void read_bench_speculative(const RunJson& json, RunBuilder& run) {
 }
 
 bool is_server_info(const RunJson& json) {
-    return json.contains("internal_states") || (json.contains("model_path") && json.contains("tp_size"));
+    return json.contains("internal_states") || (json.contains("model_path") && json.contains("tp_size")) ||
+           node_at(json, "server_args.model_path") != nullptr;
 }
 
+/// The arguments stand at the top, under `server_args`, or in each state.
 void read_server_info(const RunJson& json, RunBuilder& run) {
     identify(json, run);
+    if (const RunJson* arguments = node_at(json, "server_args"); arguments != nullptr && arguments->is_object()) {
+        identify(*arguments, run);
+    }
     const RunJson* states = node_at(json, "internal_states");
     for (const RunJson& state : states != nullptr && states->is_array() ? *states : RunJson::array()) {
-        if (const auto length = number_at(state, "avg_spec_accept_length"); length && *length >= 1.0) {
+        if (!state.is_object()) {
+            continue;
+        }
+        identify(state, run);
+        auto length = number_at(state, "avg_spec_accept_length");
+        length = length ? length : number_at(state, "spec_accept_length");
+        if (length && *length >= 1.0) {
             RunCell& cell = run.cell(0.0, run.draft_tokens_or(0) > 0 ? run.draft_tokens_or(0) : 1);
             cell.stated_length = *length;
             run.remark("/server_info gives the mean accept length since the start and no counts, so it has no sampling error.");
@@ -120,48 +136,56 @@ void read_server_info(const RunJson& json, RunBuilder& run) {
     }
 }
 
-bool is_response(const RunJson& json) { return node_at(json, "meta_info.spec_verify_ct") != nullptr; }
+/// Where an answer keeps its counts: `meta_info` of /generate, `sglext` of the OpenAI endpoints (pull request 33518), or the
+/// object itself; for each of its choices where there are several.
+void find_answers(const RunJson& json, int depth, std::vector<const RunJson*>& found) {
+    if (json.is_object() && json.contains("spec_verify_ct")) {
+        found.push_back(&json);
+    } else if (json.is_structured() && depth > 0) {
+        for (const RunJson& inside : json) {
+            find_answers(inside, depth - 1, found);
+        }
+    }
+}
+
+std::vector<const RunJson*> answers_of(const RunJson& json) {
+    std::vector<const RunJson*> found;
+    find_answers(json, 4, found);
+    return found;
+}
+
+bool is_response(const RunJson& json) { return !answers_of(json).empty(); }
 
 void read_response(const RunJson& json, RunBuilder& run) {
     run.engine("sglang");
-    const RunJson& meta = *node_at(json, "meta_info");
-    const auto first = [&](std::initializer_list<const char*> names) -> std::optional<double> {
-        for (const char* name : names) {
-            if (const auto value = number_at(meta, name)) {
-                return value;
+    for (const RunJson* meta : answers_of(json)) {
+        const auto first = [&](std::initializer_list<const char*> names) -> std::optional<double> {
+            for (const char* name : names) {
+                if (const auto value = number_at(*meta, name)) {
+                    return value;
+                }
             }
-        }
-        return std::nullopt;
-    };
-    const auto rounds = number_at(meta, "spec_verify_ct");
-    const auto accepted = first({"spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num"});
-    const auto drafted = first({"spec_num_proposed_drafts", "spec_proposed_drafts", "spec_draft_token_num"});
-    if (!rounds || !accepted || !drafted) {
-        return run.problem("must give spec_verify_ct, and the correct and the proposed drafts of the response, as numbers");
+            return std::nullopt;
+        };
+        SglangAnswer answer;
+        answer.rounds = first({"spec_verify_ct"});
+        answer.accepted = first({"spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num"});
+        answer.drafted = first({"spec_num_proposed_drafts", "spec_proposed_drafts", "spec_draft_token_num"});
+        answer.tokens = first({"completion_tokens"});
+        answer.length = first({"spec_accept_length"});
+        answer.rate = first({"spec_accept_rate"});
+        auto histogram = numbers_at(*meta, "spec_correct_drafts_histogram");
+        histogram = histogram ? histogram : numbers_at(*meta, "spec_accept_histogram");
+        answer.histogram = histogram.value_or(std::vector<double>{});
+        count_sglang_answer(answer, run);
     }
-    if (*rounds <= 0.0) {
-        return;
-    }
-    AcceptanceCounts counts;
-    counts.drafts = *rounds;
-    counts.drafted = *drafted;
-    counts.accepted = *accepted;
-    auto histogram = numbers_at(meta, "spec_correct_drafts_histogram");
-    if (histogram = histogram ? histogram : numbers_at(meta, "spec_accept_histogram"); histogram && !histogram->empty()) {
-        counts.reached = reached_of_histogram(*histogram);
-        for (const double each : *histogram) {
-            counts.drafts_with_positions += each;
-        }
-    }
-    run.count(run.cell(0.0, run.draft_tokens_or(static_cast<int>(std::lround(std::clamp(*drafted / *rounds, 1.0, 1e6))))),
-              counts);
 }
 
 }  // namespace
 
 std::vector<JsonFormat> sglang() {
     return {{"a result of SGLang's bench_speculative", is_bench_speculative, read_bench_speculative},
-            {"a result of SGLang's bench_serving", is_bench_serving, read_bench_serving},
+            {"a result of SGLang's bench_serving", is_bench_serving, read_sglang_bench},
             {"a response of SGLang", is_response, read_response},
             {"/server_info of SGLang", is_server_info, read_server_info}};
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runs/builder.h"
+#include "runs/formats/benchmarks.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -43,7 +43,9 @@ bool is_bench_report(const RunJson& json) {
     return json.contains("decoding_stats") || (json.contains("request_info") && json.contains("performance"));
 }
 
-void read_bench_report(const RunJson& json, RunBuilder& run) {
+}  // namespace
+
+void read_trtllm_bench(const RunJson& json, RunBuilder& run) {
     run.engine("tensorrt-llm", text_at(json, "engine.version"));
     run.model(text_at(json, "engine.model"));
     run.ranks(number_at(json, "world_info.world_size").value_or(0.0));
@@ -86,11 +88,9 @@ void read_bench_report(const RunJson& json, RunBuilder& run) {
     }
 }
 
-}  // namespace
-
 std::vector<JsonFormat> tensorrt_llm() {
     return {{"iteration statistics of TensorRT-LLM", is_iteration, read_iteration},
-            {"a report of trtllm-bench", is_bench_report, read_bench_report}};
+            {"a report of trtllm-bench", is_bench_report, read_trtllm_bench}};
 }
 
 }  // namespace treeline::runs::run_formats_of

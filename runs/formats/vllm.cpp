@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "numerics/quantile.h"
-#include "runs/builder.h"
+#include "runs/formats/benchmarks.h"
 #include "text/parse_number.h"
 
 namespace treeline::runs::run_formats_of {
@@ -100,6 +100,8 @@ void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
     }
 }
 
+}  // namespace
+
 void read_vllm_bench(const RunJson& json, RunBuilder& run) {
     const std::string backend = text_at(json, "backend");
     run.engine(backend == "sglang" || backend == "tensorrt-llm" ? backend : "vllm");
@@ -127,6 +129,8 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run) {
     }
     add_times(json, run, cell);
 }
+
+namespace {
 
 constexpr const char* histogram_by_length = "acceptance_histogram_by_draft_length";
 

@@ -1,15 +1,24 @@
 // vLLM's log: a line on the engine every interval, and one on speculation after it. Formats of 2024 (V0), early and late V1:
-// vllm/v1/spec_decode/metrics.py and vllm/v1/metrics/loggers.py; pull requests 15902, 24127, issues 7301 and 19254.
+// vllm/v1/spec_decode/metrics.py and vllm/v1/metrics/loggers.py; pull requests 15902, 24127, issues 7301 and 19254. Engines of
+// data parallelism write lines of their own ("Engine 003"), or one for all ("4 Engines Aggregated").
 #include <cmath>
+#include <map>
 #include <memory>
+#include <set>
+
+#include <fmt/format.h>
 
 #include "runs/builder.h"
+#include "runs/formats/vllm_settings.h"
+#include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
 
 /// "Running" is a snapshot, and throughput a mean of the interval: they belong together only where the number did not change.
 constexpr double steady = 0.1;
+/// Beyond this, prefixes are not those of processes.
+constexpr std::size_t most_streams = 10'000;
 
 class VllmLog : public LineReader {
 public:
@@ -27,13 +36,31 @@ public:
             take_counts(line, run);
         } else if (engine) {
             take_interval(line, run);
-        } else if (config) {
-            take_config(line, run);
         }
-        return spec || engine || config;
+        return spec || engine || take_vllm_settings(line, run);
     }
 
-    void finish(RunBuilder& run) override { flush(run); }
+    void finish(RunBuilder& run) override {
+        for (auto& [stream, waiting] : waiting_) {
+            flush(waiting, run);
+        }
+        run.at_line(0);
+        if (engines_.size() > 1 || aggregated_ > 1.0) {
+            const double count = std::max(aggregated_, static_cast<double>(engines_.size()));
+            RunSettings settings;
+            settings.data_parallel = count;
+            run.settings(settings);
+            run.remark(fmt::format(
+                "{:g} engines of data parallelism wrote this log{}; each load is of one engine.", count,
+                aggregated_ > 1.0 ? ", and some lines are sums over them, from which the mean engine's load follows" : ""));
+        }
+        if (drafting_intervals_ > timed_intervals_) {
+            run.remark(
+                fmt::format("{} of {} intervals with drafts gave acceptance, but no time of a round: requests came or went "
+                            "in them, or prompts were read.",
+                            drafting_intervals_ - timed_intervals_, drafting_intervals_));
+        }
+    }
 
 private:
     struct Interval {
@@ -41,34 +68,35 @@ private:
         bool steady = false, decodes_only = false;
     };
 
-    void take_config(std::string_view line, RunBuilder& run) {
-        for (const char* key : {"'model': ", "model="}) {
-            if (const std::string model = word_after(line, key); !model.empty()) {
-                run.model(model);
-                break;
-            }
-        }
-        for (const char* key :
-             {"'num_speculative_tokens': ", "\"num_speculative_tokens\": ", "num_spec_tokens=", "num_speculative_tokens="}) {
-            if (const auto count = number_after(line, key)) {
-                run.draft_tokens(static_cast<int>(*count));
-            }
-        }
-        if (const std::string version = word_after(line, "LLM engine (v"); !version.empty()) {
-            run.engine("vllm", version);
-        }
+    std::optional<Interval>& waiting_of(std::string_view line) {
+        std::string stream = stream_of(line);
+        return waiting_[waiting_.size() < most_streams ? std::move(stream) : std::string()];
     }
 
     void take_interval(std::string_view line, RunBuilder& run) {
-        flush(run);
+        std::optional<Interval>& waiting = waiting_of(line);
+        flush(waiting, run);
         const auto throughput = number_after(line, "Avg generation throughput:"), running = number_after(line, "Running:"),
                    prompts = number_after(line, "Avg prompt throughput:");
         if (!throughput || !running) {
             return run.problem("lacks the throughput or the running requests that lines of vLLM's log give");
         }
-        waiting_ = {*throughput, *running, *running > 0.0 && std::abs(*running - last_running_) <= steady * *running,
-                    prompts.value_or(0.0) <= 0.02 * *throughput};
-        last_running_ = *running;
+        double engines = 1.0;
+        std::string engine;
+        if (const std::size_t sum = line.find(" Engines Aggregated"); sum != std::string_view::npos) {
+            const std::size_t before = line.substr(0, sum).find_last_not_of("0123456789") + 1;
+            engines = std::max(1.0, number_after(line.substr(before), "").value_or(1.0));
+            aggregated_ = std::max(aggregated_, engines);
+        } else if (const auto index = number_after(line, "Engine "); index && engines_.size() < most_streams) {
+            engine = fmt::format("{:g}", *index);
+            engines_.insert(engine);
+        }
+        const std::string stream = stream_of(line) + "#" + engine;
+        double& last = last_running_[last_running_.size() < most_streams ? stream : std::string()];
+        waiting = {*throughput / engines, std::round(*running / engines),
+                   *running > 0.0 && std::abs(*running - last) <= steady * *running,
+                   prompts.value_or(0.0) <= 0.02 * *throughput};
+        last = *running;
     }
 
     void take_counts(std::string_view line, RunBuilder& run) {
@@ -109,35 +137,43 @@ private:
             counts.drafts_with_positions = counts.drafts;
         }
         const int drafts = length > 0 ? length : static_cast<int>(std::lround(counts.draft_length()));
-        const bool loaded = waiting_ && waiting_->steady;
-        RunCell& cell = run.cell(loaded ? waiting_->running : 0.0, drafts);
+        std::optional<Interval>& waiting = waiting_of(line);
+        const bool loaded = waiting && waiting->steady;
+        RunCell& cell = run.cell(loaded ? waiting->running : 0.0, drafts);
         counts.derived = false;
         run.count(cell, counts);
+        ++drafting_intervals_;
         if (loaded) {
-            add_speed(cell, counts.accept_length(), run);
+            timed_intervals_ += add_speed(*waiting, cell, counts.accept_length(), run) ? 1 : 0;
         }
-        waiting_.reset();
+        waiting.reset();
     }
 
-    void add_speed(RunCell& cell, double length, RunBuilder& run) {
-        if (waiting_->throughput > 0.0) {
-            cell.tokens_per_second.add(waiting_->throughput);
-            if (waiting_->decodes_only) {
-                run.time(cell.round, "a round", waiting_->running * length / waiting_->throughput);
-            }
+    /// Whether the interval gave the time of a step.
+    static bool add_speed(const Interval& interval, RunCell& cell, double length, RunBuilder& run) {
+        if (interval.throughput <= 0.0) {
+            return false;
         }
+        cell.tokens_per_second.add(interval.throughput);
+        if (interval.decodes_only) {
+            run.time(cell.round, "a round", interval.running * length / interval.throughput);
+        }
+        return interval.decodes_only;
     }
 
     /// An interval that no line on speculation followed is of plain decoding.
-    void flush(RunBuilder& run) {
-        if (waiting_ && waiting_->steady && waiting_->throughput > 0.0) {
-            add_speed(run.cell(waiting_->running, 0), 1.0, run);
+    static void flush(std::optional<Interval>& waiting, RunBuilder& run) {
+        if (waiting && waiting->steady && waiting->throughput > 0.0) {
+            add_speed(*waiting, run.cell(waiting->running, 0), 1.0, run);
         }
-        waiting_.reset();
+        waiting.reset();
     }
 
-    std::optional<Interval> waiting_;
-    double last_running_ = -1.0;
+    std::map<std::string, std::optional<Interval>> waiting_;  ///< by the process that writes
+    std::map<std::string, double> last_running_;              ///< by process and engine
+    std::set<std::string> engines_;
+    double aggregated_ = 0.0;
+    long drafting_intervals_ = 0, timed_intervals_ = 0;
 };
 
 }  // namespace

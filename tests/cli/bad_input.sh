@@ -16,7 +16,7 @@ estimate '--rollback: must be .*, not "replai"; did you mean "replay"' --rollbac
 estimate 'keeps no recurrent state' --rollback replay
 estimate '--stack: .*did you mean "vllm"' --stack vlm
 estimate '--acceptance and --accept-length need a --drafter' --acceptance 0.8
-estimate 'needs one of geometric|acceptance: is missing' --drafter eagle
+estimate '--drafter: published: no eagle was published for llama-3-8b or its family, so state how many' --drafter eagle
 estimate '--acceptance: geometric: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
 estimate 'say the same thing; give one' --drafter eagle --acceptance 0.8 --accept-length 3
 estimate 'at most 6' --drafter eagle --accept-length 9
@@ -97,7 +97,7 @@ expect 2 'objective: must be throughput' recommend input.json
 workload '[1]' '[1]' '[1024]' ', "rollback": ["replays"]'
 expect 2 'rollback: must be .*did you mean "replay"' recommend input.json
 with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [], "draft_tokens": 1, "traffic": {"batch": 1, "context": 1}}'
-expect 2 'drafters: is empty' recommend input.json
+expect 0 'without a drafter generates' recommend input.json  # a planner of plain decoding
 # A candidate that cannot serve the target is excluded with its reason, not an error; so is one that breaks a limit.
 with_json '{"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [{"kind": "model", "model": "pythia-70m", "acceptance": {"geometric": 0.5}}],
             "draft_tokens": [1, 2], "traffic": {"batch": [1], "context": [1024]}}'
@@ -166,4 +166,143 @@ expect 0 'Points +4' sweep input.json
 with_json '{"axes": {"target": "llama-3-8b", "device": "h100-sxm", "stack": "vllm", "drafter": [{"kind": "eagle", "acceptance": {"geometric": 0.7}}],
             "draft_tokens": [0, 3], "arrival_rate": [0.5, 900]}, "prompt_tokens": 500}'
 expect 2 'arrival_rate: needs "output_tokens" above 0' sweep input.json
+
+# A sentence says what is wrong, and no more.
+expect 2 'did you mean "qwen3-8b", ".*", or|did you mean "qwen3-8b", "[^"]*" or "[^"]*"\? `treeline models` lists all' recommend --target qwen3-8c --device l40s --drafter eagle --acceptance 0.7
+[ "$(wc -c <err.txt)" -lt 300 ] || fail "a misspelt model prints $(wc -c <err.txt) bytes"
+expect 2 '`treeline models` lists all' models xyzzy
+expect 2 '`treeline hardware` lists all' estimate --model qwen3-8b --device xyzzy
+expect 2 '`treeline models --drafters` lists all' estimate --model qwen3-8b --device l40s --drafter eagle3-xyz
+expect 2 'more than one of "batch"' recommend --target qwen3-8b --device l40s --drafter eagle --acceptance 0.7 --batch 4 --concurrency 4
+! grep -q 'FILE' err.txt || fail "a load that is stated twice has nothing to do with FILE"
+
+# A file of another kind says what it is and which command takes it.
+other() { expect 2 "$1" "${@:2}"; [ "$(wc -l <err.txt)" -eq 1 ] || fail "treeline ${*:2}: $(wc -l <err.txt) sentences about a file of another kind"; }
+examples="$SOURCE/examples"
+other 'holds a sweep, not a workload: `treeline sweep .*spire-study.json`' recommend "$examples/spire-study.json"
+other 'holds a sweep, not a workload' report "$examples/spire-study.json" --output page.html
+other 'holds a sweep, not a workload' plan "$examples/spire-study.json"
+other 'holds a sweep, not a design point' estimate "$examples/spire-study.json"
+other 'holds a workload, not a sweep: `treeline recommend ' sweep "$examples/starter.json"
+other 'holds a workload, not a design point' estimate "$examples/starter.json"
+other 'holds a design point, not a workload: `treeline estimate ' recommend "$examples/estimate-spire.json"
+other 'holds a design point, not a sweep' sweep "$examples/estimate-spire.json"
+other 'holds a search of accelerator designs, not a run of an accelerator' estimate "$examples/fpga/explore-vck190.json"
+other 'holds a run of an accelerator, not a search of accelerator designs' sweep "$examples/fpga/specmamba-vck190.json"
+other 'holds a workload, not a study of choosing tree shapes' study bandit "$examples/starter.json"
+other 'holds a study of traffic, not a study of policies' study policies "$examples/traffic/measured-table.json"
+other 'holds a study of policies, not a study of traffic' study traffic "$examples/policies/measured-dfly-hy3-h20.json"
+other 'holds a workload, not a comparison of a tree with a chain' study break-even "$examples/starter.json"
+other 'holds a workload, not claims about an accelerator' study claims "$examples/starter.json"
+other 'holds a workload, not a study of verification methods' study acceptance "$examples/starter.json"
+other 'holds a workload, not a run of the real decoder' decode "$examples/starter.json"
+other 'holds a workload, not a design point' tree search "$examples/starter.json"
+other 'holds a workload, not a model.s description' models "$examples/starter.json"
+other 'holds a workload, not a device.s description' hardware "$examples/starter.json"
+other '--target: .*holds a workload, not a model.s description' estimate --model "$examples/starter.json" --device l40s
+other '--device: .*holds a model.s description, not a device.s description: --target ' estimate --model qwen3-8b --device "$SOURCE/models/qwen3-8b.json"
+other '--stack: .*holds a device.s description, not a software stack' estimate --model qwen3-8b --device l40s --stack "$SOURCE/hardware/gpu/l40s.json"
+other '--drafter: .*holds a model.s description, not a published drafter' estimate --model qwen3-8b --device l40s --drafter "{\"published\": \"$SOURCE/models/qwen3-0.6b.json\"}"
+"$TREELINE" estimate --model qwen3-8b --device l40s --format json --output answer.json || fail "estimate --format json"
+other 'holds an answer of Treeline, not a workload' recommend answer.json
+
+# A word for quantised weights leaves a cache alone that the model states in fewer bits.
+expect 0 'key-value cache fp8' estimate --model deepseek-v4-flash --precision fp8 --device h200 --tensor-parallel 8
+
+# Platforms that differ in prefill or token budget alone are told apart.
+expect 0 'disaggregated prefill.*mixed prefill|mixed prefill.*disaggregated prefill' recommend --target qwen3-8b --device h100-sxm --stack vllm \
+  --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --prefill mixed,disaggregated
+expect 0 '2048 tokens a step.*8192 tokens a step|8192 tokens a step.*2048 tokens a step' recommend --target qwen3-8b --device h100-sxm --stack vllm \
+  --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --token-budget 2048,8192
+
+# What an accelerator's run does not know is not ignored.
+expect 2 '--prompt: is not of a run of an accelerator' estimate --model mamba2-2.7b --design specmamba-vck190 --prompt 1000
+expect 2 '--batch: is not of a run of an accelerator' estimate "$examples/fpga/specmamba-vck190.json" --batch 4
+expect 2 '--prompt and --output-tokens: --cycles' estimate --model mamba2-2.7b --device specmamba-vhk158 --cycles --prompt 1000
+expect 0 'Time to first token' estimate --model mamba2-2.7b --device specmamba-vhk158 --prompt 1000
+# Files that others wrote: small ones that unfold to gigabytes, ones that nest without end, and names that are commands for a
+# terminal. (All of them brought a command down once.)
+levels() { head -c "$1" /dev/zero | tr '\0' "$2"; }
+printf '{"format":"treeline-run","version":1,"cells":%s' "$(levels 40000 '[')" >deep-run.json
+printf '{"benchmarks":%s%s}' "$(levels 40000 '[')" "$(levels 40000 ']')" >deep-benchmark.json
+for command in import diagnose 'study acceptance'; do
+    expect 2 'deep-run.json: nests deeper than 64 levels' $command deep-run.json
+done
+expect 2 'deep-run.json: nests deeper than 64 levels' calibrate --runs deep-run.json --model qwen3-8b --device h100-sxm --stack vllm
+expect 2 'deep-benchmark.json: nests deeper than 64 levels' calibrate --from deep-benchmark.json --device h100-sxm
+with_json '{"benchmarks": [{"name": [1], "real_time": 1}]}'
+expect 2 'has an entry of a type that neither nvbench nor Google Benchmark writes *$' calibrate --from input.json --device h100-sxm
+expect 2 'acceptance' estimate --model llama-3-8b --device h100-sxm --drafter eagle --acceptance "$(levels 40000 '[')"
+{
+    echo 'a: &a [x,x,x,x,x,x,x,x,x]'
+    before=a
+    for name in b c d e f g h i j; do
+        echo "$name: &$name [*$before,*$before,*$before,*$before,*$before,*$before,*$before,*$before,*$before]"
+        before=$name
+    done
+    echo 'speculative_config: *j'
+} >bomb.yaml
+checks=$((checks + 1))
+(ulimit -v 1000000 && [ "${TREELINE##*/build-dev/}" = "$TREELINE" ] && exec "$TREELINE" lint bomb.yaml --engine tensorrt-llm) >out.txt 2>err.txt
+[ $? -le 2 ] || fail "a bomb of aliases: $(cat err.txt)"
+expect 2 'unfolds to more than 100000 values' lint bomb.yaml --engine tensorrt-llm
+printf 'm:\n  1: 1.8\nx: %s%s\n' "$(levels 300 '[')" "$(levels 300 ']')" >deep.yaml
+expect 2 'nests deeper than 64 levels' lint deep.yaml --engine tensorrt-llm
+
+with_json '{"format":"treeline-run","version":1,"title":"\u001b[31mT","engine":"vllm","model":"\u001b]0;x\u0007m\u009b1m\u202e","cells":[{"batch":1,"draft_tokens":0,"context":100,"tokens_per_s":{"mean":46.1}}]}'
+expect 0 'model +.x1b\]0;x.x07m.x9b1m.u202e' import input.json
+with_json '{"title": "\u001b[31mRED\u0007", "target": "llama-3.1-8b", "platforms": [{"device": "h100-sxm"}], "drafters": [{"kind": "ngram", "name": "\u001b[2J@x", "acceptance": {"geometric": 0.5}}], "draft_tokens": [2], "traffic": {"batch": [1], "context": 2048}}'
+expect 0 '.x1b.31mRED.x07' recommend input.json
+expect 2 '.x1b.2J' recommend $'\e[2J.json'
+checks=$((checks + 1))
+! grep -q $'\e' out.txt err.txt || fail "a control character reaches the terminal"
+
+# Bytes that are not text.
+printf 'id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,tpot_ms\n\xff1,trtllm,1.3.0rc1,Qwen/Qwen3-32B,gb200,bf16,2000,500,1,2,8.07\n' >bytes.csv
+expect 0 '"measured_rows"' validate --serving bytes.csv --no-papers --format json
+
+# One bad row: the others are shown, and the exit code says that something was left out.
+printf 'id,backend,model,system,precision,isl,osl,batch_size,tp,tpot_ms\na,vllm,Qwen/Qwen3-32B,h100_sxm,bf16,2000,500,1,2,14.2\nb,vllm,Qwen/Qwen3-32B,h100_sxm,bf16,2000,500,0,2,14.2\n' >one-bad.csv
+checks=$((checks + 1))
+"$TREELINE" validate --serving one-bad.csv --no-papers >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q '1 of 1 runs without speculation are predicted' out.txt && grep -q 'row 2 (line 3): batch_size' err.txt ||
+    fail "one bad row: $(cat out.txt err.txt)"
+mkdir -p no-experiments
+checks=$((checks + 1))
+"$TREELINE" validate --experiments no-experiments >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q 'no-experiments: holds no experiments' err.txt || fail "an empty folder is silence: $(cat err.txt)"
+# Thousands of bad rows are said in a page, and no sentence is a book.
+{
+    echo id,backend,model,system,precision,isl,osl,batch_size,tp,tpot_ms
+    for i in $(seq 3000); do echo "$i,vllm,m,h100_sxm,bf16,2000,500,0,2,14.2"; done
+} >bad-rows.csv
+expect 2 'there are 2950 more such problems' validate --serving bad-rows.csv --no-papers
+[ "$(wc -l <err.txt)" -eq 51 ] || fail "$(wc -l <err.txt) lines of errors"
+printf '{"target": "%s"}' "$(levels 300000 x)" >input.json
+expect 2 'target' recommend input.json
+[ "$(wc -c <err.txt)" -lt 5000 ] || fail "$(wc -c <err.txt) bytes of errors"
+
+# A law that leaves its measurements downwards does not predict a negative time.
+printf 'tokens,time_ms\n1,10\n2,8\n4,5\n8,1\n' >falling.csv
+expect 2 'at 1000 tokens the linear law gives -1.15' study fit falling.csv --law linear --at 1000
+
+# A model that no kernel can run is refused where it is read; one that does not fit is refused before it is made.
+decodes() {
+    printf '{"target": %s, "drafter": {"kind": "first-layers", "layers": 1}, "shape": "chain:1", "rollback": "truncate", "acceptance": {"greedy": true}, "tokens": 4}' "$1" >input.json
+}
+decodes '{"name": "m", "source": "s", "kind": "assumed", "vocabulary": "none", "vocabulary_size": 100, "width": 64, "tied_embeddings": false, "norm": "rms", "layers": {"decoder": {"blocks": [{"mixture_of_experts": {"experts": 4, "active": 2, "hidden": 64, "shared_gate": true}}]}}, "order": [{"repeat": 2, "layers": ["decoder"]}]}'
+expect 2 'shared_gate scales a shared expert' decode input.json
+decodes '"llama-3.1-405b"'
+expect 2 'weights and caches take at least [0-9.]+ GB, but the device has [0-9.]+ GB free' decode input.json
+
+# Little memory: a sentence, or an answer.
+if [ "${TREELINE##*/build-dev/}" = "$TREELINE" ]; then
+    for kilobytes in 65536 100000 200000 320000; do
+        checks=$((checks + 1))
+        (ulimit -v $kilobytes && timeout 20 "$TREELINE" --version) >out.txt 2>err.txt || fail "--version in $kilobytes kB: $(cat err.txt)"
+        (ulimit -v $kilobytes && timeout 20 "$TREELINE" recommend "$SOURCE/examples/starter.json") >out.txt 2>err.txt
+        code=$?
+        [ $code -eq 0 ] || { [ $code -eq 1 ] && grep -q '^treeline: ' err.txt; } || fail "recommend in $kilobytes kB: $code $(cat err.txt)"
+    done
+fi
 finish

@@ -32,6 +32,8 @@ expect 2 'needs files of a run, or a server' import
 expect 2 'nowhere.json: cannot be opened' import nowhere.json
 expect 2 '--from: http://127.0.0.1:9 does not answer' import --from http://127.0.0.1:9
 expect 2 'must be the address of a server' import --from localhost
+expect 2 'http://127.0.0.1:9 does not answer' import --from http://me:secret@127.0.0.1:9
+! grep -q secret err.txt || fail "a password is repeated: $(cat err.txt)"
 expect 2 'needs --from' import my-run.json --seconds 3
 expect 2 '--draft-tokens: must be a number from 0' import my-run.json --draft-tokens many
 
@@ -42,6 +44,13 @@ drafts = 100
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         global drafts
+        moved = {"/near/metrics": "/metrics", "/away/metrics": f"http://u:secret@localhost:{self.server.server_port}/metrics",
+                 "/round/metrics": "/round/metrics"}
+        if self.path in moved:
+            self.send_response(302)
+            self.send_header("Location", moved[self.path])
+            self.end_headers()
+            return
         if self.path != "/metrics":
             self.send_error(404)
             return
@@ -65,6 +74,11 @@ if command -v python3 >/dev/null; then
     for _ in $(seq 50); do [ -s port.txt ] && break; sleep 0.1; done
     expect 0 '3 +40 +2.500' import --from "http://127.0.0.1:$(cat port.txt)" --seconds 0.2 --output live.json
     expect 0 '3 +180 +2.500' import --from "http://127.0.0.1:$(cat port.txt)/"
+    # Redirections are followed on the same server alone, and no message repeats a password.
+    expect 0 '3 +220 +2.500' import --from "http://me:secret@127.0.0.1:$(cat port.txt)/near" --output again.json
+    expect 2 'does not answer: it redirects to another server, http://localhost:[0-9]+/metrics; give' import --from "http://me:secret@127.0.0.1:$(cat port.txt)/away"
+    ! grep -q secret err.txt again.json || fail "a password is repeated: $(cat err.txt)"
+    expect 2 'redirects more than 5 times' import --from "http://127.0.0.1:$(cat port.txt)/round"
     kill "$server"
 fi
 
@@ -100,9 +114,11 @@ expect 0 'fitted' hardware ./my-stack.json
 expect 2 'give one of them' calibrate --runs a.json --serving b.csv --device h100-sxm
 
 # Plan and export.
-expect 0 'synthetic_acceptance_rates' plan "$SOURCE/examples/starter.json" --engine vllm
-expect 0 'SGLANG_SIMULATE_ACC_LEN' plan "$SOURCE/examples/starter.json" --engine sglang
-expect 0 'TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS' plan "$SOURCE/examples/starter.json" --engine tensorrt-llm
+expect 0 'synthetic_acceptance_rates' plan "$SOURCE/examples/starter.json" --engine vllm --format json
+expect 0 'SGLANG_SIMULATE_ACC_LEN' plan "$SOURCE/examples/starter.json" --engine sglang --format json
+expect 0 'TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS' plan "$SOURCE/examples/starter.json" --engine tensorrt-llm --format json
+expect 0 'No run is worth making for the choice' plan "$SOURCE/examples/starter.json" --engine vllm
+expect 0 'real requests, [0-9]+ draft tokens' plan "$SOURCE/examples/trees-llama-3-8b-h100.json" --engine sglang
 for form in vllm-batch-context sglang-sps sglang-sps-model aisimulate check-vllm check-guidellm check-aiperf; do
     expect 0 'num_speculative_tokens|nextn_accepted|sample_steps_per_sec|alpha_seconds|max-concurrency|concurren' \
         recommend "$SOURCE/examples/llama-3.1-8b-h100.json" --export "$form"

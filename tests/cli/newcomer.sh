@@ -1,4 +1,4 @@
-# Eight questions of a newcomer, each one command line that README and --help suggest, and an answer in its first lines.
+# Questions of a newcomer, each one command line that README and --help suggest, and an answer in its first lines.
 . "$(dirname "$0")/lib.sh"
 
 # (a) Qwen3-32B on two A100 with vLLM and an EAGLE head, 8 to 40 users at 6k context: what was measured is recommended, no more.
@@ -43,11 +43,47 @@ expect 2 '--device: there is no device "h100"; did you mean' recommend --target 
 # (i) Does a tree pay with SGLang at batch 4? Chains are tried beside it.
 i="--target llama-3.1-8b --device h100-sxm --stack sglang --drafter eagle --draft-tokens 1-5"
 expect 0 'Run .* in the tree sglang 5,4,32: .*truncate +unrolled ' recommend --explain candidates $i --acceptance '{"per_rank": [0.7, 0.12, 0.05]}' --shape sglang:5,4,32 --batch 4
-expect 2 '^treeline: --shape: sglang 5,4,32 cannot be priced .*per_rank' recommend $i --acceptance 0.7 --shape sglang:5,4,32 --batch 4
+expect 0 'siblings of trees as with Sequoia.s demo' recommend --explain inputs $i --acceptance 0.7 --shape sglang:5,4,32 --batch 4
+expect 0 'siblings of trees as with Sequoia' estimate --target llama-3.1-8b --device h100-sxm --stack sglang --drafter eagle --acceptance 0.7 --shape sglang:5,4,32 --batch 4
 
 # (j) Two GPUs for the money.
 expect 0 'Device .*\$/M tokens .*is the best device for price per token' \
     recommend --explain devices --target qwen3-8b --device h100-sxm,l40s --stack vllm --drafter eagle --acceptance 0.7,0.5,0.35 --batch 16 --objective cost
+
+expect 0 'l40s .*\$0.125 ' recommend --target qwen3-8b --device h100-sxm,l40s --price h100-sxm:2.5,l40s:0.9 --drafter none --batch 16 --objective cost
+expect 2 '--price: no --device is called "l40"' recommend --target qwen3-8b --device h100-sxm,l40s --price l40:0.9 --drafter none --batch 16
+
+# Nothing but a model, a device and a load: what the catalogue knows is tried, and said.
+zero="--target qwen3-32b --device h100-sxm --concurrency 32 --prompt 2000 --output-tokens 500"
+expect 0 'qwen3-32b on h100-sxm .*measured with qwen3-14b.*Note: no drafter is named, so 1 published for qwen3-32b and [0-9]+ measured with other models are tried.*Note: no engine is named.*cuda-graph' \
+    recommend $zero
+expect 0 'ngram-qwen3-8b \(measured with qwen3-8b\)' recommend $zero
+expect 0 '"drafters": "known"' recommend $zero --print-input
+expect 0 'qwen3-32b on h100-sxm without a drafter generates [0-9.]+ tokens/s per device .* per token; the first token comes after' recommend $zero --drafter none
+expect 0 'with 8 devices|8x h100-sxm|4x h100-sxm|2x h100-sxm' recommend $zero --drafter none --gpus up-to-8
+expect 0 'eagle3-qwen3-14b +qwen3-14b +7 ' models qwen3-32b
+expect 0 'eagle3-gpt-oss-20b +gpt-oss-20b' models --drafters
+expect 0 '"measured_with": "qwen3-14b"' models qwen3-32b --format json
+
+# The tasks of an operator with the form that help shows first.
+served="--concurrency 8:0.3,16:0.4,40:0.3 --prompt 5800 --output-tokens 400"
+expect 0 'qwen3-32b on 2x a100-sxm-80' recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm --drafter eagle3 $served
+expect 0 'gpt-oss-20b on l40s.*Note: no acceptance of ngram is stated, so what was published counts' \
+    recommend --target gpt-oss-20b --device l40s --stack vllm --drafter ngram --concurrency 16 --prompt 2000 --output-tokens 500
+expect 0 'qwen3.5-27b on h100-sxm' recommend --target qwen3.5-27b --device h100-sxm --drafter mtp --shape branching:2,2,1 --concurrency 4 --prompt 4000 --output-tokens 500
+expect 0 'Drafter .*qwen3-0.6b' estimate --target qwen3-8b --device rtx-4090 --stack llama.cpp --precision q4_k_m \
+    --drafter qwen3-0.6b --draft-precision q8_0 --acceptance 0.7 --draft-tokens 4 --batch 1 --context 2000
+expect 2 '--draft-precision needs a --drafter' estimate --target qwen3-8b --device rtx-4090 --draft-precision q8_0
+expect 0 'Throughput|Tokens/s' estimate --target mamba2-2.7b --device specmamba-vhk158 --cycles
+
+# One paper alone; neighbours left out of the best points.
+expect 0 'STree' validate --paper stree
+grep -q SPIRe out.txt && fail "validate --paper stree shows SPIRe"
+expect 2 '--paper: there is no published "strea"; there are .*stree' validate --paper strea
+expect 0 'The best 3 by' sweep "$SOURCE/examples/spire-study.json" --top 3 --by tokens_per_s_device --distinct drafter
+[ "$("$TREELINE" sweep "$SOURCE/examples/spire-study.json" --top 3 --by tokens_per_s_device --distinct drafter --format csv | tail -n +2 | cut -d, -f10 | sort -u | wc -l)" -eq 3 ] ||
+    fail "--distinct drafter lists a drafter twice"
+expect 2 '--distinct: a sweep has no axis "drafters"; did you mean "drafter"' sweep "$SOURCE/examples/spire-study.json" --distinct drafters
 
 # Flags and the file that they mean are one workload.
 "$TREELINE" recommend $a --print-input >printed.json || fail "--print-input"
@@ -67,9 +103,12 @@ expect 0 'on [^ ]*its-gpu with' recommend elsewhere/workload.json --batch 2
 expect 0 'on [^ ]*my-gpu with' recommend elsewhere/workload.json --device my-gpu.json
 
 # What flags leave open is said.
-expect 2 'give a FILE .*--target, --device and --drafter' recommend
-expect 2 '--device: is missing.*--drafter: is missing' recommend --target qwen3-8b
-expect 2 '--drafter eagle: state after it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
+expect 2 'give a FILE .*--target and --device' recommend
+expect 2 '--device: is missing' recommend --target qwen3-8b
+expect 2 '--drafter: no eagle was published for qwen3-8b or its family, so state how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
+expect 2 '--drafter qwen3-0.6b: state after it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter qwen3-0.6b
+expect 2 '--drafter none: means that nothing drafts' recommend --target qwen3-8b --device l40s --drafter none --drafter ngram
+expect 2 '--drafter none: takes no acceptance' recommend --target qwen3-8b --device l40s --drafter none --acceptance 0.5
 expect 2 'accept-length: say for how many draft tokens' recommend --target qwen3-8b --device l40s --drafter eagle --accept-length 2.5
 expect 2 '--batch: give all values a share' recommend --target qwen3-8b --device l40s --drafter ngram --acceptance 0.3 --batch 8:0.3,16
 expect 2 'belong to the preceding --drafter' recommend "$SOURCE/examples/starter.json" --acceptance 0.5

@@ -59,22 +59,96 @@ checks=$((checks + 1))
 "$TREELINE" sweep large.json --csv one.csv --threads 1 >/dev/null && cmp -s all.csv one.csv || fail "one thread gives other results"
 "$TREELINE" sweep large.json --format csv | cmp -s - all.csv || fail "--format csv differs from --csv"
 
-# Ctrl-C leaves nothing behind, and the program says that it was interrupted. The sweep stops where it reports its progress.
-checks=$((checks + 1))
-sed 's/"to": 500/"to": 100000/' large.json >huge.json
-"$TREELINE" sweep huge.json --csv huge.csv >/dev/null 2>err.txt &
-sweep=$!
-for _ in $(seq 200); do
-    [ -n "$(find . -name '.huge.csv.*')" ] && break
-    sleep 0.05
+# No output replaces what the command reads, under any of its names, nor a store.
+cp "$SOURCE/examples/serving/qwen3-8b-h100-vllm.csv" measured.csv
+ln -s measured.csv link.csv && ln measured.csv hard.csv
+cp "$SOURCE/examples/starter.json" starter.json
+cp "$SOURCE/examples/fits/stree-repository-runs.csv" times.csv
+"$TREELINE" models show llama-3.1-8b --format json >target.json 2>/dev/null
+printf '%s' '{"format":"treeline-run","version":1,"engine":"vllm","cells":[{"batch":1,"draft_tokens":0,"tokens_per_s":{"mean":46.1}}]}' >run.json
+"$TREELINE" recommend starter.json --store kept.db >/dev/null 2>&1 || fail "a store"
+mkdir before && cp -p ./*.csv ./*.json before/
+keeps() {
+    expect 2 "$1" "${@:2}"
+}
+fits() { keeps 'is read by this command' calibrate --serving measured.csv --model qwen3-8b --device h100-sxm --stack vllm --drafter eagle "$@"; }
+fits --output measured.csv
+fits --output link.csv
+fits --output hard.csv
+keeps 'is read by this command' study fit times.csv --output times.csv
+keeps 'is read by this command' study fit times.csv --html times.csv
+keeps 'is read by this command' import run.json --output ./run.json
+printf 'id,backend,model,system,precision,isl,osl,batch_size,tp,tpot_ms\na,vllm,Qwen/Qwen3-32B,h100_sxm,bf16,2000,500,1,2,14.2\n' >rows.csv
+keeps 'is read by this command' validate --serving rows.csv --no-papers --html rows.csv
+keeps 'is read by this command' estimate "$SOURCE/examples/estimate-mamba2-2.7b.json" --output "$SOURCE/examples/estimate-mamba2-2.7b.json"
+keeps 'is read by this command' recommend starter.json --output starter.json
+keeps 'is read by this command' report starter.json --output "$SOURCE/models/llama-3.1-8b.json"
+keeps 'is read by this command' recommend starter.json --store kept.db --output kept.db
+keeps 'is read by this command' results export 1 --store kept.db --output kept.db
+keeps 'is an SQLite database' recommend starter.json --output kept.db
+keeps 'is an SQLite database' sweep large.json --csv kept.db
+for file in before/*; do
+    cmp -s "$file" "${file#before/}" || [ "${file##*/}" = large.json ] || fail "${file##*/} was changed"
 done
-[ -n "$(find . -name '.huge.csv.*')" ] || fail "the sweep did not start: $(cat err.txt)"
+checks=$((checks + 1))
+# A query reads, and writes no other file either.
+keeps 'a query only reads this store' results query "vacuum into 'copied.db'" --store kept.db
+keeps 'a query only reads this store' results query "attach 'copied.db' as other" --store kept.db
+keeps 'a query only reads this store' results query "delete from runs" --store kept.db
+expect 0 '1' results query "select count(*) from runs" --store kept.db
+[ ! -e copied.db ] || fail "a query wrote a file"
+rm -rf before kept.db* rows.csv measured.csv link.csv hard.csv starter.json times.csv target.json run.json
+
+# What a killed command has left goes when its file is written again; what another one is writing stays.
+: >.again.txt.1-0.tmp && touch -d '2 hours ago' .again.txt.1-0.tmp
+: >.again.txt.2-0.tmp && touch -d '2 hours ago' .again.txt.2-0.tmp
+checks=$((checks + 1))
+(exec 9<.again.txt.2-0.tmp && flock 9 && "$TREELINE" estimate "$point" --output again.txt 9<&-) || fail "estimate --output again.txt"
+[ ! -e .again.txt.1-0.tmp ] || fail "a killed command's file stays"
+[ -e .again.txt.2-0.tmp ] || fail "a file that is being written was removed"
+rm -f .again.txt.2-0.tmp again.txt
+
+# Ctrl-C leaves nothing behind, and the program says that it was interrupted. The sweep stops where it reports its progress.
+sed 's/"to": 500/"to": 100000/' large.json >huge.json
+set -m  # in a background of its own, where SIGINT and SIGQUIT are not ignored
+ulimit -c 0
+for signal in INT TERM HUP QUIT; do
+    checks=$((checks + 1))
+    "$TREELINE" sweep huge.json --csv huge.csv >/dev/null 2>err.txt &
+    sweep=$!
+    for _ in $(seq 200); do
+        [ -n "$(find . -name '.huge.csv.*')" ] && break
+        sleep 0.05
+    done
+    [ -n "$(find . -name '.huge.csv.*')" ] || fail "the sweep did not start: $(cat err.txt)"
+    kill -$signal "$sweep"
+    wait "$sweep"
+    status=$?
+    [ "$status" -eq $((128 + $(kill -l $signal))) ] || fail "a sweep that got SIG$signal ended with $status"
+    grep -q 'interrupted; nothing was written' err.txt || fail "after SIG$signal it does not say so: $(cat err.txt)"
+    [ -z "$(find . -name '*huge.csv*')" ] || fail "SIG$signal leaves $(find . -name '*huge.csv*')"
+done
+# Where a part of the answer has gone out, it is not "nothing"; a hangup that is ignored (nohup) stays so.
+checks=$((checks + 1))
+pipe=$(mktemp -u ./pipe.XXXXXX) && mkfifo "$pipe"
+"$TREELINE" sweep huge.json --csv - >"$pipe" 2>err.txt &
+sweep=$!
+exec 8<"$pipe"
+head -c 2000000 <&8 >/dev/null
 kill -TERM "$sweep"
+cat <&8 >/dev/null
 wait "$sweep"
-status=$?
-[ "$status" -eq 143 ] || fail "an interrupted sweep ended with $status"
-grep -q interrupted err.txt || fail "it does not say so: $(cat err.txt)"
-[ -z "$(find . -name '*huge.csv*')" ] || fail "an interrupted sweep leaves $(find . -name '*huge.csv*')"
+exec 8<&-
+rm -f "$pipe"
+grep -q 'interrupted; what standard output has received is not complete' err.txt || fail "half an answer: $(cat err.txt)"
+checks=$((checks + 1))
+(trap '' HUP; exec "$TREELINE" sweep large.json --csv hup.csv >/dev/null 2>err.txt) &
+sweep=$!
+sleep 0.2
+kill -HUP "$sweep"
+wait "$sweep" && [ -s hup.csv ] || fail "a hangup that is ignored ended the sweep: $(cat err.txt)"
+rm -f hup.csv
+set +m
 
 # A reader that leaves early.
 checks=$((checks + 1))

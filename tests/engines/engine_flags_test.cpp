@@ -255,6 +255,8 @@ TEST_CASE("flags name the checkpoints that are known, and say what to put in the
     CHECK(flags.text.find("--model-path MODEL ") != std::string::npos);
     CHECK(flags.remark.find("MODEL: the repository or path of llama-3-8b") != std::string::npos);
     variant.labels.precision = "fp8";
+    CHECK(flags_for(found, "vllm").remark.find("priced as") == std::string::npos);  // as long as it is published so
+    variant.setup.precision.weights.format = sim::NumberFormat::fp8;
     CHECK(flags_for(found, "vllm").remark.find("priced as fp8: load a checkpoint that is stored so") != std::string::npos);
 }
 

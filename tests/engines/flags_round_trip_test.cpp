@@ -89,7 +89,7 @@ void check_lengths(const Engine& engine, const EngineFlags& flags, const sweeps:
     const sweeps::Candidate& best = found.candidates.front();
     const bool scheduled = found.variants[best.variant].switching == sweeps::Switching::lengths &&
                            (engine.name != EngineName::tensorrt_llm || falls(found.schedule));
-    for (int batch = 1; batch <= found.schedule.largest_batch; batch += 1 + batch / 7) {
+    for (int batch = 1; batch <= found.schedule.entries.back().batch_to; batch += 1 + batch / 7) {
         INFO("batch " << batch);
         CHECK(length_at(engine, flags, batch) == (scheduled ? scheduled_length(found.schedule, batch) : best.draft_tokens));
     }
@@ -165,7 +165,7 @@ TEST_CASE("the flags of the priced engine, read back, are the configuration that
         }
     }
     CHECK(drafting > 120);
-    CHECK(trees > 3);
-    CHECK(schedules > 20);
+    CHECK(trees > 1);
+    CHECK(schedules > 8);
     CHECK(refused > 40);
 }

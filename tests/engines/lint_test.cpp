@@ -356,3 +356,45 @@ TEST_CASE("engines and versions are found by name, and others are refused in one
     CHECK(refusal("vllm@new").find("is not a version") != std::string::npos);
     CHECK(refusal("vllm@").find("is not a version") != std::string::npos);
 }
+
+TEST_CASE("vLLM's methods without a number of draft tokens do not start") {
+    for (const char* method : {"eagle", "eagle3", "dflash", "draft_model"}) {
+        CHECK(finds(vllm(R"("method": ")" + std::string(method) + R"(", "model": "m")"), "missing: num_speculative_tokens"));
+    }
+    CHECK(finds(vllm(R"("method": "mtp")"), "missing: num_speculative_tokens is needed by method mtp", "vllm@0.24"));
+    CHECK(findings(vllm(R"("method": "mtp")"), "vllm@0.33") == "");  // mended after 0.28
+    CHECK(findings(vllm(R"("method": "suffix")")) == "");            // its tree depth is the default
+    CHECK(findings("vllm serve m -sc.method mtp -sc.num-speculative-tokens 2") == "");
+}
+
+TEST_CASE("what runs around vLLM's drafts") {
+    const std::string config = R"( --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}')";
+    CHECK(findings("vllm serve m" + config) == "");
+    CHECK(finds("vllm serve m --enforce-eager" + config, "downgrade: --enforce-eager"));
+    CHECK(finds("vllm serve m --kv-cache-dtype fp8" + config, "downgrade: --kv-cache-dtype is fp8"));
+    CHECK(finds("VLLM_ATTENTION_BACKEND=FLASHINFER vllm serve m" + config, "downgrade: --attention-backend is FLASHINFER"));
+    CHECK(findings("vllm serve m --kv-cache-dtype auto --attention-backend FLASH_ATTN" + config) == "");
+    CHECK(finds("speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\nenforce-eager: true\n",
+                "downgrade: --enforce-eager"));
+    const std::string lookup =
+        R"(VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m -sc '{"method": "ngram", "num_speculative_tokens": 2}')";
+    CHECK(finds(lookup, "contradiction: method is ngram, which model runner V2 refuses", "vllm@0.24"));
+}
+
+TEST_CASE("SGLang's replay and multi-layer drafters take chains only") {
+    const std::string serve = "python3 -m sglang.launch_server --model m ";
+    CHECK(finds(serve + "--speculative-algorithm NGRAM --enable-linear-replayssm-spec", "replays chains only, and NGRAM"));
+    const std::string eagle = serve + "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk ";
+    CHECK(
+        finds(eagle + "4 --speculative-num-draft-tokens 16 --enable-linear-replayssm-spec", "set --speculative-eagle-topk 1"));
+    CHECK(findings(eagle + "1 --speculative-num-draft-tokens 4 --enable-linear-replayssm-spec") == "");
+    CHECK(finds(serve + "--speculative-algorithm EAGLE --enable-multi-layer-eagle", "missing: --speculative-num-steps"));
+    CHECK(finds(eagle + "1 --speculative-num-draft-tokens 4 --disable-cuda-graph", "downgrade: --disable-cuda-graph"));
+}
+
+TEST_CASE("ik_llama.cpp is told from llama.cpp") {
+    CHECK(finds("llama-server -m a.gguf -md b.gguf -fmoe --draft-max 4", "-fmoe is a flag of the fork ik_llama.cpp"));
+    CHECK(finds("/opt/ik_llama.cpp/build/bin/llama-server -m a.gguf -md b.gguf --draft-max 4",
+                "is a fork with flags of its own"));
+    CHECK(!finds("llama-server -m a.gguf -md b.gguf --spec-type draft-simple", "fork"));
+}

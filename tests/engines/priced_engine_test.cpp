@@ -38,14 +38,14 @@ sweeps::RecommendInput read(const Json& workload) {
 }
 
 sweeps::Recommendation recommended(const Json& workload) {
-    const sweeps::Answer found = answer(read(workload), 1);
+    const sweeps::Answer found = engines::answer(read(workload), 1);
     REQUIRE(found.result.recommendation);
     return *found.result.recommendation;
 }
 
 std::string problem_of(const Json& workload) {
     try {
-        static_cast<void>(answer(read(workload), 1));
+        static_cast<void>(engines::answer(read(workload), 1));
     } catch (const text::InputError& error) {
         return error.problems().front();
     }

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include <unistd.h>
 
 #include "hardware/catalogue.h"

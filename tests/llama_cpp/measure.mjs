@@ -38,10 +38,10 @@ async function repeat(run, target, drafter, prompt) {
   return 1 - sum(run.rounds) / before;
 }
 
-/** What llama.cpp's server answers, less the text. */
+/** What llama.cpp's server answers, less the text. It counts the token that ends its prompt, too, and starts its clock there. */
 function responseOf(run) {
   const { tokens, drafted, accepted } = run.answer;
-  const timings = { prompt_n: run.prompt, predicted_n: tokens.length, predicted_ms: sum(run.rounds) };
+  const timings = { prompt_n: run.prompt, predicted_n: tokens.length + 1, predicted_ms: sum(run.rounds) };
   if (run.draftTokens > 0) Object.assign(timings, { draft_n: drafted, draft_n_accepted: accepted });
   return { model: run.name, generation_settings: { 'speculative.n_max': run.draftTokens }, timings };
 }

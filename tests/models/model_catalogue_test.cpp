@@ -175,13 +175,29 @@ TEST_CASE("recurrent state is where it should be") {
     CHECK_FALSE(sim::has_recurrent_state(load("mistral-7b")));
 }
 
-TEST_CASE("a misspelt name is answered with the nearest one and all known ones") {
+TEST_CASE("a misspelt name is answered with the nearest ones and the command that lists all") {
     try {
         load_model(catalogue, "lama-3-8b");
         FAIL("no error");
     } catch (const text::InputError& error) {
         const std::string message = error.what();
         CHECK(message.find("did you mean \"llama-3-8b\"") != std::string::npos);
-        CHECK(message.find("zamba2-7b") != std::string::npos);
+        CHECK(message.find("`treeline models` lists all") != std::string::npos);
     }
+}
+
+TEST_CASE("other names of a model, and those of Hugging Face") {
+    for (const std::string& name : model_names(catalogue / "aliases")) {
+        INFO(name);
+        const json::Described<sim::Model> described = load_model(catalogue, name);
+        CHECK(described.value.name == name);
+        CHECK(described.value.notes.front().starts_with("Described as "));
+    }
+    CHECK(load("Qwen/Qwen3.8-27B").name == "qwen3.8-27b");
+    CHECK(parameter_count(load("qwen3.8-27b")) == parameter_count(load("qwen3.5-27b")));
+    CHECK(load("meta-llama/Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
+    CHECK(load("Qwen3-8B").name == "qwen3-8b");
+    CHECK_THROWS_WITH(load("Qwen/Qwen3.8-28B"),
+                      Catch::Contains("\"qwen3.8-28b\" is not in the catalogue; did you mean \"qwen3.8-27b\""));
+    CHECK_THROWS_WITH(load("./Qwen/Qwen3.8-27B"), Catch::Contains("cannot be opened"));
 }

@@ -164,6 +164,14 @@ TEST_CASE("a format's name is what checkpoints of that name hold") {
     CHECK(precision("\"int4\"", published).weights.per_element().value() == 0.515625);
     CHECK(precision("\"int4\"", published).math == sim::NumberFormat::fp16);
     CHECK(precision("\"int8\"", published).math == sim::NumberFormat::int8);
+    // A cache that the model's description states in fewer bits is not widened by a word for weights; the whole model in 16
+    // bits is asked for by its own word.
+    sim::Precision narrow = published;
+    narrow.kv_cache = sim::Storage{sim::NumberFormat::fp8};
+    CHECK(precision("\"fp8\"", narrow).kv_cache.format == sim::NumberFormat::fp8);
+    CHECK(precision("\"nvfp4\"", narrow).kv_cache.format == sim::NumberFormat::fp8);
+    CHECK(precision(R"({"checkpoint": "fp8", "kv_cache": "bf16"})", narrow).kv_cache.format == sim::NumberFormat::bf16);
+    CHECK(precision("\"bf16\"", narrow).kv_cache.format == sim::NumberFormat::bf16);
     // 16 bits and more: everything.
     const sim::Precision bf16 = precision("\"bf16\"", published);
     CHECK(bf16.weights == sim::Storage{sim::NumberFormat::bf16});

@@ -115,8 +115,15 @@ TEST_CASE("flags that leave open what they mean are refused") {
     FlagJson one = file;
     one["drafters"].erase(1);
     CHECK(with_flags(one, flags)["drafters"][0]["acceptance"]["geometric"] == 0.6);
-    flags.drafters = {{"mtp", "", ""}};
-    CHECK_THAT(refusal(file, flags), Catch::Contains("--drafter mtp: state after it how many of its drafts are accepted"));
+    flags.drafters = {{"mtp", "", ""}, {"known", "", ""}};
+    CHECK(with_flags(file, flags)["drafters"] == tree(R"(["mtp", "known"])"));  // as the catalogue knows them
+    flags.drafters = {{"none", "", ""}};
+    CHECK(with_flags(file, flags)["drafters"] == FlagJson::array());
+    flags.drafters = {{"qwen3-0.6b", "", ""}};
+    CHECK_THAT(refusal(file, flags),
+               Catch::Contains("--drafter qwen3-0.6b: state after it how many of its drafts are accepted"));
+    flags.drafters = {{"qwen3-0.6b", "0.7", "", "q8_0"}};
+    CHECK(with_flags(file, flags)["drafters"][0]["precision"] == "q8_0");
     flags.drafters = {{"mtp", "0.8", "4:3"}};
     CHECK_THAT(refusal(file, flags), Catch::Contains("say the same thing; give one"));
 }

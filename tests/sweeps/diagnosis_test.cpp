@@ -1,5 +1,6 @@
 // What a diagnosis finds in runs that the cost model itself made, with a known fault put in.
 #include <algorithm>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -106,4 +107,120 @@ TEST_CASE("a round longer than what it can yield is hopeless for any drafter") {
     CHECK(found.loads[0].ceiling == Approx(4.0 / 4.5));
     CHECK(std::any_of(found.causes.begin(), found.causes.end(),
                       [](const Cause& cause) { return cause.kind == CauseKind::ceiling; }));
+}
+
+namespace {
+
+const sim::RoundSetup& small_pair() {
+    static const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    return setup;
+}
+
+/// A load at a context, with the model's own time and `more` seconds.
+DiagnosedPoint at_context(double context, int length, double more = 0.0) {
+    DiagnosedPoint point{{}, small_pair(), {length, 1.0, context}};
+    point.cell.batch = 1.0;
+    point.cell.draft_tokens = length;
+    point.cell.context = context;
+    const sim::RoundEstimate estimate = sim::evaluate(sim::compile_round(point.setup), point.point);
+    point.cell.stated_length = length > 0 ? estimate.accept_length : 0.0;
+    point.cell.round.add(estimate.round.value() + more);
+    return point;
+}
+
+runs::RunCell counted(double batch, int drafts, const std::vector<double>& positions, double rounds = 1000.0) {
+    runs::RunCell cell;
+    cell.batch = batch;
+    cell.draft_tokens = drafts;
+    cell.acceptance.drafts = cell.acceptance.drafts_with_positions = rounds;
+    cell.acceptance.drafted = rounds * drafts;
+    for (const double position : positions) {
+        cell.acceptance.reached.push_back(position * rounds);
+        cell.acceptance.accepted += position * rounds;
+    }
+    return cell;
+}
+
+Diagnosis with_cells(const std::vector<runs::RunCell>& cells) {
+    DiagnosisInput input = faulty(small_pair(), {1}, {0, 3}, [](double, int) { return 0.0; });
+    input.accepted = cells;
+    return diagnose(input);
+}
+
+}  // namespace
+
+TEST_CASE("plain decoding that was measured at the very load is used as it is") {
+    DiagnosisInput input;
+    input.plain = {at_context(1500, 0), at_context(50500, 0)};
+    input.plain[0].cell.round = runs::MeasuredMean::of(0.036, 0.0, 1.0, 1.0);
+    input.plain[1].cell.round = runs::MeasuredMean::of(0.0465, 0.0, 1.0, 1.0);
+    input.rounds = {at_context(1500, 3), at_context(8000, 3), at_context(50500, 3)};
+    input.rounds[0].cell.round = runs::MeasuredMean::of(0.075, 0.0, 1.0, 1.0);
+    input.rounds[0].cell.stated_length = 4.8;
+    for (const bool swapped : {false, true}) {
+        DiagnosisInput in_order = input;
+        if (swapped) {
+            std::swap(in_order.plain[0], in_order.plain[1]);
+        }
+        const Diagnosis found = diagnose(in_order);
+        CHECK(found.loads[0].plain_measured.value() == 0.036);
+        CHECK(found.loads[0].break_even == Approx(75.0 / 36.0));
+        CHECK(found.loads[0].speedup == Approx(4.8 * 36.0 / 75.0));
+        CHECK(found.loads[2].plain_measured.value() == 0.0465);
+        CHECK_FALSE(found.loads[0].plain_interpolated);
+        CHECK(found.loads[1].plain_interpolated);
+    }
+}
+
+TEST_CASE("an excess that grows with the context is the verification's attention") {
+    DiagnosisInput input;
+    for (const double context : {1024.0, 8192.0, 32768.0}) {
+        input.plain.push_back(at_context(context, 0));
+        input.rounds.push_back(at_context(context, 3, 1.5e-6 * context));
+    }
+    const Diagnosis found = diagnose(input);
+    CHECK(found.causes.front().kind == CauseKind::verify_attention);
+    CHECK(likeliest(found) == std::vector<CauseKind>{CauseKind::verify_attention});
+    for (const Cause& cause : found.causes) {
+        CHECK(cause.remedy.find("no better drafter helps") == std::string::npos);
+    }
+    // At one context it cannot be told from a fixed time.
+    DiagnosisInput one;
+    one.plain = {at_context(32768.0, 0)};
+    one.rounds = {at_context(32768.0, 3, 0.05)};
+    CHECK(diagnose(one).causes.front().kind != CauseKind::verify_attention);
+}
+
+TEST_CASE("acceptance that no trained drafter has is a defect, and counts are no remedy for it") {
+    const auto defective = [](const Diagnosis& found) {
+        return !found.causes.empty() && found.causes.front().kind == CauseKind::defect &&
+               std::none_of(found.causes.begin(), found.causes.end(), [](const Cause& cause) {
+                   return cause.kind == CauseKind::below_break_even || cause.kind == CauseKind::ceiling;
+               });
+    };
+    CHECK(defective(with_cells({counted(1, 4, {0.015, 0.0, 0.0, 0.0})})));
+    CHECK(defective(with_cells({counted(1, 3, {0.0, 0.0, 0.0}, 60)})));
+    CHECK(
+        defective(with_cells({counted(4, 15, std::vector<double>(15, 0.55)), counted(16, 15, std::vector<double>(15, 0.04))})));
+    CHECK(defective(with_cells({counted(1, 3, {1.0, 1.0, 1.0})})));
+    CHECK(defective(with_cells({counted(1, 3, {0.3, 0.27, 0.25})})));
+    // Weak, but a drafter; flat with the batch; too few rounds to tell.
+    CHECK_FALSE(defective(with_cells({counted(1, 3, {0.45, 0.2, 0.1}), counted(16, 3, {0.43, 0.19, 0.1})})));
+    CHECK_FALSE(defective(with_cells({counted(1, 3, {0.0, 0.0, 0.0}, 20)})));
+}
+
+TEST_CASE("what the log says of graphs comes first") {
+    DiagnosisInput input = faulty(small_pair(), {4}, {0, 3}, [](double, int) { return 0.02; });
+    input.settings.graphs = runs::GraphMode::piecewise;
+    input.settings.graphs_because = "setting cudagraph_mode=PIECEWISE";
+    const Diagnosis found = diagnose(input);
+    CHECK(found.causes.front().kind == CauseKind::rounds_not_captured);
+    CHECK(found.causes.front().evidence.find("setting cudagraph_mode=PIECEWISE") != std::string::npos);
+}
+
+TEST_CASE("the speed-up as it is served is TPOT over TPOT") {
+    DiagnosisInput input = faulty(small_pair(), {4}, {0, 3}, [](double, int) { return 0.0; });
+    input.plain[0].cell.tpot.add(0.020);
+    input.rounds[0].cell.tpot.add(0.016);
+    CHECK(diagnose(input).loads[0].served_speedup == Approx(1.25));
 }

@@ -6,6 +6,7 @@
 
 #include "text/csv.h"
 #include "text/parse_number.h"
+#include "text/table.h"
 
 namespace treeline::text {
 namespace {
@@ -31,6 +32,15 @@ TEST_CASE("CSV: the examples of RFC 4180, section 2") {
     CHECK(rows_of("\"aaa\",\"b\r\nbb\",\"ccc\"\r\nzzz,yyy,xxx") ==
           std::vector<Fields>{{"aaa", "b\r\nbb", "ccc"}, {"zzz", "yyy", "xxx"}});
     CHECK(rows_of("\"aaa\",\"b\"\"bb\",\"ccc\"") == std::vector<Fields>{{"aaa", "b\"bb", "ccc"}});
+}
+
+TEST_CASE("CSV for spreadsheets: texts that would be formulas are texts") {
+    CHECK(for_spreadsheet("name,value\n=1+1,-1\n@x,+y\nplain,1e-3\n") == "name,value\n'=1+1,-1\n'@x,'+y\nplain,1e-3\n");
+    const std::vector<std::string> fields = {"=cmd|\"/c calc\"!A0, x", "-", "-0.5", "a=b", "", "two\n=lines"};
+    CHECK(rows_of(for_spreadsheet(csv_line(fields))) ==
+          std::vector<Fields>{{"'=cmd|\"/c calc\"!A0, x", "'-", "-0.5", "a=b", "", "two\n=lines"}});
+    CHECK(for_spreadsheet("") == "");
+    CHECK(for_spreadsheet("\"=open") == "\"'=open");
 }
 
 TEST_CASE("CSV: quotes, empty fields and spaces") {

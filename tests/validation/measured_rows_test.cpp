@@ -260,16 +260,43 @@ TEST_CASE("bad files are answered with sentences that name file and row") {
           "treeline-bad.csv: the column \"tpot_ms\" is missing");
     const fs::path no_number =
         written("bad.csv", serving_header + "x,vllm,m,d,bf16,1000,500,8,1,50,9.5\ny,vllm,m,d,bf16,many,500,8,1,50,9.5\n");
-    CHECK(problem_of([&] { requests::read_serving_rows(no_number, notes); }) ==
-          "treeline-bad.csv: row 2 (line 3): isl: must be a number of at least 1, not \"many\"");
+    CHECK(requests::read_serving_rows(no_number, notes).size() == 1);
+    CHECK(notes.back() ==
+          "treeline-bad.csv: row 2 (line 3): isl: must be a number of at least 1, not \"many\"; this row is left out");
     const fs::path no_speed = written("bad.json", speculation(R"(, "speedup": "fast")"));
     CHECK(problem_of([&] {
               requests::read_speculation_rows(no_speed, notes);
-          }).starts_with("treeline-bad.json: rows[0].speedup: "));
+          }).starts_with("treeline-bad.json: row 1: speedup: "));
     const fs::path no_list = written("bad.json", "{}");
     CHECK(problem_of([&] { requests::read_speculation_rows(no_list, notes); }) ==
           "treeline-bad.json: must hold a list of rows in brackets");
     const fs::path further = written("more.json", speculation(R"(, "speedup": 1.1, "mood": "good")"));
     CHECK(requests::read_speculation_rows(further, notes).size() == 1);
     CHECK(notes.back() == "treeline-more.json: the field \"mood\" is not used (1 rows)");
+}
+
+TEST_CASE("one bad row never stops a file") {
+    std::vector<std::string> notes;
+    const auto object = [](const std::string& more) {
+        const std::string list = speculation(more);
+        return list.substr(list.find('{'), list.rfind('}') + 1 - list.find('{'));
+    };
+    const std::string good = object(R"(, "speedup": 1.2, "batch_or_concurrency": 2, "draft_tokens": 3)");
+    const std::string rows = "[" + good + ", " + object(R"(, "speedup": 1.2, "batch_or_concurrency": -2)") + ", 7, " +
+                             object(R"(, "speedup": 1.1, "n_gpus": 0, "batch_or_concurrency": 1, "draft_tokens": 3)") + ", " +
+                             object(R"(, "speedup": 1.1, "suspect": true, "batch_or_concurrency": 1, "draft_tokens": 3)") +
+                             ", " + object(R"(, "speedup": 1.1, "suspect": false, "input_len": 32000)") + "]";
+    const std::vector<SpeculationRow> read = requests::read_speculation_rows(written("rows.json", rows), notes);
+    REQUIRE(read.size() == 4);
+    CHECK(read[1].place.number == 4);
+    CHECK(read[1].ranks.devices == 1.0);  // a run on the host's cores
+    CHECK(read[2].suspect == "marked without a reason");
+    CHECK(read[3].suspect.empty());
+    std::string all;
+    for (const std::string& note : notes) {
+        all += note + "\n";
+    }
+    CHECK(all.find("treeline-rows.json: row 2: batch_or_concurrency: ") != std::string::npos);
+    CHECK(all.find("treeline-rows.json: row 3: ") != std::string::npos);
+    CHECK(all.find("this row is left out") != std::string::npos);
 }

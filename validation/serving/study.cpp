@@ -179,9 +179,10 @@ LeftOutRows rows_of(const ErrorTable& table, const std::vector<MeasuredPoint>& p
     return rows;
 }
 
-std::vector<ReasonCount> reasons_of(const MeasuredPoints& mapped, const ServingParts& parts, sim::CostMode mode) {
+std::vector<ReasonCount> reasons_of(const std::vector<LeftOutPoint>& rows_left_out, const ServingParts& parts,
+                                    sim::CostMode mode) {
     std::map<std::string, std::pair<std::size_t, std::vector<RowError>>> reasons;
-    for (const LeftOutPoint& left_out : mapped.left_out) {
+    for (const LeftOutPoint& left_out : rows_left_out) {
         auto& [rows, errors] = reasons[left_out.reason];
         ++rows;
         if (left_out.point && !left_out.point->speculation) {
@@ -279,7 +280,9 @@ void score_speculation(ServingStudy& study) {
     using enum Grouping;
     const std::vector<Grouping> groupings = {engine, device, kind, model,   drafter, draft_length, ranks,
                                              cut,    batch,  load, context, sources, conditions,   stacks};
-    for (SpeculativeTable& made : speculative_tables(study)) {
+    std::vector<SpeculativeTable> tables = speculative_tables(study);
+    study.not_scored = unscored(study, tables);
+    for (SpeculativeTable& made : tables) {
         ErrorTable& table = made.table;
         if (!table.rows.empty()) {
             summarise(table, study.speculation.points, made.series, study.input.parts, groupings, as_predicted(table));
@@ -341,8 +344,10 @@ ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
             (*table)->verdicts = verdicts_by_device(study, **table);
         }
     }
-    study.serving_left_out = reasons_of(study.serving, parts, study.input.mode);
-    study.speculation_left_out = reasons_of(study.speculation, parts, study.input.mode);
+    study.serving_left_out = reasons_of(study.serving.left_out, parts, study.input.mode);
+    std::vector<LeftOutPoint> speculative = study.speculation.left_out;
+    speculative.insert(speculative.end(), study.not_scored.begin(), study.not_scored.end());
+    study.speculation_left_out = reasons_of(speculative, parts, study.input.mode);
     return study;
 }
 

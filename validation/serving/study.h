@@ -89,6 +89,7 @@ struct ReasonCount {
 struct ServingStudy {
     ServingStudyInput input;
     MeasuredPoints serving, speculation;
+    std::vector<LeftOutPoint> not_scored;  ///< of speculation.points, those that neither table of speed-ups can use
     std::optional<ErrorTable> time_per_token;
     std::optional<ErrorTable> given_length;   ///< speed-up with the accept length that was measured with it
     std::optional<ErrorTable> fitted_length;  ///< with one fitted at the smallest batch of the series, which is not scored

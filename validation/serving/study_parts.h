@@ -10,10 +10,14 @@ namespace treeline::validation {
 struct SpeculativeTable {
     ErrorTable table;
     std::vector<std::string> series;
-    bool fitted = false;  ///< accept lengths were fitted at the smallest batch
+    std::vector<std::size_t> anchors;  ///< points at which accept lengths were fitted
+    bool fitted = false;               ///< accept lengths were fitted at the smallest batch
 };
 
 /// Both tables of the speculative points: with the accept length given, and fitted.
 std::vector<SpeculativeTable> speculative_tables(const ServingStudy& study);
+
+/// Points of which neither table says anything, with the reason.
+std::vector<LeftOutPoint> unscored(const ServingStudy& study, const std::vector<SpeculativeTable>& tables);
 
 }  // namespace treeline::validation

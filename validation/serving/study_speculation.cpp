@@ -118,6 +118,7 @@ private:
         SpeculativePoint anchor(smallest, study_.input.parts, study_.input.mode);
         const double length = anchor.accept_length_for(smallest.measured);
         compare_accept_lengths(sweep);
+        fitted_.anchors.push_back(sweep.front());
         advised_fitted_.push_back(advised(smallest, smallest.measured, true));
         naive_fitted_.push_back(advised(smallest, smallest.measured, true));
         for (const std::size_t i : sweep) {
@@ -161,5 +162,33 @@ private:
 }  // namespace
 
 std::vector<SpeculativeTable> speculative_tables(const ServingStudy& study) { return Tables(study).made(); }
+
+std::vector<LeftOutPoint> unscored(const ServingStudy& study, const std::vector<SpeculativeTable>& tables) {
+    const std::vector<MeasuredPoint>& points = study.speculation.points;
+    std::vector<bool> used(points.size());
+    std::set<std::string> sweeps;
+    const auto sweep = [&](std::size_t i) { return sweep_of(study.input.speculation[points[i].row], points[i]); };
+    for (const SpeculativeTable& made : tables) {
+        for (const ScoredPoint& row : made.table.rows) {
+            used[row.point] = true;
+        }
+        for (const std::size_t anchor : made.anchors) {
+            used[anchor] = true;
+            sweeps.insert(sweep(anchor));
+        }
+    }
+    std::vector<LeftOutPoint> result;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (!used[i]) {
+            result.push_back({points[i].row,
+                              sweeps.contains(sweep(i))
+                                  ? "another row of its series at the same smallest batch, without an accept length"
+                                  : "no accept length, and no second batch of its series to fit one",
+                              study.input.speculation[points[i].row].series,
+                              {}});
+        }
+    }
+    return result;
+}
 
 }  // namespace treeline::validation

@@ -1,0 +1,106 @@
+// vllm/config/vllm.py (what model runner V2 refuses), vllm/v1/attention/backends (which graphs a back end supports under
+// speculation); issues 49547 and 54992, intel/intel-xpu-backend-for-triton 7166.
+#include "engines/lint_vllm_deployment.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+namespace treeline::engines {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = FindingKind;
+
+std::string upper(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+}
+
+std::string value_of(const Flags& flags, const std::vector<std::string_view>& names) {
+    const Flag* flag = flags.find(names);
+    return flag != nullptr ? flag->value.value_or("") : "";
+}
+
+/// A setting under its name with underscores or dashes.
+std::string setting(const Json& settings, std::string name) {
+    std::string text = text_at(settings, name);
+    if (text.empty()) {
+        std::replace(name.begin(), name.end(), '_', '-');
+        text = text_at(settings, name);
+    }
+    return text;
+}
+
+bool is_set(const Json& settings, const char* underscores, const char* dashes) {
+    return settings.value(underscores, Json()) == Json(true) || settings.value(dashes, Json()) == Json(true);
+}
+
+/// From 0.24 on; later sources were not seen to refuse them.
+void check_runner(const Json& config, const std::string& method, const Engine& engine, Findings& findings) {
+    if (engine.version == "0.33") {
+        return;
+    }
+    const char* instead = "start with VLLM_USE_V2_MODEL_RUNNER=0";
+    if (method == "ngram" || method == "ngram_gpu" || method == "draft_model") {
+        findings.add(Kind::contradiction, "method", fmt::format("is {}, which model runner V2 refuses; {}", method, instead));
+    }
+    if (config.value("parallel_drafting", Json()) == Json(true) && (method == "eagle" || method == "eagle3")) {
+        findings.add(Kind::contradiction, "parallel_drafting",
+                     fmt::format("is refused by model runner V2 for EAGLE drafters; {}", instead));
+    }
+}
+
+}  // namespace
+
+VllmDeployment vllm_deployment_of(const CommandLine& command, const Flags& flags) {
+    VllmDeployment deployment;
+    deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
+    deployment.model_runner_v2 = command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
+    deployment.eager = flags.has({"--enforce-eager"});
+    deployment.cache_format = value_of(flags, {"--kv-cache-dtype"});
+    deployment.attention = upper(value_of(flags, {"--attention-backend"}));
+    for (const auto& [name, value] : command.environment) {
+        if (name == "VLLM_ATTENTION_BACKEND" && deployment.attention.empty()) {
+            deployment.attention = upper(value);
+        }
+    }
+    return deployment;
+}
+
+VllmDeployment vllm_deployment_of(const Json& settings) {
+    VllmDeployment deployment;
+    deployment.data_parallel =
+        whole(settings, "data_parallel_size").value_or(whole(settings, "data-parallel-size").value_or(1));
+    deployment.eager = is_set(settings, "enforce_eager", "enforce-eager");
+    deployment.cache_format = setting(settings, "kv_cache_dtype");
+    deployment.attention = upper(setting(settings, "attention_backend"));
+    return deployment;
+}
+
+void check_vllm_deployment(const Json& config, const std::string& method, const VllmDeployment& deployment,
+                           const Engine& engine, Findings& findings) {
+    if (deployment.model_runner_v2) {
+        check_runner(config, method, engine, findings);
+    }
+    if (deployment.eager) {
+        findings.add(Kind::downgrade, "--enforce-eager",
+                     "launches every kernel of drafter and verification one by one, which costs rounds more than plain steps; "
+                     "leave it out");
+        return;
+    }
+    if (deployment.attention == "FLASHINFER") {
+        findings.add(Kind::downgrade, "--attention-backend",
+                     "is FLASHINFER, which before compute capability 10 takes drafts for prompts: rounds run in pieces of CUDA "
+                     "graphs (issue 49547); leave the choice to vLLM, or take FLASH_ATTN");
+    } else if (deployment.cache_format.starts_with("fp8") && deployment.attention.empty()) {
+        findings.add(Kind::downgrade, "--kv-cache-dtype",
+                     fmt::format("is {}, for which vLLM takes FlashInfer on compute capability 8 and 12: rounds then run in "
+                                 "pieces of CUDA graphs (issues 49547, 54992); look for cudagraph_mode=PIECEWISE in the log "
+                                 "there, or keep the cache in 16 bits",
+                                 deployment.cache_format));
+    }
+}
+
+}  // namespace treeline::engines

@@ -1,0 +1,25 @@
+// What runs around vLLM's speculative config: the model runner, the formats and back ends on which its rounds depend.
+#pragma once
+
+#include "engines/lint_input.h"
+
+namespace treeline::engines {
+
+/// What is known about the deployment around the config.
+struct VllmDeployment {
+    long long data_parallel = 1;
+    bool model_runner_v2 = false;
+    bool eager = false;
+    std::string cache_format;  ///< "fp8", "auto"; empty = not stated
+    std::string attention;     ///< back end in capitals; empty = not stated
+};
+
+/// Of a command line, and of the settings beside a nested config.
+VllmDeployment vllm_deployment_of(const CommandLine& command, const Flags& flags);
+VllmDeployment vllm_deployment_of(const nlohmann::ordered_json& settings);
+
+/// Methods that the model runner refuses, and what takes rounds out of whole CUDA graphs. `method` as vLLM names it.
+void check_vllm_deployment(const nlohmann::ordered_json& config, const std::string& method, const VllmDeployment& deployment,
+                           const Engine& engine, Findings& findings);
+
+}  // namespace treeline::engines

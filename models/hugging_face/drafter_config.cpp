@@ -1,0 +1,145 @@
+#include "models/hugging_face/drafter_config.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+namespace treeline::models {
+namespace {
+
+using ConfigJson = nlohmann::ordered_json;
+
+/// A part of a checkpoint's class, model type or algorithm, in small letters without punctuation, and the kind that it stands
+/// for. The first that fits counts.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kinds_by_word = {{{"peagle", "p-eagle"},
+                                                                                          {"eagle3", "eagle3"},
+                                                                                          {"dflash", "dflash"},
+                                                                                          {"dspark", "dspark"},
+                                                                                          {"medusa", "medusa"},
+                                                                                          {"hydra", "hydra"},
+                                                                                          {"mlpspeculator", "mlp-speculator"},
+                                                                                          {"hass", "hass"},
+                                                                                          {"eagle", "eagle"},
+                                                                                          {"nextn", "mtp"},
+                                                                                          {"mtp", "mtp"}}};
+
+/// An object under a key; an empty one where there is none.
+const ConfigJson& inside(const ConfigJson& json, const char* key) {
+    static const ConfigJson none = ConfigJson::object();
+    const auto found = json.is_object() ? json.find(key) : json.end();
+    return json.is_object() && found != json.end() && found->is_object() ? *found : none;
+}
+
+std::string text_of_key(const ConfigJson& json, const char* key) {
+    const auto found = json.is_object() ? json.find(key) : json.end();
+    return json.is_object() && found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// The first count above 0 under one of these keys, in one of these objects.
+long long count_of_keys(std::initializer_list<const ConfigJson*> places, std::initializer_list<const char*> keys) {
+    for (const char* key : keys) {
+        for (const ConfigJson* place : places) {
+            const auto found = place->is_object() ? place->find(key) : place->end();
+            if (place->is_object() && found != place->end() && found->is_number_integer() && found->get<long long>() > 0) {
+                return found->get<long long>();
+            }
+        }
+    }
+    return 0;
+}
+
+/// How many of the target's layers are read, where a list names them.
+long long listed_layers(std::initializer_list<const ConfigJson*> places) {
+    for (const char* key :
+         {"target_layer_ids", "eagle_aux_hidden_state_layer_ids", "aux_hidden_state_layer_ids", "dspark_target_layer_ids"}) {
+        for (const ConfigJson* place : places) {
+            const auto found = place->is_object() ? place->find(key) : place->end();
+            if (place->is_object() && found != place->end() && found->is_array() && !found->empty()) {
+                return static_cast<long long>(found->size());
+            }
+        }
+    }
+    return 0;
+}
+
+std::string plain_word(const std::string& name) {
+    std::string word;
+    for (const char letter : name) {
+        if (std::isalnum(static_cast<unsigned char>(letter)) != 0) {
+            word += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        }
+    }
+    return word;
+}
+
+/// Everything by which a config may call itself.
+std::string names_of_config(const ConfigJson& config) {
+    std::string names = text_of_key(config, "speculators_model_type") + " " + text_of_key(config, "model_type") + " " +
+                        text_of_key(inside(config, "speculators_config"), "algorithm");
+    const auto classes = config.find("architectures");
+    for (const ConfigJson& name : classes != config.end() && classes->is_array() ? *classes : ConfigJson::array()) {
+        names += " " + (name.is_string() ? name.get<std::string>() : std::string());
+    }
+    return plain_word(names);
+}
+
+std::string kind_of_config(const ConfigJson& config) {
+    const std::string names = names_of_config(config);
+    for (const auto& [word, kind] : kinds_by_word) {
+        if (names.find(word) != std::string::npos) {
+            return kind == "eagle3" && config.value("parallel_drafting", ConfigJson()) == ConfigJson(true) ? "p-eagle"
+                                                                                                           : std::string(kind);
+        }
+    }
+    // Heads under their target's class.
+    if (config.contains("medusa_num_heads")) {
+        return "medusa";
+    }
+    if (config.contains("dflash_config")) {
+        return "dflash";
+    }
+    return config.contains("draft_vocab_size") ? "eagle3" : "";
+}
+
+}  // namespace
+
+std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
+    if (!config.is_object()) {
+        return std::nullopt;
+    }
+    DrafterConfig drafter;
+    drafter.kind = kind_of_config(config);
+    if (drafter.kind.empty()) {
+        return std::nullopt;
+    }
+    // The layers stand at the top, under the name of a wrapper, or beside the features that enter.
+    const ConfigJson &layers = inside(config, "transformer_layer_config"), &wrapped = inside(config, "model"),
+                     &eagle = inside(config, "eagle_config"), &dflash = inside(config, "dflash_config");
+    drafter.heads = count_of_keys({&config}, {"medusa_num_heads", "hydra_num_heads", "n_predict", "num_lookahead_tokens"});
+    const bool of_heads = drafter.kind == "medusa" || drafter.kind == "hydra" || drafter.kind == "mlp-speculator";
+    if (of_heads) {
+        drafter.layers_per_head = count_of_keys({&config}, {"medusa_num_layers", "hydra_num_layers"});
+        drafter.width = drafter.kind == "mlp-speculator" ? count_of_keys({&config}, {"inner_dim"}) : 0;
+        return drafter;
+    }
+    drafter.heads = 0;
+    const auto places = {&config, &layers, &wrapped, &dflash};
+    drafter.layers = count_of_keys({&config, &layers, &wrapped}, {"num_hidden_layers"});
+    drafter.feed_forward = count_of_keys({&config, &layers, &wrapped}, {"intermediate_size"});
+    drafter.draft_vocabulary = count_of_keys({&config, &layers, &wrapped}, {"draft_vocab_size"});
+    drafter.block =
+        drafter.kind == "dflash" || drafter.kind == "dspark" ? count_of_keys(places, {"block_size", "dspark_block_size"}) : 0;
+    drafter.input_features = listed_layers({&config, &layers, &eagle, &dflash});
+    const long long own = count_of_keys({&config, &layers, &wrapped}, {"hidden_size"}),
+                    target = count_of_keys({&config, &layers, &wrapped, &eagle}, {"target_hidden_size"});
+    drafter.width = target > 0 && own > 0 && own != target ? own : 0;
+    std::string type = text_of_key(config, "torch_dtype");
+    type = type.empty() ? text_of_key(config, "dtype") : type;
+    drafter.format = type == "bfloat16" ? "bf16" : type == "float16" ? "fp16" : type == "float32" ? "fp32" : "";
+    return drafter;
+}
+
+}  // namespace treeline::models

@@ -1,0 +1,53 @@
+// The drafters of the catalogue that may draft for a target, for inputs that name none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "requests/descriptions.h"
+#include "requests/published_acceptance.h"
+#include "requests/traffic_kind.h"
+#include "sweeps/choices.h"
+
+namespace treeline::requests {
+
+/// With which model a drafter's acceptance was measured.
+enum class MeasuredWith {
+    target,  ///< the one that is served
+    family,  ///< one with the same vocabulary
+    others   ///< several, none of which is of that family
+};
+
+struct KnownDrafter {
+    PublishedDrafter drafter;
+    MeasuredWith measured_with = MeasuredWith::target;
+};
+
+/// All that were published for this target, those published for models of its family, and n-gram look-up, which drafts for any
+/// model: where it was measured with none of these, as the mean of all measurements. In this order, each by name.
+std::vector<KnownDrafter> known_drafters(const sim::Model& target, Descriptions& descriptions);
+/// Those of one kind; where none of target and family is, the mean of what was published of heads or look-ups like it. Empty
+/// if nothing was.
+std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const sim::Model& target, Descriptions& descriptions);
+
+/// "measured with qwen3-14b"; empty where that is the target itself.
+std::string measured_with_text(const KnownDrafter& known);
+
+/// Half width of the 80 % interval of a position's acceptance, relative, that this knowledge leaves at least.
+double spread_of(MeasuredWith measured_with);
+
+struct KnownChoice {
+    sweeps::DrafterChoice choice;
+    MeasuredWith measured_with = MeasuredWith::target;
+};
+
+/// The same as candidates, as they accept in this traffic. Each drafts as far as it was measured.
+std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& known, const sim::TrafficKind& traffic,
+                                    Descriptions& descriptions);
+/// Why a kind that nothing is known of needs its acceptance stated, as the end of a sentence that begins with its name.
+std::string nothing_known_text(const std::string& kind, const std::string& target);
+
+/// Kinds of requests on which it was measured, each once.
+std::vector<std::string> categories_of(const PublishedDrafter& drafter);
+
+}  // namespace treeline::requests

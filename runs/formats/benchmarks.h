@@ -1,0 +1,15 @@
+// Internal to the formats: a benchmark's result is read alike from its file and from what it prints.
+#pragma once
+
+#include "runs/builder.h"
+
+namespace treeline::runs::run_formats_of {
+
+/// By the keys of `vllm bench serve --save-result`.
+void read_vllm_bench(const RunJson& json, RunBuilder& run);
+/// By the keys of SGLang's bench_serving.
+void read_sglang_bench(const RunJson& json, RunBuilder& run);
+/// By the keys of `trtllm-bench --report_json`.
+void read_trtllm_bench(const RunJson& json, RunBuilder& run);
+
+}  // namespace treeline::runs::run_formats_of

@@ -1,0 +1,167 @@
+// What benchmarks print at their end: `vllm bench serve`, SGLang's bench_serving and bench_offline_throughput, trtllm-bench.
+// vllm/benchmarks/serve.py; python/sglang/bench_serving.py, bench_offline_throughput.py; tensorrt_llm/bench/dataclasses/
+// reporting.py. The labels become the keys of the files that the same programs write.
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <memory>
+
+#include "runs/formats/benchmarks.h"
+#include "runs/log_lines.h"
+#include "text/parse_number.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+const std::map<std::string, const char*, std::less<>> serving_labels = {
+    {"Backend", "backend"},
+    {"Successful requests", "completed"},
+    {"Failed requests", "failed"},
+    {"Maximum request concurrency", "max_concurrency"},
+    {"Max request concurrency", "max_concurrency"},
+    {"Benchmark duration (s)", "duration"},
+    {"Total input tokens", "total_input_tokens"},
+    {"Total generated tokens", "total_output_tokens"},
+    {"Output token throughput (tok/s)", "output_throughput"},
+    {"Concurrency", "concurrency"},
+    {"Accept length", "accept_length"},
+    {"Mean E2E Latency (ms)", "mean_e2el_ms"},
+    {"Mean E2EL (ms)", "mean_e2el_ms"},
+    {"Mean TTFT (ms)", "mean_ttft_ms"},
+    {"Mean TPOT (ms)", "mean_tpot_ms"},
+    {"Median ITL (ms)", "median_itl_ms"},
+    {"Acceptance length", "spec_decode_acceptance_length"},
+    {"Drafts", "spec_decode_num_drafts"},
+    {"Draft tokens", "spec_decode_draft_tokens"},
+    {"Accepted tokens", "spec_decode_accepted_tokens"}};
+
+const std::map<std::string, const char*, std::less<>> trtllm_labels = {
+    {"Model", "/engine/model"},
+    {"Number of requests", "/request_info/num_requests"},
+    {"Number of concurrent requests", "/request_info/avg_num_concurrent_requests"},
+    {"Average Input Length (tokens)", "/request_info/avg_input_length"},
+    {"Average Output Length (tokens)", "/request_info/avg_output_length"},
+    {"Total Output Throughput (tokens/sec)", "/performance/system_output_throughput_tok_s"},
+    {"Average time-to-first-token [TTFT] (ms)", "/streaming_metrics/avg_ttft_ms"},
+    {"Average time-per-output-token [TPOT] (ms)", "/streaming_metrics/avg_tpot_ms"},
+    {"TP Size", "/tp"},
+    {"PP Size", "/pp"},
+    {"[DT] AVERAGE", "/decoding_stats/num_draft_tokens_percentiles/average"},
+    {"[ADT] AVERAGE", "/decoding_stats/num_accepted_draft_tokens_percentiles/average"},
+    {"[AL] AVERAGE", "/decoding_stats/acceptance_length_percentiles/average"}};
+
+/// A line that ends a report: nothing but "=" after a prefix.
+bool is_rule(std::string_view text) {
+    constexpr std::size_t least = 40;
+    return text.size() >= least && text.substr(text.size() - least).find_first_not_of('=') == std::string_view::npos;
+}
+
+/// The longest label with which `text` ends, whatever a launcher put before it; null if there is none.
+const std::pair<const std::string, const char*>* label_of(std::string_view text,
+                                                          const std::map<std::string, const char*, std::less<>>& labels) {
+    const std::pair<const std::string, const char*>* found = nullptr;
+    for (const auto& label : labels) {
+        if (!text.ends_with(label.first) || (found != nullptr && found->first.size() >= label.first.size())) {
+            continue;
+        }
+        // "Drafts" after a word is another label.
+        std::string_view before = text.substr(0, text.size() - label.first.size());
+        before = before.substr(0, before.find_last_not_of(' ') + 1);
+        const bool colour = before.rfind('\x1b') != std::string_view::npos && before.ends_with('m');
+        if (before.empty() || colour || std::islower(static_cast<unsigned char>(before.back())) == 0) {
+            found = &label;
+        }
+    }
+    return found;
+}
+
+class ConsoleReport : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        const bool serving = line.find("Serving Benchmark Result") != std::string_view::npos ||
+                             line.find("Offline Throughput Benchmark Result") != std::string_view::npos;
+        const bool trtllm = line.find("= PYTORCH BACKEND") != std::string_view::npos ||
+                            line.find("= ENGINE DETAILS") != std::string_view::npos ||
+                            (kind_ != Kind::trtllm && (line.find("= REQUEST DETAILS") != std::string_view::npos ||
+                                                       line.find("= PERFORMANCE OVERVIEW") != std::string_view::npos));
+        if (serving || trtllm) {
+            flush(run);
+            kind_ = serving ? Kind::serving : Kind::trtllm;
+            run.format(serving ? "what a serving benchmark printed" : "what trtllm-bench printed");
+            return true;
+        }
+        if (kind_ == Kind::none) {
+            return false;
+        }
+        const std::string_view text = without_prefix(line);
+        if (kind_ == Kind::serving && is_rule(text)) {
+            flush(run);
+            return true;
+        }
+        return take_entry(text);
+    }
+
+    void finish(RunBuilder& run) override { flush(run); }
+
+private:
+    enum class Kind { none, serving, trtllm };
+
+    bool take_entry(std::string_view text) {
+        const std::size_t colon = text.rfind(':');
+        if (colon == std::string_view::npos) {
+            return false;
+        }
+        std::string_view label = text.substr(0, colon), value = text.substr(colon + 1);
+        label = label.substr(0, label.find_last_not_of(' ') + 1);
+        value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+        value = value.substr(0, value.find_last_not_of(' ') + 1);
+        const std::optional<double> number = text::parse_number(value);
+        if (const std::size_t position = label.rfind("Position ");
+            kind_ == Kind::serving && number && position != std::string_view::npos &&
+            label.find_first_not_of("0123456789", position + 9) == std::string_view::npos) {
+            rates_.push_back(*number / 100.0);
+            return true;
+        }
+        const auto* found = label_of(label, kind_ == Kind::serving ? serving_labels : trtllm_labels);
+        if (found == nullptr || value.empty()) {
+            return false;
+        }
+        ++entries_;
+        RunJson& place = kind_ == Kind::serving ? json_[found->second] : json_[RunJson::json_pointer(found->second)];
+        place = number ? RunJson(*number) : RunJson(std::string(value));
+        return true;
+    }
+
+    void flush(RunBuilder& run) {
+        const Kind kind = std::exchange(kind_, Kind::none);
+        RunJson json = std::exchange(json_, RunJson::object());
+        if (!rates_.empty()) {
+            json["spec_decode_per_position_acceptance_rates"] = std::exchange(rates_, {});
+        }
+        const int entries = std::exchange(entries_, 0);
+        if (kind == Kind::none || entries == 0) {
+            return;
+        }
+        if (kind == Kind::trtllm) {
+            json["world_info"]["world_size"] = number_at(json, "tp").value_or(1.0) * number_at(json, "pp").value_or(1.0);
+            return read_trtllm_bench(json, run);
+        }
+        if (!number_at(json, "total_output_tokens")) {
+            return run.problem("ends a report of a benchmark that does not say how many tokens were generated");
+        }
+        const std::string backend = text_at(json, "backend");
+        const bool sglang = json.contains("accept_length") || backend.starts_with("sglang") || backend == "engine";
+        sglang ? read_sglang_bench(json, run) : read_vllm_bench(json, run);
+    }
+
+    Kind kind_ = Kind::none;
+    RunJson json_ = RunJson::object();
+    std::vector<double> rates_;
+    int entries_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> console_report() { return std::make_unique<ConsoleReport>(); }
+
+}  // namespace treeline::runs::run_formats_of

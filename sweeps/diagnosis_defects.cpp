@@ -1,0 +1,162 @@
+// What the deployment's own words and counts betray before any time is compared: a drafter that is broken, rounds without
+// graphs.
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "sweeps/diagnosis_causes.h"
+
+namespace treeline::sweeps {
+namespace {
+
+using diagnosis::at;
+using diagnosis::percent;
+
+/// First drafts of trained drafters are accepted in 40 to 90 % of rounds, and random ones in next to none.
+constexpr double noise = 0.02;
+/// Acceptance is flat with the batch in all public series that print it (within a sixth of what drafts yield).
+constexpr double collapse = 2.0;
+/// A later draft is accepted more easily than the first by a few percent, where texts are easy.
+constexpr double jump = 0.3;
+/// Rounds from which shares are taken seriously.
+constexpr double least_rounds = 40.0;
+
+const char* const check_drafter =
+    "check the drafter before its draft length: the checkpoint is of this very target and in the format that it expects, the "
+    "hidden "
+    "layers that it reads are those it was trained on, the template is the target's, and another back end or engine gives the "
+    "same";
+
+bool looks_up(const DiagnosisInput& input) {
+    return !input.rounds.empty() && (std::holds_alternative<sim::NgramDrafter>(input.rounds.front().setup.drafter) ||
+                                     std::holds_alternative<sim::LookupFirstDrafter>(input.rounds.front().setup.drafter));
+}
+
+bool counts_enough(const runs::RunCell& cell) {
+    return cell.draft_tokens > 0 &&
+           (cell.acceptance.known() ? cell.acceptance.drafts >= least_rounds : cell.stated_length >= 1.0);
+}
+
+/// Drafts that a round accepts in the mean.
+double yield_of(const runs::RunCell& cell) { return cell.accept_length() - 1.0; }
+
+/// P(the first draft is accepted), or what bounds it from above.
+double first_of(const runs::RunCell& cell) {
+    const std::vector<double> positions = cell.acceptance.positions();
+    return positions.empty() ? yield_of(cell) : positions.front();
+}
+
+std::string defect_of_noise(const runs::RunCell& cell) {
+    return first_of(cell) > noise
+               ? ""
+               : fmt::format(
+                     "At {} the first draft is accepted in {:.1f} % of rounds, which is what random tokens reach: the "
+                     "drafter's "
+                     "output is not used as it was trained to be (reports of that kind: vLLM issues 55605 and 52833, oMLX "
+                     "issue 3370).",
+                     at(cell), 100.0 * std::max(0.0, first_of(cell)));
+}
+
+std::string defect_of_perfection(const runs::RunCell& cell) {
+    return cell.draft_tokens < 2 || yield_of(cell) < 0.999 * cell.draft_tokens
+               ? ""
+               : fmt::format(
+                     "At {} every draft is accepted. No drafter that is cheaper than its target does that on real text: either "
+                     "the text repeats itself, acceptance is simulated, or rejected drafts are not counted (llama.cpp pull "
+                     "request 25818).",
+                     at(cell));
+}
+
+std::string defect_of_order(const runs::RunCell& cell) {
+    const std::vector<double> positions = cell.acceptance.positions();
+    for (std::size_t i = 1; i < positions.size(); ++i) {
+        const double later = positions[i - 1] * cell.acceptance.drafts >= least_rounds ? positions[i] / positions[i - 1] : 0.0;
+        if (positions.front() < 0.5 && later > positions.front() + jump) {
+            return fmt::format(
+                "At {} draft {} is accepted in {} of the rounds that reach it, the first draft in {}: drafts get harder "
+                "with their position, so the first one is made from wrong states.",
+                at(cell), i + 1, percent(later), percent(positions.front()));
+        }
+    }
+    return "";
+}
+
+/// Two loads of the same draft length whose yields differ too much for the text to be the reason.
+std::string defect_of_batch(const std::vector<runs::RunCell>& cells) {
+    const runs::RunCell *best = nullptr, *worst = nullptr;
+    for (const runs::RunCell& few : cells) {
+        for (const runs::RunCell& many : cells) {
+            const bool comparable = counts_enough(few) && counts_enough(many) && few.draft_tokens == many.draft_tokens &&
+                                    few.batch >= 1.0 && many.batch > few.batch && yield_of(few) > 0.3;
+            if (comparable && yield_of(few) > collapse * yield_of(many) &&
+                (best == nullptr || yield_of(few) * yield_of(*worst) > yield_of(*best) * yield_of(many))) {
+                best = &few;
+                worst = &many;
+            }
+        }
+    }
+    return best == nullptr
+               ? ""
+               : fmt::format(
+                     "With the same {} draft tokens a round yields {:.2f} tokens at batch {:g} and {:.2f} at batch {:g}: what "
+                     "a "
+                     "drafter gets right does not depend on who else is served, so states of sequences are mixed up, or some "
+                     "are not drafted for (reports of that kind: llama.cpp issues 27117 and 26750).",
+                     best->draft_tokens, best->accept_length(), best->batch, worst->accept_length(), worst->batch);
+}
+
+}  // namespace
+
+void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
+    const std::vector<runs::RunCell>& cells = diagnosis.input.accepted;
+    std::string evidence;
+    const auto take = [&](const std::string& sentence) {
+        if (!sentence.empty() && evidence.find(sentence) == std::string::npos) {
+            evidence += (evidence.empty() ? "" : " ") + sentence;
+        }
+    };
+    if (!looks_up(diagnosis.input)) {
+        take(defect_of_batch(cells));
+        for (const auto& defect : {defect_of_noise, defect_of_perfection, defect_of_order}) {
+            const auto found = std::find_if(cells.begin(), cells.end(), [&](const runs::RunCell& cell) {
+                return counts_enough(cell) && !defect(cell).empty();
+            });
+            take(found == cells.end() ? "" : defect(*found));
+        }
+    }
+    if (!evidence.empty()) {
+        const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
+        const double lost = focus.accept_length > 0.0 ? 1.0 - focus.accept_length / (focus.cell.draft_tokens + 1.0) : 0.0;
+        causes.push_back({CauseKind::defect, lost, 2.0, true, evidence, check_drafter, false});
+    }
+}
+
+void diagnosis::add_logged_graphs(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
+    const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
+    const double excess = std::max(0.0, (focus.measured - focus.expected) / focus.measured);
+    if (focus.cell.eager_steps > focus.cell.captured_steps) {
+        add(causes, CauseKind::rounds_not_captured, std::max(0.5, excess), true,
+            fmt::format("The log says that {} of the steps at {} ran without a graph.",
+                        percent(focus.cell.eager_steps / (focus.cell.eager_steps + focus.cell.captured_steps)), at(focus.cell)),
+            "raise the largest captured batch (SGLang --cuda-graph-max-bs) or lower the running requests");
+        return;
+    }
+    const runs::RunSettings& settings = diagnosis.input.settings;
+    const bool none = settings.graphs == runs::GraphMode::none;
+    if (none || settings.graphs == runs::GraphMode::piecewise) {
+        const std::string words = settings.graphs_because.empty() ? "" : fmt::format(" (\"{}\")", settings.graphs_because);
+        causes.push_back(
+            {CauseKind::rounds_not_captured, excess, 1.5, true,
+             fmt::format("The log says that passes run {}{}. At {} a round takes {} where {} were expected.",
+                         none ? "without graphs" : "in pieces of graphs", words, at(focus.cell), ms(focus.measured),
+                         ms(focus.expected)),
+             none ? "leave out what switches graphs off (enforce_eager, disable_cuda_graph)"
+                  : "an attention back end that supports several rows of a sequence in whole graphs, or a cache in 16 bits "
+                    "(vLLM issue 49547)",
+             false});
+    }
+}
+
+}  // namespace treeline::sweeps

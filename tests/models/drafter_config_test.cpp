@@ -1,0 +1,65 @@
+// Drafters' own checkpoints are told by their classes and keys, and say what a drafter of their kind needs. The configs are of
+// the forms that SpecForge, vLLM's speculators and the drafters' repositories write.
+#include <catch2/catch.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "models/hugging_face/drafter_config.h"
+
+using namespace treeline::models;
+using Json = nlohmann::ordered_json;
+
+TEST_CASE("EAGLE-3 heads by class, by their vocabulary and as speculators write them") {
+    const auto forge = drafter_of_config({{"architectures", {"LlamaForCausalLMEagle3"}},
+                                          {"hidden_size", 4096},
+                                          {"intermediate_size", 12288},
+                                          {"num_hidden_layers", 1},
+                                          {"draft_vocab_size", 32000},
+                                          {"torch_dtype", "bfloat16"},
+                                          {"eagle_config", {{"eagle_aux_hidden_state_layer_ids", {1, 17, 32}}}}});
+    REQUIRE(forge);
+    CHECK(forge->kind == "eagle3");
+    CHECK(forge->layers == 1);
+    CHECK(forge->feed_forward == 12288);
+    CHECK(forge->draft_vocabulary == 32000);
+    CHECK(forge->input_features == 3);
+    CHECK(forge->format == "bf16");
+    CHECK(forge->width == 0);
+    CHECK(drafter_of_config({{"architectures", {"LlamaForCausalLM"}}, {"draft_vocab_size", 32000}})->kind == "eagle3");
+    const auto wrapped =
+        drafter_of_config({{"speculators_model_type", "eagle3"},
+                           {"draft_vocab_size", 64000},
+                           {"target_hidden_size", 5120},
+                           {"transformer_layer_config", {{"hidden_size", 2560}, {"intermediate_size", 9728}}}});
+    REQUIRE(wrapped);
+    CHECK(wrapped->feed_forward == 9728);
+    CHECK(wrapped->width == 2560);
+    CHECK(drafter_of_config({{"architectures", {"LlamaForCausalLMEagle3"}}, {"parallel_drafting", true}})->kind == "p-eagle");
+}
+
+TEST_CASE("block drafters, heads and speculators of other kinds") {
+    const auto dflash = drafter_of_config({{"architectures", {"DFlashDraftModel"}},
+                                           {"num_hidden_layers", 5},
+                                           {"block_size", 16},
+                                           {"dflash_config", {{"target_layer_ids", {1, 9, 17, 25, 33, 41}}}}});
+    REQUIRE(dflash);
+    CHECK(dflash->kind == "dflash");
+    CHECK(dflash->block == 16);
+    CHECK(dflash->input_features == 6);
+    const auto medusa = drafter_of_config({{"medusa_num_heads", 4}, {"medusa_num_layers", 1}});
+    REQUIRE(medusa);
+    CHECK(medusa->kind == "medusa");
+    CHECK(medusa->heads == 4);
+    const auto speculator =
+        drafter_of_config({{"architectures", {"MLPSpeculatorPreTrainedModel"}}, {"n_predict", 3}, {"inner_dim", 4096}});
+    REQUIRE(speculator);
+    CHECK(speculator->kind == "mlp-speculator");
+    CHECK(speculator->heads == 3);
+    CHECK(speculator->width == 4096);
+}
+
+TEST_CASE("models by themselves are no drafters") {
+    CHECK_FALSE(drafter_of_config({{"architectures", {"LlamaForCausalLM"}}, {"hidden_size", 4096}, {"num_hidden_layers", 32}}));
+    CHECK_FALSE(drafter_of_config({{"architectures", {"Qwen3ForCausalLM"}}, {"model_type", "qwen3"}}));
+    CHECK_FALSE(drafter_of_config(Json::array()));
+}

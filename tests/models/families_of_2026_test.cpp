@@ -1,0 +1,212 @@
+// Families of 2026: small configs of their classes, whose parameters are counted here by hand, and the published sizes of
+// three.
+#include <catch2/catch.hpp>
+
+#include <numeric>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "models/catalogue.h"
+#include "models/hugging_face/import.h"
+#include "sim/operations.h"
+#include "source_folder.h"
+#include "text/input_error.h"
+
+using namespace treeline;
+using namespace treeline::models;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+sim::Model imported(Json config) {
+    json::Document document = json::Document::of(std::move(config), "config.json");
+    json::Reader root = document.root();
+    sim::Model model = import_hugging_face(root, "m");
+    document.throw_if_problems();
+    CHECK(problems_of(model) == std::vector<std::string>{});
+    return model;
+}
+
+std::string refusal(const std::string& architecture) {
+    try {
+        imported({{"architectures", {architecture}}, {"hidden_size", 64}, {"num_hidden_layers", 2}, {"vocab_size", 100}});
+    } catch (const text::InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+double billions(const Json& config) { return static_cast<double>(parameter_count(imported(config))) / 1e9; }
+
+const std::filesystem::path descriptions = treeline::testing::source_folder() / "models";
+
+}  // namespace
+
+TEST_CASE("Hy3: dense first layer, experts with a selection bias, norms on queries and keys") {
+    const Json small = {{"architectures", {"HYV3ForCausalLM"}},
+                        {"model_type", "hy_v3"},
+                        {"num_hidden_layers", 3},
+                        {"hidden_size", 64},
+                        {"num_attention_heads", 4},
+                        {"num_key_value_heads", 2},
+                        {"head_dim", 16},
+                        {"qk_norm", true},
+                        {"vocab_size", 100},
+                        {"intermediate_size", 96},
+                        {"first_k_dense_replace", 1},
+                        {"num_experts", 8},
+                        {"num_experts_per_tok", 2},
+                        {"num_shared_experts", 1},
+                        {"moe_intermediate_size", 32}};
+    // Attention 64·(4 + 2 + 2)·16 + 4·16·64 + 2·16; dense 3·64·96; mixture 8 + 1 experts of 3·64·32, router 64·8 + 8.
+    const sim::Count attention = 64 * 8 * 16 + 64 * 64 + 32, dense = 3 * 64 * 96, mixture = 9 * 3 * 64 * 32 + 64 * 8 + 8;
+    CHECK(parameter_count(imported(small)) == 2 * 100 * 64 + 3 * attention + dense + 2 * mixture + 3 * 2 * 64 + 64);
+    Json full = small;
+    full.update({{"num_hidden_layers", 80},
+                 {"hidden_size", 4096},
+                 {"num_attention_heads", 64},
+                 {"num_key_value_heads", 8},
+                 {"head_dim", 128},
+                 {"vocab_size", 120832},
+                 {"intermediate_size", 13312},
+                 {"num_experts", 192},
+                 {"num_experts_per_tok", 8},
+                 {"moe_intermediate_size", 1536}});
+    CHECK(billions(full) == Approx(295).epsilon(0.005));  // its name
+    CHECK(parameter_count(imported(full)) == parameter_count(load_model(descriptions, "hy3-295b-a21b").value));
+}
+
+TEST_CASE("MiMo-V2: keys wider than values, windows with sinks, experts by a list") {
+    const Json config = {{"architectures", {"MiMoV2FlashForCausalLM"}},
+                         {"num_hidden_layers", 3},
+                         {"hidden_size", 64},
+                         {"num_attention_heads", 4},
+                         {"num_key_value_heads", 1},
+                         {"head_dim", 24},
+                         {"v_head_dim", 16},
+                         {"swa_num_attention_heads", 4},
+                         {"swa_num_key_value_heads", 2},
+                         {"swa_head_dim", 24},
+                         {"swa_v_head_dim", 16},
+                         {"sliding_window", 128},
+                         {"hybrid_layer_pattern", {0, 1, 0}},
+                         {"moe_layer_freq", {0, 1, 1}},
+                         {"intermediate_size", 96},
+                         {"moe_intermediate_size", 32},
+                         {"n_routed_experts", 8},
+                         {"n_shared_experts", nullptr},
+                         {"num_experts_per_tok", 2},
+                         {"topk_method", "noaux_tc"},
+                         {"add_swa_attention_sink_bias", true},
+                         {"vocab_size", 100}};
+    const sim::Model model = imported(config);
+    // Queries 4·24, keys 24 a head, values and outputs 16 a head.
+    const sim::Count full = 64 * (4 * 24 + 24 + 16) + 4 * 16 * 64, sliding = 64 * (4 * 24 + 2 * (24 + 16)) + 4 * 16 * 64 + 4;
+    const sim::Count experts = 8 * 3 * 64 * 32 + 64 * 8 + 8;
+    CHECK(parameter_count(model) == 2 * 100 * 64 + 2 * full + sliding + 3 * 64 * 96 + 2 * experts + 3 * 2 * 64 + 64);
+    CHECK(std::get<sim::Attention>(model.kinds[model.order[1]].blocks[0].kind).reach.window == 128.0);
+}
+
+TEST_CASE("Laguna: query heads that differ by layer") {
+    const Json config = {{"architectures", {"LagunaForCausalLM"}},
+                         {"num_hidden_layers", 2},
+                         {"hidden_size", 64},
+                         {"num_attention_heads", 4},
+                         {"num_attention_heads_per_layer", {4, 6}},
+                         {"num_key_value_heads", 2},
+                         {"head_dim", 16},
+                         {"layer_types", {"full_attention", "sliding_attention"}},
+                         {"sliding_window", 512},
+                         {"mlp_layer_types", {"dense", "sparse"}},
+                         {"intermediate_size", 96},
+                         {"moe_intermediate_size", 32},
+                         {"shared_expert_intermediate_size", 32},
+                         {"num_experts", 8},
+                         {"num_experts_per_tok", 2},
+                         {"vocab_size", 100}};
+    const sim::Count first = 64 * (4 + 4) * 16 + 64 * 64, second = 64 * (6 + 4) * 16 + 6 * 16 * 64;
+    CHECK(parameter_count(imported(config)) ==
+          2 * 100 * 64 + first + second + 3 * 64 * 96 + 9 * 3 * 64 * 32 + 64 * 8 + 2 * 2 * 64 + 64);
+}
+
+TEST_CASE("GLM-5.3-Flash and Ling 3: delta layers beside latent attention") {
+    Json glm = {{"num_hidden_layers", 45},
+                {"hidden_size", 4096},
+                {"vocab_size", 154880},
+                {"n_routed_experts", 288},
+                {"num_experts_per_tok", 8},
+                {"n_shared_experts", 1},
+                {"first_k_dense_replace", 3},
+                {"intermediate_size", 12288},
+                {"moe_intermediate_size", 2048},
+                {"num_attention_heads", 64},
+                {"q_lora_rank", 1536},
+                {"kv_lora_rank", 512},
+                {"qk_nope_head_dim", 256},
+                {"qk_rope_head_dim", 0},
+                {"v_head_dim", 256},
+                {"index_topk", 2048},
+                {"index_head_dim", 128},
+                {"index_n_heads", 32},
+                {"index_kpool", 4},
+                {"topk_method", "noaux_tc"},
+                {"mhc", true},
+                {"hc_mult", 4},
+                {"model_type", "glm5_next_text"},
+                {"linear_attn_config", {{"num_heads", 64}, {"head_dim", 128}, {"short_conv_kernel_size", 4}}}};
+    const Json wrapped = {{"architectures", {"Glm5NextForConditionalGeneration"}}, {"text_config", glm}};
+    CHECK(billions(wrapped) == Approx(313).epsilon(0.005));  // published
+    CHECK(parameter_count(imported(wrapped)) == parameter_count(load_model(descriptions, "glm-5.3-flash").value));
+    const Json ling = {{"architectures", {"BailingMoeV3ForCausalLM"}},
+                       {"model_type", "bailing_hybrid"},
+                       {"num_hidden_layers", 7},
+                       {"layer_group_size", 3},
+                       {"hidden_size", 64},
+                       {"num_attention_heads", 4},
+                       {"head_dim", 16},
+                       {"kv_lora_rank", 32},
+                       {"q_lora_rank", nullptr},
+                       {"qk_nope_head_dim", 16},
+                       {"qk_rope_head_dim", 8},
+                       {"v_head_dim", 16},
+                       {"no_kda_lora", true},
+                       {"first_k_dense_replace", 1},
+                       {"intermediate_size", 96},
+                       {"moe_intermediate_size", 32},
+                       {"num_experts", 8},
+                       {"num_experts_per_tok", 2},
+                       {"num_shared_experts", 1},
+                       {"vocab_size", 100}};
+    const sim::Model model = imported(ling);
+    const auto is_full = [&](std::size_t layer) {
+        return std::holds_alternative<sim::LatentAttention>(model.kinds[model.order[layer]].blocks[0].kind);
+    };
+    CHECK_FALSE(is_full(0));
+    CHECK(is_full(2));
+    CHECK(is_full(5));
+    CHECK(is_full(6));  // what is left of the last group attends in full
+}
+
+TEST_CASE("what has no block is refused by name, and a hint never crosses a version") {
+    CHECK_THAT(refusal("DeepseekV41ForCausalLM"), Catch::Contains("n-gram embeddings"));
+    CHECK_THAT(refusal("Qwen4ExpForConditionalGeneration"), Catch::Contains("n-gram embeddings"));
+    CHECK_THAT(refusal("LongcatFlashNgramForCausalLM"), Catch::Contains("n-gram embeddings"));
+    CHECK_THAT(refusal("DeepseekV5ForCausalLM"), !Catch::Contains("did you mean"));
+    CHECK_THAT(refusal("BailingMoeV4ForCausalLM"), !Catch::Contains("did you mean"));
+}
+
+TEST_CASE("a cache format may be a word") {
+    Json config = {{"architectures", {"Qwen3ForCausalLM"}},
+                   {"hidden_size", 64},
+                   {"intermediate_size", 96},
+                   {"num_hidden_layers", 2},
+                   {"num_attention_heads", 4},
+                   {"num_key_value_heads", 2},
+                   {"head_dim", 16},
+                   {"vocab_size", 100},
+                   {"quantization_config", {{"quant_algo", "FP8"}, {"kv_cache_scheme", "FP8"}, {"ignore", {"lm_head"}}}}};
+    CHECK(imported(config).precision.kv_cache.format == sim::NumberFormat::fp8);
+    config["quantization_config"]["kv_cache_scheme"] = "odd";
+    CHECK_THROWS_WITH(imported(config), Catch::Contains("kv_cache_scheme: \"ODD\" cannot be priced"));
+}

@@ -1,0 +1,187 @@
+// Drafters that an input does not name: which the catalogue knows for a target, how sure their acceptance is, and workloads
+// that leave the choice to it.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/catalogue.h"
+#include "numerics/quantile.h"
+#include "requests/known_drafters.h"
+#include "requests/point_reader.h"
+#include "requests/recommend/workload_reader.h"
+#include "setups.h"
+#include "sim/measured_acceptance.h"
+#include "sweeps/recommend.h"
+
+using namespace treeline;
+using namespace treeline::requests;
+using Catch::Contains;
+using treeline::testing::source_folder;
+
+namespace {
+
+Descriptions catalogue() { return {{source_folder() / "models", source_folder() / "hardware"}, {}}; }
+
+sim::Model model(const std::string& name) { return models::load_model(source_folder() / "models", name).value; }
+
+std::vector<std::string> names_known_for(const std::string& target) {
+    Descriptions descriptions = catalogue();
+    std::vector<std::string> names;
+    for (const KnownDrafter& known : known_drafters(model(target), descriptions)) {
+        names.push_back(known.drafter.name +
+                        (known.measured_with == MeasuredWith::target ? "" : " " + measured_with_text(known)));
+    }
+    return names;
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+sweeps::RecommendInput workload(const std::string& keys, const std::string& target = "qwen3-32b") {
+    json::Document document = json::Document::parse(
+        R"({"target": ")" + target + R"(", "platforms": "h100-sxm", "traffic": {"concurrency": 32}, "prompt_tokens": 2000,
+            "output_tokens": 500)" +
+            keys + "}",
+        "in");
+    Descriptions descriptions = catalogue();
+    return read_workload(document, descriptions);
+}
+
+std::string workload_problem(const std::string& keys) {
+    try {
+        static_cast<void>(workload(keys));
+    } catch (const text::InputError& failure) {
+        return failure.problems().front();
+    }
+    return "";
+}
+
+std::vector<std::string> labels_of(const sweeps::RecommendInput& input) {
+    std::vector<std::string> labels;
+    for (const sweeps::DrafterChoice& drafter : input.drafters) {
+        labels.push_back(drafter.label);
+    }
+    return labels;
+}
+
+double drafts_accepted(const PublishedDrafter& drafter, int k) {
+    return sim::acceptance_of_traffic(drafter.measured, {}).chain.accept_length(k) - 1.0;
+}
+
+bool measures_chains(const PublishedDrafter& drafter) { return sim::acceptance_of_traffic(drafter.measured, {}).has_chain; }
+
+}  // namespace
+
+TEST_CASE("a target's own drafters come first, then those of models with its vocabulary, each with its model") {
+    const std::vector<std::string> names = names_known_for("qwen3-32b");
+    REQUIRE_FALSE(names.empty());
+    CHECK(names.front() == "dspark-qwen3-14b-on-qwen3-32b");  // the one file of models/drafters with this target
+    CHECK(holds(names, "eagle3-qwen3-14b measured with qwen3-14b"));
+    CHECK(holds(names, "model-qwen3-0.6b-on-qwen3-8b measured with qwen3-8b"));
+    CHECK(holds(names, "ngram-qwen3-8b measured with qwen3-8b"));
+    CHECK(std::none_of(names.begin(), names.end(), [](const std::string& name) {
+        return name.find("llama") != std::string::npos || name.find("qwen3.5") != std::string::npos;
+    }));
+    // A model is no drafter of itself.
+    CHECK_FALSE(holds(names_known_for("qwen3-0.6b"), "model-qwen3-0.6b-on-qwen3-8b measured with qwen3-8b"));
+}
+
+TEST_CASE("a target that the catalogue lacks belongs to the family of its series") {
+    // Neither qwen3.6-27b nor qwen3.5-35b-a3b is in models/; qwen3.6-35b-a3b and the models of qwen3.5 are.
+    const std::vector<std::string> names = names_known_for("qwen3.5-27b");
+    CHECK(holds(names, "mtp-qwen3.6-27b measured with qwen3.6-27b"));
+    CHECK(holds(names, "dflash-qwen3.5-35b-a3b measured with qwen3.5-35b-a3b"));
+}
+
+TEST_CASE("look-up drafts for any model: as measured with others where nobody measured it with the family") {
+    const std::vector<std::string> names = names_known_for("gpt-oss-20b");
+    CHECK(names.back() == "ngram measured with other models");
+    Descriptions descriptions = catalogue();
+    const auto known = known_drafters_of_kind("ngram", model("gpt-oss-20b"), descriptions);
+    REQUIRE(known.size() == 1);
+    std::size_t rows = 0;
+    for (const PublishedDrafter& drafter : descriptions.published_drafters()) {
+        rows += drafter.name.starts_with("ngram-") ? drafter.measured.size() : 0;
+    }
+    CHECK(known.front().drafter.measured.size() == rows);
+    CHECK(known_drafters_of_kind("medusa", model("gpt-oss-20b"), descriptions).empty());
+    // Heads whose architecture is not that of their kind do not stand for others.
+    CHECK(known_drafters_of_kind("dflash", model("gpt-oss-20b"), descriptions).empty());
+}
+
+TEST_CASE("acceptance that was measured with another model is as unsure as such predictions are") {
+    const std::vector<PublishedDrafter> all = readable_drafters(source_folder() / "models" / "drafters");
+    Descriptions descriptions = catalogue();
+    std::vector<double> in_family, across;
+    for (const PublishedDrafter& asked : all) {
+        const std::vector<std::string> described = models::model_names(source_folder() / "models");
+        if (!holds(described, asked.target) || !measures_chains(asked)) {
+            continue;
+        }
+        const std::vector<KnownDrafter> known = known_drafters(model(asked.target), descriptions);
+        for (const PublishedDrafter& other : all) {
+            const std::string kind = asked.name.substr(0, asked.name.find('-'));
+            if (other.target == asked.target || !other.name.starts_with(kind + "-") || !measures_chains(other)) {
+                continue;
+            }
+            const int k = std::min(sim::acceptance_of_traffic(asked.measured, {}).chain.measured_positions(),
+                                   sim::acceptance_of_traffic(other.measured, {}).chain.measured_positions());
+            const bool family = std::any_of(known.begin(), known.end(),
+                                            [&](const KnownDrafter& each) { return each.drafter.name == other.name; });
+            (family ? in_family : across).push_back(std::abs(drafts_accepted(other, k) / drafts_accepted(asked, k) - 1.0));
+        }
+    }
+    REQUIRE(in_family.size() >= 50);
+    INFO(in_family.size() << " pairs in families: median " << numerics::quantile(in_family, 0.5) << ", p80 "
+                          << numerics::quantile(in_family, 0.8) << "; " << across.size()
+                          << " across: " << numerics::quantile(across, 0.5) << ", " << numerics::quantile(across, 0.8));
+    CHECK(numerics::quantile(in_family, 0.8) == Approx(spread_of(MeasuredWith::family)).margin(0.03));
+    CHECK(numerics::quantile(across, 0.8) == Approx(spread_of(MeasuredWith::others)).margin(0.05));
+}
+
+TEST_CASE("a workload without drafters tries the known ones as far as they were measured") {
+    const sweeps::RecommendInput absent = workload(""), named = workload(R"(, "drafters": "known")");
+    CHECK(labels_of(absent) == labels_of(named));
+    CHECK(absent.drafters.front().label == "dspark-qwen3-14b-on-qwen3-32b");
+    for (const sweeps::DrafterChoice& drafter : absent.drafters) {
+        INFO(drafter.label);
+        const bool of_other = drafter.label.find("(measured with ") != std::string::npos;
+        CHECK((drafter.acceptance.spread >= spread_of(MeasuredWith::family)) == of_other);
+        CHECK(drafter.acceptance.most_draft_tokens <= drafter.acceptance.chain.measured_positions());
+    }
+    REQUIRE(absent.notes.size() == 2);
+    CHECK_THAT(absent.notes[0], Contains("1 published for qwen3-32b") && Contains("treeline models qwen3-32b"));
+    CHECK_THAT(absent.notes[1], Contains("cuda-graph") && Contains("--stack vllm"));
+    const sweeps::RecommendInput beside =
+        workload(R"(, "drafters": ["known", {"kind": "eagle", "name": "mine", "acceptance": {"geometric": 0.7}}],
+                    "draft_tokens": [1, 2])");
+    CHECK(beside.drafters.size() == absent.drafters.size() + 1);
+    CHECK(beside.drafters.back().label == "mine");
+}
+
+TEST_CASE("a kind alone stands for what was published of it") {
+    CHECK(labels_of(workload(R"(, "drafters": ["eagle3"])", "gpt-oss-120b")) ==
+          std::vector<std::string>{"eagle3-gpt-oss-120b-nebius", "eagle3-gpt-oss-20b (measured with gpt-oss-20b)",
+                                   "eagle3-gpt-oss-20b-nebius (measured with gpt-oss-20b)",
+                                   "eagle3-gpt-oss-20b-specdrift (measured with gpt-oss-20b)"});
+    CHECK_THAT(workload_problem(R"(, "drafters": ["medusa"])"),
+               Contains("no medusa was published for qwen3-32b or its family, so state how many of its drafts are accepted"));
+    json::Document document = json::Document::parse(
+        R"({"target": "deepseek-r1", "platform": {"device": "h200", "tensor_parallel": 8}, "drafter": "mtp"})", "in");
+    Descriptions descriptions = catalogue();
+    CHECK(read_point(document, descriptions).drafter->label == "mtp-deepseek-r1");
+}
+
+TEST_CASE("an empty list of drafters asks for plain decoding alone") {
+    const sweeps::RecommendInput input = workload(R"(, "drafters": [])");
+    CHECK(input.drafters.empty());
+    REQUIRE(input.workload.variants.size() == 1);
+    CHECK(input.workload.variants.front().plain());
+    const sweeps::RecommendationResult result = sweeps::recommend(input.workload, 1);
+    REQUIRE(result.recommendation);
+    CHECK(result.recommendation->variants.size() == 1);  // not once more as the baseline
+    CHECK_FALSE(result.recommendation->speculate);
+    CHECK(result.recommendation->candidates.front().gain == 1.0);
+}

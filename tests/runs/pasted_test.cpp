@@ -1,0 +1,209 @@
+// What people paste: consoles, logs with prefixes of launchers, logs of several engines, and what the start of a log says of
+// the deployment. The fixtures are written anew in the engines' forms; expected values are arithmetic on them.
+#include <fstream>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+#include "runs/run.h"
+#include "source_folder.h"
+#include "text/input_error.h"
+
+using namespace treeline;
+
+namespace {
+
+std::string fixture(const std::string& name) { return (testing::source_folder() / "tests/runs/fixtures" / name).string(); }
+
+runs::MeasuredRun imported(const std::string& name, const runs::RunHints& hints = {}) {
+    return runs::import_runs({fixture(name)}, hints);
+}
+
+runs::MeasuredRun read(const std::string& text, const runs::RunHints& hints = {}) {
+    return runs::import_run_text(text, "file", hints);
+}
+
+const runs::RunCell& at(const runs::MeasuredRun& run, double batch, int draft_tokens) {
+    for (const runs::RunCell& cell : run.cells) {
+        if (cell.batch == batch && cell.draft_tokens == draft_tokens) {
+            return cell;
+        }
+    }
+    FAIL("no cell at batch " << batch << " with " << draft_tokens << " draft tokens");
+    return run.cells.front();
+}
+
+bool remarks(const runs::MeasuredRun& run, const std::string& words) {
+    for (const std::string& remark : run.remarks) {
+        if (remark.find(words) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Each line with a prefix before it.
+std::string prefixed(const std::string& name, const std::string& prefix) {
+    std::ifstream in(fixture(name));
+    std::string text;
+    for (std::string line; std::getline(in, line);) {
+        text += prefix + line + "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("a console report of vllm bench serve is read like its file") {
+    const runs::MeasuredRun run = imported("vllm_bench_console.txt");
+    const runs::RunCell& cell = at(run, 16, 3);
+    CHECK(cell.acceptance.drafts == 16000);
+    CHECK(cell.acceptance.positions() == std::vector<double>{0.8, 0.5, 0.2});
+    CHECK(cell.prompt_tokens == 300);
+    CHECK(cell.context == 400);
+    CHECK(cell.round_seconds() == Approx(0.042));
+    CHECK(cell.tpot_seconds() == Approx(0.0185));
+    CHECK(cell.ttft.mean() == Approx(0.120));
+    CHECK(cell.tokens_per_second.mean() == Approx(800));
+}
+
+TEST_CASE("console reports of SGLang and TensorRT-LLM") {
+    const runs::MeasuredRun sglang = imported("sglang_bench_console.txt");
+    CHECK(sglang.identity.engine == "sglang");
+    CHECK(at(sglang, 8, 0).tpot_seconds() == Approx(0.0191));
+    CHECK(at(sglang, 0, 0).tokens_per_second.mean() == Approx(2000));  // all requests at once: no concurrency is printed
+    const runs::MeasuredRun trtllm = imported("trtllm_bench_console.txt");
+    CHECK(trtllm.identity.ranks == 2);
+    const runs::RunCell& cell = at(trtllm, 8, 3);  // 120 accepted at 1.5 a round are 80 rounds of 240 drafts
+    CHECK(cell.accept_length() == Approx(2.5));
+    CHECK(cell.tpot_seconds() == Approx(0.006));
+}
+
+TEST_CASE("a prefix of a launcher changes nothing") {
+    for (const char* name : {"sglang_log.txt", "llama_cpp_log.txt", "vllm_log_new.txt", "vllm_bench_console.txt"}) {
+        const runs::MeasuredRun plain = read(prefixed(name, ""));
+        for (const char* prefix : {"[0] ", "[40123] ", "[1,3]<stdout>:", "[pod/engine-0/server] ", "engine-1  | ", "> ",
+                                   "Mar 02 11:00:01 host engine[77]: ", "2026-03-02T11:00:01.123456789Z ", "\x1b[36m"}) {
+            INFO(name << " after " << prefix);
+            const runs::MeasuredRun same = read(prefixed(name, prefix));
+            REQUIRE(same.cells.size() == plain.cells.size());
+            for (std::size_t i = 0; i < plain.cells.size(); ++i) {
+                CHECK(same.cells[i].batch == plain.cells[i].batch);
+                CHECK(same.cells[i].draft_tokens == plain.cells[i].draft_tokens);
+                CHECK(same.cells[i].acceptance.drafts == plain.cells[i].acceptance.drafts);
+                CHECK(same.cells[i].round_seconds() == plain.cells[i].round_seconds());
+            }
+        }
+    }
+    // JSON lines within a log, too.
+    CHECK(read(prefixed("sglang_responses.jsonl", "[0] ")).acceptance(3).drafts == 57);
+    CHECK(read(prefixed("llama_cpp_responses.jsonl", "server-1  | ")).acceptance(3).drafts == 159);
+}
+
+TEST_CASE("llama.cpp's own counts: rounds, and acceptance by position") {
+    const runs::MeasuredRun run = imported("llama_cpp_router.txt");
+    const runs::RunCell& cell = at(run, 1, 3);
+    CHECK(cell.acceptance.drafts == 100);  // 251 tokens less the first and 150 drafts
+    CHECK(cell.acceptance.positions() == std::vector<double>{0.8, 0.5, 0.2});
+    CHECK(cell.round_seconds() == Approx(0.030));
+    // Twenty answers of 21 tokens, each of eight rounds that accept twelve drafts in all.
+    std::string answers;
+    for (int i = 0; i < 20; ++i) {
+        answers += R"({"timings": {"predicted_n": 21, "predicted_ms": 200, "draft_n": 24, "draft_n_accepted": 12}})"
+                   "\n";
+    }
+    CHECK(at(read(answers), 1, 3).acceptance.drafts == 160);
+    CHECK(at(read(answers), 1, 3).accept_length() == Approx(2.5));
+}
+
+TEST_CASE("engines of data parallelism are told apart, and sums over them are told as sums") {
+    const runs::MeasuredRun run = imported("vllm_log_engines.txt");
+    CHECK(at(run, 4, 3).round_seconds() == Approx(0.040));
+    CHECK(at(run, 10, 3).round_seconds() == Approx(0.050));
+    CHECK(run.acceptance(3).drafts == 3 * (1000 + 2000));
+    CHECK(run.settings.data_parallel == 2);
+    CHECK(remarks(run, "2 engines of data parallelism"));
+    CHECK(remarks(run, "2 of 6 intervals with drafts gave acceptance, but no time"));  // the first of each engine
+    const runs::MeasuredRun sums = imported("vllm_log_aggregated.txt");
+    CHECK(at(sums, 4, 3).round_seconds() == Approx(0.040));
+    CHECK(remarks(sums, "sums over them"));
+    const runs::MeasuredRun ranks = imported("sglang_log_ranks.txt");
+    CHECK(at(ranks, 4, 3).round_seconds() == Approx(0.040));
+    CHECK(at(ranks, 6, 3).round_seconds() == Approx(0.050));
+    CHECK(at(ranks, 4, 3).round.times() == 2);
+}
+
+TEST_CASE("SGLang's accept rate tells the draft length, in both of its meanings") {
+    const auto lines = [](const char* first, const char* second) {
+        const std::string begin = "[2026-03-02 11:00:00 TP0] Decode batch. #running-req: 1, #token: 296, ",
+                          end = ", cuda graph: True, gen throughput (token/s): 200.00, #queue-req: 0\n";
+        return begin + first + end + begin + second + end;
+    };
+    // (τ − 1)/K with K = 4; τ/(K + 1) with K = 3.
+    CHECK(read(lines("accept len: 2.80, accept rate: 0.45", "accept len: 3.00, accept rate: 0.50")).draft_lengths() ==
+          std::vector<int>{4});
+    CHECK(read(lines("accept len: 2.40, accept rate: 0.60", "accept len: 2.20, accept rate: 0.55")).draft_lengths() ==
+          std::vector<int>{3});
+    CHECK_THROWS_WITH(read(lines("accept len: 2.40, accept rate: 0.60", "accept len: 2.20, accept rate: 0.10")),
+                      Catch::Contains("--draft-tokens K"));
+}
+
+TEST_CASE("SGLang's answers: lines of finished requests, and sglext") {
+    const runs::MeasuredRun log = imported("sglang_log_finish.txt");
+    CHECK(log.acceptance(3).drafts == 120);
+    CHECK(log.acceptance(3).accepted == 160 + 40);
+    CHECK(log.acceptance(3).drafts_with_positions == 20);
+    CHECK(log.acceptance(3).positions()[0] == Approx(18.0 / 20));
+    const runs::MeasuredRun chat = imported("sglang_sglext.json");
+    CHECK(chat.acceptance(4).accept_length() == Approx(2.6));
+    CHECK(chat.acceptance(4).positions() == std::vector<double>{0.8, 0.44, 0.24, 0.12});
+    const runs::MeasuredRun info = read(
+        R"({"server_args": {"model_path": "m", "tp_size": 2, "speculative_num_draft_tokens": 6}, "internal_states": [{"avg_spec_accept_length": 3.1}]})");
+    CHECK(info.identity.ranks == 2);
+    CHECK(info.cells.front().draft_tokens == 5);
+}
+
+TEST_CASE("what vLLM's log says of the deployment") {
+    const runs::MeasuredRun run = imported("vllm_log_settings.txt");
+    CHECK(run.identity.method == "eagle3");
+    CHECK(run.identity.model == "org/Big-27B");
+    CHECK(run.identity.drafter == "org/Big-27B-Eagle3");
+    CHECK(run.identity.version == "0.27.1");
+    CHECK(run.identity.ranks == 8);
+    CHECK(run.settings.graphs == runs::GraphMode::piecewise);
+    CHECK(run.settings.graphs_because.starts_with("CUDAGraphMode.FULL_AND_PIECEWISE is not supported with spec-decode"));
+    CHECK(run.settings.cache_format == "fp8_e4m3");
+    CHECK(run.settings.weights == "modelopt");
+    CHECK(run.settings.attention == "FLASHINFER");
+    CHECK(run.settings.scheduling == "asynchronous");
+    const runs::MeasuredRun eager =
+        read("INFO [core.py:9] Initializing a V1 LLM engine (v0.27.1) with config: model='m', enforce_eager=True, x=1\n");
+    CHECK(eager.settings.graphs == runs::GraphMode::none);
+}
+
+TEST_CASE("metrics of SGLang and TensorRT-LLM become counts") {
+    const runs::MeasuredRun trtllm = imported("trtllm_metrics.txt");
+    CHECK(at(trtllm, 8, 3).acceptance.drafts == 1000);
+    CHECK(at(trtllm, 8, 3).accept_length() == Approx(2.5));
+    CHECK(at(trtllm, 8, 3).tpot_seconds() == Approx(0.012));
+    const runs::MeasuredRun sglang = imported("sglang_metrics.txt");
+    CHECK(sglang.acceptance(3).drafts == 400);  // 1,010 tokens less the first of ten answers
+    CHECK(sglang.acceptance(3).accept_length() == Approx(2.5));
+}
+
+TEST_CASE("oMLX, llama-benchy and InferenceX") {
+    const runs::MeasuredRun mlx = imported("omlx_log.txt");
+    CHECK(at(mlx, 1, 3).acceptance.positions() == std::vector<double>{0.8, 0.5, 0.2});
+    CHECK(at(mlx, 1, 3).round_seconds() == Approx(0.040));
+    CHECK(at(mlx, 1, 3).context == 8126);
+    CHECK(at(mlx, 1, 0).tpot_seconds() == Approx(0.040));
+    const runs::MeasuredRun benchy = imported("llama_benchy.json");
+    CHECK(benchy.cells.size() == 1);
+    CHECK(at(benchy, 2, 0).tpot_seconds() == Approx(0.025));
+    CHECK(at(benchy, 2, 0).context == 4096 + 512 + 64);
+    const runs::MeasuredRun point = imported("inferencex.json");
+    CHECK(at(point, 16, 0).tpot_seconds() == Approx(0.020));
+    CHECK(at(point, 16, 0).tokens_per_second.mean() == Approx(780));
+    CHECK_THROWS_WITH(read(R"({"conc": 4, "isl": 10, "osl": 10, "spec_decoding": "mtp", "mean_tpot": 0.02})"),
+                      Catch::Contains("--draft-tokens K"));
+}

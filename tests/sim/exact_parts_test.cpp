@@ -1,0 +1,283 @@
+// Do the small parts that larger figures are made of have exactly the numbers of docs/cost-model.md? Each is worked out by hand
+// here, so that a wrong operator or constant in one of them is noticed where it stands.
+#include <catch2/catch.hpp>
+
+#include <string>
+
+#include "setups.h"
+#include "sim/drafters/draft_steps.h"
+#include "sim/operations.h"
+#include "sim/pass.h"
+#include "sim/round_bounds.h"
+
+using namespace treeline;
+using namespace treeline::sim;
+using namespace treeline::testing;
+
+namespace {
+
+Operation named(const std::vector<Operation>& operations, const std::string& part) {
+    for (const Operation& operation : operations) {
+        if (operation.name.find(part) != std::string::npos) {
+            return operation;
+        }
+    }
+    FAIL("no operation named like " + part);
+    return operations.front();
+}
+
+std::vector<Operation> deepseek(PassKind kind, Verification verification = Verification::unrolled) {
+    PassOptions options;
+    options.kind = kind;
+    options.verification = verification;
+    return operations_of(model("deepseek-v3.2"), uniform_precision(NumberFormat::bf16), options);
+}
+
+DrafterPlan plain_plan(bool has_cache = true) {
+    DrafterPlan drafter;
+    drafter.model = model("llama-3.2-1b");
+    drafter.has_cache = has_cache;
+    return drafter;
+}
+
+/// An operation of ten FLOPs and a hundred bytes that runs `count` times.
+Operation small_operation(double count, double launches) {
+    Operation operation;
+    operation.name = "layers: small";
+    operation.kind = OperationKind::element_wise;
+    operation.count = count;
+    operation.launches = launches;
+    operation.flops.per_token = Flops(10.0);
+    operation.bytes.per_token = Bytes(100.0);
+    return operation;
+}
+
+}  // namespace
+
+TEST_CASE("an indexer of DeepSeek-V3.2: 64 heads of 128 over keys of one byte a value") {
+    const auto operations = deepseek(PassKind::decode);
+    // Section 1.3: a score is one product of 128 values, a multiplication and an addition each, for every head.
+    const Operation scores = named(operations, "index scores");
+    CHECK(scores.flops.per_visible.value() == 2.0 * 64 * 128);
+    CHECK(scores.bytes.per_context.value() == 128.0);
+    CHECK(scores.bytes.per_token.value() == 2.0 * 64 * 128 + 128.0);
+    CHECK(scores.rows_per_token == 64.0);
+    CHECK(scores.outputs == 64.0);
+    CHECK(scores.reads_per_token == 1.0);
+    // Keys and the heads' weights from the model's width of 7168, queries from the latent of 1536; two vectors of a LayerNorm.
+    const Operation projections = named(operations, "index projections");
+    CHECK(projections.weight_elements == 7168.0 * (128 + 64) + 1536.0 * 64 * 128 + 2.0 * 128);
+    CHECK(projections.flops.per_token.value() == 2.0 * 7168 * (128 + 64) + 2.0 * 1536 * 64 * 128);
+    CHECK(projections.bytes.fixed.value() == 2.0 * (7168.0 * (128 + 64) + 1536.0 * 64 * 128));
+    CHECK(named(operations, "index preparation").launches == 14.0);
+}
+
+TEST_CASE("latent attention: absorbed in decoding, expanded for prompts, masked for packed trees") {
+    // 128 heads; latent 512 and rotary 64 as key, latent 512 as value; in prompts keys of 128 + 64 and values of 128.
+    const Operation decode = named(deepseek(PassKind::decode), "latent attention");
+    CHECK(decode.flops.per_visible.value() == 2.0 * 128 * (512 + 64 + 512));
+    CHECK(decode.bytes.per_context.value() == 2.0 * (512 + 64));
+    CHECK(decode.bytes.per_token.value() == 2.0 * (512 + 64) + 2.0 * (2.0 * 128 * 512));
+    CHECK(decode.rows_per_token == 128.0);
+    CHECK(decode.outputs == 128.0 * 512);
+    CHECK(named(deepseek(PassKind::prefill), "latent attention").flops.per_visible.value() == 2.0 * 128 * (128 + 64 + 128));
+    const Operation packed = named(deepseek(PassKind::decode, Verification::packed), "latent attention");
+    CHECK(packed.flops.per_token_pair.value() == 0.5 * packed.flops.per_visible.value());
+    CHECK(packed.masks_tree);
+    CHECK_FALSE(decode.masks_tree);
+}
+
+TEST_CASE("a framework that copies its cache reads it several times") {
+    PassOptions options;
+    const auto per_context = [&] {
+        return named(operations_of(model("llama-3-8b"), uniform_precision(NumberFormat::bf16), options), ": attention")
+            .bytes.per_context.value();
+    };
+    const double once = 2.0 * 8 * 128 * 2;
+    CHECK(per_context() == once);
+    options.concatenates_caches = true;
+    CHECK(per_context() == 3.0 * once);
+    options.expands_caches = true;  // 4 query heads share keys and values: written for each of them, and read as often
+    CHECK(per_context() == (3.0 + 2.0 * 4) * once);
+}
+
+TEST_CASE("picking tokens from logits") {
+    for (const Sampling sampling : {Sampling::greedy, Sampling::top}) {
+        const Operation operation = sampling_operation(1000.0, sampling);
+        CHECK(operation.flops.per_logit.value() == 1000.0);
+        CHECK(operation.bytes.per_logit.value() == 4000.0);
+        CHECK(operation.items.per_row == 1.0);
+    }
+    // Section 1.5: 12·(2·(k + 1) − 1)·V bytes. With k = 3 there are 4 rows of logits: 84·V.
+    const Operation rejection = sampling_operation(1000.0, Sampling::rejection);
+    CHECK(bytes_of<false, false>(rejection, terms_of({1.0, 4.0, 0.0, 4.0})).value() == 84.0 * 1000);
+    CHECK(rejection.flops.per_logit.value() == 10'000.0);
+    CHECK(rejection.launches == 3.0);
+}
+
+TEST_CASE("a pass adds up launches, gaps and steps of every run of its operations") {
+    Platform where = platform("h100-sxm", "ideal");
+    where.stack.node_cost = Seconds(1e-6);
+    where.stack.host_launch = Seconds(2e-6);
+    where.stack.scan_step = Seconds(3e-6);
+    where.stack.launch_factors.clear();
+    const Precision precision = uniform_precision(NumberFormat::bf16);
+    Operation scan = small_operation(5.0, 1.0);
+    scan.sequential = true;
+    const CompiledPass pass = compile_operations({small_operation(3.0, 2.0), scan}, precision, where, Seconds(7e-6));
+    CHECK(pass.launches == 3.0 * 2 + 5.0 * 1);
+    CHECK(pass.node_time.value() == Approx(11 * 1e-6).epsilon(1e-14));
+    CHECK(pass.launch_time.value() == Approx(11 * 2e-6).epsilon(1e-14));
+    CHECK(pass.step_time.value() == Approx(5 * 3e-6).epsilon(1e-14));
+    CHECK(pass.host == Seconds(7e-6));
+    // Two new tokens in each of four sequences.
+    const PassTotals totals = totals_of(pass, {4.0, 2.0, 0.0, 2.0});
+    CHECK(totals.flops.value() == 8.0 * (3 + 5) * 10);
+    CHECK(totals.bytes.value() == 8.0 * (3 + 5) * 100);
+    double explained = 0.0;
+    for (const OperationEstimate& estimate : explain(pass, {4.0, 2.0, 0.0, 2.0})) {
+        explained += estimate.time.value();
+    }
+    CHECK(explained == Approx((totals.device + pass.node_time).value()).epsilon(1e-12));
+    // The host launches 11 kernels in 22 us, more than the device takes: then that counts, and the host's 7 us.
+    CHECK(pass_time(pass, {}).value() == Approx(22e-6 + 7e-6).epsilon(1e-14));
+    PassTotals long_work;
+    long_work.device = Seconds(1.0);
+    CHECK(pass_time(pass, long_work).value() == Approx(1.0 + 11e-6 + 7e-6).epsilon(1e-14));
+}
+
+TEST_CASE("a stack's time for each layer and each layer of experts") {
+    Platform where = platform("h100-sxm", "ideal");
+    const Model mixture = model("qwen3-30b-a3b");  // 48 layers, each with experts
+    const auto node_time = [&] { return compile_pass(mixture, mixture.precision, where, {}, {}).node_time.value(); };
+    const double without = node_time();
+    where.stack.per_layer = Seconds(1e-6);
+    CHECK(node_time() - without == Approx(48e-6).epsilon(1e-9));
+    where.stack.per_expert_layer = Seconds(2e-6);
+    CHECK(node_time() - without == Approx(48 * 3e-6).epsilon(1e-9));
+}
+
+TEST_CASE("HOI mode counts two FLOPs for each parameter that a token uses") {
+    Platform where = platform("h100-sxm", "ideal");
+    where.mode = CostMode::hoi;
+    const Model dense = model("llama-3-8b");
+    const CompiledPass pass = compile_pass(dense, dense.precision, where, {}, {});
+    CHECK(totals_of(pass, {1.0, 1.0, 0.0, 1.0}).flops.value() ==
+          Approx(2.0 * static_cast<double>(active_body_parameters(dense))).epsilon(1e-4));
+    CHECK(pass.node_time == Seconds(0.0));
+    CHECK(pass.step_time == Seconds(0.0));
+}
+
+TEST_CASE("drafting a chain: one pass catches up, the others run at their mean context") {
+    const DraftTree tree = build_tree(ChainShape{4}, {});
+    AcceptedTokens accepted;
+    accepted.length = 2.5;
+    accepted.ends_at_leaf = 0.25;
+    DrafterPlan drafter = plain_plan();
+    const auto steps = [&](bool hoi = false) { return draft_steps(drafter, ChainShape{4}, tree, accepted, hoi); };
+    DraftSteps chain = steps();
+    REQUIRE(chain.passes.size() == 2);
+    CHECK(chain.passes[0].tokens == 1.25);  // the root, and the last draft in a quarter of the rounds
+    CHECK(chain.passes[0].runs == 1.0);
+    CHECK(chain.passes[1].tokens == 1.0);
+    CHECK(chain.passes[1].runs == 3.0);
+    CHECK(chain.passes[1].context_offset == 2.0);  // half of what the round adds
+    CHECK(chain.kept_states == 5.0);
+    CHECK(steps(true).passes[1].context_offset == 0.0);
+    CHECK(steps(true).passes[0].tokens == 1.0);
+    drafter.catch_up = CatchUp::all_accepted;
+    CHECK(steps().passes[0].tokens == 2.5);
+    drafter.catch_up = CatchUp::none;
+    CHECK(steps().passes[0].tokens == 1.0);
+    drafter.drafting_share = 0.25;  // after a look-up that found the other three quarters
+    CHECK(steps().passes[0].rows == 1.0);
+    CHECK(steps().passes[1].rows == 0.25);
+    drafter.has_cache = false;
+    CHECK(steps().passes[1].context_offset == 0.0);
+}
+
+TEST_CASE("drafting a cascade: an inner round for each kept part of the draft") {
+    const DraftTree tree = build_tree(ChainShape{6}, {});
+    DrafterPlan drafter = plain_plan();
+    drafter.inner.tokens = 2.0;
+    drafter.inner.length = 1.5;
+    const DraftSteps lookups = draft_steps(drafter, ChainShape{6}, tree, {}, false);
+    // 6 / 1.5 = 4 inner rounds, each a pass of the middle model over 2 inner drafts and the token before them.
+    REQUIRE(lookups.passes.size() == 2);
+    CHECK(lookups.passes[0].tokens == 1.0 + 2.0);
+    CHECK(lookups.passes[0].logits == 3.0);
+    CHECK(lookups.passes[1].tokens == 3.0);
+    CHECK(lookups.passes[1].logits == 3.0);
+    CHECK(lookups.passes[1].context_offset == 3.0);
+    CHECK(lookups.passes[1].runs == 3.0);
+    CHECK(lookups.kept_states == 7.0);
+    CHECK(lookups.inner_runs == 0.0);  // a look-up runs no model
+    drafter.inner.model = model("llama-3.2-1b");
+    CHECK(draft_steps(drafter, ChainShape{6}, tree, {}, false).inner_runs == 4.0 * 2);
+    drafter.inner.length = 10.0;  // one round suffices
+    CHECK(draft_steps(drafter, ChainShape{6}, tree, {}, false).passes.size() == 1);
+}
+
+TEST_CASE("drafting a tree row by row keeps a state for each node that it may return to") {
+    const BranchingShape shape{{3, 2, 2, 1, 1}};  // widths 3, 6, 12, 12, 12, of which the last level has no children
+    const DraftTree tree = build_tree(shape, {});
+    const Model small = model("mamba2-130m");
+    const DrafterPlan recurrent = plan(Drafter(IndependentDrafter{small, small.precision}), small, small.precision);
+    const DraftSteps steps = draft_steps(recurrent, shape, tree, {}, false);
+    CHECK(steps.kept_states == 2.0 + 3 + 6 + 12 + 12);
+    REQUIRE(steps.passes.size() == 5);
+    for (std::size_t i = 1; i < steps.passes.size(); ++i) {
+        CHECK(steps.passes[i].context_offset == static_cast<double>(i));
+        CHECK(steps.passes[i].runs == 1.0);
+    }
+}
+
+TEST_CASE("a cascade's host time is that of both drafters") {
+    const Model target = model("llama-2-7b"), middle = model("tinyllama-1.1b");
+    CascadeDrafter drafter;
+    drafter.middle = IndependentDrafter{middle, middle.precision};
+    NgramDrafter lookup;
+    lookup.lookup_per_sequence = Seconds(5e-6);
+    drafter.inner = lookup;
+    drafter.inner_tokens = 3;
+    drafter.inner_length = 2.5;
+    const DrafterPlan plan = sim::plan(Drafter(drafter), target, target.precision);
+    CHECK(plan.kind == "cascade");
+    CHECK(plan.inner.tokens == 3.0);
+    CHECK(plan.inner.length == 2.5);
+    CHECK_FALSE(plan.inner.model);
+    CHECK(plan.host_per_round_and_sequence.value() == Approx(5e-6).epsilon(1e-14));
+}
+
+TEST_CASE("bounds of a box of one point are the point") {
+    RoundSetup setup = pair_setup("llama-3-70b", "llama-3-8b", platform("h100-sxm", "vllm", 4.0));
+    setup.prompt_tokens = 700.0;
+    for (const double output_tokens : {0.0, 300.0}) {
+        for (const double stages : {1.0, 2.0}) {
+            setup.output_tokens = output_tokens;
+            setup.platform.parallel.pipeline = stages;
+            REQUIRE(problems_of(setup).empty());
+            const CompiledRound round = compile_round(setup);
+            for (const int drafts : {0, 3}) {
+                CAPTURE(output_tokens, stages, drafts);
+                const RoundEstimate exact = evaluate(round, {drafts, 24.0, 3000.0});
+                const EstimateBounds bounds = bounds_of(round, drafts, {24.0, 24.0, 3000.0, 3000.0});
+                const auto same = [&](auto figure) {
+                    CHECK(figure(bounds.least) == Approx(figure(exact)).epsilon(1e-9));
+                    CHECK(figure(bounds.most) == Approx(figure(exact)).epsilon(1e-9));
+                };
+                same([](const RoundEstimate& e) { return e.round.value(); });
+                same([](const RoundEstimate& e) { return e.time_per_token.value(); });
+                same([](const RoundEstimate& e) { return e.tokens_per_second_user; });
+                same([](const RoundEstimate& e) { return e.tokens_per_second_device; });
+                same([](const RoundEstimate& e) { return e.throughput_multiplier; });
+                same([](const RoundEstimate& e) { return e.iteration_multiplier; });
+                same([](const RoundEstimate& e) { return e.decode_share; });
+                same([](const RoundEstimate& e) { return e.first_token.value(); });
+                same([](const RoundEstimate& e) { return e.energy_per_token.value(); });
+                same([](const RoundEstimate& e) { return e.price_per_token.value(); });
+                same([](const RoundEstimate& e) { return e.memory.value(); });
+            }
+        }
+    }
+}

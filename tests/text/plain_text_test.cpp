@@ -1,0 +1,43 @@
+// Does nothing that others wrote act on a terminal, and is everything else left as it is?
+#include <catch2/catch.hpp>
+
+#include <string>
+
+#include "text/csv.h"
+#include "text/plain_text.h"
+
+using namespace treeline::text;
+
+TEST_CASE("control characters become their codes") {
+    CHECK(without_controls("plain\ttext\n") == "plain\ttext\n");
+    CHECK(without_controls("\x1b[31mred") == "\\x1b[31mred");
+    CHECK(without_controls("a\rb\x07\x7f") == "a\\x0db\\x07\\x7f");
+    CHECK(without_controls(std::string_view("\0", 1)) == "\\x00");
+    // U+009B is "ESC [" in one character, U+202E turns the line around, U+2028 breaks it.
+    CHECK(without_controls("\xC2\x9B"
+                           "1m \xE2\x80\xAE"
+                           "abc \xE2\x80\xA8") == "\\x9b1m \\u202eabc \\u2028");
+}
+
+TEST_CASE("text of any language stays, and bytes that are no text do not") {
+    const std::string text = "µs · Größe 漢字 🙂 é";
+    CHECK(without_controls(text) == text);
+    CHECK(as_utf8(text) == text);
+    // RFC 3629, section 3: overlong forms, surrogates, beyond U+10FFFF, and sequences that are cut off.
+    for (const std::string bytes :
+         {"\xFF", "\x80", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82"}) {
+        CAPTURE(bytes);
+        const std::string plain = without_controls("a" + bytes + "b"), valid = as_utf8("a" + bytes + "b");
+        CHECK(plain.find("\\x") == 1);
+        CHECK(plain.back() == 'b');
+        CHECK(valid.find("\xEF\xBF\xBD") == 1);
+        CHECK(as_utf8(valid) == valid);
+    }
+    CHECK(without_controls("\x9B") == "\\x9b");
+}
+
+TEST_CASE("fields of a table are UTF-8") {
+    CsvReader reader("id,n\n\xFFx,1\n");
+    REQUIRE(reader.next());
+    CHECK(reader["id"] == "\xEF\xBF\xBDx");
+}

@@ -1,0 +1,88 @@
+#include "text/plain_text.h"
+
+#include <fmt/format.h>
+
+namespace treeline::text {
+namespace {
+
+/// The code point that a text begins with, and its bytes; no bytes where it is not UTF-8 (RFC 3629).
+struct CodePoint {
+    char32_t value = 0;
+    std::size_t bytes = 0;
+};
+
+CodePoint first_of(std::string_view text) {
+    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) {
+        return {lead, 1};
+    }
+    const std::size_t length = lead >= 0xF0 && lead < 0xF5   ? 4
+                               : lead >= 0xE0 && lead < 0xF0 ? 3
+                               : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                             : 0;
+    if (length == 0 || text.size() < length) {
+        return {};
+    }
+    char32_t value = lead & (0x7Fu >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xC0u) != 0x80u) {
+            return {};
+        }
+        value = (value << 6u) | (byte(i) & 0x3Fu);
+    }
+    const bool shortest = length == 2 || value >= (length == 3 ? 0x800u : 0x10000u);
+    const bool allowed = value <= 0x10FFFF && (value < 0xD800 || value > 0xDFFF);
+    return shortest && allowed ? CodePoint{value, length} : CodePoint{};
+}
+
+bool is_control(char32_t c) {
+    return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c <= 0x9F) || c == 0x061C || c == 0x200E || c == 0x200F ||
+           (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x2028 || c == 0x2029;
+}
+
+bool is_ordinary(std::string_view text) {
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if ((byte < 0x20 && c != '\n' && c != '\t') || byte >= 0x7F) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::string without_controls(std::string_view text) {
+    if (is_ordinary(text)) {
+        return std::string(text);
+    }
+    std::string plain;
+    plain.reserve(text.size());
+    while (!text.empty()) {
+        const CodePoint point = first_of(text);
+        if (point.bytes == 0) {
+            plain += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+        } else if (is_control(point.value)) {
+            const auto code = static_cast<unsigned>(point.value);
+            plain += code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
+        } else {
+            plain += text.substr(0, point.bytes);
+        }
+        text.remove_prefix(point.bytes == 0 ? 1 : point.bytes);
+    }
+    return plain;
+}
+
+std::string as_utf8(std::string_view text) {
+    std::string valid;
+    valid.reserve(text.size());
+    while (!text.empty()) {
+        const std::size_t bytes = first_of(text).bytes;
+        valid += bytes == 0 ? "\xEF\xBF\xBD" : text.substr(0, bytes);
+        text.remove_prefix(bytes == 0 ? 1 : bytes);
+    }
+    return valid;
+}
+
+}  // namespace treeline::text

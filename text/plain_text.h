@@ -1,0 +1,16 @@
+// Text for people: nothing in it moves a cursor, changes a title or hides a word.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace treeline::text {
+
+/// Control characters but line feed and tab, marks that reverse the direction of writing, and bytes that are not UTF-8 become
+/// their codes, as in "\x1b" and "\u202e". Names, titles and keys come from files that others wrote.
+std::string without_controls(std::string_view text);
+
+/// The text with U+FFFD in place of bytes that are not UTF-8.
+std::string as_utf8(std::string_view text);
+
+}  // namespace treeline::text
