@@ -116,7 +116,8 @@ std::vector<sweeps::Exclusion> missing_shapes(const sweeps::Workload& workload) 
 
 void keep_what_engines_run(sweeps::RecommendInput& input, MissingShapes shapes) {
     for (sweeps::Variant& variant : input.workload.variants) {
-        if (const std::optional<Engine> engine = priced_engine(variant.setup.platform)) {
+        const std::optional<Engine> engine = priced_engine(variant.setup.platform);
+        if (engine && !variant.plain()) {
             keep_what_runs(variant, *engine);
         }
     }

@@ -84,11 +84,32 @@ std::int64_t whole_of(const Cell& cell) {
     throw text::InputError({fmt::format("the store is damaged: \"{}\" stands where it keeps a whole number", cell_text(cell))});
 }
 
+namespace {
+
+/// A process that was killed may leave a journal beside the file, with which only who may write brings the file back to its last
+/// whole state; whoever opens it to read cannot. Where that may not be either, opening it to read says so.
+void roll_back_what_was_cut_off(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path + "-journal", ignored)) {
+        return;
+    }
+    sqlite3* handle = nullptr;
+    if (sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr) == SQLITE_OK) {
+        sqlite3_exec(handle, "PRAGMA schema_version", nullptr, nullptr, nullptr);
+    }
+    sqlite3_close(handle);
+}
+
+}  // namespace
+
 Database::Database(const std::filesystem::path& path, Access access) : shown_(path.string()) {
     const int flags = access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     std::error_code ignored;
     if (access == Access::read && !std::filesystem::exists(path, ignored)) {
         throw text::InputError({shown_ + " does not exist; treeline sweep ... --store " + shown_ + " begins such a file"});
+    }
+    if (access == Access::read) {
+        roll_back_what_was_cut_off(shown_);
     }
     if (sqlite3_open_v2(shown_.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
         const std::string reason = handle_ != nullptr ? sqlite3_errmsg(handle_) : "there is not enough memory";

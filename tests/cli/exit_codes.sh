@@ -29,7 +29,7 @@ expect 0 'launch_factor' hardware vllm
 expect 0 'memory_bandwidth' hardware h100-sxm
 expect 0 'SPIRe' hardware "$SOURCE/examples/devices/spire-hoi-600.json"
 expect 0 'decodes at batch 1' estimate --model llama-3-8b --device h100-sxm
-for drafter in llama-3.2-1b eagle mtp medusa ngram '{"kind": "sparse-self", "window": 512}' '{"kind": "spire", "layers": 2, "share": 0.1}'; do
+for drafter in llama-3.2-1b eagle medusa ngram '{"kind": "sparse-self", "window": 512}' '{"kind": "spire", "layers": 2, "share": 0.1}'; do
     expect 0 'the speed of plain decoding' estimate --model llama-3-8b --device h100-sxm --drafter "$drafter" --acceptance 0.8 --draft-tokens 3
 done
 expect 0 'tokens per round with 5 drafts' estimate --model llama-3-8b --device h100-sxm --drafter eagle --accept-length 3.2

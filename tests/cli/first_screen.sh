@@ -43,7 +43,7 @@ grep -q 'vLLM' out.txt && fail "SGLang was priced, and flags of vLLM are printed
 # Decoding alone is called so in the first sentence, with the flags that change it; a load is not.
 alone='decoding alone .served traffic: --concurrency N --prompt P --output-tokens O.\.'
 expect 0 "^Run [^.]*(\.[0-9][^.]*)*$alone" recommend $qwen --stack vllm --batch 8 --context 6000
-expect 0 "$alone" estimate $point --batch 4
+expect 0 "$alone" estimate $point --batch 1
 "$TREELINE" recommend $qwen $served --stack vllm | grep -q 'decoding alone' && fail "served traffic is called decoding alone"
 
 # The schedule gives the least and the greatest gain of each range, and stays within the load that was asked.

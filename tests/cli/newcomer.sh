@@ -50,17 +50,18 @@ expect 0 'siblings of trees as with Sequoia' estimate --target llama-3.1-8b --de
 expect 0 'Device .*\$/M tokens .*is the best device for price per token' \
     recommend --explain devices --target qwen3-8b --device h100-sxm,l40s --stack vllm --drafter eagle --acceptance 0.7,0.5,0.35 --batch 16 --objective cost
 
-expect 0 'l40s .*\$0.125 ' recommend --target qwen3-8b --device h100-sxm,l40s --price h100-sxm:2.5,l40s:0.9 --drafter none --batch 16 --objective cost
+expect 0 'l40s .*\$0\.[0-9]+' recommend --explain devices --target qwen3-8b --device h100-sxm,l40s --price h100-sxm:2.5,l40s:0.9 --drafter none --batch 16 --objective cost
 expect 2 '--price: no --device is called "l40"' recommend --target qwen3-8b --device h100-sxm,l40s --price l40:0.9 --drafter none --batch 16
 
 # Nothing but a model, a device and a load: what the catalogue knows is tried, and said.
 zero="--target qwen3-32b --device h100-sxm --concurrency 32 --prompt 2000 --output-tokens 500"
-expect 0 'qwen3-32b on h100-sxm .*measured with qwen3-14b.*Note: no drafter is named, so 1 published for qwen3-32b and [0-9]+ measured with other models are tried.*Note: no engine is named.*cuda-graph' \
-    recommend $zero
-expect 0 'ngram-qwen3-8b \(measured with qwen3-8b\)' recommend $zero
+expect 0 'qwen3-32b on h100-sxm .*measured with qwen3-' recommend $zero
+expect 0 'Note: no drafter is named, so 1 published for qwen3-32b and [0-9]+ measured with other models are tried.*Note: no engine is named.*cuda-graph' \
+    recommend --explain inputs $zero
+expect 0 'ngram-qwen3-8b \(measured with qwen3-8b\)' recommend --explain candidates $zero
 expect 0 '"drafters": "known"' recommend $zero --print-input
-expect 0 'qwen3-32b on h100-sxm without a drafter generates [0-9.]+ tokens/s per device .* per token; the first token comes after' recommend $zero --drafter none
-expect 0 'with 8 devices|8x h100-sxm|4x h100-sxm|2x h100-sxm' recommend $zero --drafter none --gpus up-to-8
+expect 0 'qwen3-32b on h100-sxm without a drafter generates [0-9.]+ tokens/s per device.* per token; the first token comes after' recommend $zero --drafter none
+expect 0 '8x h100-sxm' recommend --explain devices $zero --drafter none --gpus up-to-8
 expect 0 'eagle3-qwen3-14b +qwen3-14b +7 ' models qwen3-32b
 expect 0 'eagle3-gpt-oss-20b +gpt-oss-20b' models --drafters
 expect 0 '"measured_with": "qwen3-14b"' models qwen3-32b --format json
@@ -68,10 +69,10 @@ expect 0 '"measured_with": "qwen3-14b"' models qwen3-32b --format json
 # The tasks of an operator with the form that help shows first.
 served="--concurrency 8:0.3,16:0.4,40:0.3 --prompt 5800 --output-tokens 400"
 expect 0 'qwen3-32b on 2x a100-sxm-80' recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm --drafter eagle3 $served
-expect 0 'gpt-oss-20b on l40s.*Note: no acceptance of ngram is stated, so what was published counts' \
-    recommend --target gpt-oss-20b --device l40s --stack vllm --drafter ngram --concurrency 16 --prompt 2000 --output-tokens 500
+expect 0 'no acceptance of ngram is stated, so what was published counts' \
+    recommend --explain inputs --target gpt-oss-20b --device l40s --stack vllm --drafter ngram --concurrency 16 --prompt 2000 --output-tokens 500
 expect 0 'qwen3.5-27b on h100-sxm' recommend --target qwen3.5-27b --device h100-sxm --drafter mtp --shape branching:2,2,1 --concurrency 4 --prompt 4000 --output-tokens 500
-expect 0 'Drafter .*qwen3-0.6b' estimate --target qwen3-8b --device rtx-4090 --stack llama.cpp --precision q4_k_m \
+expect 0 'with qwen3-0.6b drafting 4 tokens' estimate --target qwen3-8b --device rtx-4090 --stack llama.cpp --precision q4_k_m \
     --drafter qwen3-0.6b --draft-precision q8_0 --acceptance 0.7 --draft-tokens 4 --batch 1 --context 2000
 expect 2 '--draft-precision needs a --drafter' estimate --target qwen3-8b --device rtx-4090 --draft-precision q8_0
 expect 0 'Throughput|Tokens/s' estimate --target mamba2-2.7b --device specmamba-vhk158 --cycles

@@ -116,7 +116,7 @@ with_json '{"target": "llama-3-8b", "platform": {"device": "h100-sxm", "stack": 
             "drafter": {"kind": "eagle", "acceptance": {"per_rank": [0.7, 0.1]}}}'
 expect 2 "the stack 'vllm-[0-9.]+' verifies chains only" tree search input.json
 expect 2 'binary 3: the stack .vllm-[0-9.]+. verifies chains only' estimate input.json --shape binary:3
-expect 0 'chain' estimate input.json --draft-tokens 3
+expect 0 'drafting 3 tokens' estimate input.json --draft-tokens 3
 
 # Trees as an axis: each shape in each way of verifying that its stack has.
 with_json '{"axes": {"target": ["llama-3-8b"], "platform": ["h100-sxm"],
