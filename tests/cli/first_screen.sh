@@ -33,7 +33,7 @@ short 25 250 recommend "$SOURCE/examples/llama-3.1-8b-h100.json"
 short 25 250 recommend --target llama-3-70b --device rtx-4090 --drafter ngram --acceptance 0.3
 point="--target qwen3-8b --device rtx-4090 --stack vllm --drafter qwen3-1.7b --acceptance 0.75 --draft-tokens 2"
 short 20 200 estimate $point --concurrency 4 --prompt 3600 --output-tokens 800
-short 20 200 estimate $point --batch 4
+short 20 200 estimate $point --batch 1
 short 20 200 estimate --target qwen3-8b --device rtx-4090 --batch 4
 
 # Flags are those of the engine that was priced; of another one only if it is named.
@@ -43,7 +43,7 @@ grep -q 'vLLM' out.txt && fail "SGLang was priced, and flags of vLLM are printed
 # Decoding alone is called so in the first sentence, with the flags that change it; a load is not.
 alone='decoding alone .served traffic: --concurrency N --prompt P --output-tokens O.\.'
 expect 0 "^Run [^.]*(\.[0-9][^.]*)*$alone" recommend $qwen --stack vllm --batch 8 --context 6000
-expect 0 "$alone" estimate $point --batch 4
+expect 0 "$alone" estimate $point --batch 1
 "$TREELINE" recommend $qwen $served --stack vllm | grep -q 'decoding alone' && fail "served traffic is called decoding alone"
 
 # The schedule gives the least and the greatest gain of each range, and stays within the load that was asked.
