@@ -33,7 +33,7 @@ short 25 250 recommend "$SOURCE/examples/llama-3.1-8b-h100.json"
 short 25 250 recommend --target llama-3-70b --device rtx-4090 --drafter ngram --acceptance 0.3
 point="--target qwen3-8b --device rtx-4090 --stack vllm --drafter qwen3-1.7b --acceptance 0.75 --draft-tokens 2"
 short 20 200 estimate $point --concurrency 4 --prompt 3600 --output-tokens 800
-short 20 200 estimate $point --batch 4
+short 20 200 estimate $point --batch 1
 short 20 200 estimate --target qwen3-8b --device rtx-4090 --batch 4
 
 # Flags are those of the engine that was priced; of another one only if it is named.
