@@ -52,9 +52,14 @@ std::string plain(const std::string& name) {
     return text;
 }
 
+/// Whether it was published for this target; also where nobody says for which one it is used.
+bool drafts_for(const PublishedDrafter& drafter, const DrafterUse& use) {
+    return use.target == nullptr || use.target->name.empty() ||
+           plain(use.target->name).find(plain(drafter.target)) != std::string::npos;
+}
+
 void check_target(json::Reader& at, const PublishedDrafter& drafter, const DrafterUse& use) {
-    if (use.target != nullptr && !use.target->name.empty() && !read(at, drafter_keys::any_target) &&
-        plain(use.target->name).find(plain(drafter.target)) == std::string::npos) {
+    if (!drafts_for(drafter, use) && !read(at, drafter_keys::any_target)) {
         at.problem(drafter_keys::published,
                    fmt::format("{} drafts for {}, not for {}; \"any_target\": true takes it, and its acceptance, all the same",
                                drafter.name, drafter.target, use.target->name));
@@ -74,6 +79,11 @@ std::optional<int> read_limit(json::Reader& at) {
                                                   : std::nullopt;
 }
 
+/// How the rates of its drafts fall if one of them is all that is known.
+double usual_fall_of(const sim::Drafter& drafter) {
+    return std::holds_alternative<sim::NgramDrafter>(drafter) ? sim::fall_of_lookups : sim::measured_fall;
+}
+
 void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use,
                             sweeps::DrafterChoice& choice) {
     const std::string name = descriptions.resolved(read(at, drafter_keys::published));
@@ -91,14 +101,18 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
         const std::optional<int> limit = read_limit(root);
         root.finish();
         document.throw_if_problems();
-        AcceptanceChoice acceptance = at.has(drafter_keys::acceptance)
-                                          ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic)
-                                          : published_acceptance(drafter, traffic, descriptions);
+        AcceptanceChoice acceptance =
+            at.has(drafter_keys::acceptance)
+                ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic, usual_fall_of(choice.drafter))
+                : published_acceptance(drafter, traffic, descriptions);
         if (auto* lookup = std::get_if<sim::NgramDrafter>(&choice.drafter);
             lookup != nullptr && !hits_are_stated && !at.has(drafter_keys::acceptance)) {
             sim::count_misses(*lookup, acceptance.acceptance.chain, acceptance.acceptance.chain.measured_positions());
         }
         choice.acceptance = acceptance.acceptance;
+        if (!at.has(drafter_keys::acceptance) && !drafts_for(drafter, use)) {
+            choice.acceptance.comes_from(sim::AcceptanceOrigin::other_target);
+        }
         limit_drafts(limit, choice.acceptance);
         choice.acceptance_text = std::move(acceptance.text);
         choice.acceptance_source = std::move(acceptance.source);
@@ -117,7 +131,8 @@ AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& description
                                      const DrafterUse& use) {
     const double hits = std::get<sim::LookupFirstDrafter>(drafter).lookup.hit_rate;
     json::Reader lookup = at.object(drafter_keys::lookup), otherwise = at.object(drafter_keys::otherwise);
-    AcceptanceChoice found = read_acceptance(lookup.object(drafter_keys::acceptance), descriptions, use.traffic);
+    AcceptanceChoice found =
+        read_acceptance(lookup.object(drafter_keys::acceptance), descriptions, use.traffic, sim::fall_of_lookups);
     const AcceptanceChoice other = read_acceptance(otherwise.object(drafter_keys::acceptance), descriptions, use.traffic);
     const sim::Acceptance &a = found.acceptance.chain, &b = other.acceptance.chain;
     const int known = std::max({a.measured_positions(), b.measured_positions(), a.is_model() && b.is_model() ? 16 : 1});
@@ -125,7 +140,12 @@ AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& description
     for (int i = 1; i <= known; ++i) {
         positions.push_back(hits * a.position(i) + (1.0 - hits) * b.position(i));
     }
-    found.acceptance = sim::Acceptance::per_position(positions);
+    sim::DraftAcceptance both(sim::Acceptance::per_position(positions));
+    const sim::DraftAcceptance& wider = other.acceptance.spread > found.acceptance.spread ? other.acceptance : found.acceptance;
+    both.origin = wider.origin;
+    both.spread = wider.spread;
+    both.spread_text = wider.spread_text;
+    found.acceptance = std::move(both);
     found.text = fmt::format("look-up ({:.0f} % of the rounds): {}; otherwise: {}", 100.0 * hits, found.text, other.text);
     found.source += (found.source.empty() || other.source.empty() ? "" : "; ") + other.source;
     return found;
@@ -154,7 +174,8 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
     choice.label = read_or(at, drafter_keys::name, choice.label);
     const bool of_parts = std::holds_alternative<sim::LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);
     AcceptanceChoice acceptance = of_parts ? acceptance_of_parts(at, descriptions, choice.drafter, use)
-                                           : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic);
+                                           : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic,
+                                                             usual_fall_of(choice.drafter));
     choice.acceptance = acceptance.acceptance;
     limit_drafts(read_limit(at), choice.acceptance);
     choice.acceptance_text = std::move(acceptance.text);
