@@ -20,14 +20,26 @@
 namespace treeline::requests {
 namespace {
 
-const std::array<std::string_view, 6> acceptance_kinds = {acceptance_keys::geometric,   acceptance_keys::per_position,
-                                                          acceptance_keys::mean_length, acceptance_keys::curve,
-                                                          acceptance_keys::published,   acceptance_keys::file};
+const std::array<std::string_view, 7> acceptance_kinds = {
+    acceptance_keys::rate,  acceptance_keys::geometric, acceptance_keys::per_position, acceptance_keys::mean_length,
+    acceptance_keys::curve, acceptance_keys::published, acceptance_keys::file};
+
+/// The same rate of every draft, as people read it.
+std::string text_of_geometric(double rate) { return fmt::format("{} at every position", text::exact_text(rate)); }
 
 sim::Acceptance read_geometric(json::Reader& at, std::string& text) {
     const double rate = read(at, acceptance_keys::geometric);
-    text = fmt::format("{} per token", text::exact_text(rate));
+    text = text_of_geometric(rate);
     return sim::Acceptance::geometric(rate);
+}
+
+sim::Acceptance read_rate(json::Reader& at, double usual_fall, std::string& text) {
+    const double rate = read(at, acceptance_keys::rate), fall = read_or(at, acceptance_keys::fall, usual_fall);
+    text = fall == 0.0 ? text_of_geometric(rate)
+                       : fmt::format("{} at the first position, later ones {}", text::exact_text(rate),
+                                     fall == sim::measured_fall ? "as measured curves fall"
+                                                                : fmt::format("falling as i^-{}", text::exact_text(fall)));
+    return sim::Acceptance::falling(rate, fall);
 }
 
 sim::Acceptance read_per_position(json::Reader& at, std::string& text) {
@@ -39,7 +51,8 @@ sim::Acceptance read_per_position(json::Reader& at, std::string& text) {
     return sim::Acceptance::per_position(positions);
 }
 
-sim::Acceptance read_mean_length(json::Reader& at, std::string& text) {
+sim::Acceptance read_mean_length(json::Reader& at, double usual_fall, std::string& text) {
+    const double fall = read_or(at, acceptance_keys::fall, usual_fall);
     const auto drafts = read<double>(at, acceptance_keys::draft_tokens);
     const double length = read(at, acceptance_keys::mean_length);
     if (length > drafts + 1.0) {
@@ -48,8 +61,9 @@ sim::Acceptance read_mean_length(json::Reader& at, std::string& text) {
                                text::exact_text(length), text::exact_text(drafts), text::exact_text(drafts + 1.0)));
         return sim::Acceptance::geometric(0.0);
     }
-    text = fmt::format("{} tokens per round with {} drafts", text::fixed_text(length, 2), text::exact_text(drafts));
-    return sim::Acceptance::mean_length(length, drafts);
+    text = fmt::format("{} tokens per round with {} drafts{}", text::fixed_text(length, 2), text::exact_text(drafts),
+                       fall == 0.0 ? ", the same rate at every position" : "");
+    return sim::Acceptance::mean_length(length, drafts, fall);
 }
 
 sim::Acceptance read_curve(json::Reader& at, std::string& text) {
@@ -73,10 +87,11 @@ sim::Acceptance read_curve(json::Reader& at, std::string& text) {
     return lengths.empty() ? sim::Acceptance::geometric(0.0) : sim::Acceptance::curve(lengths);
 }
 
-sim::Acceptance read_chain(json::Reader& at, const std::string& kind, std::string& text) {
-    return kind == acceptance_keys::geometric.key      ? read_geometric(at, text)
+sim::Acceptance read_chain(json::Reader& at, const std::string& kind, double usual_fall, std::string& text) {
+    return kind == acceptance_keys::rate.key           ? read_rate(at, usual_fall, text)
+           : kind == acceptance_keys::geometric.key    ? read_geometric(at, text)
            : kind == acceptance_keys::per_position.key ? read_per_position(at, text)
-           : kind == acceptance_keys::mean_length.key  ? read_mean_length(at, text)
+           : kind == acceptance_keys::mean_length.key  ? read_mean_length(at, usual_fall, text)
                                                        : read_curve(at, text);
 }
 
@@ -110,12 +125,13 @@ void set_measured(const sim::AcceptanceOfTraffic& found, const std::string& name
                   AcceptanceChoice& choice) {
     choice.acceptance.chain = found.chain;
     choice.acceptance.only_measured = !found.has_chain;
-    choice.acceptance.spread = found.spread;
     std::string remarks;
     for (const std::string& remark : found.remarks) {
         remarks += "; " + remark;
     }
-    choice.acceptance.spread_text = found.remarks.empty() ? "" : found.remarks.front();
+    if (!found.remarks.empty()) {
+        choice.acceptance.spread_text += "; " + found.remarks.front();
+    }
     choice.source += remarks;
     for (const auto& [shape_text, length] : found.shapes) {
         json::Document document = json::Document::of({{"shape", shape_text}}, name);
@@ -158,6 +174,16 @@ std::map<int, double> stated_lengths(const std::vector<sim::MeasuredAcceptance>&
     return lengths;
 }
 
+/// How far the counts of a run may be off; other files hold what others measured.
+void set_counts(const AcceptanceFile& file, sim::DraftAcceptance& acceptance) {
+    if (file.counted) {
+        acceptance.comes_from(sim::AcceptanceOrigin::own_run);
+        acceptance.spread =
+            sim::spread_of_counts(file.counted->accept_length, file.counted->standard_error, file.counted->draft_tokens);
+        acceptance.spread_text += fmt::format(", {} rounds", text::grouped_text(std::llround(file.counted->rounds)));
+    }
+}
+
 /// As a measurement's file says.
 void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficKind& traffic, AcceptanceChoice& choice) {
     const std::string path = descriptions.resolved(read(at, acceptance_keys::file));
@@ -175,6 +201,7 @@ void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficK
             choice.source += (choice.source.empty() ? "" : "; ") + text::listed(found.sources, "and");
             set_measured(found, path, descriptions, choice);
             choice.acceptance.most_draft_tokens = file.most_draft_tokens;
+            set_counts(file, choice.acceptance);
             const int known = found.chain.measured_positions();
             choice.text = fmt::format("{}: {} tokens per round with {} drafts", file.format,
                                       text::fixed_text(found.chain.accept_length(known), 2), known);
@@ -208,6 +235,32 @@ void forbid_extrapolation(json::Reader& at, sim::DraftAcceptance& acceptance) {
     const std::vector<sim::MeasuredShape> chains = measured_chains(lengths);
     acceptance.measured.insert(acceptance.measured.end(), chains.begin(), chains.end());
     acceptance.only_measured = true;
+}
+
+/// Whose requests it was measured on, and in how many rounds, as far as the input says.
+void read_origin(json::Reader& at, sim::DraftAcceptance& acceptance) {
+    using enum sim::AcceptanceOrigin;
+    const bool counted = at.has(acceptance_keys::rounds);
+    if (at.has(acceptance_keys::origin)) {
+        acceptance.comes_from(read_or(at, acceptance_keys::origin, other_requests));
+    } else if (counted) {
+        acceptance.comes_from(own_run);
+    }
+    if (!counted) {
+        if (at.has(acceptance_keys::origin) && acceptance.origin == own_run) {  // of nobody knows how many rounds
+            acceptance.spread = sim::spread_of(these_requests);
+        }
+        return;
+    }
+    const auto rounds = read_or(at, acceptance_keys::rounds, 1.0);
+    if (acceptance.origin != own_run) {
+        at.problem(acceptance_keys::rounds, "goes with \"origin\": \"own-run\", of which it is the default");
+        return;
+    }
+    const int drafts = std::max(1, acceptance.chain.known_draft_tokens());
+    const double error = std::sqrt(acceptance.chain.variance(drafts) / rounds);
+    acceptance.spread = sim::spread_of_counts(acceptance.chain.accept_length(drafts), error, drafts);
+    acceptance.spread_text += fmt::format(", {} rounds", text::grouped_text(std::llround(rounds)));
 }
 
 /// Categories that nobody measured are predicted; one that is a slip of the pen from a measured one is not meant. Throws
@@ -255,7 +308,8 @@ AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim
     return choice;
 }
 
-AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const sim::TrafficKind& traffic) {
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const sim::TrafficKind& traffic,
+                                 double usual_fall) {
     AcceptanceChoice choice;
     choice.source = read(at, acceptance_keys::source);
     std::vector<std::string> named;
@@ -269,15 +323,16 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
     acceptance.chain = sim::Acceptance::geometric(0.0);
     if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
+        static_cast<void>(at.has(acceptance_keys::fall));
         at.problem({}, named.empty()
-                           ? "needs one of geometric, per_position, mean_length, curve, published and file, or per_rank"
+                           ? "needs one of rate, per_position, mean_length, curve, published, file and geometric, or per_rank"
                            : "gives " + text::listed(named, "and") + ", but exactly one of them is needed");
     } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
         read_published(at, descriptions, traffic, choice);
     } else if (!named.empty() && named.front() == acceptance_keys::file.key) {
         read_file(at, descriptions, traffic, choice);
     } else if (named.size() == 1) {
-        acceptance.chain = read_chain(at, named.front(), choice.text);
+        acceptance.chain = read_chain(at, named.front(), usual_fall, choice.text);
     }
     if (by_rank) {
         acceptance.siblings = read_per_rank(at, choice.text);
@@ -289,6 +344,7 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
         std::vector<sim::MeasuredShape> shapes = read_measured(at, acceptance.siblings, descriptions, choice.text);
         acceptance.measured.insert(acceptance.measured.end(), shapes.begin(), shapes.end());
     }
+    read_origin(at, acceptance);
     if (!read(at, acceptance_keys::extrapolate)) {
         forbid_extrapolation(at, acceptance);
     }

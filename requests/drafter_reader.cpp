@@ -161,6 +161,11 @@ std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptio
     return json;
 }
 
+/// How the rates of its drafts fall if one of them is all that is known.
+double usual_fall_of(const sim::Drafter& drafter) {
+    return std::holds_alternative<sim::NgramDrafter>(drafter) ? sim::fall_of_lookups : sim::measured_fall;
+}
+
 void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use,
                             sweeps::DrafterChoice& choice) {
     const std::string name = descriptions.resolved(read(at, drafter_keys::published));
@@ -171,9 +176,13 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
         check_target(at, drafter, use);
         DescribedDrafter described = described_choice(drafter, with_other_keys(at, drafter), descriptions);
         const bool stated = at.has(drafter_keys::acceptance);
-        AcceptanceChoice acceptance = stated ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic)
+        const double fall = usual_fall_of(described.choice.drafter);
+        AcceptanceChoice acceptance = stated ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic, fall)
                                              : published_acceptance(drafter, traffic, descriptions);
         choice = with_acceptance(std::move(described), std::move(acceptance), !stated);
+        if (!stated && use.target != nullptr && !use.target->name.empty() && !drafts_for(drafter, *use.target)) {
+            choice.acceptance.comes_from(sim::AcceptanceOrigin::other_target);
+        }
     } catch (const text::InputError& failure) {
         for (const std::string& key : at.keys()) {
             static_cast<void>(at.has(key));
@@ -204,7 +213,8 @@ AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& description
                                      const DrafterUse& use) {
     const double hits = std::get<sim::LookupFirstDrafter>(drafter).lookup.hit_rate;
     json::Reader lookup = at.object(drafter_keys::lookup), otherwise = at.object(drafter_keys::otherwise);
-    AcceptanceChoice found = read_acceptance(lookup.object(drafter_keys::acceptance), descriptions, use.traffic);
+    AcceptanceChoice found =
+        read_acceptance(lookup.object(drafter_keys::acceptance), descriptions, use.traffic, sim::fall_of_lookups);
     const AcceptanceChoice other = read_acceptance(otherwise.object(drafter_keys::acceptance), descriptions, use.traffic);
     const sim::Acceptance &a = found.acceptance.chain, &b = other.acceptance.chain;
     const int known = std::max({a.measured_positions(), b.measured_positions(), a.is_model() && b.is_model() ? 16 : 1});
@@ -212,7 +222,12 @@ AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& description
     for (int i = 1; i <= known; ++i) {
         positions.push_back(hits * a.position(i) + (1.0 - hits) * b.position(i));
     }
-    found.acceptance = sim::Acceptance::per_position(positions);
+    sim::DraftAcceptance both(sim::Acceptance::per_position(positions));
+    const sim::DraftAcceptance& wider = other.acceptance.spread > found.acceptance.spread ? other.acceptance : found.acceptance;
+    both.origin = wider.origin;
+    both.spread = wider.spread;
+    both.spread_text = wider.spread_text;
+    found.acceptance = std::move(both);
     found.text = fmt::format("look-up ({:.0f} % of the rounds): {}; otherwise: {}", 100.0 * hits, found.text, other.text);
     found.source += (found.source.empty() || other.source.empty() ? "" : "; ") + other.source;
     return found;
@@ -291,7 +306,8 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
     choice.label = read_or(at, drafter_keys::name, choice.label);
     const bool of_parts = std::holds_alternative<sim::LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);
     AcceptanceChoice acceptance = of_parts ? acceptance_of_parts(at, descriptions, choice.drafter, use)
-                                           : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic);
+                                           : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic,
+                                                             usual_fall_of(choice.drafter));
     choice.acceptance = acceptance.acceptance;
     limit_drafts(read_limit(at), choice.acceptance);
     choice.acceptance_text = std::move(acceptance.text);

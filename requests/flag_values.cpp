@@ -206,12 +206,16 @@ FlagJson drafter_of_flag(const std::string& text) {
 bool is_kind_alone(const FlagJson& drafter) { return drafter.is_object() && drafter.size() == 1 && drafter.contains("kind"); }
 
 FlagJson acceptance_of_flag(const std::string& text) {
+    constexpr std::string_view geometric = "geometric:";
+    if (text.starts_with(geometric)) {
+        return FlagJson{{"geometric", value_of_flag(text.substr(geometric.size()))}};
+    }
     if (opens_object(text) || text.find(',') == std::string::npos) {
         FlagJson value = value_of_flag(text);
         return value.is_object()                  ? value
                : looks_like_acceptance_file(text) ? FlagJson{{"file", value}}
                : value.is_string()                ? FlagJson{{"published", value}}  // the name of a drafter that was measured
-                                                  : FlagJson{{"geometric", value}};
+                                                  : FlagJson{{"rate", value}};
     }
     return FlagJson{{"per_position", axis_of_flag(text)}};
 }

@@ -102,11 +102,8 @@ void widen(sweeps::DrafterChoice& choice, const KnownDrafter& known) {
         return;
     }
     choice.label += fmt::format(" ({})", measured_with_text(known));
-    sim::DraftAcceptance& acceptance = choice.acceptance;
-    if (const double spread = spread_of(known.measured_with); acceptance.spread < spread) {
-        acceptance.spread = spread;
-        acceptance.spread_text = "acceptance was " + measured_with_text(known) + ", not with this target";
-    }
+    choice.acceptance.comes_from(sim::AcceptanceOrigin::other_target);
+    choice.acceptance.spread_text += "; " + measured_with_text(known);
 }
 
 }  // namespace
@@ -162,20 +159,6 @@ std::string measured_with_text(const KnownDrafter& known) {
             return "measured with other models";
     }
     return "";
-}
-
-/// Of pairs of drafters of one kind for two models, accepted drafts at the longest common length, the one predicted by the
-/// other: 80 % are within 0.42 in a family (median 0.19) and 0.43 across families (0.24; unit/requests/known_drafters).
-double spread_of(MeasuredWith measured_with) {
-    switch (measured_with) {
-        case MeasuredWith::target:
-            return sim::DraftAcceptance::usual_spread;
-        case MeasuredWith::family:
-            return 0.42;
-        case MeasuredWith::others:
-            return sim::spread_of_mean;
-    }
-    return sim::spread_of_mean;
 }
 
 std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const sim::TrafficKind& traffic,

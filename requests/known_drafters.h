@@ -33,9 +33,6 @@ std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const 
 /// "measured with qwen3-14b"; empty where that is the target itself.
 std::string measured_with_text(const KnownDrafter& known);
 
-/// Half width of the 80 % interval of a position's acceptance, relative, that this knowledge leaves at least.
-double spread_of(MeasuredWith measured_with);
-
 struct KnownChoice {
     sweeps::DrafterChoice choice;
     MeasuredWith measured_with = MeasuredWith::target;

@@ -87,7 +87,10 @@ const std::vector<KeyFlag>& point_flags() {
         {"--context", "TOKENS", "context", help_of(point_keys::context)},
         {"--drafter", "NAME|KIND|JSON", "drafter", "Drafter (default: plain decoding): " + drafter_choices(), nullptr},
         {"--acceptance", "RATE", "drafter.acceptance",
-         "Acceptance rate of a draft token, a list by position (0.8,0.65,0.5), or a measurement's file", nullptr},
+         "How many drafts are accepted: by position (0.8,0.65,0.5), the rate of the first (0.8; later ones fall as measured "
+         "curves "
+         "do), geometric:0.8 (the same rate of every draft), or a measurement's file",
+         nullptr},
         {"--accept-length", "[K:]TOKENS", "drafter.acceptance.mean_length",
          "Alternative: mean tokens per round, bonus token included; with K drafts 4:2.6", nullptr},
         {"--draft-precision", "FORMAT|JSON", "drafter.precision",

@@ -54,15 +54,16 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
 const std::vector<std::string>& drafter_kinds();
 bool is_kind(const std::string& word);
 
-/// How many drafts are accepted. Of a chain: one of {"geometric": 0.8}, {"per_position": [0.8, 0.6]}, {"mean_length": 3.2,
-/// "draft_tokens": 4} and {"curve": {"1": 1.8, "2": 2.5}}. Of siblings: "per_rank": [0.6, 0.2]; alone, its first rank is the
-/// rate of chains. Of shapes that were measured: "measured": [{"shape": "branching:3,2", "accept_length": 2.4}]. An optional
-/// "source".
+/// How many drafts are accepted. Of a chain: one of {"rate": 0.8}, {"per_position": [0.8, 0.6]}, {"mean_length": 3.2,
+/// "draft_tokens": 4}, {"curve": {"1": 1.8, "2": 2.5}} and {"geometric": 0.8}. A rate or a mean length falls by `usual_fall`
+/// unless it says otherwise. Of siblings: "per_rank": [0.6, 0.2]; alone, its first rank is the rate of chains. Of shapes that
+/// were measured: "measured": [{"shape": "branching:3,2", "accept_length": 2.4}]. An optional "source".
 struct AcceptanceChoice {
     sim::DraftAcceptance acceptance;
     std::string text, source;
 };
-AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const sim::TrafficKind& traffic = {});
+AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const sim::TrafficKind& traffic = {},
+                                 double usual_fall = sim::measured_fall);
 
 struct PublishedDrafter;
 /// What others measured of a drafter, in this traffic, with the rest of the catalogue as neighbours. Trees that were measured

@@ -9,10 +9,6 @@
 namespace treeline::sim {
 namespace {
 
-double geometric_length(double rate, double draft_tokens) {
-    return rate >= 1.0 ? draft_tokens + 1.0 : (1.0 - std::pow(rate, draft_tokens + 1.0)) / (1.0 - rate);
-}
-
 /// Least-squares non-increasing sequence: adjacent values in the wrong order are replaced by their mean.
 std::vector<double> pooled_non_increasing(const std::vector<double>& values) {
     std::vector<std::pair<double, int>> pools;  // mean, size
@@ -33,19 +29,48 @@ std::vector<double> pooled_non_increasing(const std::vector<double>& values) {
     return result;
 }
 
-/// `count` positions after one of acceptance `before`, each the one before it times one rate, with this sum. A sum that no
-/// rate up to 1 reaches, noise of measured curves, is spread evenly.
-std::vector<double> geometric_gap(double before, double sum, int count) {
-    const auto sum_at = [=](double rate) { return before * (geometric_length(rate, count) - 1.0); };
-    if (count == 1 || !(sum > 0.0 && sum < sum_at(1.0))) {
-        return std::vector<double>(static_cast<std::size_t>(count), sum / count);
+/// i^−fall for i = first … last.
+std::vector<double> shares_of_first(int first, int last, double fall) {
+    std::vector<double> shares;
+    for (int i = first; i <= last; ++i) {
+        shares.push_back(fall == 0.0 ? 1.0 : std::pow(i, -fall));
     }
-    const double rate = numerics::bisect({0.0, 1.0}, 100, [=](double candidate) { return sum_at(candidate) < sum; }).middle();
+    return shares;
+}
+
+/// Positions after one of acceptance `before`, their conditional rates being `rate` times these shares, at most 1.
+std::vector<double> positions_after(double before, double rate, const std::vector<double>& shares) {
     std::vector<double> positions;
-    for (int i = 1; i <= count; ++i) {
-        positions.push_back(before * std::pow(rate, i));
+    for (const double share : shares) {
+        before *= std::min(1.0, rate * share);
+        positions.push_back(before);
     }
     return positions;
+}
+
+/// Their sum, of which the last one counts in part.
+double sum_of(const std::vector<double>& positions, double part_of_last) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        sum += i + 1 < positions.size() ? positions[i] : part_of_last * positions[i];
+    }
+    return sum;
+}
+
+/// The rate with which positions after `before` have this sum.
+double rate_of_sum(double before, double sum, const std::vector<double>& shares, double part_of_last) {
+    const auto too_low = [&](double rate) { return sum_of(positions_after(before, rate, shares), part_of_last) < sum; };
+    return numerics::bisect({0.0, 1.0 / shares.back()}, 100, too_low).middle();
+}
+
+/// `count` positions after `measured` ones, the last of acceptance `before`, with this sum, falling as measured curves do. A
+/// sum that no rate reaches, noise of measured curves, is spread evenly.
+std::vector<double> falling_gap(double before, double sum, int measured, int count) {
+    if (count == 1 || !(sum > 0.0 && sum < before * count)) {
+        return std::vector<double>(static_cast<std::size_t>(count), sum / count);
+    }
+    const std::vector<double> shares = shares_of_first(measured + 1, measured + count, measured_fall);
+    return positions_after(before, rate_of_sum(before, sum, shares, 1.0), shares);
 }
 
 double mean_rate(const std::vector<double>& positions) {
@@ -67,9 +92,13 @@ double continuation_rate(const std::vector<double>& positions) {
 
 }  // namespace
 
-Acceptance Acceptance::geometric(double rate) {
+Acceptance Acceptance::geometric(double rate) { return falling(rate, 0.0); }
+
+Acceptance Acceptance::falling(double first_rate, double fall) {
     Acceptance result;
-    result.tail_rate_ = rate;
+    result.tail_rate_ = first_rate;
+    result.fall_ = fall;
+    result.known_ = 1;
     result.model_ = true;
     return result;
 }
@@ -77,63 +106,80 @@ Acceptance Acceptance::geometric(double rate) {
 Acceptance Acceptance::per_position(std::vector<double> positions) {
     Acceptance result;
     result.tail_rate_ = continuation_rate(positions);
-    result.decay_ = continuation_decay;
+    result.fall_ = measured_fall;
+    result.known_ = static_cast<int>(positions.size());
     result.positions_ = std::move(positions);
     return result;
 }
 
-Acceptance Acceptance::mean_length(double accept_length, double draft_tokens) {
-    const auto too_low = [=](double rate) { return geometric_length(rate, draft_tokens) < accept_length; };
-    return geometric(numerics::bisect({0.0, 1.0}, 100, too_low).middle());
+Acceptance Acceptance::mean_length(double accept_length, double draft_tokens, double fall) {
+    const int most = std::max(1, static_cast<int>(std::ceil(draft_tokens)));
+    const std::vector<double> shares = shares_of_first(1, most, fall);
+    Acceptance result = falling(rate_of_sum(1.0, accept_length - 1.0, shares, draft_tokens - most + 1.0), fall);
+    result.known_ = most;
+    return result;
 }
 
 Acceptance Acceptance::curve(const std::map<int, double>& accept_length_by_draft_tokens) {
     std::vector<double> gains;
     double previous_length = 1.0;
     for (const auto& [draft_tokens, length] : accept_length_by_draft_tokens) {
-        const std::vector<double> gap = geometric_gap(gains.empty() ? 1.0 : gains.back(), length - previous_length,
-                                                      draft_tokens - static_cast<int>(gains.size()));
+        const int measured = static_cast<int>(gains.size());
+        const std::vector<double> gap =
+            falling_gap(gains.empty() ? 1.0 : gains.back(), length - previous_length, measured, draft_tokens - measured);
         gains.insert(gains.end(), gap.begin(), gap.end());
         previous_length = length;
     }
     return per_position(pooled_non_increasing(gains));
 }
 
-double Acceptance::position(int i) const {
-    if (i <= 0) {
-        return 1.0;
-    }
+double Acceptance::stated_rate(int i) const {
     const auto measured = static_cast<int>(positions_.size());
     if (i <= measured) {
-        return positions_[static_cast<std::size_t>(i - 1)];
+        const double before = i > 1 ? positions_[static_cast<std::size_t>(i - 2)] : 1.0;
+        return before > 0.0 ? positions_[static_cast<std::size_t>(i - 1)] / before : 0.0;
     }
-    const double last = positions_.empty() ? 1.0 : positions_.back();
-    const double beyond = i - measured;  // rates tail·d, tail·d², …
-    return last * std::pow(tail_rate_, beyond) * std::pow(decay_, 0.5 * beyond * (beyond + 1.0));
+    const double places = static_cast<double>(i) / std::max(1, measured);
+    return std::min(1.0, fall_ == 0.0 ? tail_rate_ : tail_rate_ * std::pow(places, -fall_));
 }
 
-double Acceptance::accept_length(int draft_tokens) const {
-    double length = 1.0;
-    for (int i = 1; i <= draft_tokens; ++i) {
-        length += position(i);
-    }
-    return length;
-}
-
-bool Acceptance::extrapolated(int draft_tokens) const { return !model_ && draft_tokens > measured_positions(); }
-
-Acceptance Acceptance::continued_with(double rate) const {
-    Acceptance result = *this;
-    if (!model_) {
-        result.tail_rate_ = rate;
-        result.decay_ = 1.0;
+std::vector<double> Acceptance::positions_to(int depth) const {
+    std::vector<double> result = {1.0};
+    for (int i = 1; i <= depth; ++i) {
+        double rate = stated_rate(i);
+        if (place_ != 0.0) {
+            const double shape = i > known_ && fall_ > 0.0 ? (place_ < 0.0 ? steeper_curve : flatter_curve) * std::log(i) : 0.0;
+            rate = rate_of_log_odds(log_odds(rate) + place_ * std::hypot(spread_, shape));
+        } else if (i <= measured_positions()) {
+            result.push_back(positions_[static_cast<std::size_t>(i - 1)]);
+            continue;
+        }
+        result.push_back(result.back() * rate);
     }
     return result;
 }
 
-double Acceptance::highest_continuation() const {
-    return std::min(1.0, std::max(mean_rate(positions_), last_rate(positions_)));
+double Acceptance::position(int i) const { return i <= 0 ? 1.0 : positions_to(i).back(); }
+
+double Acceptance::accept_length(int draft_tokens) const {
+    double length = 0.0;
+    for (const double position : positions_to(std::max(0, draft_tokens))) {
+        length += position;
+    }
+    return length;
 }
+
+double Acceptance::variance(int draft_tokens) const {
+    const std::vector<double> positions = positions_to(draft_tokens);
+    double squares = 0.0, mean = 0.0;
+    for (std::size_t i = 1; i < positions.size(); ++i) {
+        squares += (2.0 * static_cast<double>(i) - 1.0) * positions[i];
+        mean += positions[i];
+    }
+    return std::max(0.0, squares - mean * mean);
+}
+
+bool Acceptance::extrapolated(int draft_tokens) const { return !model_ && draft_tokens > measured_positions(); }
 
 std::vector<std::string> Acceptance::problems() const {
     std::vector<std::string> problems;
@@ -149,7 +195,8 @@ std::vector<std::string> Acceptance::problems() const {
         }
         previous = value;
     }
-    if (!(tail_rate_ >= 0.0 && tail_rate_ <= 1.0)) {
+    const bool of_a_length = model_ && known_ > 1;  // whose bisection leaves it within what is possible
+    if (!(tail_rate_ >= 0.0 && (tail_rate_ <= 1.0 || of_a_length))) {
         problems.emplace_back("the acceptance rate must lie between 0 and 1");
     }
     return problems;
@@ -162,7 +209,16 @@ Acceptance Acceptance::scaled(double factor) const {
         position = std::min(ceiling, position * factor);
         ceiling = position;
     }
-    result.tail_rate_ = std::min(1.0, model_ ? tail_rate_ * factor : tail_rate_);
+    if (model_) {
+        result.tail_rate_ = std::min(std::max(1.0, tail_rate_), tail_rate_ * factor);
+    }
+    return result;
+}
+
+Acceptance Acceptance::moved(double place, double spread) const {
+    Acceptance result = *this;
+    result.place_ = place;
+    result.spread_ = spread;
     return result;
 }
 

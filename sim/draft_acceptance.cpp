@@ -35,20 +35,15 @@ AcceptedTokens from_at_least(std::vector<double> at_least) {
 }
 
 AcceptedTokens of_chain(const Acceptance& chain, int depth) {
-    std::vector<double> at_least;
-    for (int i = 0; i <= depth; ++i) {
-        at_least.push_back(chain.position(i));
-    }
-    AcceptedTokens tokens = from_at_least(std::move(at_least));
-    tokens.length = chain.accept_length(depth);
+    AcceptedTokens tokens = from_at_least(chain.positions_to(depth));
     tokens.basis = chain.extrapolated(depth) ? AcceptanceBasis::extrapolated : AcceptanceBasis::stated;
     return tokens;
 }
 
-/// P(child of this rank is accepted | its parent on the level above was).
-double child_acceptance(const DraftAcceptance& acceptance, int level, int rank) {
-    const double before = acceptance.chain.position(level - 1);
-    const double first = before > 0.0 ? acceptance.chain.position(level) / before : 0.0;
+/// P(child of this rank is accepted | its parent on the level above was), of a chain's positions.
+double child_acceptance(const DraftAcceptance& acceptance, const std::vector<double>& chain, int level, int rank) {
+    const double before = chain[static_cast<std::size_t>(level - 1)];
+    const double first = before > 0.0 ? chain[static_cast<std::size_t>(level)] / before : 0.0;
     if (rank == 1) {
         return first;
     }
@@ -60,13 +55,14 @@ AcceptedTokens of_tree(const DraftAcceptance& acceptance, const DraftTree& tree)
     std::vector<double> path(static_cast<std::size_t>(tree.verified_tokens()), 1.0);
     std::vector<double> at_least(static_cast<std::size_t>(tree.depth()) + 1, 0.0);
     std::vector<bool> has_children(path.size(), false);
+    const std::vector<double> chain = acceptance.chain.positions_to(tree.depth());
     at_least.front() = 1.0;
     for (int level = 1; level <= tree.depth(); ++level) {
         const auto [begin, end] = tree.level_range(level);
         for (int token = begin; token < end; ++token) {
             const auto parent = static_cast<std::size_t>(tree.parent(token));
             has_children[parent] = true;
-            const double p = path[parent] * child_acceptance(acceptance, level, tree.rank(token));
+            const double p = path[parent] * child_acceptance(acceptance, chain, level, tree.rank(token));
             path[static_cast<std::size_t>(token)] = p;
             at_least[static_cast<std::size_t>(level)] += p;
         }
@@ -89,6 +85,23 @@ DraftAcceptance DraftAcceptance::scaled(double factor) const {
         shape.accept_length = std::min(1.0 + (shape.accept_length - 1.0) * factor, shape.tree.depth() + 1.0);
     }
     return result;
+}
+
+DraftAcceptance DraftAcceptance::moved(double place) const {
+    DraftAcceptance result = *this;
+    result.chain = chain.moved(place, spread);
+    for (MeasuredShape& shape : result.measured) {
+        const int depth = shape.tree.depth();
+        shape.accept_length =
+            Acceptance::mean_length(shape.accept_length, depth, 0.0).moved(place, spread).accept_length(depth);
+    }
+    return result;
+}
+
+void DraftAcceptance::comes_from(AcceptanceOrigin where) {
+    origin = where;
+    spread = spread_of(where);
+    spread_text = text_of(where);
 }
 
 std::vector<std::string> DraftAcceptance::problems() const {
@@ -127,7 +140,7 @@ std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShap
 
 AcceptedTokens accepted_tokens(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree) {
     if (const MeasuredShape* measured = find_measured(acceptance, tree)) {
-        AcceptedTokens tokens = of_chain(Acceptance::mean_length(measured->accept_length, tree.depth()), tree.depth());
+        AcceptedTokens tokens = of_chain(Acceptance::mean_length(measured->accept_length, tree.depth(), 0.0), tree.depth());
         tokens.basis = AcceptanceBasis::stated;
         return tokens;
     }

@@ -28,17 +28,21 @@ struct DraftAcceptance {
     /// Shapes that were not measured cannot be priced: their source says that lengths do not carry over (block drafters, whose
     /// accept length is not monotone in the draft's).
     bool only_measured = false;
-    int most_draft_tokens = 0;     ///< how far the drafter or its checkpoint drafts at most; 0: no limit is stated
-    double spread = usual_spread;  ///< half width of the 80 % interval of each position, relative
-    std::string spread_text;       ///< why it is not the usual one, as people read it
-
-    static constexpr double usual_spread = 0.1;
+    int most_draft_tokens = 0;  ///< how far the drafter or its checkpoint drafts at most; 0: no limit is stated
+    AcceptanceOrigin origin = AcceptanceOrigin::other_requests;
+    double spread = spread_of(origin);          ///< half width of the 80 % interval of the rate of a draft, in log-odds
+    std::string spread_text = text_of(origin);  ///< why it is as wide, as people read it
 
     DraftAcceptance() = default;
     DraftAcceptance(Acceptance positions) : chain(std::move(positions)) {}  // NOLINT: a chain's acceptance is one
 
     /// As Acceptance::scaled; measured lengths scale in the same way. Siblings share what first choices leave, so they follow.
     [[nodiscard]] DraftAcceptance scaled(double factor) const;
+    /// At a place of its interval, −1 and 1 being the ends of 80 %: Acceptance::moved by `spread`; measured lengths move with
+    /// the rate that they imply.
+    [[nodiscard]] DraftAcceptance moved(double place) const;
+    /// Sets where it comes from, and with it how far it may be off.
+    void comes_from(AcceptanceOrigin where);
     /// Every violated constraint as a sentence; empty when usable.
     [[nodiscard]] std::vector<std::string> problems() const;
 };

@@ -52,7 +52,6 @@ Rows rows_of_category(const Rows& all, const std::string& category, const Traffi
         const Rows asked = kept(rows, [&](const MeasuredAcceptance& row) { return row.thinking == traffic.thinking; });
         if (asked.empty()) {
             result.remarks.push_back("no measurement of " + category + " says that thinking was " + traffic.thinking);
-            result.spread = std::max(result.spread, spread_of_other_thinking);
         } else {
             rows = asked;
         }
@@ -62,7 +61,6 @@ Rows rows_of_category(const Rows& all, const std::string& category, const Traffi
         if (rows.front()->temperature.value_or(*traffic.temperature) != *traffic.temperature) {
             result.remarks.push_back("acceptance of " + category +
                                      " was measured at another temperature, the nearest of which counts");
-            result.spread = std::max(result.spread, spread_of_other_sampling);
         }
     }
     return rows;
@@ -153,13 +151,6 @@ std::map<int, double> lengths_at(const Rows& rows, const std::optional<double>& 
     return lengths;
 }
 
-double logit(double rate) {
-    const double inside = std::clamp(rate, 1e-4, 1.0 - 1e-4);
-    return std::log(inside / (1.0 - inside));
-}
-
-double rate_of_logit(double value) { return 1.0 / (1.0 + std::exp(-value)); }
-
 /// The rate of a draft, as a logit: that of the longest chain measured in this category.
 std::optional<double> rate_logit(const Rows& chains, const std::string& category) {
     const std::map<int, double> lengths =
@@ -168,7 +159,7 @@ std::optional<double> rate_logit(const Rows& chains, const std::string& category
         return std::nullopt;
     }
     const auto& [draft_tokens, length] = *lengths.rbegin();
-    return logit(Acceptance::mean_length(length, draft_tokens).position(1));
+    return log_odds(Acceptance::mean_length(length, draft_tokens, 0.0).position(1));
 }
 
 /// How much a category differs from the measured ones with other drafters, in logits, and with how many of them.
@@ -199,7 +190,7 @@ Acceptance moved(const Acceptance& chain, double by) {
     double position = 1.0;
     for (int i = 1; i <= chain.measured_positions(); ++i) {
         const double before = chain.position(i - 1);
-        position *= before > 0.0 ? rate_of_logit(logit(chain.position(i) / before) + by) : 0.0;
+        position *= before > 0.0 ? rate_of_log_odds(log_odds(chain.position(i) / before) + by) : 0.0;
         positions.push_back(position);
     }
     return Acceptance::per_position(positions);
@@ -252,7 +243,6 @@ Acceptance predicted_chain(const Question& question, const std::string& category
         "acceptance was not measured for " + category + "; " +
         (count > 0 ? "the measured kinds and " + std::to_string(count) + " other drafters, for which it was, stand in"
                    : std::string("the mean of all measured kinds stands in")));
-    result.spread = std::max(result.spread, count > 0 ? spread_of_neighbours : spread_of_mean);
     return moved(mixture(chains), by);
 }
 

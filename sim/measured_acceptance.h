@@ -41,23 +41,15 @@ struct AcceptanceOfTraffic {
     std::vector<std::pair<std::string, double>> shapes;  ///< measured trees, with their accept lengths in this traffic
     std::vector<std::string> remarks;                    ///< what was not measured, and what stands in for it, as sentences
     std::vector<std::string> sources;                    ///< of the measurements used, each once
-    double spread = 0.1;                                 ///< half width of the 80 % interval of a position, relative
 };
-
-/// Half widths of 80 % intervals of what a drafter accepts beyond the bonus token. Measured on the catalogue: each category of
-/// each drafter that has several, predicted from its other ones (unit/requests/published_acceptance): 80 % within 0.33 with
-/// neighbours (median 0.15), 0.45 with the plain mean (0.28). Other temperatures: from 0 to 1 the mean of four drafters falls
-/// by 4 to 9 % (model cards of nebius' EAGLE-3 heads). Thinking, on from off and off from on: 80 % within 0.27 (median 0.12) of
-/// six (validation/drafter_methods).
-inline constexpr double spread_of_measured = 0.1, spread_of_other_sampling = 0.15, spread_of_other_thinking = 0.27,
-                        spread_of_neighbours = 0.33, spread_of_mean = 0.45;
 
 /// Acceptance of a traffic of several categories: at each length k that all of them were measured to, the accept length
 /// 1/Σ (share/τ_c(k)), since rounds, not tokens, take the time. Of a category the measurements with the asked thinking, and
 /// then with the nearest temperature, count, weighted by their runs; between two measured contexts they are weighted by its
 /// logarithm. A category that was not measured is predicted from the measured ones: their mean, moved by as much as the
 /// category differs from them with other drafters (`neighbours`, each the measurements of one), in logits of the rate of a
-/// draft and shrunk by n/(n + 2) for n of them. A remark says so, and `spread` is wider. `measured` is not empty.
+/// draft and shrunk by n/(n + 2) for n of them; a remark says so. How far that may be off is AcceptanceOrigin::other_requests:
+/// other categories, temperatures and ways of thinking differ by no more. `measured` is not empty.
 AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>& measured, const TrafficKind& traffic,
                                           const std::vector<std::vector<MeasuredAcceptance>>& neighbours = {});
 

@@ -317,7 +317,7 @@ MeasurementPlan plan_measurements(const Recommendation& recommendation, const Wo
     const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
     const sim::CompiledRound round = sim::compile_round(setup);
     const Traffic traffic = settled_on(round, best.speculation, workload.traffic);
-    Question question{setup, round, uncertain_rounds(setup, best.speculation), {best.speculation}, batches_of(traffic)};
+    Question question{setup, round, uncertain_rounds(setup), {best.speculation}, batches_of(traffic)};
     for (int other = 1; other < static_cast<int>(setup.speculations.size()); ++other) {
         if (other != best.speculation && question.round.runs(other) &&
             sim::is_chain(setup.speculations[static_cast<std::size_t>(other)])) {

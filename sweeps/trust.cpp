@@ -124,7 +124,7 @@ std::vector<GainAt> gains_over(const sim::RoundSetup& setup, const DraftPlan& pl
 /// One draw of everything that is uncertain.
 struct World {
     std::vector<double> inputs;                ///< places within the ranges of uncertain_inputs(), 0 to 1
-    std::map<std::string, double> acceptance;  ///< factors by drafter
+    std::map<std::string, double> acceptance;  ///< by drafter, its place in the interval of its acceptance, -1 to 1
     double measured_over_predicted = 1.0;      ///< of gains
 };
 
@@ -136,9 +136,8 @@ World drawn(const Recommendation& recommendation, const std::vector<std::size_t>
         world.inputs.push_back(random.uniform());
     }
     for (const std::size_t variant : variants) {
-        const Variant& drafting = recommendation.variants[variant];
-        const double spread = drafting.setup.acceptance.spread;
-        world.acceptance.try_emplace(drafting.labels.drafter, 1.0 + spread * (2.0 * random.uniform() - 1.0));
+        const std::string& drafter = recommendation.variants[variant].labels.drafter;
+        world.acceptance.try_emplace(drafter, 2.0 * random.uniform() - 1.0);
     }
     if (errors != nullptr && !errors->speed_ups.empty()) {
         const sim::RoundSetup& setup = recommendation.variants[variants.front()].setup;
@@ -161,7 +160,7 @@ std::vector<Placed> candidates_in(const World& world, const Recommendation& reco
     sim::RoundSetup setup = recommendation.variants[index].setup;
     const bool plain = recommendation.variants[index].plain();
     if (!plain) {
-        setup.acceptance = setup.acceptance.scaled(world.acceptance.at(recommendation.variants[index].labels.drafter));
+        setup.acceptance = setup.acceptance.moved(world.acceptance.at(recommendation.variants[index].labels.drafter));
     }
     sim::CompiledRound round = sim::compile_round(setup);
     move_inputs(setup.platform, world.inputs, round);

@@ -153,24 +153,13 @@ sim::CompiledRound with_acceptance(sim::RoundSetup setup, const sim::DraftAccept
     return sim::compile_round(setup);
 }
 
-/// Prompts other than those measured, and positions that nobody measured, if the shape needs them.
-void add_acceptance(const sim::RoundSetup& setup, const sim::CompiledRound& round, int speculation,
-                    std::vector<UncertainRound>& inputs) {
-    const double spread = setup.acceptance.spread;
-    const std::string why =
-        setup.acceptance.spread_text.empty() ? "other prompts than those measured; assumed" : setup.acceptance.spread_text;
-    inputs.push_back({"acceptance", fmt::format("each position {:.0f} % lower or higher ({})", 100.0 * spread, why),
-                      with_acceptance(setup, setup.acceptance.scaled(1.0 - spread)),
-                      with_acceptance(setup, setup.acceptance.scaled(1.0 + spread)), true});
-    if (round.row(speculation).accepted.basis == sim::AcceptanceBasis::extrapolated) {
-        const sim::Acceptance& chain = setup.acceptance.chain;
-        sim::DraftAcceptance none = setup.acceptance, most = setup.acceptance;
-        none.chain = chain.continued_with(0.0);
-        most.chain = chain.continued_with(chain.highest_continuation());
-        inputs.push_back({"acceptance beyond position " + std::to_string(chain.measured_positions()),
-                          "not measured: from none to the highest rate that the measured positions suggest",
-                          with_acceptance(setup, none), with_acceptance(setup, most), true});
-    }
+/// Both ends of what is accepted: other prompts than those measured, and positions that nobody measured.
+void add_acceptance(const sim::RoundSetup& setup, std::vector<UncertainRound>& inputs) {
+    const sim::DraftAcceptance low = setup.acceptance.moved(-1.0), high = setup.acceptance.moved(1.0);
+    inputs.push_back({"acceptance",
+                      fmt::format("the first draft {:.2f} to {:.2f} of the time: {}", low.chain.position(1),
+                                  high.chain.position(1), setup.acceptance.spread_text),
+                      with_acceptance(setup, low), with_acceptance(setup, high), true});
 }
 
 }  // namespace
@@ -182,7 +171,7 @@ void move_inputs(const sim::Platform& platform, std::span<const double> places, 
     }
 }
 
-std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup, int speculation) {
+std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup) {
     const sim::CompiledRound round = sim::compile_round(setup);
     std::vector<UncertainRound> inputs;
     if (setup.platform.accelerator) {
@@ -199,7 +188,7 @@ std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup, int s
             input.apply(inputs.back().high, input.at_high);
         }
     }
-    add_acceptance(setup, round, speculation, inputs);
+    add_acceptance(setup, inputs);
     return inputs;
 }
 
@@ -220,7 +209,7 @@ GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, 
     };
     GainInterval interval;
     interval.value = gain(sim::compile_round(setup));
-    for (UncertainRound& input : uncertain_rounds(setup, std::max(plan.speculation, 0))) {
+    for (UncertainRound& input : uncertain_rounds(setup)) {
         const double a = gain(input.low), b = gain(input.high);
         interval.inputs.push_back(
             {std::move(input.input), std::move(input.range), std::min(a, b), std::max(a, b), input.of_acceptance});

@@ -41,14 +41,10 @@ struct UncertainRound {
     bool of_acceptance = false;  ///< it changes what is accepted, not what a round takes
 };
 
-/// The round of this setup with each uncertain input moved to both ends of its range, one at a time. An accept length beyond
-/// the measured positions, if the speculation needs it, is an input of its own: from nothing accepted there to the highest rate
-/// that the measured ones suggest.
-std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup, int speculation);
+/// The round of this setup with each uncertain input moved to both ends of its range, one at a time.
+std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup);
 
 /// The gain in the objective over the traffic (as Outcome::gain) of this setup under a plan, and its interval.
-/// An accept length beyond the measured positions is an input of its own: from nothing accepted there to the highest rate that
-/// the measured ones suggest.
 GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, const Traffic& traffic, Objective objective);
 
 /// An interval for the gain that holds what is unknown: what predictions missed where engines were measured, and how far the

@@ -20,8 +20,13 @@ struct AcceptanceFile {
     /// By model, in the file's order; a file of one model may leave its name empty.
     std::vector<std::pair<std::string, std::vector<sim::MeasuredAcceptance>>> models;
     std::vector<double> by_rank;  ///< P(the child of rank r is accepted), of files that say so
-    bool only_measured = false;   ///< lengths that were not measured are unknown (`measured_per_k`)
-    int most_draft_tokens = 0;    ///< a hard limit of the drafter; 0 = none stated
+    /// Of a run that counted its rounds: the accept length of its most frequent draft length.
+    struct Counts {
+        double rounds = 0.0, accept_length = 1.0, standard_error = 0.0, draft_tokens = 1.0;
+    };
+    std::optional<Counts> counted;
+    bool only_measured = false;  ///< lengths that were not measured are unknown (`measured_per_k`)
+    int most_draft_tokens = 0;   ///< a hard limit of the drafter; 0 = none stated
 
     /// The measurements of a model, or of the only one where `name` is empty. Throws InputError: no such model, with the names.
     [[nodiscard]] const std::vector<sim::MeasuredAcceptance>& of(const std::string& name) const;

@@ -347,7 +347,9 @@ namespace treeline::requests::acceptance_keys {
 
 using namespace json;
 
-inline constexpr NumberKey geometric{"geometric", "", 0.0, 1.0, {}, "rate of each draft token: `0.8`"};
+inline constexpr NumberKey rate{"rate", "", 0.0,
+                                1.0,    {}, "of the first draft: `0.8`; later ones fall as those of measured curves do"};
+inline constexpr NumberKey geometric{"geometric", "", 0.0, 1.0, {}, "the same rate of every draft, if that is what you mean"};
 inline constexpr NumbersKey per_position{"per_position", 0.0, 1.0,
                                          "P(the first i drafts are all accepted): `[0.8, 0.62, 0.5]`"};
 inline constexpr NumberKey mean_length{"mean_length",
@@ -357,6 +359,15 @@ inline constexpr NumberKey mean_length{"mean_length",
                                        {},
                                        "mean per round, bonus token included, for chains of `draft_tokens`"};
 inline constexpr CountKey draft_tokens{"draft_tokens", 1, sim::most_draft_tokens, {}, "with `mean_length`"};
+inline constexpr NumberKey fall{
+    "fall",
+    "",
+    0.0,
+    10.0,
+    {},
+    "with `rate` or `mean_length`: draft i is accepted, once those before it are, with i^−fall times "
+    "the rate of the first; at 0 all alike",
+    "0.1 as measured curves; 0 of look-ups"};
 inline constexpr PartKey curve{"curve", "object", "the same by length of the chain: `{\"1\": 1.8, \"2\": 2.4, \"4\": 3.1}`"};
 inline constexpr TextKey published{
     "published", "name or path", {}, "as others measured it: a file of [models/drafters](../models/drafters)"};
@@ -373,11 +384,20 @@ inline constexpr NumbersKey per_rank{"per_rank", 0.0,
                                      "none",     ". If given alone, its first rank is the rate of chains"};
 inline constexpr PartKey measured{"measured", "list of objects", "accept lengths of individual shapes, used as they are",
                                   "none"};
+inline constexpr ChoiceKey<sim::AcceptanceOrigin> origin{
+    "origin",
+    {},
+    "whose requests it was measured on, which decides how wide its interval is",
+    "`own-run` of counts of an engine, `other-target` of a published drafter with `any_target`, else `other-requests`"};
+inline constexpr NumberKey rounds{
+    "rounds", "", 1.0, 1e12, {}, "counted in a run of your own: the more, the narrower the interval", "not counted"};
 inline constexpr TextKey source{"source", "text", "", "where it was measured; results repeat it", "none"};
 
 inline std::vector<KeyRow> rows() {
-    std::vector<KeyRow> rows = rows_of(geometric, per_position, mean_length, draft_tokens, curve, published, file, of);
-    for (const std::vector<KeyRow>& more : {traffic_kind_keys::rows(), rows_of(extrapolate, per_rank, measured, source)}) {
+    std::vector<KeyRow> rows =
+        rows_of(rate, per_position, mean_length, draft_tokens, curve, published, file, of, geometric, fall);
+    for (const std::vector<KeyRow>& more :
+         {traffic_kind_keys::rows(), rows_of(extrapolate, per_rank, measured, origin, rounds, source)}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

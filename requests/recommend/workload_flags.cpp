@@ -179,7 +179,7 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
         } else if (!drafter.contains("acceptance") && !drafter.contains("published")) {
             throw text::InputError(
                 {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
-                             "--acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) "
+                             "--acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (the first) "
                              "or --accept-length 4:2.6 (tokens per round)",
                              each.drafter)});
         }
@@ -331,8 +331,8 @@ const std::vector<KeyFlag>& workload_flags() {
              "; known (default) is every published one of the target and its family, none is plain decoding alone",
          nullptr},
         {"--acceptance", "RATE,...|JSON", "drafters.acceptance",
-         "Acceptance of the preceding --drafter: one rate for all draft tokens, or P(first 1, 2, ... drafts accepted): "
-         "0.8,0.65,0.5",
+         "Acceptance of the preceding --drafter: P(first 1, 2, ... drafts accepted): 0.8,0.65,0.5; the rate of the first (0.8; "
+         "later ones fall as measured curves do); geometric:0.8 (the same rate of every draft); or a measurement's file",
          nullptr},
         {"--accept-length", "K:TOKENS,...", "drafters.acceptance.mean_length",
          "Alternative: mean tokens per round with K drafts, bonus token included: 4:2.6", nullptr},

@@ -32,7 +32,9 @@ void add_acceptance(double length, Json& conditions) {
         drafter["acceptance"] = {{"per_rank", assumed_siblings},
                                  {"measured", Json::array({{{"shape", conditions["shape"]}, {"accept_length", length}}})}};
     } else {
-        drafter["acceptance"] = {{"mean_length", length}, {"draft_tokens", conditions.value("draft_tokens", Json(5))}};
+        // Papers take one rate for every position.
+        drafter["acceptance"] = {
+            {"mean_length", length}, {"draft_tokens", conditions.value("draft_tokens", Json(5))}, {"fall", 0}};
     }
 }
 

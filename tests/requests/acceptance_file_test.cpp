@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+#include <optional>
+
 #include <nlohmann/json.hpp>
 
 #include "text/input_error.h"
@@ -122,4 +125,34 @@ TEST_CASE("other files are refused with what would do") {
     CHECK(problem("hello").find("is none of the files with measured acceptance") != std::string::npos);
     CHECK(problem("{}").find("is none of the files") != std::string::npos);
     CHECK_THROWS_WITH(read_acceptance_file("/no/such/file.yaml"), Catch::Contains("cannot be read"));
+}
+
+TEST_CASE("a run at several contexts keeps them apart, and counts say how far it may be off") {
+    const auto cell = [](double context, double drafts, double first, double second) {
+        runs::RunCell result;
+        result.batch = 8.0;
+        result.draft_tokens = 2;
+        result.context = context;
+        result.acceptance.drafts = result.acceptance.drafts_with_positions = drafts;
+        result.acceptance.drafted = 2.0 * drafts;
+        result.acceptance.reached = {first, second};
+        result.acceptance.accepted = first + second;
+        return result;
+    };
+    runs::MeasuredRun run;
+    run.cells = {cell(1000.0, 1000.0, 800.0, 600.0), cell(1100.0, 1000.0, 800.0, 600.0), cell(16000.0, 500.0, 300.0, 150.0)};
+    const AcceptanceFile file = acceptance_file::counted_run(run, "mine.json");
+    const auto length = [&](const std::optional<double>& context) {
+        return sim::acceptance_of_traffic(file.of(""), {{}, {}, "", context}).chain.accept_length(2);
+    };
+    CHECK(length(1000.0) == Approx(2.4));   // 1 + 0.8 + 0.6: the first two cells are one context
+    CHECK(length(16000.0) == Approx(1.9));  // 1 + 0.6 + 0.3
+    CHECK(length(std::sqrt(1050.0 * 16000.0)) == Approx(0.5 * (2.4 + 1.9)));
+    CHECK(length(std::nullopt) == Approx((2000.0 * 2.4 + 500.0 * 1.9) / 2500.0));  // nobody says where: rounds count
+    REQUIRE(file.counted);
+    CHECK(file.counted->rounds == 2500.0);
+    // Independent rounds: Σ (2i − 1)·a_i − mean² = 0.76 + 3·0.54 − 1.3² = 0.69 over 2,500 of them.
+    CHECK(file.counted->standard_error == Approx(std::sqrt(0.69 / 2500.0)));
+    run.cells.pop_back();
+    CHECK_FALSE(acceptance_file::counted_run(run, "mine.json").of("").front().context);
 }

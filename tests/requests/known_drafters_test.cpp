@@ -111,7 +111,7 @@ TEST_CASE("look-up drafts for any model: as measured with others where nobody me
     CHECK(known_drafters_of_kind("dflash", model("gpt-oss-20b"), descriptions).empty());
 }
 
-TEST_CASE("acceptance that was measured with another model is as unsure as such predictions are") {
+TEST_CASE("a drafter of another family predicts as well as one of the target's own family, and neither well") {
     const std::vector<PublishedDrafter> all = readable_drafters(source_folder() / "models" / "drafters");
     Descriptions descriptions = catalogue();
     std::vector<double> in_family, across;
@@ -137,8 +137,9 @@ TEST_CASE("acceptance that was measured with another model is as unsure as such 
     INFO(in_family.size() << " pairs in families: median " << numerics::quantile(in_family, 0.5) << ", p80 "
                           << numerics::quantile(in_family, 0.8) << "; " << across.size()
                           << " across: " << numerics::quantile(across, 0.5) << ", " << numerics::quantile(across, 0.8));
-    CHECK(numerics::quantile(in_family, 0.8) == Approx(spread_of(MeasuredWith::family)).margin(0.03));
-    CHECK(numerics::quantile(across, 0.8) == Approx(spread_of(MeasuredWith::others)).margin(0.05));
+    // So both get the spread of another target, which the same measurements give (sim/acceptance_curves.h).
+    CHECK(numerics::quantile(in_family, 0.8) == Approx(numerics::quantile(across, 0.8)).margin(0.1));
+    CHECK(numerics::quantile(in_family, 0.8) > 0.3);
 }
 
 TEST_CASE("a workload without drafters tries the known ones as far as they were measured") {
@@ -148,7 +149,7 @@ TEST_CASE("a workload without drafters tries the known ones as far as they were 
     for (const sweeps::DrafterChoice& drafter : absent.drafters) {
         INFO(drafter.label);
         const bool of_other = drafter.label.find("(measured with ") != std::string::npos;
-        CHECK((drafter.acceptance.spread >= spread_of(MeasuredWith::family)) == of_other);
+        CHECK((drafter.acceptance.origin == sim::AcceptanceOrigin::other_target) == of_other);
         CHECK(drafter.acceptance.most_draft_tokens <= drafter.acceptance.chain.measured_positions());
     }
     REQUIRE(absent.notes.size() == 2);

@@ -64,7 +64,7 @@ TEST_CASE("a name gives kind, architecture and the acceptance of the traffic") {
     CHECK(std::get<sim::OneLayerDrafter>(input.drafter->drafter).draft_vocabulary == 32'000);
     // nebius' model card, seven drafts: 2.88 on MT-bench, 3.62 on HumanEval. Of 100 tokens 60/2.88 + 40/3.62 = 31.88 rounds.
     CHECK(input.drafter->acceptance.chain.accept_length(7) == Approx(100.0 / (60.0 / 2.88 + 40.0 / 3.62)).epsilon(0.002));
-    CHECK(input.drafter->acceptance.spread == Approx(0.1));
+    CHECK(input.drafter->acceptance.origin == sim::AcceptanceOrigin::other_requests);
 }
 
 TEST_CASE("the drafter says otherwise where it has keys of its own") {
@@ -80,6 +80,9 @@ TEST_CASE("a drafter of another target is refused unless that is asked for") {
     CHECK(wrong.find("eagle3-llama-3.1-8b drafts for llama-3.1-8b, not for qwen3-8b") != std::string::npos);
     CHECK(wrong.find("\"any_target\": true") != std::string::npos);
     CHECK(point_problem(R"("drafter": {"published": "eagle3-llama-3.1-8b", "any_target": true})", "qwen3-8b").empty());
+    const sweeps::PointInput elsewhere = point(R"({"target": "qwen3-8b", "platform": "h100-sxm",
+        "drafter": {"published": "eagle3-llama-3.1-8b", "any_target": true}})");
+    CHECK(elsewhere.drafter->acceptance.origin == sim::AcceptanceOrigin::other_target);
     CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b")").empty());
 }
 
@@ -121,6 +124,7 @@ TEST_CASE("every drafter of the catalogue can be read as one, and its name begin
 
 TEST_CASE("a category that was not measured is predicted from neighbours, within the spread that is stated") {
     std::vector<double> with_neighbours, with_mean;
+    int within = 0;
     for (const std::string& name : published_drafters(folder())) {
         const PublishedDrafter drafter = load_published_drafter(folder(), name);
         const auto by_category = chains_by_category(drafter);
@@ -143,7 +147,11 @@ TEST_CASE("a category that was not measured is predicted from neighbours, within
             };
             const double truth = drafts_accepted(sim::acceptance_of_traffic(rows, asked));
             const sim::AcceptanceOfTraffic predicted = sim::acceptance_of_traffic(rest, asked, others);
-            CHECK(predicted.spread >= sim::spread_of_neighbours);
+            const auto end = [&](double place) {
+                return predicted.chain.moved(place, sim::spread_of(sim::AcceptanceOrigin::other_requests)).accept_length(k) -
+                       1.0;
+            };
+            within += truth >= end(-1.0) && truth <= end(1.0) ? 1 : 0;
             with_neighbours.push_back(std::abs(drafts_accepted(predicted) / truth - 1.0));
             with_mean.push_back(std::abs(drafts_accepted(sim::acceptance_of_traffic(rest, asked)) / truth - 1.0));
         }
@@ -153,8 +161,8 @@ TEST_CASE("a category that was not measured is predicted from neighbours, within
                                 << ", p80 " << numerics::quantile(with_neighbours, 0.8) << "; with the mean "
                                 << numerics::quantile(with_mean, 0.5) << ", " << numerics::quantile(with_mean, 0.8));
     CHECK(numerics::quantile(with_neighbours, 0.5) < 0.7 * numerics::quantile(with_mean, 0.5));
-    CHECK(numerics::quantile(with_neighbours, 0.8) == Approx(sim::spread_of_neighbours).epsilon(0.25));
-    CHECK(numerics::quantile(with_mean, 0.8) == Approx(sim::spread_of_mean).epsilon(0.25));
+    CHECK(numerics::quantile(with_neighbours, 0.8) < 0.8 * numerics::quantile(with_mean, 0.8));
+    CHECK(within >= 0.75 * static_cast<double>(with_neighbours.size()));
 }
 
 TEST_CASE("acceptance falls with the context between the measured ones") {

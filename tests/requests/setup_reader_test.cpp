@@ -118,7 +118,16 @@ TEST_CASE("a drafter that is described wrongly is a sentence at its place") {
     CHECK(silent.problems() == "in: d.acceptance: is missing");
 }
 
-TEST_CASE("acceptance is one of four kinds") {
+TEST_CASE("acceptance is one of five kinds") {
+    // One rate, or one mean length, falls as measured curves do unless somebody says otherwise.
+    const AcceptanceChoice rate = acceptance(R"("rate": 0.75)");
+    CHECK(rate.text == "0.75 at the first position, later ones as measured curves fall");
+    CHECK(rate.acceptance.chain.accept_length(4) == Approx(sim::Acceptance::falling(0.75).accept_length(4)));
+    CHECK(acceptance(R"("geometric": 0.75)").text == "0.75 at every position");
+    CHECK(acceptance(R"("rate": 0.5, "fall": 0)").acceptance.chain.accept_length(3) == Approx(1.875));
+    CHECK(acceptance(R"("rate": 0.5, "fall": 0.4)").text == "0.5 at the first position, later ones falling as i^-0.4");
+    CHECK(acceptance(R"("mean_length": 3.2, "draft_tokens": 4)").acceptance.chain.accept_length(8) <
+          acceptance(R"("mean_length": 3.2, "draft_tokens": 4, "fall": 0)").acceptance.chain.accept_length(8));
     CHECK(acceptance(R"("geometric": 0.5)").acceptance.chain.accept_length(3) == Approx(1.875));  // 1 + 1/2 + 1/4 + 1/8
     CHECK(acceptance(R"("per_position": [0.8, 0.6])").acceptance.chain.accept_length(2) == Approx(2.4));
     CHECK(acceptance(R"("mean_length": 3.2, "draft_tokens": 4)").acceptance.chain.accept_length(4) == Approx(3.2));
@@ -128,9 +137,25 @@ TEST_CASE("acceptance is one of four kinds") {
     CHECK(described.text == "3.20 tokens per round with 4 drafts");
 }
 
+TEST_CASE("an acceptance may be off by where it comes from") {
+    CHECK(acceptance(R"("rate": 0.75)").acceptance.origin == sim::AcceptanceOrigin::other_requests);
+    const sim::DraftAcceptance assumed = acceptance(R"("rate": 0.75, "origin": "assumed")").acceptance;
+    CHECK(assumed.spread == sim::spread_of(sim::AcceptanceOrigin::assumed));
+    const sim::DraftAcceptance few = acceptance(R"("per_position": [0.75, 0.5], "rounds": 100)").acceptance,
+                               many = acceptance(R"("per_position": [0.75, 0.5], "rounds": 100000)").acceptance,
+                               unknown = acceptance(R"("per_position": [0.75, 0.5], "origin": "own-run")").acceptance;
+    CHECK(many.origin == sim::AcceptanceOrigin::own_run);
+    CHECK(many.spread < 1.1 * sim::spread_of(sim::AcceptanceOrigin::own_run));
+    CHECK(few.spread > 3.0 * many.spread);
+    CHECK(unknown.spread == sim::spread_of(sim::AcceptanceOrigin::these_requests));
+    CHECK(many.spread_text == "counted in a run of your own, 100,000 rounds");
+    CHECK(acceptance_problem(R"("rate": 0.75, "rounds": 100, "origin": "assumed")").find("own-run") != std::string::npos);
+    CHECK(acceptance_problem(R"("rate": 0.75, "origin": "mine")").find("own-run") != std::string::npos);
+}
+
 TEST_CASE("acceptance that cannot be is refused") {
     CHECK(acceptance_problem("") ==
-          "in: a: needs one of geometric, per_position, mean_length, curve, published and file, or per_rank");
+          "in: a: needs one of rate, per_position, mean_length, curve, published, file and geometric, or per_rank");
     CHECK(acceptance_problem(R"("geometric": 0.8, "per_position": [0.8])").find("gives geometric and per_position") !=
           std::string::npos);
     CHECK(acceptance_problem(R"("geometric": 1.01)").find("must lie between 0 and 1") != std::string::npos);

@@ -105,7 +105,7 @@ TEST_CASE("a drafter of the file is picked by its name and keeps its keys") {
     flags.drafters = {{"head", "0.6,0.4", ""}, {"mtp", "0.8", ""}, {"ngram", "", ""}};
     CHECK(with_flags(file, flags)["drafters"] ==
           tree(R"([{"name": "head", "kind": "eagle", "draft_vocabulary": 32000, "acceptance": {"per_position": [0.6, 0.4]}},
-                   {"kind": "mtp", "acceptance": {"geometric": 0.8}}, {"kind": "ngram", "acceptance": {"geometric": 0.3}}])"));
+                   {"kind": "mtp", "acceptance": {"rate": 0.8}}, {"kind": "ngram", "acceptance": {"geometric": 0.3}}])"));
 }
 
 TEST_CASE("flags that leave open what they mean are refused") {
@@ -114,7 +114,8 @@ TEST_CASE("flags that leave open what they mean are refused") {
     CHECK_THAT(refusal(file, flags), Catch::Contains("belong to the preceding --drafter"));
     FlagJson one = file;
     one["drafters"].erase(1);
-    CHECK(with_flags(one, flags)["drafters"][0]["acceptance"]["geometric"] == 0.6);
+    CHECK(with_flags(one, flags)["drafters"][0]["acceptance"]["rate"] == 0.6);
+    CHECK(acceptance_of_flag("geometric:0.6") == tree(R"({"geometric": 0.6})"));
     flags.drafters = {{"mtp", "", ""}, {"known", "", ""}};
     CHECK(with_flags(file, flags)["drafters"] == tree(R"(["mtp", "known"])"));  // as the catalogue knows them
     flags.drafters = {{"none", "", ""}};

@@ -25,10 +25,64 @@ TEST_CASE("a geometric rate has the closed form (1 − α^(k+1))/(1 − α)") {
     CHECK(Acceptance::geometric(1.0).accept_length(7) == Approx(8.0));
 }
 
-TEST_CASE("a mean length determines the rate, and gives the length back") {
-    for (const double length : {1.0, 2.647, 3.401, 3.891, 4.9}) {
+TEST_CASE("a mean length determines the curve, and gives the length back") {
+    for (const double length : {1.0, 2.647, 3.401, 3.891, 4.9, 5.0}) {
         CHECK(Acceptance::mean_length(length, 4).accept_length(4) == Approx(length).margin(1e-9));
+        CHECK(Acceptance::mean_length(length, 4).problems().empty());
+        CHECK(Acceptance::mean_length(length, 4, 0.0).accept_length(4) == Approx(length).margin(1e-9));
     }
+    CHECK(Acceptance::mean_length(1.0 + 0.6 + 0.36 + 0.216, 3, 0.0).position(1) == Approx(0.6));
+    CHECK(Acceptance::mean_length(1.0 + 0.6 + 0.5 * 0.36, 1.5, 0.0).position(1) == Approx(0.6));  // half a second draft
+}
+
+TEST_CASE("from one rate the curve falls as measured curves do: i^-0.1 times the rate of the first draft") {
+    const Acceptance acceptance = Acceptance::falling(0.8);
+    const double second = 0.8 * std::pow(2.0, -measured_fall), third = 0.8 * std::pow(3.0, -measured_fall);
+    CHECK(acceptance.position(1) == Approx(0.8));
+    CHECK(acceptance.position(3) == Approx(0.8 * second * third));
+    CHECK(acceptance.accept_length(3) == Approx(1.8 + 0.8 * second + 0.8 * second * third));
+    CHECK_FALSE(acceptance.extrapolated(8));
+    for (int k = 2; k <= 8; ++k) {
+        CHECK(acceptance.accept_length(k) < Acceptance::geometric(0.8).accept_length(k));
+        // One position is all that a rate is, and it continues in the same way.
+        CHECK(Acceptance::per_position({0.8}).accept_length(k) == Approx(acceptance.accept_length(k)));
+        CHECK(Acceptance::falling(0.8, 0.0).accept_length(k) == Acceptance::geometric(0.8).accept_length(k));
+    }
+    // A perfect first draft, and a length that only a rate above 1 reaches: no position is accepted more than always.
+    CHECK(Acceptance::falling(1.0).position(1) == 1.0);
+    CHECK(Acceptance::mean_length(4.95, 4).position(2) == 1.0);
+}
+
+TEST_CASE("one mean length is a curve of one point") {
+    const Acceptance model = Acceptance::mean_length(2.9, 4), curve = Acceptance::curve({{4, 2.9}});
+    for (int k = 1; k <= 8; ++k) {
+        CHECK(curve.accept_length(k) == Approx(model.accept_length(k)).epsilon(1e-9));
+    }
+    CHECK(curve.extrapolated(5));
+}
+
+TEST_CASE("an acceptance moves in log-odds: by its spread where it is known, by the shapes of curves beyond") {
+    const auto moved = [](double rate, double by) { return rate_of_log_odds(log_odds(rate) + by); };
+    const Acceptance rate = Acceptance::falling(0.8);
+    CHECK(rate.moved(0.0, 1.0).accept_length(5) == rate.accept_length(5));
+    CHECK(rate.moved(-1.0, 1.1).position(1) == Approx(moved(0.8, -1.1)));
+    const double second = 0.8 * std::pow(2.0, -measured_fall);
+    CHECK(rate.moved(-1.0, 1.1).position(2) ==
+          Approx(moved(0.8, -1.1) * moved(second, -std::hypot(1.1, steeper_curve * std::log(2.0)))));
+    CHECK(rate.moved(1.0, 1.1).position(2) ==
+          Approx(moved(0.8, 1.1) * moved(second, std::hypot(1.1, flatter_curve * std::log(2.0)))));
+    // Geometric is a statement about the shape; measured positions have theirs.
+    CHECK(Acceptance::geometric(0.8).moved(-1.0, 1.1).position(2) == Approx(std::pow(moved(0.8, -1.1), 2)));
+    const Acceptance measured = Acceptance::per_position({0.8, 0.6}).moved(1.0, 0.5);
+    CHECK(measured.position(2) == Approx(moved(0.8, 0.5) * moved(0.75, 0.5)));
+    CHECK(measured.problems().empty());
+    // Wider by where it comes from, and narrower by counts: a length of 2.5 known to 0.01.
+    CHECK(spread_of(AcceptanceOrigin::own_run) < spread_of(AcceptanceOrigin::these_requests));
+    CHECK(spread_of(AcceptanceOrigin::these_requests) < spread_of(AcceptanceOrigin::other_requests));
+    CHECK(spread_of(AcceptanceOrigin::other_requests) <= spread_of(AcceptanceOrigin::other_target));
+    CHECK(spread_of(AcceptanceOrigin::other_target) < spread_of(AcceptanceOrigin::assumed));
+    CHECK(spread_of_counts(2.5, 0.01, 4) < 1.2 * spread_of(AcceptanceOrigin::own_run));
+    CHECK(spread_of_counts(2.5, 0.2, 4) > spread_of(AcceptanceOrigin::these_requests));
 }
 
 TEST_CASE("a per-position vector sums, and continues where it ends, flagged") {
@@ -36,25 +90,24 @@ TEST_CASE("a per-position vector sums, and continues where it ends, flagged") {
     CHECK(acceptance.accept_length(3) == Approx(2.7));
     CHECK_FALSE(acceptance.extrapolated(3));
     CHECK(acceptance.extrapolated(4));
-    // The last conditional rate, 0.3 / 0.6, falls from position to position.
-    const double fourth = 0.3 * 0.5 * continuation_decay;
-    const double fifth = fourth * 0.5 * continuation_decay * continuation_decay;
+    // The last conditional rate, 0.3 / 0.6, falls from position to position, as (i/3)^-0.1.
+    const double fourth = 0.3 * 0.5 * std::pow(4.0 / 3.0, -measured_fall);
+    const double fifth = fourth * 0.5 * std::pow(5.0 / 3.0, -measured_fall);
     CHECK(acceptance.position(5) == Approx(fifth));
     CHECK(acceptance.accept_length(5) == Approx(2.7 + fourth + fifth));
-    CHECK(acceptance.continued_with(0.5).position(5) == Approx(0.3 * 0.25));
 }
 
-TEST_CASE("a clean curve is reproduced, gaps are filled geometrically, noise is pooled") {
+TEST_CASE("a clean curve is reproduced, gaps are filled as curves fall, noise is pooled") {
     const Acceptance clean = Acceptance::curve({{1, 1.84}, {2, 2.5}, {3, 2.99}, {4, 3.33}});
     CHECK(clean.accept_length(2) == Approx(2.5));
     CHECK(clean.accept_length(4) == Approx(3.33));
     const Acceptance gaps = Acceptance::curve({{1, 1.8}, {3, 2.8}});
-    // 0.8·(r + r²) = 1.0 at r = (√6 − 1)/2 = 0.7247.
-    const double rate = (std::sqrt(6.0) - 1.0) / 2.0;
-    CHECK(gaps.accept_length(2) == Approx(1.8 + 0.8 * rate));
+    // 0.8·(r₂ + r₂·r₃) = 1.0 with r₃ = r₂·(3/2)^−fall: r₂ = (√(1 + 5q) − 1)/(2q), q = (3/2)^−fall.
+    const double q = std::pow(1.5, -measured_fall), second = (std::sqrt(1.0 + 5.0 * q) - 1.0) / (2.0 * q);
+    CHECK(gaps.accept_length(2) == Approx(1.8 + 0.8 * second));
     CHECK(gaps.accept_length(3) == Approx(2.8));
-    CHECK(gaps.position(4) == Approx(0.8 * rate * rate * rate * continuation_decay));
-    // No rate up to 1 gains 1.7 over two drafts after one of 0.8: the gap is spread, and pooled with the noise before it.
+    CHECK(gaps.position(4) == Approx(0.8 * second * second * q * second * q * std::pow(4.0 / 3.0, -measured_fall)));
+    // No rate gains 1.7 over two drafts after one of 0.8: the gap is spread, and pooled with the noise before it.
     const Acceptance noisy = Acceptance::curve({{1, 1.8}, {3, 3.5}});
     CHECK(noisy.position(1) == Approx(2.5 / 3.0));
     CHECK(noisy.accept_length(3) == Approx(3.5));

@@ -72,6 +72,13 @@ TEST_CASE("a measured accept length takes precedence, for its own shape only") {
     CHECK(accepted(acceptance, shape).length == Approx(2.5));
     CHECK(accepted(acceptance, BranchingShape{{2, 1}}).length < computed);
     CHECK(accepted(acceptance.scaled(0.5), shape).length == Approx(1.75));
+    // Two levels yield 2.5 with a rate α, 1 + α + α² = 2.5: α = (√7 − 1)/2; its log-odds move.
+    acceptance.spread = 0.4;
+    const double rate = rate_of_log_odds(log_odds((std::sqrt(7.0) - 1.0) / 2.0) + 0.4);
+    CHECK(accepted(acceptance.moved(1.0), shape).length == Approx(1.0 + rate + rate * rate));
+    acceptance.comes_from(AcceptanceOrigin::assumed);
+    CHECK(acceptance.spread == spread_of(AcceptanceOrigin::assumed));
+    CHECK(acceptance.spread_text.find("assumed") == 0);
 }
 
 TEST_CASE("several chains without known ranks: the bound of independent chains, and it is called one") {

@@ -199,7 +199,11 @@ void compare(const Rows& truth, const Rows& rest, const sim::TrafficKind& asked,
     if (drafts > 0.0) {
         const double error = std::abs((predicted.chain.accept_length(length) - 1.0) / drafts - 1.0);
         result.errors.push_back(error);
-        result.within += error <= predicted.spread ? 1 : 0;
+        const auto end = [&](double place) {
+            const sim::Acceptance moved = predicted.chain.moved(place, spread_of(sim::AcceptanceOrigin::other_requests));
+            return moved.accept_length(length) - 1.0;
+        };
+        result.within += drafts >= end(-1.0) && drafts <= end(1.0) ? 1 : 0;
     }
 }
 

@@ -307,9 +307,11 @@ double draft_tokens_of(const MeasuredPoint& point) {
 }
 
 void set_accept_length(sim::RoundSetup& setup, const MeasuredPoint& point, double accept_length) {
-    sim::DraftAcceptance acceptance(sim::Acceptance::mean_length(accept_length, draft_depth(point)));
+    const auto with_fall = [&](double fall) { return sim::Acceptance::mean_length(accept_length, draft_depth(point), fall); };
+    const bool looks_up = std::holds_alternative<sim::NgramDrafter>(setup.drafter);
+    sim::DraftAcceptance acceptance(with_fall(looks_up ? sim::fall_of_lookups : sim::measured_fall));
     if (!std::holds_alternative<sim::ChainShape>(point.speculation->shape)) {
-        acceptance.siblings = siblings_of(acceptance.chain.position(1));
+        acceptance.siblings = siblings_of(with_fall(0.0).position(1));
         acceptance.measured = {{sim::build_tree(point.speculation->shape, acceptance.siblings), accept_length}};
     } else if (auto* lookup = std::get_if<sim::NgramDrafter>(&setup.drafter)) {
         sim::count_misses(*lookup, acceptance.chain, static_cast<int>(draft_depth(point)));
