@@ -92,13 +92,13 @@ Model random_model(Draws& draw) {
 
 Device random_device(Draws& draw) {
     Device device;
-    device.name = "random";
+    device.name = device.title = "random";
     device.bandwidth = BytesPerSecond(draw.between(5e10, 2e13));
     for (FlopsPerSecond& peak : device.peak) {
-        peak = FlopsPerSecond(draw.between(1e12, 1e16));
+        peak = FlopsPerSecond(device.bandwidth.value() * draw.between(1.0, 3000.0));
     }
-    device.memory = Bytes(1e15);  // that everything fits is no subject here
-    device.cache = Bytes(draw.between(1e6, 3e8));
+    device.memory = device.bandwidth * Seconds(0.05);  // whether a model fits is no subject here
+    device.cache = Bytes(draw.between(1e6, 1e9));
     Interconnect link;
     link.name = "link";
     link.bandwidth = BytesPerSecond(draw.between(1e10, 2e12));
