@@ -200,7 +200,7 @@ std::string conditional_rates(const ExportInput& input) {
     std::vector<std::string> rates;
     for (int i = 1; i <= input.best.draft_tokens; ++i) {
         const double before = i > 1 ? chain.position(i - 1) : 1.0;
-        rates.push_back(fmt::format("{:.4g}", before > 0.0 ? std::min(1.0, chain.position(i) / before) : 0.0));
+        rates.push_back(text::short_text(before > 0.0 ? std::min(1.0, chain.position(i) / before) : 0.0));
     }
     return fmt::format("[{}]", fmt::join(rates, ", "));
 }
@@ -215,7 +215,7 @@ Exported for_aisimulate(const ExportInput& input) {
                          "recommend among those with --draft-tokens 1-{}",
                          drafts, most_of_aisimulate, most_of_aisimulate)});
     }
-    const std::string accepted = fmt::format("{:.4g}", input.best.accept_length - 1.0);
+    const std::string accepted = text::short_text(input.best.accept_length - 1.0);
     if (kind == DrafterKind::ngram) {
         return {
             fmt::format("engine:\n  speculation:\n    kind: ngram\n    num_speculative_tokens: {}\n    acceptance_rates: {}\n",

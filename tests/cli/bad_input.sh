@@ -17,7 +17,7 @@ estimate 'keeps no recurrent state' --rollback replay
 estimate '--stack: .*did you mean "vllm"' --stack vlm
 estimate '--acceptance and --accept-length need a --drafter' --acceptance 0.8
 estimate '--drafter: published: no eagle was published for llama-3-8b or its family, so state how many' --drafter eagle
-estimate '--acceptance: geometric: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
+estimate '--acceptance: rate: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
 estimate 'say the same thing; give one' --drafter eagle --acceptance 0.8 --accept-length 3
 estimate 'at most 6' --drafter eagle --accept-length 9
 estimate 'chain 9: the drafter reaches 4 tokens ahead, not 9' --drafter medusa --acceptance 0.8 --draft-tokens 9
@@ -207,12 +207,12 @@ other '--drafter: .*holds a model.s description, not a published drafter' estima
 other 'holds an answer of Treeline, not a workload' recommend answer.json
 
 # A word for quantised weights leaves a cache alone that the model states in fewer bits.
-expect 0 'key-value cache fp8' estimate --explain inputs --model deepseek-v4-flash --precision fp8 --device h200 --tensor-parallel 8
+expect 0 'weights fp8, embeddings bf16, activations bf16, recurrent state' estimate --explain inputs --model deepseek-v4-flash --precision fp8 --device h200 --tensor-parallel 8
 
 # Platforms that differ in prefill or token budget alone are told apart.
-expect 0 'disaggregated prefill.*mixed prefill|mixed prefill.*disaggregated prefill' recommend --target qwen3-8b --device h100-sxm --stack vllm \
+expect 0 'disaggregated prefill.*mixed prefill|mixed prefill.*disaggregated prefill' recommend --explain candidates,inputs --target qwen3-8b --device h100-sxm --stack vllm \
   --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --prefill mixed,disaggregated
-expect 0 '2048 tokens a step.*8192 tokens a step|8192 tokens a step.*2048 tokens a step' recommend --target qwen3-8b --device h100-sxm --stack vllm \
+expect 0 '2048 tokens a step.*8192 tokens a step|8192 tokens a step.*2048 tokens a step' recommend --explain candidates,inputs --target qwen3-8b --device h100-sxm --stack vllm \
   --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --token-budget 2048,8192
 
 # What an accelerator's run does not know is not ignored.

@@ -117,7 +117,7 @@ expect 2 'give one of them' calibrate --runs a.json --serving b.csv --device h10
 expect 0 'synthetic_acceptance_rates' plan "$SOURCE/examples/starter.json" --engine vllm --format json
 expect 0 'SGLANG_SIMULATE_ACC_LEN' plan "$SOURCE/examples/starter.json" --engine sglang --format json
 expect 0 'TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS' plan "$SOURCE/examples/starter.json" --engine tensorrt-llm --format json
-expect 0 'No run is worth making for the choice' plan "$SOURCE/examples/starter.json" --engine vllm
+expect 0 'would raise the expected gain by .*interval then' plan "$SOURCE/examples/starter.json" --engine vllm
 expect 0 'real requests, [0-9]+ draft tokens' plan "$SOURCE/examples/trees-llama-3-8b-h100.json" --engine sglang
 for form in vllm-batch-context sglang-sps sglang-sps-model aisimulate check-vllm check-guidellm check-aiperf; do
     expect 0 'num_speculative_tokens|nextn_accepted|sample_steps_per_sec|alpha_seconds|max-concurrency|concurren' \

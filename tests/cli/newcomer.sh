@@ -43,7 +43,7 @@ expect 2 '--device: there is no device "h100"; did you mean' recommend --target 
 # (i) Does a tree pay with SGLang at batch 4? Chains are tried beside it.
 i="--target llama-3.1-8b --device h100-sxm --stack sglang --drafter eagle --draft-tokens 1-5"
 expect 0 'Run .* in the tree sglang 5,4,32: .*truncate +unrolled ' recommend --explain candidates $i --acceptance '{"per_rank": [0.7, 0.12, 0.05]}' --shape sglang:5,4,32 --batch 4
-expect 0 'siblings of trees as with Sequoia.s demo' recommend --explain inputs $i --acceptance 0.7 --shape sglang:5,4,32 --batch 4
+expect 0 'siblings of trees as with +Sequoia.s demo' recommend --explain inputs $i --acceptance 0.7 --shape sglang:5,4,32 --batch 4
 expect 0 'siblings of trees as with Sequoia' estimate --target llama-3.1-8b --device h100-sxm --stack sglang --drafter eagle --acceptance 0.7 --shape sglang:5,4,32 --batch 4
 
 # (j) Two GPUs for the money.

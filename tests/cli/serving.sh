@@ -96,8 +96,8 @@ expect 0 'fitted to 3 measured steps' calibrate --serving rounds.csv "${served[@
 
 # Where one more sequence costs a step, the recommendation says so, and estimates on both sides show it.
 steps=(--target llama-3-70b --precision fp8 --device h200 --stack vllm --context 100)
-expect 0 'One more sequence can cost a step: the speed-up falls from' recommend --explain loads "${steps[@]}" --batch 1,1024 --drafter eagle3 --acceptance 0.7,0.5 --draft-tokens 2
-"$TREELINE" recommend "${steps[@]}" --batch 1,1024 --drafter eagle3 --acceptance 0.7,0.5 --draft-tokens 2 --format json >steps.json
+expect 0 'One more sequence can cost a step: the speed-up falls from' recommend --explain loads "${steps[@]}" --batch 1,64 --drafter eagle3 --acceptance 0.7,0.5 --draft-tokens 2
+"$TREELINE" recommend "${steps[@]}" --batch 1,64 --drafter eagle3 --acceptance 0.7,0.5 --draft-tokens 2 --format json >steps.json
 batch=$(value steps.json /schedule/steps/0/batch)
 speedup_at() { # BATCH
     "$TREELINE" estimate "${steps[@]}" --drafter eagle3 --acceptance 0.7,0.5 --draft-tokens 2 --batch "$1" --format json >point.json

@@ -154,7 +154,7 @@ TEST_CASE("a workload without drafters tries the known ones as far as they were 
     }
     REQUIRE(absent.notes.size() == 2);
     CHECK_THAT(absent.notes[0], Contains("1 published for qwen3-32b") && Contains("treeline models qwen3-32b"));
-    CHECK_THAT(absent.notes[1], Contains("cuda-graph") && Contains("--stack vllm"));
+    CHECK_THAT(absent.notes[1], Contains("cuda-graph") && Contains("--engine vllm"));
     const sweeps::RecommendInput beside =
         workload(R"(, "drafters": ["known", {"kind": "eagle", "name": "mine", "acceptance": {"geometric": 0.7}}],
                     "draft_tokens": [1, 2])");
