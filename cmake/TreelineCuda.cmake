@@ -1,7 +1,29 @@
 # Looks for a CUDA compiler and sets TREELINE_HAS_CUDA. The static run-time library needs nothing but a driver, and a program
 # with it starts where there is none.
+set(TREELINE_CUDA_ARCHITECTURES "few" CACHE STRING "Machine code for: few (A100 and H100, PTX for what is newer), all (80 to 120, as far as nvcc knows them, PTX for what is newer), or a list as of CMAKE_CUDA_ARCHITECTURES")
 option(TREELINE_CUDA "Build the CUDA kernels where there is a CUDA compiler" ON)
 set(TREELINE_HAS_CUDA OFF)
+
+# Sets CMAKE_CUDA_ARCHITECTURES. Code for Ampere runs on Ada, and the driver compiles PTX for what came later.
+macro(treeline_cuda_architectures)
+  if(DEFINED CMAKE_CUDA_ARCHITECTURES)
+    # As the user says.
+  elseif(TREELINE_CUDA_ARCHITECTURES STREQUAL "few")
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
+  elseif(TREELINE_CUDA_ARCHITECTURES STREQUAL "all")
+    execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known_code ERROR_QUIET)
+    set(CMAKE_CUDA_ARCHITECTURES)
+    foreach(number 80 86 89 90 100 120)
+      if(known_code MATCHES "sm_${number}\n")
+        list(APPEND CMAKE_CUDA_ARCHITECTURES ${number}-real)
+        set(newest ${number})
+      endif()
+    endforeach()
+    list(APPEND CMAKE_CUDA_ARCHITECTURES ${newest}-virtual)
+  else()
+    set(CMAKE_CUDA_ARCHITECTURES ${TREELINE_CUDA_ARCHITECTURES})
+  endif()
+endmacro()
 
 if(TREELINE_CUDA)
   include(CheckLanguage)
@@ -9,12 +31,9 @@ if(TREELINE_CUDA)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
     set(ENV{CUDACXX} /usr/local/cuda/bin/nvcc)
   endif()
-  # Code for Ampere runs on Ada, and PTX for Hopper is compiled by the driver of what came later.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 90)
-  endif()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
+    treeline_cuda_architectures()
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
     # CMake 3.25 does not know how to ask nvcc 13 for C++20.

@@ -333,6 +333,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     if (reader.has("collectives")) {
         stack.collectives = reader.choice("collectives", {"nccl", "vllm", "sglang", "trtllm"});
     }
+    stack.runs_treeline_kernels = reader.flag_or("treeline_kernels", false);
     stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);
     stack.verifications = read_policies<sim::Verification>(reader, "verification");
     stack.rollbacks = read_policies<sim::Rollback>(reader, "rollback");

@@ -55,6 +55,35 @@ bool tiles_double(const KernelLaw& law) {
 
 }  // namespace
 
+namespace {
+
+/// The class whose law stands in where a class was not measured itself.
+std::optional<KernelClass> wider_class(KernelClass kernel) {
+    switch (kernel) {
+        case KernelClass::attention_ungrouped:
+            return KernelClass::attention;
+        case KernelClass::scan_unwritten:
+        case KernelClass::scan_every:
+        case KernelClass::tree_scan:
+        case KernelClass::replay:
+            return KernelClass::scan;
+        case KernelClass::norm:
+        case KernelClass::gated_norm:
+        case KernelClass::activation:
+        case KernelClass::rotary:
+            return KernelClass::element_wise;
+        case KernelClass::rejection:
+        case KernelClass::top_choices:
+            return KernelClass::sampling;
+        case KernelClass::prompt_window:
+            return KernelClass::prompt_attention;
+        default:
+            return std::nullopt;
+    }
+}
+
+}  // namespace
+
 const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format, std::string_view family) const {
     for (const NumberFormat candidate : stand_ins(format)) {
         const CalibratedKernel* first = nullptr;
@@ -63,34 +92,27 @@ const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format, std::
                 if (calibrated.family == family) {
                     return &calibrated.law;
                 }
-                first = first == nullptr ? &calibrated : first;
+                first = first == nullptr && calibrated.family != treeline_family ? &calibrated : first;
             }
         }
         if (first != nullptr) {
             return &first->law;
         }
     }
-    switch (kernel) {
-        case KernelClass::attention_ungrouped:
-            return law(KernelClass::attention, format);
-        case KernelClass::scan_unwritten:
-        case KernelClass::scan_every:
-        case KernelClass::tree_scan:
-        case KernelClass::replay:
-            return law(KernelClass::scan, format);
-        case KernelClass::norm:
-        case KernelClass::gated_norm:
-        case KernelClass::activation:
-        case KernelClass::rotary:
-            return law(KernelClass::element_wise, format);
-        case KernelClass::rejection:
-        case KernelClass::top_choices:
-            return law(KernelClass::sampling, format);
-        case KernelClass::prompt_window:
-            return law(KernelClass::prompt_attention, format, family);
-        default:
-            return nullptr;
+    const std::optional<KernelClass> wider = wider_class(kernel);
+    return wider ? law(*wider, format, kernel == KernelClass::prompt_window ? family : std::string_view()) : nullptr;
+}
+
+const KernelLaw* Calibration::own_law(KernelClass kernel, NumberFormat format) const {
+    for (const NumberFormat candidate : stand_ins(format)) {
+        for (const CalibratedKernel& calibrated : kernels) {
+            if (calibrated.kernel == kernel && calibrated.format == candidate && calibrated.family == treeline_family) {
+                return &calibrated.law;
+            }
+        }
     }
+    const std::optional<KernelClass> wider = wider_class(kernel);
+    return wider ? own_law(*wider, format) : nullptr;
 }
 
 std::vector<std::string> problems_of(const Calibration& calibration) {

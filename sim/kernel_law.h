@@ -87,6 +87,9 @@ inline std::string_view prompt_family(double head_dim) { return head_dim > 0.0 &
 /// Families of the experts' kernels that engines run: in formats that matrix units compute, and in int4.
 inline constexpr std::string_view triton_family = "triton", marlin_family = "marlin";
 
+/// The family of our own kernels where engines run others (FlashAttention, Triton, Marlin): their laws price no engine.
+inline constexpr std::string_view treeline_family = "treeline";
+
 /// Families of the exchange of rows between ranks that hold experts: DeepEP's kernels for decoding, which send every copy of a
 /// row, and for prompts, which send a row once to each rank.
 inline constexpr std::string_view low_latency_family = "low-latency", normal_family = "normal";
@@ -230,9 +233,11 @@ struct Calibration {
     /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Where they were not
     /// measured themselves, all scans take the law of `scan`, ungrouped attention that of attention, norms, activations and
     /// rotary embeddings that of element-wise kernels, rejection sampling and top choices that of sampling; windowed prompts
-    /// that of whole ones. Of several families the one asked for, or else the first. Null if there is
-    /// none.
+    /// that of whole ones. Of several families the one asked for, or else the first that is not our own. Null if
+    /// there is none.
     [[nodiscard]] const KernelLaw* law(KernelClass kernel, NumberFormat format, std::string_view family = {}) const;
+    /// The law of our own kernel, likewise; null where it was not measured.
+    [[nodiscard]] const KernelLaw* own_law(KernelClass kernel, NumberFormat format) const;
 };
 
 /// Every violated constraint as a sentence; empty when usable.

@@ -20,16 +20,28 @@ const KernelLaw* law_of_collective(const Operation& operation, const Precision& 
     return platform.device.calibration->law(kernel, precision.activations.format, family);
 }
 
+/// The law of our own kernel where the platform runs that.
+const KernelLaw* own_law(const Operation& operation, KernelClass otherwise, NumberFormat format, const Platform& platform) {
+    return platform.stack.runs_treeline_kernels
+               ? platform.device.calibration->own_law(operation.kernel.value_or(otherwise), format)
+               : nullptr;
+}
+
 /// Prompts and latent caches have kernels of their own; where those were not measured, decode attention stands in.
-const KernelLaw* law_of_attention(const Operation& operation, const Precision& precision, const Calibration& calibration) {
+const KernelLaw* law_of_attention(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const Calibration& calibration = *platform.device.calibration;
     const NumberFormat format = precision.kv_cache.format;
+    const KernelClass decoding = operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped;
+    if (const KernelLaw* law = own_law(operation, decoding, format, platform)) {
+        return law;
+    }
     if (operation.kernel) {
         const std::string_view family = prompt_family(operation.head_dim);
         if (const KernelLaw* law = calibration.law(*operation.kernel, format, family)) {
             return law;
         }
     }
-    return calibration.law(operation.shares_cache ? KernelClass::attention : KernelClass::attention_ungrouped, format);
+    return calibration.law(decoding, format);
 }
 
 /// The law of Marlin's kernels, which unpack 4-bit weights and multiply in 16 bits: in the stored format, or else in int4.
@@ -57,6 +69,9 @@ bool are_weight_only(NumberFormat stored, const Platform& platform) {
 const KernelLaw* law_of_experts(const Operation& operation, const Precision& precision, const Platform& platform) {
     const NumberFormat stored = weight_format(precision, operation.name, precision.experts).storage.format;
     const Calibration& calibration = *platform.device.calibration;
+    if (const KernelLaw* law = own_law(operation, KernelClass::experts, stored, platform)) {
+        return law;
+    }
     const KernelLaw* law = are_weight_only(stored, platform) ? law_of_weight_only_experts(stored, calibration) : nullptr;
     if (law == nullptr && stored != NumberFormat::fp4) {
         law = calibration.law(KernelClass::experts, stored, triton_family);
@@ -72,7 +87,8 @@ const KernelLaw* law_that_prices(const Operation& operation, const Precision& pr
     }
     const Calibration& calibration = *platform.device.calibration;
     const auto law = [&](KernelClass otherwise, NumberFormat format) {
-        return calibration.law(operation.kernel.value_or(otherwise), format);
+        const KernelLaw* own = own_law(operation, otherwise, format, platform);
+        return own != nullptr ? own : calibration.law(operation.kernel.value_or(otherwise), format);
     };
     switch (operation.kind) {
         case OperationKind::linear:
@@ -80,7 +96,7 @@ const KernelLaw* law_that_prices(const Operation& operation, const Precision& pr
         case OperationKind::experts:
             return law_of_experts(operation, precision, platform);
         case OperationKind::attention:
-            return law_of_attention(operation, precision, calibration);
+            return law_of_attention(operation, precision, platform);
         case OperationKind::scan:
             return law(KernelClass::scan, precision.state.format);
         case OperationKind::convolution:

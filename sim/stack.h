@@ -235,9 +235,11 @@ struct Stack {
     Seconds eager_launch;              ///< host time of one kernel launch outside any graph, for eager state copies
     double calls_per_copy = 3.0;       ///< framework calls for one such copy (views of both rows, and the copy)
     std::string collectives = "nccl";  ///< whose all-reduce it runs: a family of measured kernels ("vllm")
-    LinearSpeeds linear_speed{};       ///< of engines as measured
-    double expert_speed = 1.0;         ///< the same of routed experts, in whatever format
-    double time_factor = 1.0;          ///< of all times of one deployment (time_factor_of)
+    /// It runs our own kernels: laws of those that other engines replace by theirs hold (treeline_family).
+    bool runs_treeline_kernels = true;
+    LinearSpeeds linear_speed{};  ///< of engines as measured
+    double expert_speed = 1.0;    ///< the same of routed experts, in whatever format
+    double time_factor = 1.0;     ///< of all times of one deployment (time_factor_of)
     /// Half width of the 80 % interval of a step's time, relative, where steps of this very deployment were measured.
     std::optional<double> step_error;
     std::optional<CalibratedNumbers> calibrated;  ///< without it, the numbers above hold in calibrated mode, too

@@ -88,6 +88,50 @@ KernelCase attention_case(const Heads& heads, const Point& point, const Measured
     return result;
 }
 
+/// A prompt without anything cached: all of its keys and values were just computed.
+KernelCase prompt_case(const Heads& heads, int batch, int tokens) {
+    KernelCase result;
+    result.table = "attention_prefill";
+    result.columns = {{"batch", std::to_string(batch)},
+                      {"tokens", std::to_string(tokens)},
+                      {"q_heads", std::to_string(heads.query)},
+                      {"kv_heads", std::to_string(heads.kv)},
+                      {"head_dim", std::to_string(heads.dim)},
+                      {"window", "0"},
+                      {"kv_dtype", bf16_format.name}};
+    const std::int64_t width = std::int64_t{heads.kv} * heads.dim;
+    const std::size_t cache_bytes = std::size_t(batch) * std::size_t(tokens) * std::size_t(width) * bytes_of(bf16_format.type);
+    result.largest_piece = 2 * cache_bytes;
+    result.prepare = [=](Workspace& workspace) -> KernelRun {
+        workspace.start_activations();
+        kernels::Attention attention;
+        attention.shape = {batch, tokens, heads.query, heads.kv, heads.dim};
+        const std::int64_t rows = std::int64_t{batch} * tokens;
+        attention.query = workspace.activations(rows, std::int64_t{heads.query} * heads.dim, bf16_format.type);
+        attention.output = workspace.results(rows, std::int64_t{heads.query} * heads.dim, bf16_format.type);
+        attention.capacity = tokens;
+        attention.context = workspace.integers(std::vector<int>(std::size_t(batch), 0));
+        return [=, &workspace](kernels::Queue queue) mutable {
+            attention.keys = {workspace.next_input(cache_bytes), bf16_format.type, width};
+            attention.values = {workspace.next_input(cache_bytes), bf16_format.type, width};
+            workspace.backend().attention(attention, queue);
+        };
+    };
+    return result;
+}
+
+/// Scalar products: longer prompts would take the run's whole time.
+void add_prompts(const CaseOptions& options, std::vector<KernelCase>& cases) {
+    for (const Heads& heads :
+         {Heads{32, 8, 128}, Heads{32, 32, 128}, Heads{64, 8, 128}, Heads{32, 8, 64}, Heads{16, 16, 64}, Heads{8, 8, 64}}) {
+        for (const int tokens : options.thoroughness == Thoroughness::quick ? std::vector{512} : std::vector{256, 512, 1024}) {
+            for (const int batch : {1, 4}) {
+                cases.push_back(prompt_case(heads, batch, tokens));
+            }
+        }
+    }
+}
+
 constexpr double most_cpu_flops = 3e9;
 
 }  // namespace
@@ -103,6 +147,9 @@ std::vector<KernelCase> attention_cases(const CaseOptions& options) {
                 }
             }
         }
+    }
+    if (options.on_gpu) {
+        add_prompts(options, cases);
     }
     return cases;
 }

@@ -29,6 +29,7 @@ std::optional<double> core_temperature() {
 
 Sentinel::Sentinel(const MeasuredDevice& device, std::size_t bytes)
     : device_(device),
+      monitor_(device.on_gpu ? std::make_unique<GpuMonitor>(device.pci_bus_id) : nullptr),
       block_(*device.backend, std::min(bytes, std::size_t{1} << 30) / 16 * 16),
       sum_(*device.backend, sizeof(unsigned)) {
     device_.backend->write_probe({block_.data(), block_.bytes(), 1}, {});
@@ -62,15 +63,21 @@ double Sentinel::seconds_of_launching(int launches) const {
     return numerics::quantile(samples, 0.5);
 }
 
+void Sentinel::ask_gpu(Conditions& conditions) const {
+    const GpuSensors sensors = monitor_->read();
+    conditions.clock = sensors.clock;
+    conditions.temperature = sensors.temperature;
+    conditions.power = sensors.power;
+    conditions.throttles = sensors.throttles;
+}
+
 Conditions Sentinel::read() const {
     Conditions conditions;
     conditions.read = seconds_of_reading();
     // Launches from the host say nothing about kernels that a GPU runs from a graph.
     conditions.launch = device_.on_gpu ? 0.0 : seconds_of_launching(200);
     if (device_.on_gpu) {
-        const GpuSensors sensors = gpu_sensors(device_.pci_bus_id);
-        conditions.clock = sensors.clock;
-        conditions.temperature = sensors.temperature;
+        ask_gpu(conditions);
     } else {
         conditions.clock = core_clock(5, 200'000);
         conditions.temperature = core_temperature();
@@ -80,11 +87,15 @@ Conditions Sentinel::read() const {
 }
 
 Conditions Sentinel::glance() {
-    // A GPU's library takes tens of milliseconds to start and answer, and its clock moves slowly.
-    const auto kept_for = std::chrono::milliseconds(device_.on_gpu ? 1000 : 5);
+    // A GPU's library takes some milliseconds to answer, and its clock moves slowly.
+    const auto kept_for = std::chrono::milliseconds(device_.on_gpu ? 100 : 5);
     if (!glanced_ || Clock::now() - *glanced_ > kept_for) {
-        last_.launch = device_.on_gpu ? 0.0 : seconds_of_launching(50);
-        last_.clock = device_.on_gpu ? gpu_sensors(device_.pci_bus_id).clock : core_clock(3, 10'000);
+        if (device_.on_gpu) {
+            ask_gpu(last_);
+        } else {
+            last_.launch = seconds_of_launching(50);
+            last_.clock = core_clock(3, 10'000);
+        }
         glanced_ = Clock::now();
     }
     return last_;
@@ -122,6 +133,7 @@ Conditions medians(const Conditions* first, const Conditions* last) {
     result.launch = median(&Conditions::launch);
     result.clock = median(&Conditions::clock);
     result.load = median(&Conditions::load);
+    result.power = median(&Conditions::power);
     return result;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/measure/gpu_sensors.h"
 #include "calibrate/measure/kernel_timer.h"
 
 namespace treeline::calibrate {
@@ -21,6 +22,8 @@ struct Conditions {
     double clock = 0.0;                 ///< Hz; 0: not known
     std::optional<double> temperature;  ///< °C
     double load = 0.0;                  ///< as load_per_core(); 0 if the system does not say
+    double power = 0.0;                 ///< W of a GPU; 0: not known
+    bool throttles = false;             ///< a GPU whose clock is held down by power or heat
 };
 
 /// How far apart conditions of one state may be.
@@ -39,27 +42,21 @@ public:
     [[nodiscard]] Conditions read() const;
     /// Launch and clock alone, in a fraction of a millisecond; a reading a few milliseconds old is repeated.
     Conditions glance();
+    /// Of a GPU, none of a CPU.
+    [[nodiscard]] GpuMonitor* monitor() const { return monitor_.get(); }
 
 private:
     using Clock = std::chrono::steady_clock;
     [[nodiscard]] double seconds_of_reading() const;
     [[nodiscard]] double seconds_of_launching(int launches) const;
+    void ask_gpu(Conditions& conditions) const;
 
     MeasuredDevice device_;
+    std::unique_ptr<GpuMonitor> monitor_;
     DeviceBlock block_, sum_;
     std::optional<Clock::time_point> glanced_;
     Conditions last_;
 };
-
-/// What a GPU's driver library reports for one GPU: its clock in Hz (0: unknown) and temperature.
-struct GpuSensors {
-    double clock = 0.0;
-    std::optional<double> temperature;
-};
-
-/// Asks the management library of NVIDIA's driver (loaded while running; `library` is its file name) for the GPU with this PCI
-/// bus id. Everything is unknown if the library or one of its functions is missing.
-GpuSensors gpu_sensors(const std::string& pci_bus_id, const char* library = "libnvidia-ml.so.1");
 
 /// Clock of the core that this runs on: steps per second of a chain of dependent one-cycle operations. The best of several
 /// `attempts`, since an interruption spoils one.

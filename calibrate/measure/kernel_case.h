@@ -17,11 +17,14 @@ struct KernelCase {
     std::string table;                                         ///< which table of measurements it belongs to: "gemm"
     std::vector<std::pair<std::string, std::string>> columns;  ///< its shape, as that table's columns and values
     std::size_t largest_piece = 0;                             ///< bytes that it takes from one block of the workspace
+    std::size_t operand_bytes = 0;                             ///< weights, caches and states of a run, if not largest_piece
     bool from_host = false;  ///< GPUs: launched kernel by kernel instead of as a graph, and timed by the host's clock
     std::function<KernelRun(Workspace&)> prepare;  ///< makes the small arrays that the runs need
 
     /// "gemm dtype=fp32 m=1 n=768 k=768".
     [[nodiscard]] std::string name() const;
+    /// Bytes that a run takes from rotating memory.
+    [[nodiscard]] std::size_t working_set() const { return operand_bytes > 0 ? operand_bytes : largest_piece; }
 };
 
 /// How much is measured.
@@ -37,6 +40,12 @@ std::vector<KernelCase> linear_cases(const CaseOptions& options);
 std::vector<KernelCase> attention_cases(const CaseOptions& options);
 /// State update, fused scans in their three write modes, tree scan, replay.
 std::vector<KernelCase> scan_cases(const CaseOptions& options);
+/// Scans of Mamba (1) and of the gated delta rule, on GPUs.
+std::vector<KernelCase> step_scan_cases(const CaseOptions& options);
+/// Latent attention and routed experts, on GPUs.
+std::vector<KernelCase> mixture_cases(const CaseOptions& options);
+/// What the host pays: graphs, waiting, a layer that it launches kernel by kernel. On GPUs.
+std::vector<KernelCase> host_cases(const CaseOptions& options);
 /// Convolution updates, norms, activations, rotary embeddings.
 std::vector<KernelCase> pointwise_cases(const CaseOptions& options);
 /// Greedy and rejection verification of logits, and the choices for a level of a draft tree.

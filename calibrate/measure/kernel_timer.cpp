@@ -11,25 +11,32 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Shorter runs are repeated: reading the clock twice, and starting and ending a run, must not matter.
-constexpr double shortest_timed = 100e-6;
-constexpr double most_runs = 256.0;
-/// A kernel that takes no longer than this is run once before it is timed. Otherwise it would not find its activations and its
-/// own code in the caches, where the previous kernel would have left them. Its weights and states are elsewhere in the next run
-/// anyway; a longer kernel hardly notices.
+/// Shorter runs are repeated: reading the clock twice, and starting and ending a run, must not matter. A graph takes a few
+/// microseconds to start on the device.
+constexpr double shortest_on_host = 100e-6, shortest_graph = 300e-6;
+constexpr double most_on_host = 256.0, most_in_graph = 64.0;
+/// On a CPU a kernel that takes no longer than this is run once before it is timed. Otherwise it would not find its activations
+/// and its own code in the caches, where the previous kernel would have left them. Its weights and states are elsewhere in the
+/// next run anyway; a longer kernel hardly notices.
 constexpr double longest_rehearsed = 500e-6;
 
-int runs_for(double seconds_of_one, double most) {
-    return static_cast<int>(std::clamp(std::ceil(shortest_timed / std::max(seconds_of_one, 1e-9)), 1.0, most));
+int runs_for(double seconds_of_one, double shortest, double most) {
+    return static_cast<int>(std::clamp(std::ceil(shortest / std::max(seconds_of_one, 1e-9)), 1.0, most));
 }
 
 /// By the host's clock, until the device is done.
 class HostTimer : public KernelTimer {
 public:
-    HostTimer(const kernels::Backend& backend, KernelRun run) : backend_(backend), run_(std::move(run)) {
-        static_cast<void>(seconds());
+    HostTimer(const kernels::Backend& backend, const Workspace& workspace, KernelRun run)
+        : backend_(backend), run_(std::move(run)) {
+        const std::size_t before = workspace.rotated_bytes();
+        run_({});
+        backend_.wait({});
+        operand_bytes_ = workspace.rotated_bytes() - before;
+        // Every run takes other memory than the one before, until all of the workspace was used.
+        eviction_ = operand_bytes_ > 0 ? Eviction::rotation : Eviction::none;
         const double one = seconds();
-        runs_ = runs_for(one, most_runs);
+        runs_ = runs_for(one, shortest_on_host, most_on_host);
         is_rehearsed_ = one <= longest_rehearsed;
     }
 
@@ -53,33 +60,42 @@ private:
     bool is_rehearsed_ = false;
 };
 
-/// Each run in the graph works on different memory; what the cache still holds from the last replay is evicted by other cases.
+/// A graph of runs, each on memory of its own, is timed after another one of a single run: that one loads the kernel's code and
+/// leaves its activations in the cache, as the kernel before would, and keeps the device busy until the timed graph is there.
+/// Addresses are part of a graph, so a replay finds in the cache whatever is left of its last one: before each, the cache is
+/// emptied of it.
 class GraphTimer : public KernelTimer {
 public:
-    GraphTimer(const kernels::CudaQueue& queue, const KernelRun& run) : queue_(queue) {
+    GraphTimer(const kernels::CudaQueue& queue, const CacheFlush& flush, const Workspace& workspace, const KernelRun& run)
+        : queue_(queue), flush_(flush) {
         // Once outside of the graph: loading kernels or setting up a library may not be recorded.
+        const std::size_t before = workspace.rotated_bytes();
         run(queue_.queue());
-        record(run, 1);
+        operand_bytes_ = workspace.rotated_bytes() - before;
+        eviction_ = operand_bytes_ == 0                        ? Eviction::none
+                    : operand_bytes_ >= flush.evicting_bytes() ? Eviction::rotation
+                                                               : Eviction::flush;
+        rehearsal_ = recorded(run, 1);
+        timed_ = recorded(run, 1);
         static_cast<void>(seconds());
-        const double one = seconds();
-        record(run, runs_for(one, 64.0));
-        is_rehearsed_ = one <= longest_rehearsed;
+        runs_ = runs_for(seconds(), shortest_graph, most_in_graph);
+        timed_ = recorded(run, runs_);
     }
 
     double seconds() override {
-        if (is_rehearsed_) {
-            graph_->replay(queue_.queue());
+        if (eviction_ == Eviction::flush) {
+            flush_.put(queue_.queue());
         }
+        rehearsal_->replay(queue_.queue());
         timer_.start(queue_.queue());
-        graph_->replay(queue_.queue());
+        timed_->replay(queue_.queue());
         timer_.stop(queue_.queue());
         return timer_.seconds() / runs_;
     }
 
 private:
-    void record(const KernelRun& run, int runs) {
-        runs_ = runs;
-        graph_ = std::make_unique<kernels::CudaGraph>(queue_, [&](kernels::Queue queue) {
+    [[nodiscard]] std::unique_ptr<kernels::CudaGraph> recorded(const KernelRun& run, int runs) const {
+        return std::make_unique<kernels::CudaGraph>(queue_, [&](kernels::Queue queue) {
             for (int i = 0; i < runs; ++i) {
                 run(queue);
             }
@@ -87,23 +103,40 @@ private:
     }
 
     const kernels::CudaQueue& queue_;
+    const CacheFlush& flush_;
     kernels::CudaTimer timer_;
-    std::unique_ptr<kernels::CudaGraph> graph_;
+    std::unique_ptr<kernels::CudaGraph> rehearsal_, timed_;
     int runs_ = 1;
-    bool is_rehearsed_ = false;
 };
 
 }  // namespace
 
+// Caches do not evict what is oldest exactly, so more than their size is read.
+CacheFlush::CacheFlush(const MeasuredDevice& device)
+    : backend_(*device.backend),
+      evicting_bytes_(std::max<std::size_t>(2 * device.cache_bytes, std::size_t{1} << 12)),
+      block_(backend_, evicting_bytes_ * 3 / 2 / 16 * 16),
+      sum_(backend_, sizeof(unsigned)) {
+    backend_.write_probe({block_.data(), block_.bytes(), 1}, {});
+    backend_.wait({});
+}
+
+void CacheFlush::put(kernels::Queue queue) const {
+    backend_.read_probe({block_.data(), block_.bytes(), reinterpret_cast<unsigned*>(sum_.data())}, queue);
+}
+
 KernelTimers::KernelTimers(const MeasuredDevice& device)
-    : device_(device), queue_(device.on_gpu ? std::make_unique<kernels::CudaQueue>() : nullptr) {}
+    : device_(device),
+      queue_(device.on_gpu ? std::make_unique<kernels::CudaQueue>() : nullptr),
+      flush_(device.on_gpu ? std::make_unique<CacheFlush>(device) : nullptr) {}
 
 std::unique_ptr<KernelTimer> KernelTimers::make(const KernelCase& kernel, Workspace& workspace) const {
+    workspace.start_case();
     KernelRun run = kernel.prepare(workspace);
     if (queue_ != nullptr && !kernel.from_host) {
-        return std::make_unique<GraphTimer>(*queue_, run);
+        return std::make_unique<GraphTimer>(*queue_, *flush_, workspace, run);
     }
-    return std::make_unique<HostTimer>(*device_.backend, std::move(run));
+    return std::make_unique<HostTimer>(*device_.backend, workspace, std::move(run));
 }
 
 }  // namespace treeline::calibrate

@@ -1,6 +1,10 @@
 // Whole layers from the same kernels, one after the other: what calibrations are checked against.
+#include <algorithm>
+#include <memory>
+
 #include "calibrate/held_out_layer.h"
 #include "calibrate/measure/kernel_case.h"
+#include "kernels/cuda_queue.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -145,18 +149,88 @@ KernelCase layer_case(const HeldOutLayer& layer) {
     if (layer.family == LayerFamily::transformer) {
         const auto positions = static_cast<std::size_t>(layer.shape.context + layer.shape.tokens);
         const std::size_t cache_bytes = sequences * positions * static_cast<std::size_t>(layer.kv_heads) * dim * element;
-        result.largest_piece = 2 * cache_bytes;
+        const auto width = static_cast<std::size_t>(layer.width), hidden = static_cast<std::size_t>(layer.hidden);
+        const auto kv = static_cast<std::size_t>(layer.kv_heads);
+        result.largest_piece = std::max(2 * cache_bytes, 2 * hidden * width * element);
+        result.operand_bytes = 2 * cache_bytes + element * width * ((heads + 2 * kv) * dim + heads * dim + 3 * hidden);
         result.prepare = [=](Workspace& workspace) { return prepare_transformer(workspace, layer, cache_bytes); };
     } else {
         const std::size_t state_bytes = sequences * heads * dim * 128 * element;
         const int channels = static_cast<int>(heads * dim) + 2 * 128;
-        result.largest_piece = state_bytes;
+        const std::size_t inner = heads * dim, wide = std::size_t(channels);
+        const std::size_t weights = element * static_cast<std::size_t>(layer.width) * (inner + wide + heads + inner);
+        result.largest_piece = std::max(state_bytes, weights);
+        result.operand_bytes = state_bytes + weights + sequences * 3 * wide * element;
         result.prepare = [=](Workspace& workspace) { return prepare_mamba2(workspace, layer, state_bytes, channels); };
     }
     return result;
 }
 
+/// A graph of so many empty kernels, launched and waited for.
+KernelCase graph_case(int kernels_of_graph) {
+    KernelCase result;
+    result.table = "host";
+    result.columns = {{"host_cost", "graph launched and awaited"}, {"kernels", std::to_string(kernels_of_graph)}};
+    result.from_host = true;
+    result.prepare = [=](Workspace& workspace) -> KernelRun {
+        const auto queue = std::make_shared<const kernels::CudaQueue>();
+        const auto graph = std::make_shared<const kernels::CudaGraph>(*queue, [&](kernels::Queue at) {
+            for (int i = 0; i < kernels_of_graph; ++i) {
+                workspace.backend().empty(at);
+            }
+        });
+        return [=, &workspace](kernels::Queue /*default queue*/) {
+            graph->replay(queue->queue());
+            workspace.backend().wait(queue->queue());
+        };
+    };
+    return result;
+}
+
+/// An empty kernel, and a number that the host waits for.
+KernelCase synchronisation_case() {
+    KernelCase result;
+    result.table = "host";
+    result.columns = {{"host_cost", "number read by the host"}, {"kernels", "1"}};
+    result.from_host = true;
+    result.prepare = [](Workspace& workspace) -> KernelRun {
+        const int* const number = workspace.integers({7});
+        return [=, &workspace](kernels::Queue queue) {
+            int read = 0;
+            workspace.backend().empty(queue);
+            workspace.backend().download(&read, number, sizeof(read), queue);
+        };
+    };
+    return result;
+}
+
+/// A layer whose kernels the host launches one by one; as a graph it is among the layers.
+KernelCase eager_case(const HeldOutLayer& layer) {
+    KernelCase result = layer_case(layer);
+    result.table = "host";
+    result.columns.front() = {"host_cost", std::string(name_of(layer.family)) + " layer launched by the host"};
+    result.from_host = true;
+    return result;
+}
+
 }  // namespace
+
+std::vector<KernelCase> host_cases(const CaseOptions& options) {
+    std::vector<KernelCase> cases;
+    if (!options.on_gpu) {
+        return cases;
+    }
+    for (const int kernels_of_graph : {1, 100, 1000}) {
+        cases.push_back(graph_case(kernels_of_graph));
+    }
+    cases.push_back(synchronisation_case());
+    for (const HeldOutLayer& layer : held_out_layers(true, true)) {
+        if (layer.shape.sequences == 1.0) {
+            cases.push_back(eager_case(layer));
+        }
+    }
+    return cases;
+}
 
 std::vector<KernelCase> layer_cases(const CaseOptions& options) {
     std::vector<KernelCase> cases;

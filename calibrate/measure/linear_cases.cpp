@@ -77,7 +77,7 @@ std::vector<KernelCase> linear_cases(const CaseOptions& options) {
     }
     // A GPU's description needs a peak in fp32, too; nothing decodes in it.
     if (options.on_gpu) {
-        for (const Layer& layer : {Layer{4096, 4096}, Layer{8192, 4096}, Layer{4096, 8192}}) {
+        for (const Layer& layer : {Layer{1024, 512}, Layer{4096, 4096}, Layer{8192, 4096}, Layer{4096, 8192}}) {
             for (const int rows : {1, 64, 1024}) {
                 cases.push_back(linear_case(layer, rows, fp32_format));
             }

@@ -92,6 +92,8 @@ Machine gpu_machine(const kernels::CudaDevice& device) {
     machine.cores = host_cores();
     machine.memory_bytes = static_cast<double>(device.memory_bytes);
     machine.cache_bytes = static_cast<double>(device.l2_bytes);
+    machine.is_gpu = true;
+    machine.multiprocessors = device.multiprocessors;
     return machine;
 }
 

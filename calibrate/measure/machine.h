@@ -15,6 +15,8 @@ struct Machine {
     int cores = 1;       ///< of the host
     double memory_bytes = 0.0;
     double cache_bytes = 0.0;  ///< last level; 0: the machine does not say
+    bool is_gpu = false;
+    int multiprocessors = 0;  ///< of a GPU
 };
 
 /// This host. Reads /proc and /sys, so it knows little elsewhere than on Linux.

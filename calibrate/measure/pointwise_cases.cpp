@@ -99,6 +99,7 @@ KernelCase pointwise_case(Form form, int rows, int width, const MeasuredFormat& 
                       {"width", std::to_string(width)},
                       {"dtype", format.name}};
     result.largest_piece = std::size_t(rows) * std::size_t(width) * bytes_of(format.type);
+    result.operand_bytes = 3 * result.largest_piece;
     result.prepare = [=](Workspace& workspace) { return prepare_pointwise(workspace, form, rows, width, format); };
     return result;
 }

@@ -16,6 +16,7 @@ KernelCase probe_case(Probe probe, std::size_t bytes) {
                                                         : "copy"},
                       {"bytes", std::to_string(bytes)}};
     result.largest_piece = bytes;
+    result.operand_bytes = probe == Probe::copy ? 2 * bytes : bytes;
     result.prepare = [=](Workspace& workspace) -> KernelRun {
         auto* sum = static_cast<unsigned*>(workspace.scratch(sizeof(unsigned)));
         return [=, &workspace](kernels::Queue queue) {

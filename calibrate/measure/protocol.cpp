@@ -25,10 +25,11 @@ struct Record {
 
 class Run {
 public:
-    Run(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options)
+    Run(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options, const TargetSeen& target_seen)
         : sentinel_(sentinel),
           targets_(targets),
           options_(options),
+          target_seen_(target_seen),
           records_(targets.size()),
           random_(options.seed),
           start_(Clock::now()) {
@@ -57,6 +58,10 @@ public:
             }
         }
         random_.shuffle(order);
+        if (run_.passes.empty()) {
+            std::stable_sort(order.begin(), order.end(),
+                             [&](std::size_t a, std::size_t b) { return targets_[a].rank < targets_[b].rank; });
+        }
         for (const std::size_t i : order) {
             if (wants_sample(records_[i])) {  // the time may have run out meanwhile
                 visit(i);
@@ -128,15 +133,20 @@ private:
         Record& record = records_[i];
         std::vector<Sample> samples = targets_[i].visit(sentinel_);
         record.is_impossible = samples.empty();
+        if (target_seen_ && record.visits == 0 && !samples.empty()) {
+            target_seen_(summary_of(targets_[i].index, samples_in({}, samples, options_.limits)));
+        }
         record.samples.insert(record.samples.end(), std::make_move_iterator(samples.begin()),
                               std::make_move_iterator(samples.end()));
         ++record.visits;
     }
 
     [[nodiscard]] bool wants_sample(const Record& record) const {
-        return !record.is_impossible && !record.is_known && record.visits < options_.most_samples &&
+        return !record.is_impossible && !record.is_known && record.visits < options_.most_samples && !is_over() &&
                (record.visits < options_.least_samples || seconds() < options_.seconds);
     }
+
+    [[nodiscard]] bool is_over() const { return seconds() >= options_.deadline; }
 
     /// Visits those that are due when this share of the time has passed; returns how many.
     std::size_t visit_long_targets(double share) {
@@ -147,7 +157,7 @@ private:
             const bool is_due = share >= (record.visits + record.phase) / most_long_visits || share >= 1.0;
             // Once each in any case; after that only as long as the others get half of the time.
             const bool has_time = is_first || (seconds() < options_.seconds && long_seconds_ < 0.5 * seconds());
-            if (record.visits < most_long_visits && !record.is_impossible && is_due && has_time) {
+            if (record.visits < most_long_visits && !record.is_impossible && is_due && has_time && !is_over()) {
                 const double before = seconds();
                 visit(i);
                 long_seconds_ += seconds() - before;
@@ -207,6 +217,7 @@ private:
     Sentinel& sentinel_;
     const std::vector<Target>& targets_;
     const ProtocolOptions& options_;
+    const TargetSeen& target_seen_;
     std::vector<Record> records_;
     std::vector<std::size_t> long_targets_;  ///< in the order in which they are due
     double long_seconds_ = 0.0;
@@ -223,9 +234,9 @@ std::size_t ProtocolRun::drifted() const {
 }
 
 ProtocolRun measure(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options,
-                    const PassDone& pass_done) {
-    const double end = options.seconds * 7.0 / 6.0;
-    Run run(sentinel, targets, options);
+                    const PassDone& pass_done, const TargetSeen& target_seen) {
+    const double end = std::min(options.seconds * 7.0 / 6.0, options.deadline);
+    Run run(sentinel, targets, options, target_seen);
     while (run.pass()) {
         pass_done(run.measurements(), std::min(run.seconds(), options.seconds), options.seconds);
     }

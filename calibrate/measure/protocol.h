@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,24 @@ struct Target {
     std::function<std::vector<Sample>(Sentinel&)> visit;
     /// Takes seconds and yields many samples: visited ten times at most, spread over the run.
     bool is_long = false;
+    /// In the first pass, those of a lower rank come first: what a short run must have.
+    int rank = 0;
 };
 
 struct Skipped {
     std::size_t index = 0;
-    std::string reason;  ///< a sentence
+    std::string reason;     ///< a sentence
+    bool is_fatal = false;  ///< the device did not work any more afterwards
 };
 
-/// Kernels, one sample per visit. Cases that do not fit the workspace or the device's memory are skipped.
+/// A device that no longer works at all after a failure, as after an illegal access: only a new process can go on.
+class DeviceLost : public kernels::KernelError {
+    using kernels::KernelError::KernelError;
+};
+
+/// Kernels, one sample per visit. Cases that do not fit the workspace or the device's memory, or fail when they are set up or
+/// run, are skipped; `skipped`, `cases` and `workspace` must live as long as the targets. Throws DeviceLost where the device
+/// does not even run an empty kernel after a failure.
 std::vector<Target> kernel_targets(const MeasuredDevice& device, const std::vector<KernelCase>& cases,
                                    const std::vector<std::size_t>& indices, Workspace& workspace,
                                    std::vector<Skipped>& skipped);
@@ -43,6 +54,8 @@ struct ProtocolOptions {
     int least_samples = 7, most_samples = 60;
     double enough = 0.01;    ///< a target is done when the 95 % interval of its median is within ± this share
     double seconds = 150.0;  ///< for all targets, after least_samples; a sixth more is spent on what is lacking
+    /// s: no target is visited later than this, whatever is lacking then.
+    double deadline = std::numeric_limits<double>::infinity();
     ConditionLimits limits;
     std::uint64_t seed = 20'261'121;
     std::vector<Conditions> earlier;  ///< those beside an earlier run's measurements: this run should count under the same
@@ -73,8 +86,11 @@ struct ProtocolRun {
 /// passed.
 using PassDone = std::function<void(const std::vector<Measurement>& measurements, double seconds, double planned)>;
 
-/// Throws KernelError if the device fails; what PassDone was given before stays valid.
+/// Called with the first samples of each target, so that a run that ends within its first pass has measured something, too.
+using TargetSeen = std::function<void(const Measurement& measurement)>;
+
+/// Throws KernelError if the device fails; what the functions were given before stays valid.
 ProtocolRun measure(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options,
-                    const PassDone& pass_done);
+                    const PassDone& pass_done, const TargetSeen& target_seen = {});
 
 }  // namespace treeline::calibrate

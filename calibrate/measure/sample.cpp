@@ -40,6 +40,12 @@ Measurement summary_of(std::size_t index, const std::vector<const Sample*>& samp
     }
     result.seen.launch = numerics::quantile(each(samples, [](const Sample& sample) { return sample.before.launch; }), 0.5);
     result.seen.clock = numerics::quantile(each(samples, [](const Sample& sample) { return sample.before.clock; }), 0.5);
+    const auto throttled = std::count_if(samples.begin(), samples.end(), [](const Sample* sample) {
+        return sample->before.throttles || sample->after.throttles;
+    });
+    result.throttled = static_cast<double>(throttled) / static_cast<double>(samples.size());
+    result.operand_bytes = samples.front()->operand_bytes;
+    result.eviction = samples.front()->eviction;
     return result;
 }
 

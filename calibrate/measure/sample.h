@@ -13,6 +13,8 @@ struct Sample {
     double seconds = 0.0;
     std::vector<double> parts;  ///< s: its parts, if they are told apart; the same number in every sample of a target
     Conditions before, after;
+    std::size_t operand_bytes = 0;       ///< as KernelTimer's
+    Eviction eviction = Eviction::none;  ///< likewise
 };
 
 /// Summary of one target's samples, in seconds.
@@ -24,6 +26,9 @@ struct Measurement {
     bool drifted = false;       ///< hardly any sample is from the machine's typical state, so this summarises all of them
     std::vector<double> parts;  ///< first quartiles
     Conditions seen;            ///< launch and clock beside the samples: medians
+    double throttled = 0.0;     ///< share of the samples before or after which a GPU throttled
+    std::size_t operand_bytes = 0;
+    Eviction eviction = Eviction::none;
 
     /// The time that laws are fitted to and compared with: the first quartile. A neighbour's traffic only ever slows a kernel,
     /// and in bursts; without one the quartile is near the median.

@@ -133,6 +133,7 @@ KernelCase scan_case(const Layer& layer, const Point& point, const MeasuredForma
     const std::size_t state_bytes = std::size_t(point.batch) * std::size_t(layer.heads) * std::size_t(layer.dim) *
                                     std::size_t(layer.state) * bytes_of(state.type);
     result.largest_piece = state_bytes * (point.form == Form::every ? std::size_t(point.tokens) : 1);
+    result.operand_bytes = state_bytes * (point.form == Form::every ? std::size_t(point.tokens) + 1 : 1);
     result.prepare = [=](Workspace& workspace) -> KernelRun {
         workspace.start_activations();
         return point.form == Form::tree ? prepare_tree(workspace, shape, format, state.type, state_bytes)

@@ -10,13 +10,75 @@
 namespace treeline::calibrate {
 namespace {
 
-std::vector<Sample> one_sample(KernelTimer& timer, Sentinel& sentinel) {
-    Sample sample;
-    sample.before = sentinel.glance();
-    sample.seconds = timer.seconds();
-    sample.after = sentinel.glance();
-    return {std::move(sample)};
+/// Whether the device runs anything at all.
+bool still_works(const kernels::Backend& backend) {
+    try {
+        backend.empty({});
+        backend.wait({});
+        return true;
+    } catch (const kernels::KernelError&) {
+        return false;
+    }
 }
+
+/// Notes why a target cannot be measured. Throws DeviceLost if nothing else can be measured either.
+void note_failure(const Skipped& failure, const kernels::Backend& backend, std::vector<Skipped>& skipped) {
+    skipped.push_back(failure);
+    skipped.back().is_fatal = !still_works(backend);
+    if (skipped.back().is_fatal) {
+        throw DeviceLost("the device does not work any more since " + failure.reason);
+    }
+}
+
+/// A kernel that is made ready when it is first visited: what fails then costs this case alone.
+class KernelVisit {
+public:
+    KernelVisit(const MeasuredDevice& device, std::shared_ptr<const KernelTimers> timers, std::size_t index,
+                const KernelCase& kernel, Workspace& workspace, std::vector<Skipped>& skipped)
+        : device_(device),
+          timers_(std::move(timers)),
+          index_(index),
+          kernel_(kernel),
+          workspace_(workspace),
+          skipped_(skipped) {}
+
+    std::vector<Sample> operator()(Sentinel& sentinel) {
+        try {
+            if (timer_ == nullptr) {
+                timer_ = timers_->make(kernel_, workspace_);
+            }
+            return {sample(sentinel)};
+        } catch (const std::bad_alloc&) {
+            skip("needs more memory than is available");
+        } catch (const std::length_error&) {
+            skip("needs more memory for activations than is set aside on this device");
+        } catch (const std::exception& error) {
+            note_failure({index_, kernel_.name() + " failed: " + error.what()}, *device_.backend, skipped_);
+        }
+        return {};
+    }
+
+private:
+    Sample sample(Sentinel& sentinel) {
+        Sample taken;
+        taken.before = sentinel.glance();
+        taken.seconds = timer_->seconds();
+        taken.after = sentinel.glance();
+        taken.operand_bytes = timer_->operand_bytes();
+        taken.eviction = timer_->eviction();
+        return taken;
+    }
+
+    void skip(const std::string& reason) { skipped_.push_back({index_, kernel_.name() + " " + reason}); }
+
+    MeasuredDevice device_;
+    std::shared_ptr<const KernelTimers> timers_;
+    std::size_t index_;
+    const KernelCase& kernel_;
+    Workspace& workspace_;
+    std::vector<Skipped>& skipped_;
+    std::shared_ptr<KernelTimer> timer_;
+};
 
 std::vector<Sample> samples_of_rounds(const decoder::DecodeSetup& setup, Sentinel& sentinel) {
     std::vector<Conditions> seen;
@@ -34,17 +96,13 @@ std::vector<Sample> samples_of_rounds(const decoder::DecodeSetup& setup, Sentine
     return samples;
 }
 
-bool is_out_of_memory(const kernels::KernelError& error) {
-    return std::string_view(error.what()).find("out of memory") != std::string_view::npos;
-}
-
 }  // namespace
 
 std::vector<Target> kernel_targets(const MeasuredDevice& device, const std::vector<KernelCase>& cases,
                                    const std::vector<std::size_t>& indices, Workspace& workspace,
                                    std::vector<Skipped>& skipped) {
     std::vector<Target> targets;
-    const auto timers = std::make_shared<KernelTimers>(device);
+    const auto timers = std::make_shared<const KernelTimers>(device);
     for (const std::size_t index : indices) {
         const KernelCase& kernel = cases[index];
         if (!workspace.holds(kernel.largest_piece)) {
@@ -53,14 +111,7 @@ std::vector<Target> kernel_targets(const MeasuredDevice& device, const std::vect
                                           " MiB set aside on this device"});
             continue;
         }
-        try {
-            const std::shared_ptr<KernelTimer> timer = timers->make(kernel, workspace);
-            targets.push_back({index, [timers, timer](Sentinel& sentinel) { return one_sample(*timer, sentinel); }});
-        } catch (const std::bad_alloc&) {
-            skipped.push_back({index, kernel.name() + " needs more memory than is available"});
-        } catch (const std::length_error&) {
-            skipped.push_back({index, kernel.name() + " needs more memory for activations than is set aside on this device"});
-        }
+        targets.push_back({index, KernelVisit(device, timers, index, kernel, workspace, skipped)});
     }
     return targets;
 }
@@ -71,16 +122,15 @@ std::vector<Target> decoder_targets(const std::vector<HeldOutDecoder>& decoders,
     for (const std::size_t index : indices) {
         const HeldOutDecoder& decoder = decoders[index];
         const auto visit = [index, decoder, rounds, on_gpu, &skipped](Sentinel& sentinel) -> std::vector<Sample> {
+            const std::string name = "the decoder of " + group_of(decoder) + ", " + policy_of(decoder);
             try {
                 return samples_of_rounds(setup_of(decoder, rounds, on_gpu), sentinel);
             } catch (const std::bad_alloc&) {
-            } catch (const kernels::KernelError& error) {
-                if (!is_out_of_memory(error)) {
-                    throw;
-                }
+                skipped.push_back({index, name + " needs more memory than is available"});
+            } catch (const std::exception& error) {
+                note_failure({index, name + " failed: " + error.what()},
+                             on_gpu ? kernels::cuda_backend() : kernels::cpu_backend(), skipped);
             }
-            skipped.push_back({index, "the decoder of " + group_of(decoder) + ", " + policy_of(decoder) +
-                                          " needs more memory than is available"});
             return {};
         };
         targets.push_back({index, visit, true});

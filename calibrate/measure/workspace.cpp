@@ -65,10 +65,15 @@ std::byte* Workspace::take(Rotating& from, std::size_t bytes) {
     return place;
 }
 
-const std::byte* Workspace::next_input(std::size_t bytes) { return take(inputs_, bytes); }
-std::byte* Workspace::next_output(std::size_t bytes) { return take(outputs_, bytes); }
+std::byte* Workspace::take_rotating(Rotating& from, std::size_t bytes) {
+    rotated_bytes_ += bytes;
+    return take(from, bytes);
+}
+
+const std::byte* Workspace::next_input(std::size_t bytes) { return take_rotating(inputs_, bytes); }
+std::byte* Workspace::next_output(std::size_t bytes) { return take_rotating(outputs_, bytes); }
 std::byte* Workspace::next_state(std::size_t bytes, kernels::ElementType type) {
-    return take(states_[type == kernels::ElementType::bf16 ? 1 : 0], bytes);
+    return take_rotating(states_[type == kernels::ElementType::bf16 ? 1 : 0], bytes);
 }
 
 void Workspace::start_activations() {
@@ -104,8 +109,16 @@ const std::uint64_t* Workspace::words(const std::vector<std::uint64_t>& values) 
 }
 
 void* Workspace::scratch(std::size_t bytes) {
-    small_.push_back(std::make_unique<DeviceBlock>(backend_, std::max<std::size_t>(bytes, 1)));
-    return small_.back()->data();
+    const std::size_t size = aligned(std::max<std::size_t>(bytes, 1));
+    const std::size_t held = scratch_.empty() ? 0 : scratch_.back()->bytes();
+    if (scratch_used_ + size > held) {
+        constexpr std::size_t least = std::size_t{64} << 10;
+        scratch_.push_back(std::make_unique<DeviceBlock>(backend_, std::max({2 * held, size, least})));
+        scratch_used_ = 0;
+    }
+    std::byte* const place = scratch_.back()->data() + scratch_used_;
+    scratch_used_ += size;
+    return place;
 }
 
 }  // namespace treeline::calibrate

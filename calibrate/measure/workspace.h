@@ -55,9 +55,13 @@ public:
     const int* integers(const std::vector<int>& values);
     const float* floats(const std::vector<float>& values);
     const std::uint64_t* words(const std::vector<std::uint64_t>& values);
-    /// Uninitialised scratch, with the same lifetime.
+    /// Uninitialised memory for what a kernel leaves within a run. Cases that are made ready one after the other share it, each
+    /// from start_case() on.
     void* scratch(std::size_t bytes);
+    void start_case() { scratch_used_ = 0; }
 
+    /// Bytes that next_input(), next_output() and next_state() have handed out so far.
+    [[nodiscard]] std::size_t rotated_bytes() const { return rotated_bytes_; }
     /// Whether pieces of this size can be taken.
     [[nodiscard]] bool holds(std::size_t bytes) const { return bytes <= rotation_; }
 
@@ -67,12 +71,15 @@ private:
         std::size_t next = 0;
     };
     std::byte* take(Rotating& from, std::size_t bytes);
+    std::byte* take_rotating(Rotating& from, std::size_t bytes);
     const void* kept(const void* values, std::size_t bytes);
 
     const kernels::Backend& backend_;
-    std::size_t rotation_;
+    std::size_t rotation_, rotated_bytes_ = 0;
     Rotating inputs_, outputs_, states_[2], activations_, results_;
     std::vector<std::unique_ptr<DeviceBlock>> small_;
+    std::vector<std::unique_ptr<DeviceBlock>> scratch_;  ///< the last is handed out; recorded graphs use the others
+    std::size_t scratch_used_ = 0;                       ///< of the last
 };
 
 }  // namespace treeline::calibrate

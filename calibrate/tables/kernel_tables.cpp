@@ -110,6 +110,9 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const sim::Devi
     // Our own measurements say over how much memory their data rotated: however small a case is, it comes from main memory.
     if (row.has("rotation_bytes")) {
         converted.stationary = std::max(converted.stationary, Bytes(0.5 * row.number("rotation_bytes", 0.0)));
+        if (device.kind == sim::DeviceKind::gpu && !kind.stands_for.empty()) {
+            converted.family = sim::treeline_family;
+        }
     }
     if (row.good()) {
         agreement.check(measured, converted, problems);

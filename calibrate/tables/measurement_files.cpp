@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <tuple>
 
 #include <fmt/format.h>
 
+#include "calibrate/tables/run_records.h"
 #include "calibrate/tables/table_rows.h"
 #include "text/csv.h"
 #include "text/input_error.h"
@@ -18,8 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Columns = std::vector<std::pair<std::string, std::string>>;
-
-constexpr std::string_view conditions_ending = "_conditions.csv";
 
 bool has_rows(const fs::path& file) {
     const std::string text = text::read_file(file);
@@ -37,6 +37,9 @@ Columns columns_of(const Measurement& measured, const Machine& machine, std::siz
                        {"spread", fmt::format("{:.4g}", measured.deviation / measured.median)},
                        {"samples", std::to_string(measured.samples)},
                        {"rotation_bytes", std::to_string(rotation_bytes)},
+                       {"operand_bytes", std::to_string(measured.operand_bytes)},
+                       {"eviction", std::string(name_of(measured.eviction))},
+                       {"throttled", fmt::format("{:.2g}", measured.throttled)},
                        {"drifted", measured.drifted ? "1" : "0"},
                        {"launch_us", fmt::format("{:.4g}", 1e6 * measured.seen.launch)},
                        {"clock_mhz", fmt::format("{:.5g}", 1e-6 * measured.seen.clock)}};
@@ -47,8 +50,26 @@ Columns columns_of(const Measurement& measured, const Machine& machine, std::siz
 }
 
 bool is_of_measurement(const std::string& column) {
-    static const std::set<std::string> names = {"device", "spread", "samples", "rotation_bytes", "drifted", "clock_mhz"};
+    static const std::set<std::string> names = {"device",   "spread",    "samples", "rotation_bytes", "operand_bytes",
+                                                "eviction", "throttled", "drifted", "clock_mhz"};
     return column.ends_with("_us") || names.count(column) > 0;
+}
+
+std::string line_of(const std::map<std::string, std::string>& row, const std::vector<std::string>& columns) {
+    std::string text;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto value = row.find(columns[i]);
+        text += (i > 0 ? "," : "") + (value == row.end() ? std::string() : value->second);
+    }
+    return text + "\n";
+}
+
+void append(const fs::path& file, const std::string& text) {
+    std::ofstream out(file, std::ios::binary | std::ios::app);
+    out << text;
+    if (!out.flush()) {
+        throw text::OutputError(fmt::format("{}: cannot be written", file.string()));
+    }
 }
 
 /// The name that a case with these values has, whatever the order of the columns.
@@ -64,6 +85,14 @@ double number_of(const std::map<std::string, std::string>& row, const char* colu
     return found == row.end() ? 0.0 : text::parse_number(found->second).value_or(0.0);
 }
 
+/// In the typical state, at full clocks, with more samples, in this order.
+bool is_known_better(const std::map<std::string, std::string>& a, const std::map<std::string, std::string>& b) {
+    const auto rank = [](const std::map<std::string, std::string>& row) {
+        return std::tuple(-number_of(row, "drifted"), number_of(row, "throttled") > 0.5 ? -1 : 0, number_of(row, "samples"));
+    };
+    return rank(a) > rank(b);
+}
+
 }  // namespace
 
 MeasurementFiles::MeasurementFiles(fs::path folder, const Machine& machine) : folder_(std::move(folder)), machine_(machine) {
@@ -73,35 +102,64 @@ MeasurementFiles::MeasurementFiles(fs::path folder, const Machine& machine) : fo
         throw text::OutputError(fmt::format("{}: cannot be created ({})", folder_.string(), error.message()));
     }
     for (const MeasuredFile& file : read()) {
-        if (file.device != machine_.name) {
-            throw text::InputError(
-                {fmt::format("{}: was measured on {}, but this is {}; give another folder with --output", file.path,
-                             file.device.empty() ? "an unnamed device" : file.device, machine_.name)});
-        }
-        load(file);
+        load(file, true);
     }
 }
 
-void MeasurementFiles::load(const MeasuredFile& file) {
+void MeasurementFiles::merge(const std::vector<MeasuredFile>& files) {
+    for (const MeasuredFile& file : files) {
+        load(file, false);
+    }
+}
+
+void MeasurementFiles::put_row(Table& table, const std::string& key, Values row, const std::vector<std::string>& columns) {
+    for (const std::string& name : columns) {
+        if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end()) {
+            table.columns.push_back(name);
+            table.changed = true;
+        }
+    }
+    const auto [place, is_new] = table.places.try_emplace(key, table.rows.size());
+    if (is_new) {
+        table.rows.emplace_back();
+    }
+    table.changed = table.changed || place->second < table.saved;
+    table.rows[place->second] = std::move(row);
+}
+
+void MeasurementFiles::load(const MeasuredFile& file, bool is_saved) {
+    if (file.device != machine_.name) {
+        throw text::InputError({fmt::format("{}: was measured on {}, but {} {}; give another folder with --output", file.path,
+                                            file.device.empty() ? "an unnamed device" : file.device,
+                                            is_saved ? "this is" : "the other measurements are of", machine_.name)});
+    }
     const std::string stem = fs::path(file.path).stem().string();
     if (!stem.starts_with(machine_.name + "_")) {
         return;  // a foreign table: read, but not written
     }
     Table& table = tables_[stem.substr(machine_.name.size() + 1)];
-    table.columns = text::CsvReader(text::read_file(file.path)).header();
+    const std::string text = text::read_file(file.path);
+    const std::vector<std::string> header = text::CsvReader(text).header();
     for (const std::vector<MeasuredRow>* rows : {&file.rows, &file.drifted}) {
         for (const MeasuredRow& row : *rows) {
             Columns columns;
-            std::map<std::string, std::string> values(row.values.begin(), row.values.end());
+            Values values(row.values.begin(), row.values.end());
             values["latency_us"] = microseconds(row.time.value());
             for (const auto& [name, value] : row.values) {
                 if (!is_of_measurement(name)) {
                     columns.emplace_back(name, value);
                 }
             }
-            table.places[key_of(std::move(columns))] = table.rows.size();
-            table.rows.push_back(std::move(values));
+            const std::string key = key_of(std::move(columns));
+            const auto place = table.places.find(key);
+            if (place == table.places.end() || is_known_better(values, table.rows[place->second])) {
+                put_row(table, key, std::move(values), header);
+            }
         }
+    }
+    if (is_saved) {
+        table.saved = table.rows.size();
+        table.changed = false;
     }
 }
 
@@ -124,76 +182,44 @@ fs::path MeasurementFiles::file_of(const std::string& table) const {
 
 void MeasurementFiles::put(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes,
                            const TimeParts& parts) {
-    Table& table = tables_[kernel.table];
-    table.changed = true;
     Columns columns = kernel.columns;
     const Columns more = columns_of(measurement, machine_, rotation_bytes, parts);
     columns.insert(columns.end(), more.begin(), more.end());
-    for (const auto& [name, value] : columns) {
-        if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end()) {
-            table.columns.push_back(name);
-        }
+    std::vector<std::string> names;
+    for (const auto& column : columns) {
+        names.push_back(column.first);
     }
-    const auto [place, is_new] = table.places.try_emplace(key_of(kernel.columns), table.rows.size());
-    if (is_new) {
-        table.rows.emplace_back();
-    }
-    table.rows[place->second] = std::map<std::string, std::string>(columns.begin(), columns.end());
+    put_row(tables_[kernel.table], key_of(kernel.columns), Values(columns.begin(), columns.end()), names);
 }
 
-std::string MeasurementFiles::text_of(const Table& table) const {
-    std::string text = fmt::format(
+std::string MeasurementFiles::head_of(const Table& table) const {
+    return fmt::format(
         "# Kernels measured by treeline calibrate\n"
         "# device: {}\n"
         "# driver: {}\n"
         "# latency_us: microseconds of one run, the first quartile of the samples; spread: median absolute deviation / "
         "median;\n"
-        "# rotation_bytes: memory over which weights, caches and states rotate; launch_us, clock_mhz: an empty launch\n"
-        "# and the clock during the samples, 0 if unknown; drifted: 1 if hardly any sample was taken in the machine state of\n"
-        "# the others\n"
+        "# rotation_bytes: memory over which weights, caches and states rotate; operand_bytes: those of one run; eviction: "
+        "why\n"
+        "# no cache holds them when the run is timed (none: it has none, and its activations are in the cache); launch_us,\n"
+        "# clock_mhz: an empty launch and the clock during the samples, 0 if unknown; throttled: share of the samples during\n"
+        "# which the clock was held down; drifted: 1 if hardly any sample was taken in the machine state of the others\n"
         "{}\n",
         machine_.title, machine_.driver, fmt::join(table.columns, ","));
-    for (const std::map<std::string, std::string>& row : table.rows) {
-        for (std::size_t i = 0; i < table.columns.size(); ++i) {
-            const auto value = row.find(table.columns[i]);
-            text += (i > 0 ? "," : "") + (value == row.end() ? std::string() : value->second);
-        }
-        text += "\n";
-    }
-    return text;
 }
 
 void MeasurementFiles::save() {
     for (auto& [name, table] : tables_) {
-        if (table.changed) {
-            text::write_file(file_of(name), text_of(table), text::Replaces::own_input);
+        if (table.changed || table.saved < table.rows.size()) {
+            const bool whole = table.changed || table.saved == 0;
+            std::string text = whole ? head_of(table) : std::string();
+            for (std::size_t row = whole ? 0 : table.saved; row < table.rows.size(); ++row) {
+                text += line_of(table.rows[row], table.columns);
+            }
+            whole ? text::write_file(file_of(name), text, text::Replaces::own_input) : append(file_of(name), text);
+            table.saved = table.rows.size();
             table.changed = false;
         }
-    }
-}
-
-void MeasurementFiles::write_conditions(const ProtocolRun& run) const {
-    const fs::path path = folder_ / (machine_.name + std::string(conditions_ending));
-    const bool fresh = !fs::exists(path);
-    std::ofstream out(path, std::ios::binary | std::ios::app);
-    if (fresh) {
-        out << fmt::format(
-            "# The state of {} at the beginning of each pass over the measurements, run after run\n"
-            "# at_s: since the run began; visits: of kernels and decoders in the pass; read_us: a block of main memory read;\n"
-            "# launch_us: an empty launch (0: not measured); clock_mhz: 0 if unknown; temperature_c: empty if unknown;\n"
-            "# load: per core, over the last minute; typical: 1 in the state that the measurements are of\n"
-            "at_s,visits,read_us,launch_us,clock_mhz,temperature_c,load,typical\n",
-            machine_.title);
-    }
-    for (const PassRecord& pass : run.passes) {
-        const Conditions& seen = pass.conditions;
-        out << fmt::format("{:.1f},{},{:.5g},{:.4g},{:.5g},{},{:.2f},{}\n", pass.at, pass.visits, 1e6 * seen.read,
-                           1e6 * seen.launch, 1e-6 * seen.clock,
-                           seen.temperature ? fmt::format("{:.0f}", *seen.temperature) : "", seen.load,
-                           is_of_state(seen, run.typical, {}) ? 1 : 0);
-    }
-    if (!out.flush()) {
-        throw text::OutputError(fmt::format("{}: cannot be written", path.string()));
     }
 }
 
@@ -211,11 +237,13 @@ std::vector<Conditions> MeasurementFiles::conditions() const {
     return found;
 }
 
-std::vector<MeasuredFile> MeasurementFiles::read() const {
+std::vector<MeasuredFile> MeasurementFiles::read() const { return read_measurements(folder_); }
+
+std::vector<MeasuredFile> read_measurements(const fs::path& folder) {
     std::vector<fs::path> paths;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-        const bool of_conditions = entry.path().filename().string().ends_with(conditions_ending);
-        if (entry.path().extension() == ".csv" && !of_conditions && has_rows(entry.path())) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        const bool is_record = is_record_of_run(entry.path().filename().string());
+        if (entry.path().extension() == ".csv" && !is_record && has_rows(entry.path())) {
             paths.push_back(entry.path());
         }
     }

@@ -28,29 +28,36 @@ public:
     [[nodiscard]] bool holds(const KernelCase& kernel, int least_samples = 1) const;
     /// Puts a measurement into its table, in place of an earlier one of the case. save() brings it to the disk.
     void put(const KernelCase& kernel, const Measurement& measurement, std::size_t rotation_bytes, const TimeParts& parts = {});
-    /// Writes the tables that changed. Throws OutputError.
+    /// Brings what changed to the disk; a row that is new is added to its file. Throws OutputError.
     void save();
-    /// Adds the state of the machine in each pass of a run, next to the tables. Throws OutputError.
-    void write_conditions(const ProtocolRun& run) const;
+    /// Takes over measurements of this device, as read() returns them, those that are known better than what is held.
+    void merge(const std::vector<MeasuredFile>& files);
     /// What was seen besides the cases that are held.
     [[nodiscard]] std::vector<Conditions> conditions() const;
     /// Every measurement that was saved, as `treeline calibrate --from` would read it.
     [[nodiscard]] std::vector<MeasuredFile> read() const;
+    [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
 private:
     struct Table {
         std::vector<std::string> columns;           ///< in the order of the file
         std::map<std::string, std::size_t> places;  ///< in `rows`, by KernelCase::name()
         std::vector<std::map<std::string, std::string>> rows;
-        bool changed = false;
+        std::size_t saved = 0;  ///< rows that the file holds
+        bool changed = false;   ///< other than by rows behind those
     };
+    using Values = std::map<std::string, std::string>;
+    void put_row(Table& table, const std::string& key, Values row, const std::vector<std::string>& columns);
     [[nodiscard]] std::filesystem::path file_of(const std::string& table) const;
-    [[nodiscard]] std::string text_of(const Table& table) const;
-    void load(const MeasuredFile& file);
+    [[nodiscard]] std::string head_of(const Table& table) const;
+    void load(const MeasuredFile& file, bool is_saved);
 
     std::filesystem::path folder_;
     const Machine& machine_;
     std::map<std::string, Table> tables_;  ///< by name
 };
+
+/// The tables of a folder of measurements, without the records beside them.
+std::vector<MeasuredFile> read_measurements(const std::filesystem::path& folder);
 
 }  // namespace treeline::calibrate

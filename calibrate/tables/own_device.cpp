@@ -1,9 +1,14 @@
 #include "calibrate/tables/own_device.h"
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "calibrate/tables/case_list.h"
 #include "calibrate/tables/decoder_check.h"
 #include "kernels/cuda_queue.h"
 #include "text/input_error.h"
@@ -29,19 +34,12 @@ OwnDevice own_gpu(const std::string& named) {
     }
     kernels::select_cuda_device(index);
     const kernels::CudaDevice& device = found.devices[static_cast<std::size_t>(index)];
-    return {{&kernels::cuda_backend(), true, device.pci_bus_id}, gpu_machine(device)};
-}
-
-/// Four times the last-level cache (the protocol asks for more than three), room for the largest cases, and little of the
-/// memory: the workspace holds five such blocks.
-std::size_t rotation_for(const Machine& machine, bool on_gpu) {
-    const double wanted = std::max(4.0 * machine.cache_bytes, on_gpu ? 4e9 : 2e8);
-    const double room = machine.memory_bytes > 0.0 ? machine.memory_bytes / 12.0 : wanted;
-    return static_cast<std::size_t>(std::min(wanted, room));
+    return {{&kernels::cuda_backend(), true, device.pci_bus_id, device.l2_bytes}, gpu_machine(device)};
 }
 
 /// What there is to measure: kernels, and after them decoders.
 struct Plan {
+    std::size_t probe_bytes = 0;
     std::vector<KernelCase> cases;
     std::vector<HeldOutDecoder> decoders;
 
@@ -49,6 +47,16 @@ struct Plan {
         return index < cases.size() ? cases[index] : decoder_case(decoders[index - cases.size()]);
     }
 };
+
+Plan plan_of(const OwnMeasurementRequest& request, bool on_gpu, std::size_t rotation) {
+    Plan plan;
+    plan.probe_bytes = probe_bytes_for(rotation);
+    plan.cases = kernel_cases({request.quick ? Thoroughness::quick : Thoroughness::full, on_gpu}, plan.probe_bytes);
+    if (request.decoders) {
+        plan.decoders = held_out_decoders(on_gpu, request.quick);
+    }
+    return plan;
+}
 
 void put(const Plan& plan, const std::vector<Measurement>& measurements, std::size_t rotation, MeasurementFiles& files) {
     for (const Measurement& each : measurements) {
@@ -73,47 +81,172 @@ OwnDevice own_device(const std::string& name) { return name == "cpu" ? own_cpu()
 
 double OwnMeasurement::widening() const { return 1.0 + std::max(0.0, load - most_load); }
 
+namespace {
+
+/// Seconds from the call on that a run may take: on a GPU a first useful calibration 4 minutes, everything 20.
+double longest_run(const OwnMeasurementRequest& request, bool on_gpu) {
+    if (request.minutes) {
+        return 60.0 * *request.minutes;
+    }
+    return !on_gpu ? std::numeric_limits<double>::infinity() : request.quick ? 4.0 * 60.0 : 20.0 * 60.0;
+}
+
+ProtocolOptions options_for(const OwnMeasurementRequest& request, bool on_gpu, double seconds_left) {
+    const bool quick = request.quick;
+    ProtocolOptions options;
+    options.least_samples = quick ? 5 : 7;
+    options.seconds = on_gpu ? (quick ? 120.0 : 600.0) + (!request.decoders ? 0.0
+                                                          : quick           ? 40.0
+                                                                            : 300.0)
+                             : (quick ? 32.0 : 145.0) + (!request.decoders ? 0.0
+                                                         : quick           ? 8.0
+                                                                           : 95.0);
+    options.deadline = seconds_left;
+    options.seconds = std::min(options.seconds, seconds_left * 6.0 / 7.0);
+    return options;
+}
+
+/// What is to be measured of a plan: neither held yet nor known to end the device's work.
+struct ToMeasure {
+    std::vector<std::size_t> kernels, decoders;
+};
+
+ToMeasure to_measure(const Plan& plan, const MeasurementFiles& files, const Machine& machine, int least_samples,
+                     OwnMeasurement& measured) {
+    std::map<std::string, std::string> fatal;
+    for (const MissingCase& each : read_missing(files.folder(), machine)) {
+        if (each.is_fatal) {
+            fatal.emplace(each.name, each.reason);
+        }
+    }
+    ToMeasure wanted;
+    for (std::size_t i = 0; i < plan.cases.size() + plan.decoders.size(); ++i) {
+        const bool is_kernel = i < plan.cases.size();
+        const KernelCase row = plan.row(i);
+        const auto known = fatal.find(row.name());
+        if (files.holds(row, is_kernel ? least_samples : 1)) {
+            ++measured.before;
+        } else if (known != fatal.end()) {
+            measured.skipped.push_back({i, known->second, true});
+        } else {
+            is_kernel ? wanted.kernels.push_back(i) : wanted.decoders.push_back(i - plan.cases.size());
+        }
+    }
+    return wanted;
+}
+
+std::vector<Target> targets_of(const OwnDevice& own, const Plan& plan, const ToMeasure& wanted, Workspace& workspace,
+                               std::vector<Skipped>& skipped) {
+    const bool on_gpu = own.device.on_gpu;
+    std::set<std::string> first;
+    for (const KernelCase& kernel : kernel_cases({Thoroughness::quick, on_gpu}, plan.probe_bytes)) {
+        first.insert(kernel.name());
+    }
+    std::vector<Target> targets = kernel_targets(own.device, plan.cases, wanted.kernels, workspace, skipped);
+    for (Target& target : targets) {
+        const KernelCase& kernel = plan.cases[target.index];
+        // A description of the device needs bandwidth and the peak in fp32.
+        const bool is_yardstick = kernel.table == "probe" || kernel.table == "launch" ||
+                                  (kernel.table == "gemm" && kernel.columns.front().second == fp32_format.name);
+        target.rank = is_yardstick ? 0 : first.count(kernel.name()) > 0 ? 1 : 2;
+    }
+    for (Target& target : decoder_targets(plan.decoders, wanted.decoders, {2, 4}, on_gpu, skipped)) {
+        target.index += plan.cases.size();
+        targets.push_back(std::move(target));
+    }
+    return targets;
+}
+
+/// What was skipped, and what the run did not get to.
+std::vector<MissingCase> missing_of(const Plan& plan, const std::vector<Target>& targets, const OwnMeasurement& measured,
+                                    const std::set<std::size_t>& seen) {
+    std::vector<MissingCase> missing;
+    std::set<std::size_t> named = seen;
+    for (const Skipped& each : measured.skipped) {
+        missing.push_back({plan.row(each.index).name(), each.reason, each.is_fatal});
+        named.insert(each.index);
+    }
+    for (const Target& target : targets) {
+        if (named.count(target.index) == 0) {
+            missing.push_back({plan.row(target.index).name(), "the time did not suffice; run again to go on", false});
+        }
+    }
+    return missing;
+}
+
+std::string limits_text(const OwnMeasurement& measured) {
+    const GpuLimits& limits = measured.limits;
+    if (limits.clock == 0.0 && limits.power == 0.0) {
+        return {};
+    }
+    return fmt::format("limits: {:.0f} W of at most {:.0f} W, clock up to {:.0f} MHz, {}", limits.power, limits.most_power,
+                       1e-6 * limits.clock, measured.clock_is_locked ? "locked" : "not locked");
+}
+
+/// Asks the GPU's driver what it allows, and for a fixed clock if that is wanted.
+void note_limits(const Sentinel& sentinel, const OwnMeasurementRequest& request, OwnMeasurement& measured) {
+    GpuMonitor* monitor = sentinel.monitor();
+    if (monitor == nullptr) {
+        return;
+    }
+    measured.limits = monitor->limits();
+    if (request.lock_clock) {
+        measured.clock_is_locked = monitor->lock_clock(measured.limits.clock);
+        if (!measured.clock_is_locked) {
+            request.warn("The driver does not let this user lock the GPU's clock (root may): it is left as it is.");
+        }
+    }
+}
+
+}  // namespace
+
 OwnMeasurement measure_missing(const OwnDevice& own, const OwnMeasurementRequest& request, MeasurementFiles& files) {
-    const bool quick = request.quick, on_gpu = own.device.on_gpu;
+    const auto start = std::chrono::steady_clock::now();
+    const bool on_gpu = own.device.on_gpu;
     OwnMeasurement measured;
     measured.load = load_per_core().value_or(0.0);
     if (measured.load > most_load) {
         request.warn(fmt::format(
             "The machine is in use (load {:.2f} per core): times scatter, and intervals are widened for it.", measured.load));
     }
-    ProtocolOptions options;
-    options.seconds = (quick ? 32.0 : 145.0) + (!request.decoders ? 0.0 : quick ? 8.0 : 95.0);
-    options.least_samples = quick ? 5 : 7;
-    options.earlier = files.conditions();
-    const std::size_t rotation = rotation_for(own.machine, on_gpu);
+    write_machine(files.folder(), own.machine);
+    const std::size_t rotation = rotation_for(Bytes(own.machine.cache_bytes), Bytes(own.machine.memory_bytes), on_gpu);
     Workspace workspace(*own.device.backend, rotation);
-    Plan plan;
-    plan.cases = kernel_cases({quick ? Thoroughness::quick : Thoroughness::full, on_gpu}, rotation / 4 / 256 * 256);
-    std::vector<std::size_t> kernels, decoders;
-    for (std::size_t i = 0; i < plan.cases.size(); ++i) {
-        files.holds(plan.cases[i], options.least_samples) ? void(++measured.before) : kernels.push_back(i);
-    }
-    if (request.decoders) {
-        plan.decoders = held_out_decoders(on_gpu, quick);
-        for (std::size_t i = 0; i < plan.decoders.size(); ++i) {
-            files.holds(decoder_case(plan.decoders[i])) ? void(++measured.before) : decoders.push_back(i);
-        }
-    }
-    std::vector<Target> targets = kernel_targets(own.device, plan.cases, kernels, workspace, measured.skipped);
-    for (Target& target : decoder_targets(plan.decoders, decoders, {2, 4}, on_gpu, measured.skipped)) {
-        target.index += plan.cases.size();
-        targets.push_back(std::move(target));
-    }
+    const Plan plan = plan_of(request, on_gpu, rotation);
+    const int least_samples = options_for(request, on_gpu, 1.0).least_samples;
+    const ToMeasure wanted = to_measure(plan, files, own.machine, least_samples, measured);
+    const std::vector<Target> targets = targets_of(own, plan, wanted, workspace, measured.skipped);
+    std::set<std::size_t> seen;
+    const auto save_missing = [&] {
+        measured.missing = missing_of(plan, targets, measured, seen);
+        write_missing(files.folder(), own.machine, measured.missing);
+    };
     if (targets.empty()) {
+        save_missing();
         return measured;
     }
     Sentinel sentinel(own.device, rotation / 2);
-    measured.run =
-        measure(sentinel, targets, options, [&](const std::vector<Measurement>& measurements, double seconds, double planned) {
-            put(plan, measurements, rotation, files);
-            request.progressed(seconds, planned);
-        });
-    files.write_conditions(measured.run);
+    note_limits(sentinel, request, measured);
+    const std::chrono::duration<double> preparing = std::chrono::steady_clock::now() - start;
+    ProtocolOptions options = options_for(request, on_gpu, longest_run(request, on_gpu) - preparing.count());
+    options.earlier = files.conditions();
+    try {
+        measured.run = measure(
+            sentinel, targets, options,
+            [&](const std::vector<Measurement>& measurements, double seconds, double planned) {
+                put(plan, measurements, rotation, files);
+                request.progressed(seconds, planned);
+            },
+            [&](const Measurement& measurement) {
+                put(plan, {measurement}, rotation, files);
+                seen.insert(measurement.index);
+            });
+    } catch (const DeviceLost&) {
+        save_missing();
+        throw;
+    }
+    save_missing();
+    write_conditions(files.folder(), own.machine, measured.run, limits_text(measured));
     return measured;
 }
 

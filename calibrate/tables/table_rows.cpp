@@ -159,7 +159,7 @@ constexpr std::array expert_formats = {
 
 /// "triton" of "unquantizedfusedmoe_triton_tritonexperts". vLLM 0.14 says only "fused_moe", which is Triton.
 std::string expert_family(const std::string& kernel) {
-    for (const char* family : {"cutlass", "trtllm", "marlin", "oaitriton"}) {
+    for (const char* family : {"cutlass", "trtllm", "marlin", "oaitriton", "treeline"}) {
         if (kernel.find(family) != std::string::npos) {
             return family;
         }
@@ -282,13 +282,27 @@ const std::vector<TableKind>& table_kinds() {
         {"expert_exchange", "tokens_per_rank", exchange_row,
          "rows dispatched to experts and combined, within one host; kernels for prompts on 20 multiprocessors"},
         {"collectives", "library", collective_row, "all-reduces in graphs or as nccl-tests call them"},
-        {"experts", "intermediate", expert_row,
+        {"experts",
+         "intermediate",
+         expert_row,
          "experts of one rank without expert parallelism, touched weights above twice the last-level cache or read in a tenth "
-         "of the time"},
+         "of the time",
+         {},
+         "Triton, Marlin and CUTLASS"},
         {"latent_attention", "heads", latent_row,
-         "latent caches above the last-level cache or read in a tenth of the time; all prompts", "kv_dtype"},
-        {"attention_prefill", "tokens", prompt_row, "prompts without a cached part, heads up to 128 wide", "kv_dtype"},
-        {"mamba2_scan", "form", mamba2_row, "states above the last-level cache, or read from main memory otherwise"},
+         "latent caches above the last-level cache or read in a tenth of the time; all prompts", "kv_dtype",
+         "FlashMLA and FlashAttention"},
+        {"attention_prefill", "tokens", prompt_row, "prompts without a cached part, heads up to 128 wide", "kv_dtype",
+         "FlashAttention and FlashInfer"},
+        {"host", "host_cost", nullptr, "what the host pays"},
+        {"mamba1_scan", "channels", nullptr, "kept without a law", "state_size", "mamba_ssm's selective_scan"},
+        {"delta_scan", "value_heads", nullptr, "kept without a law", "key_heads", "Triton (flash-linear-attention)"},
+        {"mamba2_scan",
+         "form",
+         mamba2_row,
+         "states above the last-level cache, or read from main memory otherwise",
+         {},
+         "Triton (mamba_ssm)"},
         {"element_wise", "operation", element_wise_row, "rows from main memory"},
         {"sampling", "method", sampling_row, "logits from main memory"},
         {"probe", "probe", nullptr, "bandwidth"},
@@ -297,10 +311,24 @@ const std::vector<TableKind>& table_kinds() {
         {"layer", "family", nullptr, "whole layers, held out"},
         {"llama_bench", "model_bytes", llama_row, "whole passes of models above the last-level cache, without context"},
         {"gemm", "k", linear_row, "weights above twice the last-level cache, at most 1024 rows"},
-        {"attention_decode", "kv_dtype", attention_row, "keys and values above the last-level cache"},
-        {"recurrent_verify", "state_dtype", recurrent_row,
-         "kernels of the recurrence alone, live states above the last-level cache"},
-        {"conv1d", "d_conv", convolution_row, "updates whose traffic is above the last-level cache"},
+        {"attention_decode",
+         "kv_dtype",
+         attention_row,
+         "keys and values above the last-level cache",
+         {},
+         "FlashAttention and FlashInfer"},
+        {"recurrent_verify",
+         "state_dtype",
+         recurrent_row,
+         "kernels of the recurrence alone, live states above the last-level cache",
+         {},
+         "Triton (flash-linear-attention)"},
+        {"conv1d",
+         "d_conv",
+         convolution_row,
+         "updates whose traffic is above the last-level cache",
+         {},
+         "Triton (causal_conv1d)"},
     };
     return kinds;
 }

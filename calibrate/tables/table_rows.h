@@ -55,6 +55,9 @@ struct TableKind {
     ConvertedRow (*convert)(TableRow&);  ///< null: read by others (probes), no kernel of a pass
     std::string_view domain;
     std::string_view second_column = {};  ///< that it has, too
+    /// Kernels that engines run on GPUs in place of ours: laws of our own measurements are none of theirs. Empty: engines run
+    /// the same library (cuBLASLt), or kernels that memory alone bounds.
+    std::string_view stands_for = {};
 };
 
 /// Every kind of table. The first whose telling column a row has is the row's.

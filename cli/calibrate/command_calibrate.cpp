@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "calibrate/tables/case_list.h"
 #include "calibrate/tables/own_device.h"
 #include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
@@ -11,19 +12,24 @@
 #include "hardware/catalogue.h"
 #include "json/reader.h"
 #include "reports/calibrate/calibration_output.h"
+#include "reports/calibrate/case_list_output.h"
 #include "reports/calibrate/serving_output.h"
 #include "requests/fit/kernel_calibration.h"
 #include "requests/fit/serving_fit_reader.h"
 #include "text/output_file.h"
+#include "text/parse_number.h"
 
 namespace treeline::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct CalibrateFlags {
     CommonFlags common;
     std::vector<std::string> from;
     std::string device, source, derive_from, html, resamples = "100";
-    bool quick = false, check = false;
+    std::string minutes;
+    bool quick = false, check = false, list = false, lock_clock = false;
     std::string serving;
     std::vector<std::string> runs;
     requests::FlagTexts point;  ///< what was served, with --serving or --runs
@@ -66,12 +72,14 @@ std::string text_of(const calibrate::CalibrationAnswer& answer, Format format) {
                                     : reports::calibration_csv(answer);
 }
 
-/// This machine's own device: --output names a folder, and the answer goes to standard output.
-void run_on_own_device(const CalibrateFlags& flags, const calibrate::KernelFitOptions& options) {
+fs::path folder_of(const CalibrateFlags& flags) {
+    return flags.common.output == "-" ? "treeline-calibration" : flags.common.output;
+}
+
+/// --output names a folder, and the answer goes to standard output.
+void deliver_device(MeasureResult result, const CalibrateFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const std::filesystem::path folder = flags.common.output == "-" ? "treeline-calibration" : flags.common.output;
-    MeasureResult result = measure_device({flags.device, flags.quick, flags.check, folder, options});
-    text::write_file(flags.html.empty() ? (folder / "report.html").string() : flags.html,
+    text::write_file(flags.html.empty() ? (folder_of(flags) / "report.html").string() : flags.html,
                      reports::calibration_page(result.answer));
     std::string text = text_of(result.answer, format);
     if (format == Format::table) {
@@ -83,10 +91,60 @@ void run_on_own_device(const CalibrateFlags& flags, const calibrate::KernelFitOp
     write_answer("-", text, format == Format::table);
 }
 
+/// What would be measured on a device of the catalogue, or on this machine's.
+void list_cases(const CalibrateFlags& flags) {
+    if (calibrate::names_own_device(flags.device)) {
+        throw text::InputError({"--list needs the name of a device in the catalogue, such as --device h100-sxm"});
+    }
+    const sim::Device device = hardware::load_device(flags.common.find().hardware, flags.device).value;
+    const std::vector<calibrate::ListedCase> cases = calibrate::listed_cases(device, flags.quick);
+    const Format format = flags.common.chosen_format();
+    flags.common.deliver(format == Format::table  ? reports::case_list_table(cases, device)
+                         : format == Format::json ? reports::case_list_json(cases, device)
+                                                  : reports::case_list_csv(cases));
+}
+
+std::optional<double> minutes_of(const CalibrateFlags& flags) {
+    if (flags.minutes.empty()) {
+        return std::nullopt;
+    }
+    const std::optional<double> minutes = text::parse_number(flags.minutes);
+    if (!minutes || !(*minutes > 0.0 && *minutes <= 1440.0)) {
+        throw text::InputError({fmt::format("--minutes: must be a number above 0 and up to 1440, not \"{}\"", flags.minutes)});
+    }
+    return minutes;
+}
+
+/// Measuring, or what earlier runs measured; false where neither is asked for.
+bool run_on_measurements(const CalibrateFlags& flags, const calibrate::KernelFitOptions& options) {
+    const std::optional<double> minutes = minutes_of(flags);
+    if (calibrate::names_own_device(flags.device) && flags.from.empty() && flags.derive_from.empty()) {
+        deliver_device(
+            measure_device({flags.device, flags.quick, flags.check, folder_of(flags), options, minutes, flags.lock_clock}),
+            flags);
+        return true;
+    }
+    if (flags.quick || flags.check || minutes || flags.lock_clock) {
+        throw text::InputError({fmt::format("{}: applies to measuring; give --device cpu or --device cuda without --from",
+                                            flags.quick   ? "--quick"
+                                            : flags.check ? "--check"
+                                            : minutes     ? "--minutes"
+                                                          : "--lock-clock")});
+    }
+    if (flags.device.empty() && !flags.from.empty()) {
+        deliver_device(calibrate_results({flags.from, folder_of(flags), options}), flags);
+        return true;
+    }
+    return false;
+}
+
 void run(const CalibrateFlags& flags) {
     const Format format = flags.common.chosen_format();
     if (!flags.serving.empty() && !flags.runs.empty()) {
         throw text::InputError({"--serving and --runs both hold measured steps; give one of them"});
+    }
+    if (flags.list) {
+        return list_cases(flags);
     }
     if (!flags.serving.empty() || !flags.runs.empty()) {
         return run_on_serving(flags, format);
@@ -97,12 +155,12 @@ void run(const CalibrateFlags& flags) {
     }
     calibrate::KernelFitOptions options;
     options.bootstraps = static_cast<int>(requests::whole_number("--resamples", flags.resamples, 0, 10'000));
-    if (calibrate::names_own_device(flags.device) && flags.from.empty() && flags.derive_from.empty()) {
-        return run_on_own_device(flags, options);
+    if (run_on_measurements(flags, options)) {
+        return;
     }
-    if (flags.quick || flags.check) {
-        throw text::InputError({fmt::format("{}: applies to measuring; give --device cpu or --device cuda without --from",
-                                            flags.quick ? "--quick" : "--check")});
+    if (flags.device.empty()) {
+        throw text::InputError(
+            {"--device is needed: cpu or cuda to measure this machine, or the device that --from was measured on"});
     }
     const calibrate::CalibrationAnswer answer =
         requests::calibrate_kernels({flags.device, flags.from, flags.derive_from, flags.source, options}, flags.common.find());
@@ -137,19 +195,28 @@ void add_serving_flags(CLI::App& app, CalibrateFlags& flags) {
 
 Run add_calibrate(CLI::App& app) {
     auto flags = std::make_shared<CalibrateFlags>();
-    app.add_option("--from", flags->from, "Measured kernels: CSV, nvbench JSON, Google Benchmark JSON, or a folder of tables")
+    app.add_option(
+           "--from", flags->from,
+           "Measured kernels: CSV, nvbench JSON, Google Benchmark JSON, or a folder of tables; without --device, folders "
+           "that treeline calibrate --device cpu or cuda wrote, which are merged")
         ->type_name("FILE|DIR");
     app.add_option("--derive-from", flags->derive_from,
                    "Use the laws of this calibrated device for kernels without measurements, scaled by the data sheets")
         ->type_name("DEVICE");
     app.add_option("--device", flags->device,
                    "This machine's own device (cpu, cuda, cuda:1), to measure it; with --from, the device that was measured")
-        ->type_name("NAME")
-        ->required();
+        ->type_name("NAME");
     app.add_flag(
         "--check", flags->check,
         "Also run small speculative decoders; then compare them, and whole layers that no law was fitted to, with predictions");
-    app.add_flag("--quick", flags->quick, "Measure for under a minute instead of five");
+    app.add_flag("--quick", flags->quick,
+                 "Measure for under a minute instead of five on a CPU, four minutes at most instead of 20 on a GPU");
+    app.add_option("--minutes", flags->minutes, "Measure for so long at most; run again to go on")->type_name("N");
+    app.add_flag("--lock-clock", flags->lock_clock,
+                 "Ask the GPU's driver for its highest clock, fixed, while measuring (needs root on most systems)");
+    app.add_flag(
+        "--list", flags->list,
+        "Print what would be measured on a device of the catalogue, with bytes, FLOPs and expected times; needs no GPU");
     app.add_option("--source", flags->source,
                    "Where the measurements come from, kept in the calibration file (default: the names of the files)")
         ->type_name("TEXT");
@@ -169,6 +236,8 @@ Run add_calibrate(CLI::App& app) {
         "rows.\n\n"
         "Examples:\n"
         "  treeline calibrate --device cpu --output my-machine   # a folder; run again to resume after an interruption\n"
+        "  treeline calibrate --from results/ more-results/ --output my-gpu    # what came back from the machine with the GPU\n"
+        "  treeline calibrate --list --device h100-sxm            # what would be measured there\n"
         "  treeline calibrate --from tables/ --device h100-sxm --format json --output hardware/calibrations/h100-sxm.json\n"
         "  treeline calibrate --serving examples/serving/qwen3-8b-h100-vllm.csv --model qwen3-8b --device h100-sxm --stack "
         "vllm \\\n"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct MeasureRequest {
     bool check = false;  ///< run decoders as well; predict them, and the whole layers that were measured with the kernels
     std::filesystem::path folder;
     calibrate::KernelFitOptions fit;
+    std::optional<double> minutes;  ///< that measuring may take
+    bool lock_clock = false;        ///< ask a GPU's driver for a fixed clock
 };
 
 struct MeasureResult {
@@ -28,5 +31,19 @@ struct MeasureResult {
 /// calibration next to the measurements. Progress and warnings go to standard error. Throws InputError if there is no such
 /// device, or if it fails (the message names the call; earlier measurements stay).
 MeasureResult measure_device(const MeasureRequest& request);
+
+/// What such runs left, on this machine or another one.
+struct ResultsRequest {
+    std::vector<std::string> results;  ///< their folders, all of one device
+    std::filesystem::path folder;      ///< that takes all of it; may be one of them
+    calibrate::KernelFitOptions fit;
+};
+
+/// Whether a folder is what a measuring run leaves, or the measurements within that.
+bool holds_results(const std::string& path);
+
+/// Merges results (of a case measured twice, what is known better counts), fits them, and writes description and calibration.
+/// What was measured of whole layers and decoders is predicted. Throws InputError: another device, no results.
+MeasureResult calibrate_results(const ResultsRequest& request);
 
 }  // namespace treeline::cli

@@ -48,13 +48,26 @@ CudaDevice describe(int index, int driver_version) {
             driver_version};
 }
 
+/// "580": the oldest driver that runs programs of this toolkit (NVIDIA, "CUDA Compatibility", minor version compatibility).
+const char* needed_driver() {
+    constexpr int major = CUDART_VERSION / 1000;
+    return major >= 13 ? "580" : major == 12 ? "525" : "450";
+}
+
+std::string toolkit() { return std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10); }
+
 }  // namespace
 
 CudaDevices available_devices() {
     CudaDevices found;
     int driver = 0, count = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
-        found.reason = "no CUDA driver is installed";
+        found.reason = std::string("no NVIDIA driver is installed here; this program needs one of version ") + needed_driver() +
+                       " or newer";
+    } else if (driver / 1000 < CUDART_VERSION / 1000) {
+        found.reason = "the NVIDIA driver is too old: it knows CUDA up to " + std::to_string(driver / 1000) + "." +
+                       std::to_string(driver % 1000 / 10) + ", and a program built with CUDA " + toolkit() +
+                       " needs a driver of version " + needed_driver() + " or newer";
     } else if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
         found.reason = std::string("no CUDA device can be used: ") + cudaGetErrorString(error);
     } else if (count == 0) {

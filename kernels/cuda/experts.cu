@@ -73,38 +73,55 @@ __global__ void __launch_bounds__(warp) choose_kernel(int experts, int active, M
     }
 }
 
-/// One block, a thread for each expert: counts, then sums of counts, then numbers, each in the order of rows, so that slots are
-/// the same in every run.
-__global__ void __launch_bounds__(most_experts)
-    group_kernel(int places, int experts, int active, int* slot, int* row_of_slot, int* first_slot) {
-    __shared__ int ends[most_experts];
-    const int expert = static_cast<int>(threadIdx.x);
-    int count = 0;
-    for (int place = 0; place < places; ++place) {
-        count += slot[place] == expert ? 1 : 0;
+constexpr int experts_of_block = 8;  // one a warp
+
+/// A warp for each expert, which walks over all places, 32 at a time: its first slot is the number of places with an expert
+/// before it, and its own places follow in the order of rows, so that slots are the same in every run. Where a slot's row goes,
+/// its place is left for number_kernel().
+__global__ void __launch_bounds__(experts_of_block* warp)
+    group_kernel(int places, int experts, const int* slot, int* place_of_slot, int* first_slot) {
+    const int expert = static_cast<int>(blockIdx.x) * experts_of_block + static_cast<int>(threadIdx.x) / warp;
+    const int lane = static_cast<int>(threadIdx.x) % warp;
+    if (expert >= experts) {
+        return;
     }
-    ends[expert] = count;
-    __syncthreads();
-    for (int distance = 1; distance < static_cast<int>(blockDim.x); distance *= 2) {
-        const int before = expert >= distance ? ends[expert - distance] : 0;
-        __syncthreads();
-        ends[expert] += before;
-        __syncthreads();
+    int before = 0, own = 0;
+    for (int place = lane; place < places; place += warp) {
+        const int chosen = slot[place];
+        before += chosen >= 0 && chosen < expert ? 1 : 0;
+        own += chosen == expert ? 1 : 0;
     }
-    int next = ends[expert] - count;
-    if (expert < experts) {
-        first_slot[expert] = next;
+    for (int distance = warp / 2; distance > 0; distance /= 2) {
+        before += __shfl_xor_sync(0xffffffffU, before, distance);
+        own += __shfl_xor_sync(0xffffffffU, own, distance);
     }
-    if (expert == experts - 1) {
-        first_slot[experts] = ends[expert];
-    }
-    for (int place = 0; place < places; ++place) {
-        const bool mine = expert < experts && slot[place] == expert;
-        __syncthreads();  // all have read this place before one writes it
-        if (mine) {
-            slot[place] = next;
-            row_of_slot[next++] = place / active;
+    if (lane == 0) {
+        first_slot[expert] = before;
+        if (expert == experts - 1) {
+            first_slot[experts] = before + own;
         }
+    }
+    int next = before;
+    for (int first = 0; first < places; first += warp) {
+        const bool mine = first + lane < places && slot[first + lane] == expert;
+        const unsigned all = __ballot_sync(0xffffffffU, mine);
+        if (mine) {
+            place_of_slot[next + __popc(all & ((1U << static_cast<unsigned>(lane)) - 1U))] = first + lane;
+        }
+        next += __popc(all);
+    }
+}
+
+constexpr int threads = 256;
+
+/// A thread for each slot.
+__global__ void __launch_bounds__(threads)
+    number_kernel(int experts, int active, const int* first_slot, int* slot, int* row_of_slot) {
+    const int number = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+    if (number < first_slot[experts]) {
+        const int place = row_of_slot[number];
+        slot[place] = number;
+        row_of_slot[number] = place / active;
     }
 }
 
@@ -149,8 +166,6 @@ __global__ void __launch_bounds__(outputs_of_block* warp)
     }
 }
 
-constexpr int threads = 256;
-
 /// blockIdx = (row, part of the row).
 template <class Element>
 __global__ void __launch_bounds__(threads)
@@ -178,9 +193,11 @@ void expert_choice(const ExpertChoice& choice, Queue queue) {
     check(choice);
     launch("expert choice", choose_kernel, {dim3(static_cast<unsigned>(choice.rows)), warp}, queue, choice.experts,
            choice.active, typed<float>(choice.logits), choice.bias, choice.present, choice.weight, choice.slot);
-    const unsigned threads_of_experts = blocks_for(choice.experts, warp) * warp;
-    launch("grouping by expert", group_kernel, {dim3(1), threads_of_experts}, queue, choice.rows * choice.active,
-           choice.experts, choice.active, choice.slot, choice.row_of_slot, choice.first_slot);
+    const int places = choice.rows * choice.active;
+    launch("grouping by expert", group_kernel, {dim3(blocks_for(choice.experts, experts_of_block)), experts_of_block * warp},
+           queue, places, choice.experts, choice.slot, choice.row_of_slot, choice.first_slot);
+    launch("numbering slots", number_kernel, {dim3(blocks_for(places, threads)), threads}, queue, choice.experts, choice.active,
+           choice.first_slot, choice.slot, choice.row_of_slot);
 }
 
 void expert_linear(const ExpertLinear& linear, Queue queue) {

@@ -3,6 +3,7 @@
 #include <cublasLt.h>
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -32,13 +33,11 @@ struct CublasLt {
     decltype(&cublasLtMatmul) matmul = nullptr;
 
     CublasLt() {
-        const std::string versioned = "libcublasLt.so." + std::to_string(CUDART_VERSION / 1000);
-        void* library = nullptr;
-        for (const char* name : {versioned.c_str(), "libcublasLt.so"}) {
-            library = library != nullptr ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
-        }
+        void* library = open();
         if (library == nullptr) {
-            throw KernelError(std::string("cuBLASLt is missing (") + dlerror() + ")");
+            throw KernelError(
+                "cuBLASLt is missing: neither the loader nor the folder lib beside the program, nor "
+                "/usr/local/cuda has libcublasLt.so of CUDA 11, 12 or 13");
         }
         find(library, "cublasLtCreate", create);
         find(library, "cublasLtMatmulDescCreate", operation_create);
@@ -51,6 +50,24 @@ struct CublasLt {
         find(library, "cublasLtMatmulPreferenceSetAttribute", preference_set);
         find(library, "cublasLtMatmulAlgoGetHeuristic", heuristic);
         find(library, "cublasLtMatmul", matmul);
+    }
+
+    /// The library of the toolkit that this was built with, or else another version: what is used here has the same types and
+    /// numbers from CUDA 11 to 13.
+    static void* open() {
+        const std::string built_with = "libcublasLt.so." + std::to_string(CUDART_VERSION / 1000);
+        std::error_code error;
+        const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+        for (const std::string& folder : {std::string(), (program / "lib" / "").string(), std::string("/usr/local/cuda/lib64/"),
+                                          std::string("/usr/local/cuda/targets/x86_64-linux/lib/")}) {
+            for (const std::string& name : {built_with, std::string("libcublasLt.so"), std::string("libcublasLt.so.13"),
+                                            std::string("libcublasLt.so.12"), std::string("libcublasLt.so.11")}) {
+                if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL)) {
+                    return library;
+                }
+            }
+        }
+        return nullptr;
     }
 
     template <class Function>
@@ -183,10 +200,15 @@ void* workspace_of(int device, Queue queue) {
 
 }  // namespace
 
+// Without the library linear layers fail when they are called, and everything else works.
 void prepare_linear(Queue queue) {
     const std::lock_guard lock(prepared().mutex);
     const int device = current_device();
-    handle_of(device);
+    try {
+        handle_of(device);
+    } catch (const KernelError&) {
+        return;
+    }
     workspace_of(device, queue);
 }
 

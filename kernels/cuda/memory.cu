@@ -1,4 +1,6 @@
 // Rows moved by index, the bandwidth probes and the empty kernel.
+#include <algorithm>
+
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
@@ -40,22 +42,41 @@ __device__ inline std::int64_t vector_at(int i) {
     return (static_cast<std::int64_t>(blockIdx.x) * vectors_of_thread + i) * threads + threadIdx.x;
 }
 
-__global__ void __launch_bounds__(threads) read_kernel(const uint4* from, std::int64_t vectors, unsigned* sum) {
-    unsigned words = 0;
-    uint4 values[vectors_of_thread];
-#pragma unroll
-    for (int i = 0; i < vectors_of_thread; ++i) {
-        values[i] = vector_at(i) < vectors ? from[vector_at(i)] : make_uint4(0, 0, 0, 0);
-    }
-#pragma unroll
-    for (int i = 0; i < vectors_of_thread; ++i) {
-        words += values[i].x + values[i].y + values[i].z + values[i].w;
-    }
+__device__ inline unsigned warp_sum(unsigned words) {
     for (int distance = 16; distance > 0; distance /= 2) {
         words += __shfl_xor_sync(0xffffffffU, words, distance);
     }
+    return words;
+}
+
+/// Blocks walk over the memory side by side and add to the sum once each: thousands of additions to one address would take
+/// longer than the memory.
+__global__ void __launch_bounds__(threads) read_kernel(const uint4* from, std::int64_t vectors, unsigned* sum) {
+    __shared__ unsigned parts[threads / 32];
+    unsigned words = 0;
+    const std::int64_t of_block = std::int64_t{threads} * vectors_of_thread;
+    for (std::int64_t first = blockIdx.x * of_block; first < vectors; first += gridDim.x * of_block) {
+        uint4 values[vectors_of_thread];
+#pragma unroll
+        for (int i = 0; i < vectors_of_thread; ++i) {
+            const std::int64_t at = first + i * threads + threadIdx.x;
+            values[i] = at < vectors ? from[at] : make_uint4(0, 0, 0, 0);
+        }
+#pragma unroll
+        for (int i = 0; i < vectors_of_thread; ++i) {
+            words += values[i].x + values[i].y + values[i].z + values[i].w;
+        }
+    }
+    words = warp_sum(words);
     if (threadIdx.x % 32 == 0) {
-        atomicAdd(sum, words);
+        parts[threadIdx.x / 32] = words;
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        words = warp_sum(threadIdx.x < threads / 32 ? parts[threadIdx.x] : 0);
+        if (threadIdx.x == 0) {
+            atomicAdd(sum, words);
+        }
     }
 }
 
@@ -88,6 +109,14 @@ LaunchShape shape_for(std::size_t bytes) {
     return {dim3(blocks_for(static_cast<std::int64_t>(bytes / 16), threads * vectors_of_thread)), threads};
 }
 
+/// As many blocks of the read probe as the device runs at once, unless fewer cover the memory.
+LaunchShape walking_shape(std::size_t bytes) {
+    const int at_once = std::max(1, blocks_at_once("read probe", read_kernel, threads, 0));
+    LaunchShape shape = shape_for(bytes);
+    shape.blocks.x = std::min(shape.blocks.x, static_cast<unsigned>(at_once) * multiprocessors());
+    return shape;
+}
+
 bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
 
 template <class Word>
@@ -118,7 +147,7 @@ void gather_rows(const GatherRows& gather, Queue queue) {
 void read_probe(const ReadProbe& probe, Queue queue) {
     check(probe);
     succeed(cudaMemsetAsync(probe.sum, 0, sizeof(unsigned), stream_of(queue)), "cudaMemsetAsync");
-    launch("read probe", read_kernel, shape_for(probe.bytes), queue, static_cast<const uint4*>(probe.from),
+    launch("read probe", read_kernel, walking_shape(probe.bytes), queue, static_cast<const uint4*>(probe.from),
            static_cast<std::int64_t>(probe.bytes / 16), probe.sum);
 }
 

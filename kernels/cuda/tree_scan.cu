@@ -34,9 +34,7 @@
 namespace treeline::kernels::cuda {
 namespace {
 
-constexpr int most_tokens = 1024;   // eight for each thread, when decays are found
-constexpr int most_heads = 5;       // of a block; more would take the shared memory of a fourth block
-constexpr int wanted_blocks = 528;  // four for each SM of an H100
+constexpr int most_tokens = 1024;  // eight for each thread, when decays are found
 
 template <class Activation, class State>
 __device__ void scan_heads(const TreeBlock<Activation, State>& block) {
@@ -132,6 +130,32 @@ __global__ void __launch_bounds__(tree_threads, sizeof(Activation) + sizeof(Stat
     scan_heads(block);
 }
 
+/// Heads of a block: as many as leave a block for every place on the device, and take no place from another block by their
+/// shared memory. One where trees have several tiles.
+template <class Activation, class State>
+int heads_for(const ScanShape& shape, std::int64_t blocks_of_one_head) {
+    const auto at_once = [&](int heads) {
+        return blocks_at_once("tree scan", tree_scan_kernel<Activation, State>, tree_threads,
+                              TreeTiles<Activation, State>::bytes(heads, shape.tokens));
+    };
+    const int alone = at_once(1);
+    if (alone == 0) {
+        throw KernelError("tree scan: " + std::to_string(TreeTiles<Activation, State>::bytes(1, shape.tokens) >> 10) +
+                          " KB of shared memory are more than a block of this device can have");
+    }
+    if (shape.tokens > tree_tile) {
+        return 1;
+    }
+    const std::int64_t places = std::int64_t{alone} * multiprocessors();
+    const int most =
+        static_cast<int>(std::min<std::int64_t>(blocks_for(blocks_of_one_head, places), shape.heads / shape.groups));
+    int heads = 1;
+    while (heads < most && at_once(heads + 1) == alone) {
+        ++heads;
+    }
+    return heads;
+}
+
 }  // namespace
 
 void tree_scan(const TreeScan& scan, Queue queue) {
@@ -143,9 +167,6 @@ void tree_scan(const TreeScan& scan, Queue queue) {
     const int heads_of_group = shape.heads / shape.groups;
     const unsigned channel_blocks = blocks_for(shape.head_dim, tree_tile);
     const std::int64_t units = std::int64_t{shape.sequences} * channel_blocks * shape.heads;
-    const int wanted = static_cast<int>(std::min<std::int64_t>(blocks_for(units, wanted_blocks), most_heads));
-    const unsigned parts = shape.tokens > tree_tile ? unsigned(heads_of_group) : blocks_for(heads_of_group, wanted);
-    const unsigned heads_of_block = blocks_for(heads_of_group, parts);
     const bool aligned = is_aligned(scan.tokens.x) && is_aligned(scan.tokens.b) && is_aligned(scan.tokens.c) &&
                          is_aligned(scan.tokens.gate) && is_aligned(scan.y) &&
                          reinterpret_cast<std::uintptr_t>(scan.initial.data) % 16 == 0;
@@ -153,6 +174,8 @@ void tree_scan(const TreeScan& scan, Queue queue) {
         with_type(scan.initial.type, [&](auto state) {
             using Activation = decltype(activation);
             using State = decltype(state);
+            const unsigned parts = blocks_for(heads_of_group, heads_for<Activation, State>(shape, units));
+            const unsigned heads_of_block = blocks_for(heads_of_group, parts);
             const TreeParameters<Activation, State> parameters{shape,
                                                                DeviceTokens<Activation>(scan.tokens),
                                                                scan.row_of,

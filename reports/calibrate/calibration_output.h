@@ -42,6 +42,11 @@ std::string check_text(const std::vector<calibrate::CheckRow>& rows);
 /// Decoders and the choices that follow, with a summary.
 std::string decoder_check_text(const std::vector<calibrate::DecoderCheck>& decoders);
 
+/// The machine and its yardsticks.
+std::string machine_text(const calibrate::Machine& machine, const calibrate::MachineFigures& figures);
+/// A line for each sentence (without a full stop) on what was left out.
+std::string left_out_text(const std::vector<std::string>& notes);
+
 /// The machine's yardsticks, its state while it was measured, and what was left out (`notes`: sentences without a full stop).
 std::string measurement_text(const calibrate::OwnDevice& own, const calibrate::MachineFigures& figures,
                              const calibrate::OwnMeasurement& measured, const std::vector<std::string>& notes);

@@ -49,20 +49,37 @@ std::string conditions_text(const calibrate::ProtocolRun& run) {
         text +=
             fmt::format("; clock {:.0f} MHz, {:.0f} at the slowest", 1e-6 * run.typical.clock, numerics::quantile(clocks, 0.0));
     }
+    const auto throttled = std::count_if(run.passes.begin(), run.passes.end(),
+                                         [](const calibrate::PassRecord& pass) { return pass.conditions.throttles; });
+    if (throttled > 0) {
+        text += fmt::format("; power or heat held the clock down in {} of {} passes", throttled, run.passes.size());
+    }
     return text + (temperature ? fmt::format(", {:.0f} °C at the end", *temperature) : "") + ".\n";
 }
 
 }  // namespace
 
-std::string measurement_text(const calibrate::OwnDevice& own, const calibrate::MachineFigures& figures,
-                             const calibrate::OwnMeasurement& measured, const std::vector<std::string>& notes) {
-    std::string text = fmt::format("{} ({})\n", own.machine.title, own.machine.driver);
+std::string machine_text(const calibrate::Machine& machine, const calibrate::MachineFigures& figures) {
+    std::string text = fmt::format("{} ({})\n", machine.title, machine.driver);
     text += fmt::format(
         "Memory: {:.1f} GB/s read, {:.1f} GB/s written, {:.1f} GB/s copied (both ways). Products: {:.3g} "
         "TFLOP/s in fp32{}.\n",
         figures.read.value() / 1e9, figures.write.value() / 1e9, figures.copy.value() / 1e9, figures.fp32_peak.value() / 1e12,
-        own.device.on_gpu ? fmt::format(", {:.3g} in bf16", figures.bf16_peak.value() / 1e12) : "");
-    text += fmt::format("An empty launch: {}.\n", launches_text(figures));
+        machine.is_gpu ? fmt::format(", {:.3g} in bf16", figures.bf16_peak.value() / 1e12) : "");
+    return text + fmt::format("An empty launch: {}.\n", launches_text(figures));
+}
+
+std::string left_out_text(const std::vector<std::string>& notes) {
+    std::string text;
+    for (const std::string& sentence : notes) {
+        text += "Left out: " + sentence + ".\n";
+    }
+    return text;
+}
+
+std::string measurement_text(const calibrate::OwnDevice& own, const calibrate::MachineFigures& figures,
+                             const calibrate::OwnMeasurement& measured, const std::vector<std::string>& notes) {
+    std::string text = machine_text(own.machine, figures);
     text += fmt::format(
         "{} kernels and decoders measured now, {} before; {} of the new ones hardly ever saw the typical state and are left "
         "out of laws and errors; load {:.2f} per core at the start.\n",
@@ -70,11 +87,14 @@ std::string measurement_text(const calibrate::OwnDevice& own, const calibrate::M
     if (!measured.run.passes.empty()) {
         text += conditions_text(measured.run);
     }
-    for (const std::string& sentence : notes) {
-        text += "Left out: " + sentence + ".\n";
+    text += left_out_text(notes);
+    constexpr std::size_t most_named = 5;
+    for (std::size_t i = 0; i < measured.missing.size() && i < most_named; ++i) {
+        text += fmt::format("Missing: {} ({}).\n", measured.missing[i].name, measured.missing[i].reason);
     }
-    for (const calibrate::Skipped& skipped : measured.skipped) {
-        text += "Left out: " + skipped.reason + ".\n";
+    if (measured.missing.size() > most_named) {
+        text += fmt::format("Missing: {} more; {}_missing.csv lists them.\n", measured.missing.size() - most_named,
+                            own.machine.name);
     }
     return text;
 }

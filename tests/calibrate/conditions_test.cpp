@@ -67,13 +67,37 @@ TEST_CASE("the sentinel reads memory and launches, and glances at launches alone
     CHECK(sentinel.glance().launch == glance.launch);  // told again
 }
 
-TEST_CASE("clock and temperature of a GPU come from its driver's library, or from nowhere") {
-    const GpuSensors known = gpu_sensors("0000:3b:00.0", TREELINE_NVML_STAND_IN);
+TEST_CASE("clock, temperature and power of a GPU come from its driver's library, in one session, or from nowhere") {
+    GpuMonitor monitor("0000:3b:00.0", TREELINE_NVML_STAND_IN);
+    const GpuSensors known = monitor.read();
     CHECK(known.clock == 1.755e9);
     REQUIRE(known.temperature);
     CHECK(*known.temperature == 41.0);
-    const GpuSensors other = gpu_sensors("0000:af:00.0", TREELINE_NVML_STAND_IN);
-    CHECK(other.clock == 0.0);
-    CHECK_FALSE(other.temperature);
-    CHECK(gpu_sensors("0000:3b:00.0", "no-such-library.so").clock == 0.0);
+    CHECK(known.power == 412.5);
+    CHECK(known.throttles);  // by the power cap
+    const GpuLimits limits = monitor.limits();
+    CHECK(limits.power == 500.0);
+    CHECK(limits.most_power == 700.0);
+    CHECK(limits.clock == 1.98e9);
+    CHECK(monitor.lock_clock(limits.clock));
+    CHECK(monitor.read().clock == 1.98e9);
+    CHECK_FALSE(monitor.read().throttles);  // a clock that was asked for
+}
+
+TEST_CASE("a locked clock is given back, and what is unknown stays so") {
+    // The monitor above is gone, and the stand-in takes one session at a time: this finds the GPU at its own clock.
+    const GpuMonitor monitor("0000:3b:00.0", TREELINE_NVML_STAND_IN);
+    CHECK(monitor.read().clock == 1.755e9);
+    GpuMonitor missing("0000:3b:00.0", "no-such-library.so");
+    CHECK(missing.read().clock == 0.0);
+    CHECK_FALSE(missing.read().temperature);
+    CHECK_FALSE(missing.read().throttles);
+    CHECK(missing.limits().power == 0.0);
+    CHECK_FALSE(missing.lock_clock(1e9));
+}
+
+TEST_CASE("a GPU that the driver's library does not know has no sensors") {
+    const GpuMonitor other("0000:af:00.0", TREELINE_NVML_STAND_IN);
+    CHECK(other.read().clock == 0.0);
+    CHECK_FALSE(other.read().temperature);
 }

@@ -1,6 +1,7 @@
 // Does the protocol measure what it should, skip what does not fit, and do its statistics hold?
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -100,6 +101,121 @@ TEST_CASE("a kernel that does not fit is skipped with a sentence") {
     CHECK(kernel_targets(cpu, cases, {0, 1}, workspace, skipped).size() == 1);
     REQUIRE(skipped.size() == 1);
     CHECK(skipped[0].reason == "wait name=large needs 3 MiB at once, more than the 1 MiB set aside on this device");
+}
+
+TEST_CASE("a case that fails costs itself alone, and every other one is reported when it is first measured") {
+    Workspace workspace(kernels::cpu_backend(), std::size_t{1} << 20);
+    int runs = 0, third_runs = 0;
+    std::vector<KernelCase> cases = {waiting("good", 100, runs), waiting("bad to set up", 100, runs),
+                                     waiting("bad to run", 100, runs), waiting("without memory", 100, runs)};
+    cases[1].prepare = [](Workspace&) -> KernelRun { throw kernels::KernelError("no algorithm"); };
+    cases[2].prepare = [&](Workspace&) -> KernelRun {
+        return [&](kernels::Queue) {
+            // Two runs make it ready and one rehearses; the third that is timed fails.
+            if (++third_runs > 6) {
+                throw kernels::KernelError("an illegal access");
+            }
+        };
+    };
+    cases[3].prepare = [](Workspace&) -> KernelRun { throw std::bad_alloc(); };
+    std::vector<Skipped> skipped;
+    const std::vector<Target> targets = kernel_targets(cpu, cases, {0, 1, 2, 3}, workspace, skipped);
+    CHECK(targets.size() == 4);
+    Sentinel sentinel(cpu, std::size_t{1} << 16);
+    std::vector<std::size_t> seen;
+    const ProtocolRun run = measure(sentinel, targets, short_run(), nothing,
+                                    [&](const Measurement& measurement) { seen.push_back(measurement.index); });
+    CHECK(std::count(seen.begin(), seen.end(), 0U) == 1);
+    CHECK(std::any_of(run.measurements.begin(), run.measurements.end(), [](const Measurement& m) { return m.index == 0; }));
+    CHECK(std::none_of(run.measurements.begin(), run.measurements.end(),
+                       [](const Measurement& m) { return m.index == 1 || m.index == 3; }));
+    std::map<std::size_t, std::string> reasons;
+    for (const Skipped& each : skipped) {
+        CHECK_FALSE(each.is_fatal);
+        CHECK(reasons.emplace(each.index, each.reason).second);  // and is not asked again
+    }
+    REQUIRE(reasons.size() == 3);
+    CHECK(reasons[1] == "wait name=bad to set up failed: no algorithm");
+    CHECK(reasons[2] == "wait name=bad to run failed: an illegal access");
+    CHECK(reasons[3] == "wait name=without memory needs more memory than is available");
+}
+
+TEST_CASE("a device that does not work any more ends the run, and is told apart from a case that fails") {
+    static bool works = true;
+    kernels::Backend lost = kernels::cpu_backend();
+    lost.empty = [](kernels::Queue) {
+        if (!works) {
+            throw kernels::KernelError("the context is gone");
+        }
+    };
+    const MeasuredDevice device{&lost, false, {}};
+    Workspace workspace(kernels::cpu_backend(), std::size_t{1} << 20);
+    int runs = 0;
+    std::vector<KernelCase> cases = {waiting("deadly", 100, runs)};
+    cases[0].prepare = [](Workspace&) -> KernelRun {
+        works = false;
+        throw kernels::KernelError("an illegal access");
+    };
+    std::vector<Skipped> skipped;
+    const std::vector<Target> targets = kernel_targets(device, cases, {0}, workspace, skipped);
+    Sentinel sentinel(cpu, std::size_t{1} << 16);
+    CHECK_THROWS_AS(measure(sentinel, targets, short_run(), nothing), DeviceLost);
+    REQUIRE(skipped.size() == 1);
+    CHECK(skipped[0].is_fatal);
+}
+
+TEST_CASE("what a short run needs most comes first, and nothing is visited after the deadline") {
+    std::vector<std::size_t> order;
+    std::vector<Target> targets;
+    for (std::size_t i = 0; i < 20; ++i) {
+        targets.push_back({i, [&order, i](Sentinel&) {
+                               order.push_back(i);
+                               return std::vector<Sample>{sample(1.0, 1e-6)};
+                           }});
+        targets.back().rank = i < 10 ? 1 : 0;
+    }
+    ProtocolOptions options = short_run();
+    options.seconds = 0.01;
+    Sentinel sentinel(cpu, std::size_t{1} << 16);
+    static_cast<void>(measure(sentinel, targets, options, nothing));
+    REQUIRE(order.size() >= 20);
+    CHECK(std::all_of(order.begin(), order.begin() + 10, [](std::size_t i) { return i >= 10; }));
+    order.clear();
+    options.deadline = 0.0;
+    const ProtocolRun none = measure(sentinel, targets, options, nothing);
+    CHECK(order.empty());
+    CHECK(none.measurements.empty());
+}
+
+TEST_CASE("a kernel's operands come from memory that other runs used up, and what has none says so") {
+    Workspace workspace(kernels::cpu_backend(), std::size_t{1} << 20);
+    KernelCase kernel;
+    kernel.table = "reads";
+    kernel.prepare = [](Workspace& from) -> KernelRun {
+        return [&from](kernels::Queue) {
+            static_cast<void>(from.next_input(4096));
+            static_cast<void>(from.next_state(1024, kernels::ElementType::fp32));
+        };
+    };
+    int runs = 0;
+    const KernelTimers timers(cpu);
+    const std::unique_ptr<KernelTimer> reads = timers.make(kernel, workspace);
+    CHECK(reads->operand_bytes() == 4096 + 1024);
+    CHECK(reads->eviction() == Eviction::rotation);
+    CHECK(timers.make(waiting("nothing", 10, runs), workspace)->eviction() == Eviction::none);
+}
+
+TEST_CASE("cases share scratch memory, which stays where a recorded run found it") {
+    Workspace workspace(kernels::cpu_backend(), std::size_t{1} << 20);
+    workspace.start_case();
+    void* const first = workspace.scratch(1000);
+    CHECK(workspace.scratch(1000) != first);
+    workspace.start_case();
+    CHECK(workspace.scratch(64) == first);
+    workspace.start_case();
+    auto* const large = static_cast<std::byte*>(workspace.scratch(std::size_t{1} << 20));
+    std::fill(large, large + (std::size_t{1} << 20), std::byte{1});
+    *static_cast<std::byte*>(first) = std::byte{2};  // still there
 }
 
 TEST_CASE("a machine of two states is described in the one in which most is known") {
@@ -236,8 +352,12 @@ TEST_CASE("the cases of a device have names of their own, and every kernel famil
             tables.insert(kernel.table);
         }
         CHECK(names.size() == cases.size());
-        CHECK(tables == std::set<std::string>{"attention_decode", "conv1d", "element_wise", "gemm", "launch", "layer",
-                                              "mamba2_scan", "probe", "sampling"});
+        std::set<std::string> expected = {"attention_decode", "conv1d", "element_wise", "gemm", "launch", "layer",
+                                          "mamba2_scan",      "probe",  "sampling"};
+        if (on_gpu) {
+            expected.insert({"attention_prefill", "delta_scan", "experts", "host", "latent_attention", "mamba1_scan"});
+        }
+        CHECK(tables == expected);
     }
 }
 

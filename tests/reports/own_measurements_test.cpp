@@ -10,6 +10,7 @@
 #include "calibrate/tables/measured_machine.h"
 #include "calibrate/tables/measurement_files.h"
 #include "calibrate/tables/own_device.h"
+#include "calibrate/tables/run_records.h"
 #include "json/reader.h"
 #include "own_machine.h"
 #include "reports/calibrate/calibration_output.h"
@@ -127,7 +128,7 @@ TEST_CASE("a case that is measured again keeps one line, the last; conditions st
     run.passes.resize(2);
     run.passes[1].conditions.clock = 3.5e9;
     run.passes[1].conditions.temperature = 52.0;
-    files.write_conditions(run);
+    calibrate::write_conditions(folder.path, machine, run, "limits: 300 W");
     const calibrate::MeasurementFiles again(folder.path, machine);
     const std::vector<calibrate::MeasuredFile> read = again.read();
     REQUIRE(read.size() == 1);
@@ -141,6 +142,97 @@ TEST_CASE("a case that is measured again keeps one line, the last; conditions st
     std::ifstream conditions(folder.path / "some-cpu-2-cores_conditions.csv");
     const std::string text{std::istreambuf_iterator<char>(conditions), {}};
     CHECK(holds(text, ",3500,52,"));
+    CHECK(holds(text, "# limits: 300 W"));
+}
+
+TEST_CASE("results of two runs are merged: of a case measured twice, what is known better counts") {
+    const Folder one, two, both;
+    const calibrate::Machine machine = some_machine();
+    calibrate::Measurement well_known = taking(2e-3), throttled = taking(4e-3);
+    well_known.samples = 40;
+    throttled.samples = 60;
+    throttled.throttled = 1.0;
+    {
+        calibrate::MeasurementFiles files(one.path, machine), others(two.path, machine);
+        files.put(product(1, 4096), taking(1e-3), 200'000'000);
+        files.put(product(2, 4096), taking(1e-3), 200'000'000);
+        files.put(product(8, 4096), taking(1e-3), 200'000'000);
+        others.put(product(2, 4096), well_known, 200'000'000);
+        others.put(product(4, 4096), taking(3e-3), 200'000'000);
+        others.put(product(8, 4096), throttled, 200'000'000);
+        files.save();
+        others.save();
+    }
+    {
+        calibrate::MeasurementFiles files(both.path, machine);
+        files.merge(calibrate::read_measurements(two.path));
+        files.merge(calibrate::read_measurements(one.path));
+        files.save();
+    }
+    const std::vector<calibrate::MeasuredFile> read = calibrate::read_measurements(both.path);
+    REQUIRE(read.size() == 1);
+    std::map<std::string, double> time;
+    for (const calibrate::MeasuredRow& row : read[0].rows) {
+        time[row.values.at("m")] = row.time.value();
+    }
+    REQUIRE(time.size() == 4);
+    CHECK(time["1"] == Approx(0.9e-3));  // the first quartile
+    CHECK(time["2"] == Approx(1.8e-3));
+    CHECK(time["4"] == Approx(2.7e-3));
+    CHECK(time["8"] == Approx(0.9e-3));
+    calibrate::Machine other = machine;
+    other.name = "other-cpu";
+    calibrate::MeasurementFiles files(Folder().path, other);
+    CHECK(holds(sentence_of([&] { files.merge(calibrate::read_measurements(one.path)); }), "was measured on some-cpu-2-cores"));
+}
+
+TEST_CASE("the machine and what is missing stand beside the tables, and are no tables") {
+    const Folder folder;
+    calibrate::Machine machine = some_machine();
+    machine.title = "Some \"fast\" GPU, 80 GB";
+    machine.is_gpu = true;
+    machine.multiprocessors = 132;
+    CHECK_FALSE(calibrate::read_machine(folder.path));
+    calibrate::write_machine(folder.path, machine);
+    calibrate::write_missing(folder.path, machine,
+                             {{"gemm m=1", "no algorithm, \"here\"", false}, {"gemm m=2", "the device is gone", true}});
+    const std::optional<calibrate::Machine> known = calibrate::read_machine(folder.path);
+    REQUIRE(known);
+    CHECK(known->title == machine.title);
+    CHECK(known->name == machine.name);
+    CHECK(known->is_gpu);
+    CHECK(known->memory_bytes == machine.memory_bytes);
+    CHECK(known->multiprocessors == 132);
+    const std::vector<calibrate::MissingCase> missing = calibrate::read_missing(folder.path, machine);
+    REQUIRE(missing.size() == 2);
+    CHECK(missing[0].reason == "no algorithm, \"here\"");
+    CHECK_FALSE(missing[0].is_fatal);
+    CHECK(missing[1].is_fatal);
+    CHECK(calibrate::read_measurements(folder.path).empty());
+}
+
+TEST_CASE("our own kernels' laws price no engine that runs others") {
+    const Folder folder;
+    calibrate::Machine machine = some_machine();
+    machine.name = "h100";
+    calibrate::MeasurementFiles files(folder.path, machine);
+    files.put(state_update(), taking(5e-3), 200'000'000);
+    files.save();
+    const std::vector<calibrate::KernelTable> tables = calibrate::kernel_tables_of(files.read(), testing::device("h100-sxm"));
+    REQUIRE(tables.size() == 1);
+    CHECK(tables[0].family == sim::treeline_family);
+    // On a CPU nothing else runs what is measured.
+    sim::Device cpu = testing::device("h100-sxm");
+    cpu.kind = sim::DeviceKind::cpu;
+    CHECK(calibrate::kernel_tables_of(files.read(), cpu)[0].family.empty());
+
+    sim::Calibration calibration;
+    calibration.kernels = {{sim::KernelClass::attention, sim::NumberFormat::bf16, {}, std::string(sim::treeline_family)}};
+    CHECK(calibration.law(sim::KernelClass::attention, sim::NumberFormat::bf16) == nullptr);
+    CHECK(calibration.law(sim::KernelClass::attention_ungrouped, sim::NumberFormat::bf16) == nullptr);
+    CHECK(calibration.own_law(sim::KernelClass::attention_ungrouped, sim::NumberFormat::bf16) == &calibration.kernels[0].law);
+    calibration.kernels.push_back({sim::KernelClass::attention, sim::NumberFormat::bf16, {}, ""});
+    CHECK(calibration.law(sim::KernelClass::attention, sim::NumberFormat::bf16) == &calibration.kernels[1].law);
 }
 
 TEST_CASE("own measurements become tables from main memory, with their scatter, and a description") {

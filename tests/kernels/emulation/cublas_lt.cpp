@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "cache.h"
 #include "device_memory.h"
 #include "kernels/element.h"
 #include "streams.h"
@@ -93,6 +94,12 @@ bool is_multiple(const void* pointer, std::uint64_t alignment) {
 
 std::optional<std::string> multiply(const Problem& problem, float alpha, const void* a, const void* b, float beta,
                                     const void* c, void* d) {
+    const auto touch = [](const void* matrix, const Layout& layout) {
+        emulation::Cache::device().touch(reinterpret_cast<std::uintptr_t>(matrix), extent(layout));
+    };
+    touch(a, problem.a);
+    touch(b, problem.b);
+    touch(d, problem.d);
     for (std::uint64_t column = 0; column < problem.d.columns; ++column) {
         for (std::uint64_t row = 0; row < problem.d.rows; ++row) {
             double sum = 0.0;

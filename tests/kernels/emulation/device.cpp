@@ -1,11 +1,13 @@
 // The device that is emulated, and what it refuses to launch.
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
 
+#include "cache.h"
 #include "device_limits.h"
 #include "grid.h"
 #include "streams.h"
@@ -46,9 +48,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     std::snprintf(properties->name, sizeof(properties->name), "emulated device, TREELINE_TEST_SEED=%llu",
                   static_cast<unsigned long long>(emulation::seed()));
     properties->major = 9;
-    properties->multiProcessorCount = 132;
-    properties->totalGlobalMem = std::size_t{1} << 30;
-    properties->l2CacheSize = 50 << 20;
+    properties->multiProcessorCount = emulation::multiprocessors;
+    properties->totalGlobalMem = emulation::memory_bytes();
+    properties->l2CacheSize = static_cast<int>(emulation::cache_bytes());
+    properties->sharedMemPerBlockOptin = emulation::shared_of_block();
     return cudaSuccess;
 }
 
@@ -66,11 +69,48 @@ cudaError_t cudaGetDevice(int* device) {
     return cudaSuccess;
 }
 
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    if (device != 0) {
+        return emulation::refuse(cudaErrorInvalidDevice, "there is one device");
+    }
+    *value = attribute == cudaDevAttrMultiProcessorCount ? emulation::multiprocessors
+                                                         : static_cast<int>(emulation::shared_of_block());
+    return cudaSuccess;
+}
+
 namespace emulation {
+namespace {
+
+std::size_t from_environment(const char* name, std::size_t unit, std::size_t otherwise) {
+    const char* text = std::getenv(name);
+    return text != nullptr ? unit * std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+std::size_t memory_bytes() { return from_environment("TREELINE_EMULATED_MEMORY", 1 << 20, std::size_t{1} << 30); }
+
+std::size_t shared_of_multiprocessor() {
+    return from_environment("TREELINE_EMULATED_SHARED", 1 << 10, most_shared_bytes + (1 << 10));
+}
+std::size_t shared_of_block() { return std::min(most_shared_bytes, shared_of_multiprocessor() - (1 << 10)); }
+
+std::size_t cache_bytes() {
+    return Cache::device().is_on() ? Cache::device().bytes()
+                                   : from_environment("TREELINE_EMULATED_CACHE", 1 << 10, std::size_t{50} << 20);
+}
+
+int blocks_of_multiprocessor(int threads, std::size_t shared_bytes) {
+    constexpr int most_threads = 2048, most_blocks = 32;
+    constexpr std::size_t reserved = 1 << 10;  // of each block
+    const int by_threads = std::min(most_blocks, most_threads / std::max(threads, 1));
+    return std::min(by_threads, static_cast<int>(shared_of_multiprocessor() / (shared_bytes + reserved)));
+}
 
 cudaError_t allow_shared_bytes(const void* kernel, std::size_t bytes) {
-    if (bytes > most_shared_bytes) {
-        return refuse(cudaErrorInvalidValue, "a block has at most 227 KB of shared memory");
+    if (bytes > shared_of_block()) {
+        return refuse(cudaErrorInvalidValue,
+                      "a block has at most " + std::to_string(shared_of_block() >> 10) + " KB of shared memory");
     }
     allowed_shared_bytes()[kernel] = bytes;
     return cudaSuccess;
@@ -89,10 +129,14 @@ cudaError_t queue_kernel(const cudaLaunchConfig_t& config, const void* kernel, c
     if (arguments.size() > most_argument_bytes) {
         return refuse(cudaErrorInvalidValue, "arguments of " + std::to_string(arguments.size()) + " bytes");
     }
+    if (const char* failing = std::getenv("TREELINE_EMULATED_FAILURE");
+        failing != nullptr && readable(type).find(failing) != std::string::npos) {
+        return refuse(cudaErrorLaunchFailure, "a failure that TREELINE_EMULATED_FAILURE asks for");
+    }
     const auto allowed = allowed_shared_bytes().find(kernel);
     // More than the 48 KB that all may use is granted to dynamic memory; what the kernel declares comes on top.
     const bool asked = allowed != allowed_shared_bytes().end() && config.dynamicSmemBytes <= allowed->second;
-    const std::size_t granted = asked ? most_shared_bytes : granted_shared_bytes;
+    const std::size_t granted = asked ? shared_of_block() : granted_shared_bytes;
     if (config.dynamicSmemBytes > granted) {
         return refuse(cudaErrorInvalidValue,
                       "shared memory of " + std::to_string(config.dynamicSmemBytes) + " bytes, which nobody asked for before");

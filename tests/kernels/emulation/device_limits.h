@@ -10,4 +10,14 @@ inline constexpr std::size_t most_shared_bytes = 227 << 10;    ///< of a block
 inline constexpr unsigned most_threads_of_block = 1024, most_blocks_x = 0x7fffffff, most_blocks_yz = 65535;
 inline constexpr std::size_t most_argument_bytes = 4096;  ///< before CUDA 12.1; a kernel that needs more would not start
 
+/// Of the device, in MB and KB by TREELINE_EMULATED_MEMORY and TREELINE_EMULATED_CACHE, where those are set. The cache is the
+/// one that is emulated if one is.
+std::size_t memory_bytes();
+std::size_t cache_bytes();
+/// Shared memory of a multiprocessor, in KB by TREELINE_EMULATED_SHARED: 100 as of an RTX 3090, 4090, A10G or L40S, 228 as of
+/// an H100; and what a block may have of it.
+std::size_t shared_of_multiprocessor();
+std::size_t shared_of_block();
+inline constexpr int multiprocessors = 132;
+
 }  // namespace emulation

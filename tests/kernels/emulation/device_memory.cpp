@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "cache.h"
+
 namespace emulation {
 namespace {
 
@@ -17,6 +19,7 @@ DeviceMemory& DeviceMemory::all() {
 }
 
 void* DeviceMemory::allocate(std::size_t bytes) {
+    allocated_ += bytes;
     void* memory = ::operator new(bytes, alignment);
     std::memset(memory, 0xff, bytes);
     auto piece = std::make_unique<Piece>();
@@ -29,8 +32,11 @@ void* DeviceMemory::allocate(std::size_t bytes) {
 
 bool DeviceMemory::release(void* memory) {
     last_[0] = last_[1] = nullptr;
-    const bool known = pieces_.erase(reinterpret_cast<std::uintptr_t>(memory)) > 0;
+    const auto piece = pieces_.find(reinterpret_cast<std::uintptr_t>(memory));
+    const bool known = piece != pieces_.end();
     if (known) {
+        allocated_ -= piece->second->bytes;
+        pieces_.erase(piece);
         ::operator delete(memory, alignment);
     }
     return known;
@@ -67,6 +73,7 @@ void DeviceMemory::touch(std::uintptr_t address, std::size_t bytes, Touch touch,
     if (bytes > piece->bytes - offset) {
         fail("goes beyond the end of the memory allocated");
     }
+    Cache::device().touch(address, bytes);
     piece->touches.note(offset, bytes, touch, toucher, "memory");
 }
 

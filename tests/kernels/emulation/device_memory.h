@@ -20,6 +20,8 @@ public:
     bool release(void* memory);
     /// Whether all of it lies in one piece that was given out.
     [[nodiscard]] bool holds(const void* memory, std::size_t bytes) const;
+    /// Bytes given out.
+    [[nodiscard]] std::size_t allocated() const { return allocated_; }
     /// A kernel's access; ends the launch where it must not be.
     void touch(std::uintptr_t address, std::size_t bytes, Touch touch, const Toucher& toucher);
 
@@ -32,7 +34,8 @@ private:
     [[nodiscard]] Piece* piece_of(std::uintptr_t address) const;
 
     std::map<std::uintptr_t, std::unique_ptr<Piece>> pieces_;  ///< by first address
-    Piece* last_[2] = {};                                      ///< found, the latest first
+    std::size_t allocated_ = 0;
+    Piece* last_[2] = {};  ///< found, the latest first
 };
 
 }  // namespace emulation

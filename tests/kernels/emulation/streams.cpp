@@ -9,8 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "cache.h"
+#include "device_limits.h"
 #include "device_memory.h"
 
+using emulation::Cache;
 using emulation::DeviceMemory;
 using emulation::put;
 using emulation::refuse;
@@ -28,7 +31,7 @@ struct CUgraphExec_st {
 struct CUevent_st {
     cudaStream_t stream = nullptr;
     bool recorded = false;
-    std::chrono::steady_clock::time_point time;
+    double seconds = 0.0;
 };
 
 namespace {
@@ -121,6 +124,9 @@ const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
     if (spoils_recording()) {
         return refuse_in_recording("cudaMalloc");
+    }
+    if (DeviceMemory::all().allocated() + bytes > emulation::memory_bytes()) {
+        return refuse(cudaErrorMemoryAllocation, "out of memory");
     }
     *memory = DeviceMemory::all().allocate(bytes);
     return cudaSuccess;
@@ -248,7 +254,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->stream = stream;
     event->recorded = false;
     return put(stream, [event]() -> std::optional<std::string> {
-        event->time = std::chrono::steady_clock::now();
+        event->seconds = Cache::device().is_on()
+                             ? Cache::device().seconds()
+                             : std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
         event->recorded = true;
         return std::nullopt;
     });
@@ -268,6 +276,6 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
     if (!start->recorded || !stop->recorded) {
         return refuse(cudaErrorInvalidValue, "an event has not taken place");
     }
-    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+    *milliseconds = static_cast<float>(1e3 * (stop->seconds - start->seconds));
     return cudaSuccess;
 }

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <map>
+#include <set>
 
 #include "calibrate/measure/protocol.h"
 
@@ -15,6 +16,9 @@ TEST_CASE("the smallest cases of every table are measured on the device", "[on_d
         calibrate::kernel_cases({calibrate::Thoroughness::quick, true}, std::size_t{1} << 16);
     std::map<std::string, std::vector<std::size_t>> by_table;
     for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (cases[i].table == "attention_prefill") {
+            continue;  // the kernel of decode attention, on more tokens than an emulated device bears
+        }
         by_table[cases[i].table].push_back(i);
     }
     std::vector<std::size_t> chosen;
@@ -37,7 +41,16 @@ TEST_CASE("the smallest cases of every table are measured on the device", "[on_d
     for (const calibrate::Skipped& each : skipped) {
         UNSCOPED_INFO(each.reason);
     }
-    CHECK(run.measurements.size() >= by_table.size());
+    // Every table but those whose smallest case is larger than the memory set aside.
+    std::set<std::string> measured;
+    for (const calibrate::Measurement& each : run.measurements) {
+        measured.insert(cases[each.index].table);
+    }
+    for (const auto& [table, indices] : by_table) {
+        const bool fits = workspace.holds(cases[indices.front()].largest_piece);
+        INFO(table);
+        CHECK(measured.count(table) == (fits ? 1U : 0U));
+    }
     for (const calibrate::Measurement& each : run.measurements) {
         INFO(cases[each.index].name());
         CHECK(each.median > 0.0);

@@ -21,6 +21,7 @@ enum cudaError_t {
     cudaErrorMemoryAllocation,
     cudaErrorInvalidConfiguration,
     cudaErrorInvalidDevice,
+    cudaErrorInsufficientDriver,
     cudaErrorLaunchFailure,
     cudaErrorStreamCaptureUnsupported,
     cudaErrorStreamCaptureInvalidated
@@ -39,8 +40,9 @@ enum : unsigned { cudaStreamNonBlocking = 1 };
 struct cudaDeviceProp {
     char name[256];
     int major, minor, multiProcessorCount, l2CacheSize;
-    std::size_t totalGlobalMem;
+    std::size_t totalGlobalMem, sharedMemPerBlockOptin;
 };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxSharedMemoryPerBlockOptin };
 
 struct cudaLaunchConfig_t {
     dim3 gridDim, blockDim;
@@ -55,6 +57,7 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
@@ -83,6 +86,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 namespace emulation {
 
+int blocks_of_multiprocessor(int threads, std::size_t shared_bytes);
 cudaError_t allow_shared_bytes(const void* kernel, std::size_t bytes);
 /// `arguments` are copied; a thread of the kernel is `call` of a copy of its own.
 cudaError_t queue_kernel(const cudaLaunchConfig_t& config, const void* kernel, const std::type_info& type,
@@ -93,6 +97,14 @@ cudaError_t queue_kernel(const cudaLaunchConfig_t& config, const void* kernel, c
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute /*attribute*/, int value) {
     return emulation::allow_shared_bytes(reinterpret_cast<const void*>(kernel), static_cast<std::size_t>(value));
+}
+
+/// By threads and shared memory; registers are not known here.
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel* /*kernel*/, int threads,
+                                                          std::size_t shared_bytes) {
+    *blocks = emulation::blocks_of_multiprocessor(threads, shared_bytes);
+    return cudaSuccess;
 }
 
 template <class... Parameters, class... Arguments>

@@ -90,6 +90,7 @@ inline void atomicMax(int* at, int value) { emulation::atomic(emulation::Atomic:
 inline void atomicMin(int* at, int value) { emulation::atomic(emulation::Atomic::smaller, at, value); }
 
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
+inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 /// Byte i of the result is the one that digit i of `selector` numbers: 0 to 3 of the first word, 4 to 7 of the second.
 inline unsigned __byte_perm(unsigned first, unsigned second, unsigned selector) {
