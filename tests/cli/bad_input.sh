@@ -17,7 +17,7 @@ estimate 'keeps no recurrent state' --rollback replay
 estimate '--stack: .*did you mean "vllm"' --stack vlm
 estimate '--acceptance and --accept-length need a --drafter' --acceptance 0.8
 estimate 'needs one of geometric|acceptance: is missing' --drafter eagle
-estimate '--acceptance: geometric: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
+estimate '--acceptance: rate: is 1.8, but must lie between 0 and 1' --drafter eagle --acceptance 1.8
 estimate 'say the same thing; give one' --drafter eagle --acceptance 0.8 --accept-length 3
 estimate 'at most 6' --drafter eagle --accept-length 9
 estimate 'chain 9: the drafter reaches 4 tokens ahead, not 9' --drafter medusa --acceptance 0.8 --draft-tokens 9
