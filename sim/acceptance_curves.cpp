@@ -28,13 +28,13 @@ std::string text_of(AcceptanceOrigin origin) {
         case AcceptanceOrigin::own_run:
             return "counted in a run of your own";
         case AcceptanceOrigin::these_requests:
-            return "measured on these requests; runs that repeat a measurement differ by as much";
+            return "measured on these requests by others";
         case AcceptanceOrigin::other_requests:
-            return "not measured on these requests; a drafter differs by as much between data sets";
+            return "other requests than those measured";
         case AcceptanceOrigin::other_target:
-            return "measured on another target; drafters of a kind differ by as much between targets";
+            return "measured on another target";
         case AcceptanceOrigin::assumed:
-            return "assumed; any two published drafters differ by as much";
+            return "assumed";
     }
     return {};
 }

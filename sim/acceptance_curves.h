@@ -50,7 +50,7 @@ constexpr auto names_in(AcceptanceOrigin) {
 /// - other_target: the same kind and category, another target
 /// - assumed: any two drafters of the catalogue
 double spread_of(AcceptanceOrigin origin);
-/// The same as people read it: "measured on other requests …".
+/// The same as people read it: "other requests than those measured".
 std::string text_of(AcceptanceOrigin origin);
 
 /// Of a rate that was counted: `standard_error` of an accept length over `draft_tokens` drafts.

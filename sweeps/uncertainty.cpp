@@ -157,7 +157,7 @@ sim::CompiledRound with_acceptance(sim::RoundSetup setup, const sim::DraftAccept
 void add_acceptance(const sim::RoundSetup& setup, std::vector<UncertainRound>& inputs) {
     const sim::DraftAcceptance low = setup.acceptance.moved(-1.0), high = setup.acceptance.moved(1.0);
     inputs.push_back({"acceptance",
-                      fmt::format("the first draft {:.2f} to {:.2f} of the time: {}", low.chain.position(1),
+                      fmt::format("first draft accepted {:.2f} to {:.2f} of the time ({})", low.chain.position(1),
                                   high.chain.position(1), setup.acceptance.spread_text),
                       with_acceptance(setup, low), with_acceptance(setup, high), true});
 }

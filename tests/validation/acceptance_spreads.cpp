@@ -76,7 +76,8 @@ std::vector<Length> lengths_of(const Json& entries, std::vector<Vote>& other_bat
             entry["drafter"].dump(), target, kind, dataset, dataset, entry.value("precision", Json()).dump(), entry["source"],
             entry["draft_tokens"],   0.0};
         std::optional<double> first;
-        for (const auto& [batch, accept_length] : entry.value("accept_length_by_batch", Json::object()).items()) {
+        const Json by_batch = entry.value("accept_length_by_batch", Json::object());
+        for (const auto& [batch, accept_length] : by_batch.items()) {
             if (first && length.draft_tokens <= longest && accept_length < length.draft_tokens + 1.0) {
                 other_batches.push_back({target + dataset, std::abs(odds_of(accept_length, length.draft_tokens) -
                                                                     odds_of(*first, length.draft_tokens))});
