@@ -169,7 +169,7 @@ with_json '{"axes": {"target": "llama-3-8b", "device": "h100-sxm", "stack": "vll
 expect 2 'arrival_rate: needs "output_tokens" above 0' sweep input.json
 
 # A sentence says what is wrong, and no more.
-expect 2 'did you mean "qwen3-8b", ".*", or|did you mean "qwen3-8b", "[^"]*" or "[^"]*"\? `treeline models` lists all' recommend --target qwen3-8c --device l40s --drafter eagle --acceptance 0.7
+expect 2 'did you mean "qwen3-8b"( or|,) .*[?] `treeline models` lists all' recommend --target qwen3-8c --device l40s --drafter eagle --acceptance 0.7
 [ "$(wc -c <err.txt)" -lt 300 ] || fail "a misspelt model prints $(wc -c <err.txt) bytes"
 expect 2 '`treeline models` lists all' models xyzzy
 expect 2 '`treeline hardware` lists all' estimate --model qwen3-8b --device xyzzy
@@ -208,7 +208,7 @@ other '--drafter: .*holds a model.s description, not a published drafter' estima
 other 'holds an answer of Treeline, not a workload' recommend answer.json
 
 # A word for quantised weights leaves a cache alone that the model states in fewer bits.
-expect 0 'key-value cache fp8' estimate --model deepseek-v4-flash --precision fp8 --device h200 --tensor-parallel 8
+expect 0 'Precision +weights fp8, embeddings bf16, activations bf16, recurrent' estimate --model deepseek-v4-flash --precision fp8 --device h200 --tensor-parallel 8
 
 # Platforms that differ in prefill or token budget alone are told apart.
 expect 0 'disaggregated prefill.*mixed prefill|mixed prefill.*disaggregated prefill' recommend --target qwen3-8b --device h100-sxm --stack vllm \
