@@ -1,6 +1,8 @@
 // A stack that extends another one: what it states counts, what it does not state is the other's.
 #include <catch2/catch.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
