@@ -133,7 +133,7 @@ std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const 
                                                  Descriptions& descriptions) {
     std::vector<KnownDrafter> found = known_drafters(target, descriptions);
     std::erase_if(found, [&](const KnownDrafter& known) { return kind_of_drafter(known.drafter) != kind; });
-    if (found.empty()) {
+    if (found.empty() && kind != "mtp") {  // no checkpoint of the family is known to have modules for it
         if (std::optional<PublishedDrafter> mean = pooled(descriptions.published_drafters(), kind)) {
             found.push_back({std::move(*mean), MeasuredWith::others});
         }

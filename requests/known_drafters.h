@@ -27,7 +27,7 @@ struct KnownDrafter {
 /// model: where it was measured with none of these, as the mean of all measurements. In this order, each by name.
 std::vector<KnownDrafter> known_drafters(const sim::Model& target, Descriptions& descriptions);
 /// Those of one kind; where none of target and family is, the mean of what was published of heads or look-ups like it. Empty
-/// if nothing was.
+/// if nothing was, and for MTP, which a checkpoint has or has not.
 std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const sim::Model& target, Descriptions& descriptions);
 
 /// "measured with qwen3-14b"; empty where that is the target itself.

@@ -107,6 +107,7 @@ TEST_CASE("look-up drafts for any model: as measured with others where nobody me
     }
     CHECK(known.front().drafter.measured.size() == rows);
     CHECK(known_drafters_of_kind("medusa", model("gpt-oss-20b"), descriptions).empty());
+    CHECK(known_drafters_of_kind("mtp", model("qwen3-32b"), descriptions).empty());  // its checkpoint has no such module
     // Heads whose architecture is not that of their kind do not stand for others.
     CHECK(known_drafters_of_kind("dflash", model("gpt-oss-20b"), descriptions).empty());
 }
