@@ -89,7 +89,8 @@ Json configuration_of(const ReportInputs& inputs) {
 /// One figure of the recommendation, with that of the server without a drafter where there is one.
 class Metrics {
 public:
-    explicit Metrics(const sweeps::Recommendation& found) : best_(best_of(found)), plain_(found.speculate ? &found.plain : nullptr) {}
+    explicit Metrics(const sweeps::Recommendation& found)
+        : best_(best_of(found)), plain_(found.speculate ? &found.plain : nullptr) {}
 
     template <class ValueOf>
     void add(const char* name, ValueOf value_of, const char* unit, const char* note = "") {

@@ -138,7 +138,8 @@ void set_measured(const sim::AcceptanceOfTraffic& found, const std::string& name
         json::Reader root = document.root();
         const sim::TreeShape shape = read_shape_under(root, measured_shape_keys::shape, descriptions);
         sim::DraftTree tree = sim::build_tree(shape, sim::RankAcceptance::known_or_assumed({}));
-        // A tree that was grown from the drafter's own ranks may be deeper than the one of assumed ranks, which is then another.
+        // A tree that was grown from the drafter's own ranks may be deeper than the one of assumed ranks, which is then
+        // another.
         if (length <= tree.depth() + 1.0) {
             choice.acceptance.measured.push_back({std::move(tree), length});
         }

@@ -14,7 +14,6 @@ double spread_of(AcceptanceOrigin origin) {
         case AcceptanceOrigin::these_requests:
             return 0.11;
         case AcceptanceOrigin::other_requests:
-            return 1.0;
         case AcceptanceOrigin::other_target:
             return 1.0;
         case AcceptanceOrigin::assumed:

@@ -86,8 +86,8 @@ std::int64_t whole_of(const Cell& cell) {
 
 namespace {
 
-/// A process that was killed may leave a journal beside the file, with which only who may write brings the file back to its last
-/// whole state; whoever opens it to read cannot. Where that may not be either, opening it to read says so.
+/// A process that was killed may leave a journal beside the file, with which only who may write brings the file back to its
+/// last whole state; whoever opens it to read cannot. Where that may not be either, opening it to read says so.
 void roll_back_what_was_cut_off(const std::string& path) {
     std::error_code ignored;
     if (!std::filesystem::exists(path + "-journal", ignored)) {

@@ -1,6 +1,5 @@
 #include "reports/recommend/engines_output.h"
 
-
 #include <fmt/format.h>
 
 #include "reports/explain.h"

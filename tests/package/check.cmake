@@ -31,7 +31,7 @@ run("install" ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
 build_against_installed(consumer ${CONSUMER})
 run("recommend from a file and from structs" ${WORK}/consumer/consumer ${data}/examples/starter.json)
 # The schedule that `treeline recommend examples/starter.json` prints.
-expect("batch 1 to 68: 4 draft tokens, 1.[78]")
+expect("batch 1 to 32: 4 draft tokens, 1.[78]")
 expect("workload: .*llama-3.1-8c.*did you mean \"llama-3.1-8b\"")
 file(READ ${WORK}/consumer/CMakeCache.txt cache)
 if(NOT cache MATCHES "treeline_DIR:PATH=${WORK}/installed")

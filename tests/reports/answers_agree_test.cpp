@@ -125,7 +125,8 @@ void check_schedule(const Shown& s) {
     CHECK(s.json["schedule"]["largest_batch"].get<int>() >= next - 1);
     // Following the schedule cannot lose against the one shape that the recommendation has for every batch, where it reaches.
     if (sweeps::largest_batch_of(s.answer.input.workload.traffic) < next) {
-        CHECK(s.json["schedule"]["gain"].get<double>() >= s.json["recommendation"]["gain"].get<double>() * (1.0 - sweeps::schedule_tolerance));
+        CHECK(s.json["schedule"]["gain"].get<double>() >=
+              s.json["recommendation"]["gain"].get<double>() * (1.0 - sweeps::schedule_tolerance));
     }
 }
 

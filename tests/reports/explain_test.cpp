@@ -33,6 +33,5 @@ TEST_CASE("a name that is no section is a sentence with those that are") {
 TEST_CASE("the first screen stands alone or before every section; named ones follow the sentence") {
     CHECK(shown(std::nullopt) == "first screen\n");
     CHECK(shown("memory") == "sentence\n\nMEMORY\nof memory\n");
-    CHECK(shown("") ==
-          "first screen\n\nCANDIDATES\nof candidates\n\nTRUST\nNothing to say here.\n\nMEMORY\nof memory\n");
+    CHECK(shown("") == "first screen\n\nCANDIDATES\nof candidates\n\nTRUST\nNothing to say here.\n\nMEMORY\nof memory\n");
 }
