@@ -40,7 +40,7 @@ endif()
 
 build_against_installed(examples ${EXAMPLES})
 run("hello" ${WORK}/examples/hello ${data}/examples/starter.json)
-expect("eagle3 on h100-sxm.*4 draft tokens.*batch 1 to 68: 4 draft tokens")
+expect("eagle3 on h100-sxm.*4 draft tokens.*batch 1 to 32: 4 draft tokens")
 run("own_drafter" ${WORK}/examples/own_drafter)
 expect("two layers.*ms a token")
 run("sweep" ${WORK}/examples/sweep ${data}/examples/sweeps/million-points.json)
