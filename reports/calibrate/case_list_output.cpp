@@ -19,14 +19,14 @@ using calibrate::ListedCase;
 /// Samples that a case needs at least, and what a GPU is busy for each beside the case itself: emptying the cache, a rehearsal,
 /// repetitions up to 0.3 ms.
 constexpr double samples = 9.0;
-constexpr Seconds shortest(0.3e-3);
+constexpr Seconds shortest_sample(0.3e-3);
 
 /// Device time of all cases, without setting them up.
 Seconds busy(const std::vector<ListedCase>& cases, const sim::Device& device) {
     Seconds sum;
     for (const ListedCase& each : cases) {
         const Seconds flush = 3.0 * (device.cache / device.bandwidth);
-        sum = sum + samples * (std::max(each.expected, shortest) + each.expected + flush);
+        sum = sum + samples * (std::max(each.expected, shortest_sample) + each.expected + flush);
     }
     return sum;
 }
