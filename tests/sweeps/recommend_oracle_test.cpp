@@ -156,8 +156,6 @@ struct ByHand {
     double objective = 0.0, plain_objective = 0.0;
 };
 
-double waiting_of(const SettledLoad& load) { return load.queued / (load.batch + load.queued); }
-
 ByHand by_hand(const Asked& asked, const Variant& variant, int speculation) {
     const Limits& limits = asked.workload.limits;
     const Traffic& traffic = asked.workload.traffic;
