@@ -88,8 +88,10 @@ TEST_CASE("every kernel is visited in every pass, and a slower one takes longer"
     // A loaded machine makes waits longer, never shorter.
     CHECK(medians[0] >= 200e-6);
     CHECK(medians[1] >= 2000e-6);
-    CHECK(third_runs >= 2 + 2 * 3);  // two to get ready, three samples after a rehearsal each
-    CHECK(slow_runs < third_runs);   // long ones are not rehearsed
+    // Two runs to get ready, and three samples after a rehearsal each; long ones are not rehearsed, and on a loaded machine the
+    // short ones may look long.
+    CHECK(third_runs >= 2 + 3);
+    CHECK(slow_runs <= third_runs);
 }
 
 TEST_CASE("a kernel that does not fit is skipped with a sentence") {
