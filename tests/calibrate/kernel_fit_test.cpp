@@ -27,12 +27,12 @@ KernelTable linear_table(const sim::Device& on, const sim::KernelLaw& law, doubl
     KernelTable table{sim::KernelClass::gemm, sim::NumberFormat::bf16, {}, {}, on.cache * 2.0, "made up", 0};
     const sim::Rates data_sheet = data_sheet_of(on, table.kernel, table.format);
     std::mt19937_64 random(7);
-    std::normal_distribution<double> gauss(0.0, noise);
+    std::normal_distribution<double> gauss(0.0, 1.0);  // times the noise, which may be none
     for (const double n : {8192.0, 12288.0, 16384.0, 28672.0, 49152.0, 65536.0}) {
         for (const double k : {8192.0, 12288.0, 16384.0, 32768.0}) {
             for (double m = 1.0; m <= 1024.0; m *= 1.587) {
                 KernelSample sample = linear_sample(std::round(m), n, k, sim::NumberFormat::bf16, Seconds(1.0));
-                sample.time = predicted(law, data_sheet, sample) * std::exp(gauss(random));
+                sample.time = predicted(law, data_sheet, sample) * std::exp(noise * gauss(random));
                 table.samples.push_back(sample);
             }
         }
