@@ -95,7 +95,7 @@ Device random_device(Draws& draw) {
     device.name = device.title = "random";
     device.bandwidth = BytesPerSecond(draw.between(5e10, 2e13));
     for (FlopsPerSecond& peak : device.peak) {
-        peak = FlopsPerSecond(device.bandwidth.value() * draw.between(1.0, 3000.0));
+        peak = FlopsPerSecond(device.bandwidth.value() * draw.between(4.0, 3000.0));
     }
     device.memory = device.bandwidth * Seconds(0.05);  // whether a model fits is no subject here
     device.cache = Bytes(draw.between(1e6, 1e9));
