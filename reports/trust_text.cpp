@@ -78,7 +78,8 @@ std::string choice_sentence(const sweeps::ChoiceWorlds& choice) {
 
 std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trust* trust, sweeps::Objective objective) {
     const ShownInterval shown = shown_interval(ranges, trust);
-    const std::string interval = fmt::format("the gain in {} lies between {} and {}", quantity_text(objective),
+    const std::string interval = fmt::format("the gain in {} lies between {} and {}",
+                                             ranges.of_capacity ? "requests that can be served" : quantity_text(objective),
                                              text::ratio_text(shown.low), text::ratio_text(shown.high));
     if (trust == nullptr || !trust->measured) {
         return fmt::format("As each input moves over its range, {}; no engine like this one was measured.", interval);

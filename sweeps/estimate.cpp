@@ -53,12 +53,19 @@ bool better_here(const PointInput& input, const sim::RoundEstimate& a, const sim
     return by_rate ? a.tokens_per_second_device > b.tokens_per_second_device : better_at_a_point(a, b);
 }
 
+/// The point's load as a traffic of its own.
+Traffic traffic_of(const PointInput& input) {
+    Traffic alone = single_point(load_of(input).value, input.context);
+    alone.kind = load_of(input).kind;
+    return alone;
+}
+
 /// How the speculation compares with plain decoding: PointEstimate::gain and the accept length at which that would be 1.
 void compare_with_plain(PointEstimate& result) {
     const PointInput& input = result.input;
-    Traffic alone = single_point(load_of(input).value, input.context);
-    alone.kind = load_of(input).kind;
-    const Objective objective = alone.kind == LoadKind::arrival_rate ? Objective::latency : Objective::throughput;
+    const Traffic alone = traffic_of(input);
+    const Objective objective = result.objective =
+        alone.kind == LoadKind::arrival_rate ? Objective::latency : Objective::throughput;
     if (alone.kind == LoadKind::batch) {
         result.gain = result.speculative.throughput_multiplier;
         result.break_even_accept_length = result.speculative.iteration_multiplier;
@@ -164,10 +171,8 @@ PointEstimate estimate_point(PointInput input) {
     compare_with_plain(result);
     if (result.input.speculates() && !result.input.errors.modes.empty()) {
         const sim::RoundSetup setup = setup_of(result.input, result.rollback);
-        Traffic alone = single_point(load_of(result.input).value, result.input.context);
-        alone.kind = load_of(result.input).kind;
-        const Objective objective = alone.kind == LoadKind::arrival_rate ? Objective::latency : Objective::throughput;
-        result.interval = gain_interval(setup, result.point.speculation, alone, objective);
+        const Traffic alone = traffic_of(result.input);
+        result.interval = gain_interval(setup, result.point.speculation, alone, result.objective);
         result.measured = measured_gain(setup, settled_on(result.round, result.point.speculation, alone), result.gain,
                                         result.input.errors, acceptance_factors(*result.interval));
         result.chances = chances_of(setup, {{result.point.batch, result.gain, 1.0}}, 1.0, result.input.errors,

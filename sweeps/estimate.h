@@ -7,6 +7,7 @@
 
 #include "sim/critical.h"
 #include "sweeps/choices.h"
+#include "sweeps/goal.h"
 #include "sweeps/load.h"
 #include "sweeps/measured_errors.h"
 #include "sweeps/uncertainty.h"
@@ -66,6 +67,7 @@ struct PointEstimate {
     /// Tokens/s per device over those of plain decoding; under arrivals that both can serve, the speed-up, and where one
     /// cannot, what this one serves at most over what plain decoding does.
     double gain = 1.0;
+    Objective objective = Objective::throughput;              ///< that the gain is in: latency under arrivals
     double break_even_accept_length = 1.0;                    ///< below it, the gain is below 1
     double most_sequences = 0.0, plain_most_sequences = 0.0;  ///< that the server holds at the point's context
     std::vector<PolicyTrial> trials;

@@ -116,6 +116,7 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
         outcome.objective = objective_of(outcome.means, objective);
         outcome.problem = problem_of(std::span(loads).subspan(first, points));
         const bool overrun = traffic.kind == LoadKind::arrival_rate && !(outcome.problem.empty() && plain_problem.empty());
+        outcome.gain_of_capacity = overrun;
         outcome.gain = overrun ? most_served(round, plans[i], traffic) / most_served(round, 0, traffic)
                                : objective_of(plain, objective) / outcome.objective;
         outcome.speedup = plain.time_per_token / outcome.means.time_per_token;
@@ -140,7 +141,9 @@ DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Tr
     bool mixed = false;
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {
         if (broken_at(round, speculation, traffic, limits, i, drafting, plain)) {
-            off = off ? std::move(off) : served_by(round, sim::drafting_off, traffic);
+            if (!off) {
+                off = served_by(round, sim::drafting_off, traffic);
+            }
             const bool fewer_wait = off->loads[i].queued < drafting.loads[i].queued;
             if (fewer_wait || !broken_at(round, sim::drafting_off, traffic, limits, i, *off, plain)) {
                 by_point[i] = sim::drafting_off;

@@ -67,6 +67,7 @@ struct Outcome {
     /// Plain decoding's figure in the objective / this one's. Where either cannot serve a rate of arrivals: what this one can
     /// serve at most / what plain decoding can.
     double gain = 1.0;
+    bool gain_of_capacity = false;    ///< the latter
     double speedup = 1.0;             ///< mean TPOT of plain decoding / mean TPOT
     double first_token_growth = 1.0;  ///< mean TTFT / that of plain decoding; 1 for decoding alone
     double waiting = 0.0;             ///< share of the requests in flight that wait, less that share in plain decoding

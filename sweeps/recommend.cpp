@@ -112,6 +112,7 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Draf
     candidate.basis = row.accepted.basis;
     candidate.accept_length = row.accept_length();
     candidate.gain = outcome.gain;
+    candidate.gain_of_capacity = outcome.gain_of_capacity;
     candidate.speedup = outcome.speedup;
     candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, objective);
     candidate.tokens_per_second_user = Seconds(1.0) / candidate.time_per_token;
@@ -125,7 +126,8 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Draf
 std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, const Traffic& traffic, const Limits& limits) {
     const double context = longest_context_of(traffic);
     return fmt::format(
-        "holds {:.0f} sequences at once where plain decoding holds {:.0f}, so that {:.3g} % more of the requests wait; waiting "
+        "holds a batch of {:.0f} at once where plain decoding holds {:.0f}, so that {:.3g} % more of the requests wait; "
+        "waiting "
         "allows {:.3g} %",
         most_sequences(prepared.round, outcome.speculation, context), most_sequences(prepared.round, 0, context),
         100.0 * outcome.waiting, 100.0 * limits.waiting);
@@ -310,7 +312,9 @@ void compare_with_best_plain(std::vector<Candidate>& candidates, const std::vect
     for (Candidate& candidate : candidates) {
         const Variant& variant = variants[candidate.variant];
         const Candidate& best = plain_beside(variant, variants, plain);
-        candidate.gain *= best.objective / plain_on_platform_of(variant, variants, plain)->objective;
+        if (!candidate.gain_of_capacity) {
+            candidate.gain *= best.objective / plain_on_platform_of(variant, variants, plain)->objective;
+        }
     }
     std::erase_if(candidates, [&](const Candidate& candidate) {
         return candidate.draft_tokens > 0 && candidate.gain < limits.minimum_gain;
@@ -428,14 +432,40 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
     return {std::move(answer), std::move(excluded)};
 }
 
-/// Why nobody serves one load of the workload within its limits; nothing if somebody does.
-std::optional<VariantOutcome> why_unserved(Workload workload, const TrafficPoint& point, unsigned threads) {
+/// The most requests per second that any variant serves at a point, whatever it drafts.
+double most_requests_served(const Judged& all, const TrafficPoint& point) {
+    double most = 0.0;
+    for (std::size_t i = 0; i < all.variants.size(); ++i) {
+        const sim::CompiledRound& round = all.prepared[i].round;
+        for (const int speculation : all.prepared[i].speculations) {
+            const double batch = std::max(1.0, most_sequences(round, speculation, point.context));
+            const sim::RoundEstimate full = sim::evaluate(round, {speculation, batch, point.context});
+            most = std::max(most, full.tokens_per_second_device * round.ranks / round.output_tokens);
+        }
+    }
+    return most;
+}
+
+/// Why nobody serves one load of the workload within its limits, and the limit in the way of plain decoding; nothing if
+/// somebody does.
+struct Unserved {
+    std::string reason;
+    std::optional<Limit> broken;
+};
+std::optional<Unserved> why_unserved(Workload workload, const TrafficPoint& point, unsigned threads) {
     workload.traffic.points = {point};
     workload.traffic.points.front().share = 1.0;
-    Judged all = judged(workload, threads);
-    const bool served = std::any_of(all.outcomes.begin(), all.outcomes.end(),
-                                    [](const VariantOutcome& outcome) { return !outcome.candidates.empty(); });
-    return served ? std::nullopt : std::optional(std::move(all.outcomes.back()));  // the last one is plain decoding
+    const Judged all = judged(workload, threads);
+    if (std::any_of(all.outcomes.begin(), all.outcomes.end(),
+                    [](const VariantOutcome& outcome) { return !outcome.candidates.empty(); })) {
+        return std::nullopt;
+    }
+    const VariantOutcome& plain = all.outcomes.back();  // the last one is plain decoding
+    if (plain.broken == Limit::load && workload.traffic.kind == LoadKind::arrival_rate) {
+        return Unserved{fmt::format("at most about {:.3g} requests/s can be served", most_requests_served(all, point)),
+                        plain.broken};
+    }
+    return Unserved{plain.reason, plain.broken};
 }
 
 /// The answer for the loads that somebody serves, where nobody serves all.
@@ -471,6 +501,10 @@ std::optional<RecommendationResult> without_unserved(const Workload& workload, u
 std::optional<RecommendationResult> saturated(const Workload& workload, unsigned threads) {
     if (workload.traffic.kind != LoadKind::arrival_rate) {
         return std::nullopt;
+    }
+    const auto why = why_unserved(workload, workload.traffic.points.front(), threads);
+    if (!why || why->broken != Limit::load) {
+        return std::nullopt;  // another limit is in the way
     }
     Workload full = workload;
     full.traffic.kind = LoadKind::concurrency;

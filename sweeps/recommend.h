@@ -19,6 +19,7 @@ struct Candidate : TrafficMeans {
     int draft_tokens = 0;     ///< nodes of its shape
     double accept_length = 1.0;
     double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
+    bool gain_of_capacity = false;          ///< Outcome::gain_of_capacity
     double gain = 1.0;  ///< the best plain decoding's objective on the same devices and stack / its objective (Outcome::gain)
     double speedup = 1.0;                 ///< mean TPOT of plain decoding on the same platform / mean TPOT
     Seconds time_to_first_token;          ///< mean under a load; where batches are stated, of a prompt read alone

@@ -208,7 +208,9 @@ GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, 
         return outcomes_of(round, {&plan, 1}, traffic, objective).front().gain;
     };
     GainInterval interval;
-    interval.value = gain(sim::compile_round(setup));
+    const Outcome stated = outcomes_of(sim::compile_round(setup), {&plan, 1}, traffic, objective).front();
+    interval.value = stated.gain;
+    interval.of_capacity = stated.gain_of_capacity;
     for (UncertainRound& input : uncertain_rounds(setup)) {
         const double a = gain(input.low), b = gain(input.high);
         interval.inputs.push_back(

@@ -28,7 +28,8 @@ inline constexpr std::size_t uncertain_input_count = 4;
 void move_inputs(const sim::Platform& platform, std::span<const double> places, sim::CompiledRound& round);
 
 struct GainInterval {
-    double value = 1.0;  ///< with every input at its stated value
+    bool of_capacity = false;  ///< Outcome::gain_of_capacity
+    double value = 1.0;        ///< with every input at its stated value
     double low = 1.0;
     double high = 1.0;
     std::vector<Sensitivity> inputs;  ///< the one that moves the answer most first

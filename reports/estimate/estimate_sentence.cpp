@@ -49,8 +49,26 @@ std::string at_a_batch(const sweeps::PointEstimate& estimate) {
                        where_text(estimate), text_of(round.time_per_token), text_of(estimate.plain.time_per_token));
 }
 
-/// Served: the device's rate first, then what one user sees.
+/// Arrivals: both generate what is asked for, so what one user sees counts; or one cannot keep up.
+std::string under_arrivals(const sweeps::PointEstimate& estimate) {
+    const sim::RoundEstimate &with = estimate.speculative, &without = estimate.plain;
+    const std::string gain = text::ratio_text(estimate.gain);
+    const std::string what = fmt::format("{} at {}: ", what_runs(estimate), where_text(estimate));
+    if (estimate.load.problem.empty() && estimate.plain_load.problem.empty()) {
+        return fmt::format("{}{} the speed of the same server without the drafter, {} per token instead of {}", what, gain,
+                           text_of(with.time_per_token), text_of(without.time_per_token));
+    }
+    const std::string verdict = estimate.load.problem.empty()         ? "this load is too much without the drafter"
+                                : estimate.plain_load.problem.empty() ? "this load is too much with the drafter"
+                                                                      : "this load is too much, with the drafter or without";
+    return fmt::format("{}{}; at most it serves {} the requests of the same server without it", what, verdict, gain);
+}
+
+/// Clients that wait for their answers: the device's rate first, then what one user sees.
 std::string under_a_load(const sweeps::PointEstimate& estimate) {
+    if (estimate.input.load.kind == sweeps::LoadKind::arrival_rate) {
+        return under_arrivals(estimate);
+    }
     const sim::RoundEstimate &with = estimate.speculative, &without = estimate.plain;
     const double gain = estimate.gain;
     const bool slower = with.time_per_token > without.time_per_token;

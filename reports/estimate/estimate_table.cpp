@@ -248,7 +248,7 @@ std::string screen(const sweeps::PointEstimate& estimate) {
     std::string text = text::wrapped(sentence_of(estimate), screen_width) + "\n";
     if (estimate.interval) {
         const sweeps::Trust trust{estimate.measured, estimate.chances, {}, {}, {}};
-        text += text::wrapped(gain_sentence(*estimate.interval, &trust, sweeps::Objective::throughput), screen_width) + "\n";
+        text += text::wrapped(gain_sentence(*estimate.interval, &trust, estimate.objective), screen_width) + "\n";
     }
     text += side_by_side(estimate) + acceptance(estimate);
     const std::vector<std::string> notes = notes_of(estimate);

@@ -44,6 +44,7 @@ Json candidate_json(const sweeps::Recommendation& found, const sweeps::Candidate
             {"verification", name_of(speculation_of(found, c.speculation).verification)},
             {"draft_tokens", c.draft_tokens},
             {"gain", c.gain},
+            {"gain_of_capacity", c.gain_of_capacity},
             {"speedup", c.speedup},
             {"tpot_ms", 1e3 * c.time_per_token.value()},
             {"slowest_tpot_ms", 1e3 * c.worst_time_per_token.value()},

@@ -48,6 +48,14 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
+    if (best.gain_of_capacity) {
+        return fmt::format(
+            "Run {} with {} drafting {} token{}{}: plain decoding cannot serve these arrivals, and this can; at most it serves "
+            "{} "
+            "the requests that plain decoding does; {} per token",
+            where, found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "",
+            in_a_tree(found), text::ratio_text(best.gain), text_of(best.time_per_token));
+    }
     return fmt::format("Run {} with {} drafting {} token{}{}: {}, {} instead of {}{}", where,
                        found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "",
                        in_a_tree(found), gain_text(best.gain, objective), figure_text(best, objective),
@@ -69,6 +77,8 @@ std::string why_rejected(const sweeps::Answer& answer) {
             return fmt::format(", but TTFT would be {} as long (--ttft-growth {} allows that)",
                                text::ratio_text(rejected.first_token_growth),
                                text::short_text(std::ceil(rejected.first_token_growth)));
+        case sweeps::Limit::load:
+            return ", but cannot serve the load";
         default:
             return ", but breaks " + limit_text(*rejected.limit);
     }
