@@ -22,7 +22,7 @@ foreach(catalogue models hardware examples)
 endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/calibrate/published DESTINATION ${CMAKE_INSTALL_DATADIR}/treeline/calibrate
         FILES_MATCHING PATTERN "*.json")
-install(FILES ${PROJECT_SOURCE_DIR}/validation/serving/names.json DESTINATION ${CMAKE_INSTALL_DATADIR}/treeline/validation/serving)
+install(FILES ${PROJECT_SOURCE_DIR}/validation/serving/names.json ${PROJECT_SOURCE_DIR}/validation/serving/evidence.json DESTINATION ${CMAKE_INSTALL_DATADIR}/treeline/validation/serving)
 
 install(EXPORT treelineTargets NAMESPACE treeline:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/treeline)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/treelineConfig.cmake.in

@@ -129,6 +129,10 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
         }
         plan.drafter = *engine.drafter(kind);
         plan.drafter->scheduled = plan.drafter->scheduled && !has_groups(plan.platform);  // which drop schedules by batch
+        const auto& rollback_flags = plan.platform.stack.rollback_flags;
+        if (const auto flag = rollback_flags.find(variant.setup.rollback); flag != rollback_flags.end()) {
+            plan.rollback_flag = flag->second;
+        }
         if (!plan_drafting(plan, recommendation, best)) {
             return {{}, "no chain of drafts pays at any batch size"};
         }

@@ -57,7 +57,7 @@ EngineFlags write_sglang(FlagPlan plan) {
     flags.text = fmt::format("python -m sglang.launch_server --model-path {}{}{}", plan.checkpoints.target,
                              options.empty() ? "" : " ", options);
     if (plan.drafter) {
-        flags.text += drafting_flags(plan);
+        flags.text += drafting_flags(plan) + (plan.rollback_flag.empty() ? "" : " " + plan.rollback_flag);
     }
     if (!plan.schedule.empty()) {
         flags.text += fmt::format(" --speculative-adaptive --speculative-adaptive-config {}", schedule_file);

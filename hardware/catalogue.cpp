@@ -174,7 +174,13 @@ json::Document stack_document(const fs::path& catalogue, const std::string& name
 }
 
 json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
-    return described_in<sim::Stack>(stack_document(catalogue, name_or_path), read_stack);
+    json::Described<sim::Stack> described = described_in<sim::Stack>(stack_document(catalogue, name_or_path), read_stack);
+    for (sim::VerificationRule& rule : described.value.verification_rules) {
+        if (!rule.kernels.name.empty()) {
+            rule.kernels = load_attention_kernels(catalogue, rule.kernels.name).value;
+        }
+    }
+    return described;
 }
 
 json::Described<sim::ExpertKernels> load_expert_kernels(const fs::path& catalogue, const std::string& name_or_path) {

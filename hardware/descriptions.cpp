@@ -134,6 +134,40 @@ std::vector<sim::OperationLaunches> read_launch_factors(Reader reader) {
     return factors;
 }
 
+/// {"ring": "--some-flag", ...}: with what an engine is told to roll back in another way than by itself.
+std::map<sim::Rollback, std::string> read_rollback_flags(Reader reader) {
+    std::map<sim::Rollback, std::string> flags;
+    for (const sim::Rollback rollback : sim::all_rollbacks) {
+        if (reader.has(name_of(rollback))) {
+            flags[rollback] = reader.text(name_of(rollback));
+        }
+    }
+    reader.finish();
+    return flags;
+}
+
+/// Of the kernels of a rule, the name alone: load_stack() looks them up.
+std::vector<sim::VerificationRule> read_verification_rules(Reader& stack) {
+    std::vector<sim::VerificationRule> rules;
+    for (Reader& reader : stack.objects("verification_rules")) {
+        sim::VerificationRule rule;
+        rule.backend = reader.text("backend");
+        if (reader.has("generations")) {
+            rule.generations = reader.numbers("generations", 1.0, 99.0);
+        }
+        rule.caches = read_policies<sim::NumberFormat>(reader, "caches");
+        rule.weights = read_policies<sim::NumberFormat>(reader, "weights");
+        rule.kernels.name = reader.text_or("kernels", "");
+        rule.in_pieces = reader.flag_or("in_pieces", false);
+        rule.because = reader.text("because");
+        rule.otherwise = reader.text_or("otherwise", "");
+        static_cast<void>(reader.text("source"));
+        reader.finish();
+        rules.push_back(std::move(rule));
+    }
+    return rules;
+}
+
 std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
     std::vector<sim::MemoryReserve> reserves;
     for (Reader& reader : stack.objects("memory_reserves")) {
@@ -178,6 +212,9 @@ sim::Device read_device(Reader& reader, std::string name) {
     }
     if (reader.has("host_speed")) {
         device.host_speed = reader.ratio("host_speed", 0.05, 20.0);
+    }
+    if (reader.has("compute_capability")) {
+        device.compute_capability = reader.ratio("compute_capability", 1.0, 100.0);
     }
     if (reader.has("multiprocessors")) {
         device.multiprocessors = reader.ratio("multiprocessors", 1.0, 1e6);
@@ -252,6 +289,14 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.calls_per_draft_layer = reader.ratio("calls_per_draft_layer", 0.01, 1000.0);
     }
     stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
+    stack.host_per_piece = seconds_or("host_per_piece", Seconds(0.0));
+    stack.pieces_per_draft_pass =
+        reader.has("pieces_per_draft_pass") ? reader.ratio("pieces_per_draft_pass", 0.0, 1000.0) : 0.0;
+    stack.committed_copies = reader.has("committed_copies") ? reader.ratio("committed_copies", 0.0, 10.0) : 0.0;
+    stack.host_per_recurrent_round = seconds_or("host_per_recurrent_round", Seconds(0.0));
+    if (reader.has("host_per_verified_layer_of")) {
+        stack.host_per_verified_layer_of = reader.texts("host_per_verified_layer_of");
+    }
     stack.host_per_verified_layer = seconds_or("host_per_verified_layer", Seconds(0.0));
     stack.host_per_shared_layer = seconds_or("host_per_shared_layer", Seconds(0.0));
     stack.per_sparse_token = seconds_or("per_sparse_token", Seconds(0.0));
@@ -337,6 +382,12 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);
     stack.verifications = read_policies<sim::Verification>(reader, "verification");
     stack.rollbacks = read_policies<sim::Rollback>(reader, "rollback");
+    if (auto flags = reader.optional_object("rollback_flags")) {
+        stack.rollback_flags = read_rollback_flags(*flags);
+    }
+    if (reader.has("verification_rules")) {
+        stack.verification_rules = read_verification_rules(reader);
+    }
     static_cast<void>(reader.text("policies_source"));
     static_cast<void>(reader.text_or("prefill_source", ""));
     reader.finish();
@@ -359,8 +410,27 @@ sim::AttentionKernels read_attention_kernels(json::Reader& reader, std::string n
     sim::AttentionKernels kernels;
     kernels.name = std::move(name);
     kernels.title = reader.text("title");
-    kernels.decode_walk = reader.seconds("decode_walk");
-    kernels.verify_walk = reader.seconds("verify_walk");
+    if (reader.has("decode_walk")) {
+        kernels.decode_walk = reader.seconds("decode_walk");
+    }
+    if (reader.has("verify_walk")) {
+        kernels.verify_walk = reader.seconds("verify_walk");
+    }
+    if (reader.has("walk_width")) {
+        kernels.walk_width = reader.ratio("walk_width", 1.0, 4096.0);
+    }
+    if (auto walks = reader.optional_object("verify_walks")) {
+        for (const std::string& device : walks->keys()) {
+            kernels.verify_walks[device] = walks->seconds(device);
+        }
+        walks->finish();
+    }
+    if (reader.has("tile_efficiency")) {
+        kernels.tile_efficiency = reader.ratio("tile_efficiency", 0.01, 1.0);
+    }
+    if (reader.has("row_tile")) {
+        kernels.row_tile = reader.ratio("row_tile", 1.0, 1024.0);
+    }
     kernels.flags = read_settings(reader, "flags");
     reader.finish();
     return kernels;

@@ -11,7 +11,7 @@ namespace treeline::numerics {
 namespace {
 
 constexpr double weight_of_trait = 2.0;
-constexpr double weight_of_level = 0.125;
+constexpr double weight_of_level = 0.25;
 
 struct WeightedRatio {
     double ratio = 0.0, weight = 0.0;
@@ -19,14 +19,14 @@ struct WeightedRatio {
 
 /// In ascending order of the ratios.
 std::vector<WeightedRatio> weighed(std::span<const CaseResidual> residuals, const CaseTraits& of) {
-    std::map<std::pair<std::string, int>, double> cases;  // of a deployment at a level
+    std::map<std::pair<std::string, int>, double> cases;  // of a source at a level
     for (const CaseResidual& residual : residuals) {
-        cases[{residual.deployment, residual.traits.level}] += 1.0;
+        cases[{residual.source, residual.traits.level}] += 1.0;
     }
     std::vector<WeightedRatio> ratios;
     ratios.reserve(residuals.size());
     for (const CaseResidual& residual : residuals) {
-        double weight = 1.0 / std::sqrt(cases.at({residual.deployment, residual.traits.level}));
+        double weight = 1.0 / cases.at({residual.source, residual.traits.level});
         for (std::size_t i = 0; i < of.alike.size(); ++i) {
             weight *= residual.traits.alike[i] == of.alike[i] ? weight_of_trait : 1.0;
         }
@@ -64,12 +64,13 @@ int level_of_batch(double batch) {
 
 ResidualInterval residual_interval(std::span<const CaseResidual> residuals, const CaseTraits& of, double nominal) {
     const std::vector<WeightedRatio> ratios = weighed(residuals, of);
-    std::set<std::string> deployments;
+    std::set<std::string> sources;
     for (const CaseResidual& residual : residuals) {
-        deployments.insert(residual.deployment);
+        sources.insert(residual.source);
     }
-    return {quantile_of(ratios, 0.5 - 0.5 * nominal), quantile_of(ratios, 0.5 + 0.5 * nominal), ratios.size(),
-            deployments.size()};
+    const auto votes = static_cast<double>(sources.size());
+    const double half = std::min(0.5, 0.5 * nominal * (votes + 1.0) / votes);
+    return {quantile_of(ratios, 0.5 - half), quantile_of(ratios, 0.5 + half), ratios.size(), sources.size()};
 }
 
 double residual_quantile(std::span<const CaseResidual> residuals, const CaseTraits& of, double at) {

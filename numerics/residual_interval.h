@@ -1,11 +1,10 @@
 // Intervals of predictions from what earlier predictions missed: weighted quantiles of measured / predicted, in which cases
 // that resemble the one asked for weigh more.
 //
-// Weights. Cases of one deployment at one level resemble each other, so n of them weigh √n together: one vote a deployment
-// would let odd ones, of few cases, decide (intervals a fifth wider, which hold 95 % at batch 1), one vote a case the largest.
-// The weight doubles with each trait (engine, device, kind of model) that is the same, and falls to an eighth with each level
-// of the batch between. These numbers were chosen once, so that intervals from other deployments hold 70 to 90 % in every class
-// of batches; `treeline validate` prints what they hold.
+// Weights. What a source measured errs alike, whatever the number of its cases: each source has one vote at each level, shared
+// among its cases. The vote doubles with each trait (engine, device, kind of model) that is the same, and falls to a quarter
+// with each level of the batch between. Quantiles are taken (n + 1)/n as far from the middle, for n sources: a further one may
+// lie outside of all that were seen. `treeline validate` prints what such intervals hold of sources that are left out.
 #pragma once
 
 #include <array>
@@ -25,8 +24,8 @@ struct CaseTraits {
 /// A case that was measured and predicted.
 struct CaseResidual {
     CaseTraits traits;
-    std::string deployment;  ///< model, device and engine
-    double ratio = 1.0;      ///< measured / predicted
+    std::string source;  ///< whose vote it shares: where it was published, or the deployment that was measured
+    double ratio = 1.0;  ///< measured / predicted
 };
 
 /// The class of a batch that residuals are weighed by: 0 for 1, then 2 to 4, 5 to 16, 17 to 64, and 4 for more.
@@ -35,7 +34,7 @@ int level_of_batch(double batch);
 struct ResidualInterval {
     double low = 1.0, high = 1.0;  ///< factors on what is predicted
     std::size_t cases = 0;         ///< that have a weight
-    std::size_t deployments = 0;   ///< of those
+    std::size_t sources = 0;       ///< of those
 };
 
 /// The nominal share of the weight lies inside, with equal tails. `residuals` must not be empty.

@@ -33,9 +33,9 @@ std::string source_sentence(const sweeps::Trust* trust) {
         measured.own_deployment
             ? std::string("the errors at measured steps of your deployment")
             : fmt::format(
-                  "the errors of {} speed-ups that were measured with {} deployments ({} of them with this engine; the "
-                  "most similar weigh most)",
-                  measured.cases, measured.deployments, measured.of_engine);
+                  "the errors of {} measured speed-ups from {} sources that no number was fitted to ({} of them with this "
+                  "engine; the most similar weigh most)",
+                  measured.cases, measured.sources, measured.of_engine);
     return fmt::format(
         "The interval comes from {}, {} to {} with the acceptance as stated, and from what is unknown of the acceptance. "
         "Without "
@@ -142,7 +142,7 @@ Json trust_json(const sweeps::Trust& trust) {
                             {"time_low", measured.time_low},
                             {"time_high", measured.time_high},
                             {"cases", measured.cases},
-                            {"deployments", measured.deployments},
+                            {"sources", measured.sources},
                             {"cases_of_engine", measured.of_engine}};
     }
     json["chances"] = trust.chances ? chances_json(*trust.chances) : Json();

@@ -21,6 +21,7 @@ struct Catalogue {
     /// What predictions missed where engines were measured.
     [[nodiscard]] std::filesystem::path measured_errors() const { return hardware / "errors" / "serving.json"; }
     /// What measured rows call models, devices and engines.
+    [[nodiscard]] std::filesystem::path evidence() const { return names().parent_path() / "evidence.json"; }
     [[nodiscard]] std::filesystem::path names() const { return models.parent_path() / "validation" / "serving" / "names.json"; }
 };
 

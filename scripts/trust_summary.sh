@@ -14,9 +14,9 @@ awk -F' *[|] *' '
         if (!(range in low) || number(cell) < low[range]) low[range] = number(cell)
         if (!(range in high) || number(cell) > high[range]) high[range] = number(cell)
     }
-    $2 == "calibrated" && $3 ~ /^(deployment|model|device|engine) [(]/ { widen("all", $4); for (i = 5; i <= 9; ++i) widen("batches", $i) }
+    $2 == "calibrated" && $3 ~ /^(citation|model|device|engine) [(]/ { widen("all", $4); for (i = 5; i <= 9; ++i) widen("batches", $i) }
     END {
-        printf "- **The interval** of nominal 80 %%, made of measured errors, holds %d to %d %% of the speed-ups of deployments, models, devices and engines", low["all"], high["all"]
+        printf "- **The interval** of nominal 80 %%, made of measured errors, holds %d to %d %% of the speed-ups of sources, models, devices and engines", low["all"], high["all"]
         printf " that it was not made of, %d to %d %% in each class of batches ([trust](docs/trust.md#measured-serving-rows)).\n", low["batches"], high["batches"]
     }
     $3 != "calibrated" { next }
@@ -24,10 +24,12 @@ awk -F' *[|] *' '
     part == "time" && $2 == "… mixture" { row("… mixtures of experts", $4, $5, $6) }
     part == "time" && $2 == "… hybrid mixture" { row("… hybrid mixtures of experts", $4, $5, $6) }
     part == "time" && $2 ~ /with one measured run/ { row("… all of them, with one measured run of the deployment", $4, $5, $6) }
-    part == "speed-up" && $2 ~ /^Speed-up/ { row("speed-up on engines, accept length given", $4, $5, $6) }
-    part == "speed-up" && $2 == "… dense" { row("… dense models", $4, $5, $6) }
-    part == "speed-up" && $2 == "… engine with a stack" { row("… engines that have a stack (vLLM, SGLang, TensorRT-LLM, TensorRT Edge-LLM, llama.cpp, MLX, Transformers)", $4, $5, $6) }
-    part == "fitted" && $2 ~ /^Speed-up/ { row("… at larger batches, accept length known from the smallest one", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… sources that no number/ { row("**speed-up on engines, accept length given: sources that no number was fitted to**", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… sources that numbers/ { row("… sources that some number was fitted to", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… one vote a citation/ { row("… all, one vote a source", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… other loads/ { row("… other loads of a deployment, one of which was measured with and without", $4, $5, $6) }
+    part == "fitted" && $2 ~ /^… sources that no number/ { row("**… at larger batches, accept length known from the smallest one: no number fitted**", $4, $5, $6) }
+    part == "fitted" && $2 ~ /^… sources that numbers/ { row("… … some number fitted", $4, $5, $6) }
 ' "${1:?usage: scripts/trust_summary.sh docs/trust.md}" | awk '
     BEGIN { print "| what is predicted | cases | median error | p90 |\n|---|---|---|---|" }
     /papers|nothing fitted/ { last = last $0 "\n"; next }

@@ -311,13 +311,28 @@ void apply_expert_kernels(const Operation& operation, const Precision& precision
     }
 }
 
-/// Where the user picked other kernels for attention, how long one block walks along a cache.
-void apply_attention_kernels(const Operation& operation, const Platform& platform, Rates& rates) {
-    const AttentionKernels& kernels = platform.stack.attention_kernels;
-    if (operation.kind == OperationKind::attention && operation.reads_context && !kernels.name.empty()) {
-        const Seconds verify = std::max(rates.per_context, kernels.verify_walk);
-        rates.per_context = std::max(rates.per_context, kernels.decode_walk);
-        rates.per_context_of_several = verify - rates.per_context;
+/// Attention of keys and values by head, whose kernels an engine picks by device and cache; latent and sparse ones have their
+/// own.
+bool is_of_heads(const Operation& operation) { return !operation.kernel && operation.reads_per_token <= 0.0; }
+
+/// How long one block walks along a cache, in the kernels that the user picked or that the engine picks to verify.
+void apply_attention_kernels(const Operation& operation, const Precision& precision, const Platform& platform, Rates& rates) {
+    if (operation.kind != OperationKind::attention || !operation.reads_context) {
+        return;
+    }
+    const Stack& stack = platform.stack;
+    const VerificationRule* rule = rule_for(stack.verification_rules, platform.device, precision);
+    const AttentionKernels* kernels = !stack.attention_kernels.name.empty()       ? &stack.attention_kernels
+                                      : rule != nullptr && is_of_heads(operation) ? &rule->kernels
+                                                                                  : nullptr;
+    if (kernels == nullptr || kernels->name.empty()) {
+        return;
+    }
+    rates.per_context = std::max(rates.per_context, kernels->decode_walk);
+    rates.walk_of_several = std::max(rates.per_context, verify_walk_of(*kernels, platform.device, operation.head_dim));
+    if (kernels->row_tile > 0.0 && platform.device.multiprocessors > 0.0) {
+        rates.walking_blocks = operation.cache_heads * operation.rows_per_token / platform.device.multiprocessors;
+        rates.per_walk_rows = 1.0 / kernels->row_tile;
     }
 }
 
@@ -336,7 +351,7 @@ PricedKernel price_as_built_in(const Operation& operation, const Precision& prec
 PricedKernel price_kernel(const Operation& operation, const Precision& precision, const Platform& platform) {
     PricedKernel priced = price_as_built_in(operation, precision, platform);
     apply_expert_kernels(operation, precision, platform, priced.rates);
-    apply_attention_kernels(operation, platform, priced.rates);
+    apply_attention_kernels(operation, precision, platform, priced.rates);
     return priced;
 }
 

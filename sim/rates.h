@@ -97,9 +97,12 @@ struct Rates {
     double overlap = 0.0;  ///< r: 0 hides the shorter side completely, 1 not at all
     Seconds ramp;          ///< further startup that grows with the bytes, up to 1 / per_ramp of them; may be negative
     double per_ramp = 0.0;
-    Seconds per_sequence;            ///< further startup of an operation that reads a context, per sequence
-    Seconds per_context;             ///< such an operation takes at least startup + this for each cached token it sees
-    Seconds per_context_of_several;  ///< further, with two new tokens or more a sequence; below two, in proportion
+    Seconds per_sequence;     ///< further startup of an operation that reads a context, per sequence
+    Seconds per_context;      ///< such an operation takes at least startup + this for each cached token it sees
+    Seconds walk_of_several;  ///< the same with two new tokens or more a sequence, if longer; below two, in proportion
+    /// Thread blocks of a sequence's new tokens, a block for 1 / per_walk_rows of them, over those that run at once: beyond 1
+    /// they wait.
+    double walking_blocks = 0.0, per_walk_rows = 0.0;
     /// Beyond so many rows of experts on a rank, each byte of those that are touched takes so much longer (ExpertKernels).
     double few_expert_rows = 0.0;
     SecondsPerByte beyond_few_rows;
@@ -292,7 +295,9 @@ inline Seconds operation_time(const OperationCost& cost, const Rates& rates, con
     const Seconds time = time_by(sides, rates.overlap);
     if constexpr (reads_context) {
         const double more = shape.new_tokens - 1.0, several = more < 1.0 ? more : 1.0;
-        const Seconds step = rates.per_context + rates.per_context_of_several * several;
+        const double blocks = rates.walking_blocks * shape.sequences * rounded_up(shape.new_tokens * rates.per_walk_rows);
+        const Seconds longer = rates.walk_of_several * (blocks > 1.0 ? blocks : 1.0) - rates.per_context;
+        const Seconds step = rates.per_context + (longer > Seconds(0.0) ? longer : Seconds(0.0)) * several;
         const Seconds walk =
             rates.startup + rates.per_sequence * shape.sequences + step * visible_context(cost.reach, shape.context);
         return time > walk ? time : walk;

@@ -195,6 +195,45 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     }
 }
 
+/// Whether the block mixes the tokens of a sequence: attention or a recurrence.
+bool mixes_tokens(const Block& block) {
+    return !std::holds_alternative<Mlp>(block.kind) && !std::holds_alternative<MixtureOfExperts>(block.kind) &&
+           !std::holds_alternative<Projection>(block.kind);
+}
+
+/// Blocks of a model that mix the tokens of a sequence: attention or a recurrence.
+double mixing_layers(const Model& model) {
+    double layers = 0.0;
+    for (const std::size_t kind : model.order) {
+        layers +=
+            static_cast<double>(std::count_if(model.kinds[kind].blocks.begin(), model.kinds[kind].blocks.end(), mixes_tokens));
+    }
+    return layers;
+}
+
+/// Passes that verify in pieces, and the drafter's beside them, take at least as long as the host needs for all pieces.
+void launch_in_pieces(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
+    const Stack& stack = setup.platform.stack;
+    const VerificationRule* rule = rule_for(stack.verification_rules, setup.platform.device, setup.precision);
+    if (rule == nullptr || !rule->in_pieces || setup.platform.mode == CostMode::hoi || !has_attention_of_heads(setup.target)) {
+        return;
+    }
+    const auto at_least = [&](PassId id, double pieces) {
+        CompiledPass& pass = round.pass(id);
+        // pass_time() adds what the host does before the pass, which is part of its chain.
+        const Seconds chain = stack.host_per_piece * (pieces / setup.platform.device.host_speed) - pass.host;
+        pass.launch_time = std::max(pass.launch_time, chain);
+    };
+    for (const PassId id : {PassId::verify_unrolled, PassId::verify_chunk, PassId::verify_packed}) {
+        at_least(id, mixing_layers(setup.target));
+    }
+    if (drafter.model && drafter.has_cache && stack.pieces_per_draft_pass > 0.0) {
+        const double pieces = stack.pieces_per_draft_pass + std::max(0.0, mixing_layers(*drafter.model) - 1.0);
+        at_least(PassId::draft, pieces);
+        at_least(PassId::draft_tree, pieces);
+    }
+}
+
 void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback, CompiledRound& round) {
     const auto compile_target = [&](PassKind kind, StateWrites writes, Verification verification) {
         CompileOptions options = pass_options(kind, writes, sampling_of(setup.decoding),
@@ -244,12 +283,6 @@ std::vector<Speculation> chains_up_to(int longest) {
 
 namespace {
 
-/// Whether the block mixes the tokens of a sequence: attention or a recurrence.
-bool mixes_tokens(const Block& block) {
-    return !std::holds_alternative<Mlp>(block.kind) && !std::holds_alternative<MixtureOfExperts>(block.kind) &&
-           !std::holds_alternative<Projection>(block.kind);
-}
-
 /// Layers of the target that add to a round beside kernels. A layer is a block that mixes tokens with the feed-forward blocks
 /// after it, if any: models that count each block as a layer (Nemotron-H) have half as many.
 struct VerifiedLayers {
@@ -280,8 +313,8 @@ VerifiedLayers verified_layers(const RoundSetup& setup) {
             layers.shared += shares && caches_tokens(block) ? 1.0 : 0.0;
         }
     }
-    // Measured of mixtures of experts; of dense models and hybrids nothing says that their layers cost more to verify.
-    if (kind_of_model(setup.target) != "mixture") {
+    const std::vector<std::string>& kinds = setup.platform.stack.host_per_verified_layer_of;
+    if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), kind_of_model(setup.target)) == kinds.end()) {
         layers.others = 0.0;
     }
     return layers;
@@ -305,6 +338,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
     CompiledRound round;
     compile_target_passes(setup, rollback, round);
     compile_draft_passes(setup, drafter, round);
+    launch_in_pieces(setup, drafter, round);
     round.memory = memory_model(setup, drafter, round.pass(PassId::plain), round.prefill);
     const TreeBuilder trees = trees_of(setup);
     for (const Speculation& speculation : setup.speculations) {
@@ -317,7 +351,8 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         const VerifiedLayers layers = verified_layers(setup);
         const Seconds of_layers = stack.host_per_piecewise_layer * layers.in_pieces +
                                   stack.host_per_verified_layer * layers.others + stack.host_per_shared_layer * layers.shared;
-        round.host_per_round = (stack.host_per_round + of_layers + drafter_states) * stack.time_factor;
+        const Seconds of_states = has_recurrent_state(setup.target) ? stack.host_per_recurrent_round : Seconds(0.0);
+        round.host_per_round = (stack.host_per_round + of_layers + drafter_states + of_states) * stack.time_factor;
         round.host_per_sequence = drafter.host_per_round_and_sequence * stack.time_factor;
         if (drafter.reads_on_host) {
             round.host_per_round += stack.synchronous_per_round * stack.time_factor;

@@ -32,6 +32,10 @@ std::string row_problem(const RowInputs& inputs, const Speculation& speculation,
             return problem;
         }
     }
+    if (setup.rollback == Rollback::ring && tree.nodes() > tree.depth() &&
+        setup.platform.stack.rollback_flags.contains(setup.rollback)) {
+        return "the engine of the stack '" + setup.platform.stack.name + "' replays chains only";
+    }
     if (setup.rollback == Rollback::ring && tree.depth() + 1 > ring_capacity) {
         return "a draft of " + std::to_string(tree.depth()) + " levels does not fit in a ring of " +
                std::to_string(ring_capacity) + " tokens";
@@ -175,6 +179,10 @@ void add_rollback(const RowInputs& inputs, const Speculation& speculation, const
         const bool eager = inputs.setup.platform.stack.state_copy == StateCopy::eager;
         steps_of(steps, PassId::state_copy)
             .push_back({Phase::rollback, 1.0, eager ? 1.0 : copies, 0.0, 0.0, eager ? copies : 1.0});
+    }
+    if (const double copies = inputs.setup.platform.stack.committed_copies;
+        copies > 0.0 && plan.states_per_verified_token > 0.0) {
+        steps_of(steps, PassId::state_copy).push_back({Phase::rollback, 1.0, 1.0, 0.0, 0.0, copies});
     }
     if (tree.nodes() > tree.depth() && row.accept_length() > 1.0) {
         steps_of(steps, PassId::compaction).push_back({Phase::rollback, 1.0, row.accept_length() - 1.0, 0.0, 0.0, 1.0});

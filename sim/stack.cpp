@@ -19,9 +19,9 @@ Stack Stack::on_host(double speed) const {
     if (scales_with_host && speed != 1.0) {
         for (Seconds Stack::*time :
              {&Stack::host_launch, &Stack::eager_launch, &Stack::host_per_pass, &Stack::host_per_draft_pass,
-              &Stack::host_per_round, &Stack::synchronous_per_round, &Stack::host_per_rollback, &Stack::host_per_tree,
-              &Stack::host_per_tree_token, &Stack::host_per_grown_token, &Stack::host_per_unrolled_token,
-              &Stack::host_per_draft_token, &Stack::host_per_sampling}) {
+              &Stack::host_per_round, &Stack::host_per_recurrent_round, &Stack::synchronous_per_round,
+              &Stack::host_per_rollback, &Stack::host_per_tree, &Stack::host_per_tree_token, &Stack::host_per_grown_token,
+              &Stack::host_per_unrolled_token, &Stack::host_per_draft_token, &Stack::host_per_sampling}) {
             stack.*time = stack.*time / speed;
         }
         if (stack.host_per_head_pass) {
@@ -104,20 +104,6 @@ double step_error_of(const std::vector<double>& log_errors) {
     return eighty_percent * std::sqrt(sum / (steps_of_usual + static_cast<double>(log_errors.size())));
 }
 
-std::vector<std::string> problems_of(const AttentionKernels& kernels) {
-    std::vector<std::string> problems;
-    if (kernels.title.empty()) {
-        problems.emplace_back("title must not be empty");
-    }
-    if (!(kernels.decode_walk >= Seconds(0.0) && kernels.verify_walk <= Seconds(1e-3))) {
-        problems.emplace_back("decode_walk and verify_walk must lie between 0 and 1 ms for each cached token");
-    }
-    if (!(kernels.verify_walk >= kernels.decode_walk)) {
-        problems.emplace_back("verify_walk must be at least decode_walk");
-    }
-    return problems;
-}
-
 std::vector<std::string> problems_of(const ExpertKernels& kernels) {
     std::vector<std::string> problems;
     if (kernels.title.empty()) {
@@ -168,6 +154,13 @@ std::vector<std::string> problems_of(const Stack& stack) {
                 stack.calls_per_draft_layer <= 1000.0,
             "calls_per_draft_layer must lie between 0 and 1000");
     require_overhead(stack.host_per_piecewise_layer, 0.01, "host_per_piecewise_layer");
+    require_overhead(stack.host_per_piece, 0.01, "host_per_piece");
+    require_overhead(stack.host_per_recurrent_round, 1.0, "host_per_recurrent_round");
+    require(std::isfinite(stack.pieces_per_draft_pass) && stack.pieces_per_draft_pass >= 0.0 &&
+                stack.pieces_per_draft_pass <= 1000.0,
+            "pieces_per_draft_pass must lie between 0 and 1000");
+    require(std::isfinite(stack.committed_copies) && stack.committed_copies >= 0.0 && stack.committed_copies <= 10.0,
+            "committed_copies must lie between 0 and 10");
     require_overhead(stack.host_per_verified_layer, 0.01, "host_per_verified_layer");
     require_overhead(stack.host_per_shared_layer, 0.01, "host_per_shared_layer");
     require_overhead(stack.per_sparse_token, 0.01, "per_sparse_token");

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/attention_kernels.h"
 #include "sim/enum_names.h"
 #include "sim/precision.h"
 #include "sim/rollback/policy.h"
@@ -99,16 +100,6 @@ struct ExpertKernels {
     std::map<std::string, std::string> flags;  ///< with which an engine ("sglang") is told to run them
 };
 
-/// Kernels for attention that a user picks in place of the engine's own (`--attention-backend`), by how a thread block walks
-/// along a cache: however few sequences there are, attention takes so long for each cached token of one of them.
-struct AttentionKernels {
-    std::string name;  ///< empty: the engine's own
-    std::string title;
-    Seconds decode_walk;                       ///< one new token a sequence: its cache is split among a few blocks
-    Seconds verify_walk;                       ///< several new tokens a sequence; at least decode_walk
-    std::map<std::string, std::string> flags;  ///< with which an engine ("sglang") is told to run them
-};
-
 /// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
 /// layers of experts·per_expert_layer, launches·host_launch) + host_per_pass.
 /// What a stack's kernels for devices that run Metal do otherwise.
@@ -156,15 +147,26 @@ struct Stack {
     /// Calls of the framework (eager_launch each) with which a round puts the accepted state of each recurrent layer of the
     /// drafter where drafting starts from it; 0 where that is part of a graph.
     double calls_per_draft_layer = 0.0;
+    /// Times that the accepted state of each recurrent layer is copied, outside of the graph, where verification keeps a state
+    /// of every token (Rollback::snapshot); 0 where the next pass finds it by its index.
+    double committed_copies = 0.0;
+    /// What a round adds to host_per_round whose target has recurrent states: finding the accepted ones and launching copies.
+    Seconds host_per_recurrent_round;
     /// Attention over a latent cache takes each new token apart and reads the cache for it, on devices whose kernel does so
     /// (Device::latent_heads_per_read). Engines without it read the cache once for all new tokens of a sequence.
     bool takes_latent_tokens_apart = false;
     /// For each layer of latent attention in a round, where tokens are taken apart (Platform::latent_heads_per_read): such a
     /// verification is not captured as a whole, but in pieces between which the host launches attention.
     Seconds host_per_piecewise_layer;
+    /// Host time of each layer that mixes tokens in a pass that runs in pieces (VerificationRule::in_pieces): launching its
+    /// attention, and the graph of what follows, on a fast host (Device::host_speed). The device works meanwhile, so that the
+    /// pass takes the longer of the two.
+    Seconds host_per_piece;
+    double pieces_per_draft_pass = 0.0;  ///< what a pass of a drafter of one layer takes of that, in layers
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;
+    std::vector<std::string> host_per_verified_layer_of;  ///< kinds of models (kind_of_model) that it was measured of; empty: all
     /// What it adds further for each layer whose cached tokens ranks share (decode context parallelism).
     Seconds host_per_shared_layer;
     /// What each token of a draft, root included, adds in each layer whose latent attention picks what it reads: kernels that
@@ -207,8 +209,10 @@ struct Stack {
     double expert_rows = 0.0;
     ExpertKernels expert_kernels;        ///< in place of the engine's own, where the user states some
     AttentionKernels attention_kernels;  ///< likewise
-    double unhidden = 0.0;               ///< share of the shorter of memory and compute time that kernels fail to hide: the
-                                         ///< overlap law's r, 0 for the roofline
+    /// What the engine does by itself to verify, in the order in which they are asked; the first that holds counts.
+    std::vector<VerificationRule> verification_rules;
+    double unhidden = 0.0;  ///< share of the shorter of memory and compute time that kernels fail to hide: the
+                            ///< overlap law's r, 0 for the roofline
     /// Latency of one step of a scan that goes token by token with the state in registers: each step waits for the state of the
     /// one before, whatever the bandwidth. Snakes and Ladders, Table 1: 7.4, 16 and 27 us for 1, 5 and 10 tokens of one
     /// sequence.
@@ -263,8 +267,10 @@ struct Stack {
     Bytes score_bytes;              ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
     bool logits_of_prompt = false;  ///< logits of every prompt token are formed, not only of the last one
     std::vector<Verification> verifications = {all_verifications.begin(),
-                                               all_verifications.end()};             ///< of drafts with branches
-    std::vector<Rollback> rollbacks = {all_rollbacks.begin(), all_rollbacks.end()};  ///< of targets with a recurrent state
+                                               all_verifications.end()};  ///< of drafts with branches
+    /// Of targets with a recurrent state; the first that suits one is what the engine does without a flag.
+    std::vector<Rollback> rollbacks = {all_rollbacks.begin(), all_rollbacks.end()};
+    std::map<Rollback, std::string> rollback_flags;  ///< with which it is told to do another
 
     /// The numbers that differ in calibrated mode.
     [[nodiscard]] Seconds startup_of_kernels(bool in_calibrated_mode) const {
@@ -311,6 +317,5 @@ double time_factor_of(Seconds measured, Seconds modelled, double shared = error_
 double step_error_of(const std::vector<double>& log_errors);
 
 std::vector<std::string> problems_of(const ExpertKernels& kernels);
-std::vector<std::string> problems_of(const AttentionKernels& kernels);
 
 }  // namespace treeline::sim

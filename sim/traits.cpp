@@ -7,14 +7,19 @@
 namespace treeline::sim {
 namespace {
 
-bool has_experts(const Model& model) {
+template <class Kind>
+bool has_block(const Model& model) {
     return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
         return std::any_of(kind.blocks.begin(), kind.blocks.end(),
-                           [](const Block& block) { return std::holds_alternative<MixtureOfExperts>(block.kind); });
+                           [](const Block& block) { return std::holds_alternative<Kind>(block.kind); });
     });
 }
 
 }  // namespace
+
+bool has_experts(const Model& model) { return has_block<MixtureOfExperts>(model); }
+
+bool has_attention_of_heads(const Model& model) { return has_block<Attention>(model); }
 
 std::string kind_of_model(const Model& model) {
     const bool hybrid = has_recurrent_state(model);

@@ -12,6 +12,12 @@ namespace treeline::sim {
 /// "dense", "mixture", "hybrid" or "hybrid mixture".
 std::string kind_of_model(const Model& model);
 
+/// Whether it has mixtures of experts, whatever mixes its tokens.
+bool has_experts(const Model& model);
+
+/// Whether it caches keys and values by head, for which VerificationRule says how they are read.
+bool has_attention_of_heads(const Model& model);
+
 /// Whether these kernels serve the model's experts as they are stored.
 bool serves(const ExpertKernels& kernels, const Model& model, const Precision& precision);
 

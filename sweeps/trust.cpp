@@ -244,7 +244,7 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
         LevelIntervals gains(of_mode.speed_ups, setup);
         std::tie(low, high) = over(settled, gains);
         measured.cases = gains.at(1.0).cases;
-        measured.deployments = gains.at(1.0).deployments;
+        measured.sources = gains.at(1.0).sources;
         if (!of_mode.times.empty()) {
             LevelIntervals times(of_mode.times, setup);
             std::tie(measured.time_low, measured.time_high) = over(settled, times);

@@ -52,7 +52,8 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
                 continue;
             }
             const std::vector<sim::Rollback> rollbacks =
-                lists.rollbacks.empty() ? sim::rollbacks_for(target.model, platform.stack) : lists.rollbacks;
+                lists.rollbacks.empty() ? sim::rollbacks_for(target.model, platform.stack, !platform.stack.engine.empty())
+                                        : lists.rollbacks;
             for (std::size_t d = 0; d < lists.drafters.size(); ++d) {
                 for (const sim::Rollback rollback : rollbacks) {
                     variants.push_back({labels_of(target, platform, lists.drafters[d], rollback),

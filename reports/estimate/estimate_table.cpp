@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/engine_habits.h"
 #include "reports/estimate/estimate_output.h"
 #include "reports/objective_text.h"
 #include "reports/passes_text.h"
@@ -284,8 +285,13 @@ struct Section {
     std::string (*text)(const sweeps::PointEstimate& estimate);
 };
 
-constexpr std::array all_sections = {Section{"round", round_section}, Section{"memory", memory_section},
-                                     Section{"operations", operations_section}, Section{"inputs", inputs_section}};
+std::string engine_section(const sweeps::PointEstimate& estimate) {
+    return engine_habits_text(sweeps::setup_of(estimate.input, estimate.rollback));
+}
+
+constexpr std::array all_sections = {Section{"round", round_section}, Section{"engine", engine_section},
+                                     Section{"memory", memory_section}, Section{"operations", operations_section},
+                                     Section{"inputs", inputs_section}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "reports/engine_habits.h"
 #include "reports/explain.h"
 #include "reports/objective_text.h"
 #include "reports/passes_text.h"
@@ -124,7 +125,11 @@ std::string loads(const sweeps::Answer& answer) {
            "\n" + each_load(found) + (steps.empty() ? "" : text::wrapped(steps, screen_width) + "\n");
 }
 
-std::string engine(const sweeps::Answer& answer) { return flags_text(*answer.result.recommendation); }
+std::string engine(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& recommendation = *answer.result.recommendation;
+    return flags_text(recommendation) + "\n" +
+           engine_habits_text(recommendation.variants[recommendation.candidates.front().variant].setup);
+}
 
 std::string trust(const sweeps::Answer& answer) {
     if (!answer.interval) {

@@ -1,7 +1,8 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <string>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -15,25 +16,23 @@ using ErrorsJson = nlohmann::ordered_json;
 /// Three decimals are enough for a quantile.
 double rounded(double ratio) { return std::round(1e3 * ratio) / 1e3; }
 
-/// By deployment and class of batches, in the order of their names.
+/// By source and what its cases have in common, and class of batches, in the order of their names.
 ErrorsJson residuals_json(const std::vector<numerics::CaseResidual>& residuals) {
-    std::map<std::string, std::map<int, ErrorsJson>> ratios;
-    std::map<std::string, const numerics::CaseResidual*> first;
+    std::map<std::pair<std::string, std::array<std::string, 3>>, std::map<int, ErrorsJson>> ratios;
     for (const numerics::CaseResidual& residual : residuals) {
-        ratios[residual.deployment][residual.traits.level].push_back(rounded(residual.ratio));
-        first.try_emplace(residual.deployment, &residual);
+        ratios[{residual.source, residual.traits.alike}][residual.traits.level].push_back(rounded(residual.ratio));
     }
-    ErrorsJson deployments = ErrorsJson::array();
-    for (const auto& [deployment, levels] : ratios) {
-        const auto& [engine, device, kind] = first.at(deployment)->traits.alike;
+    ErrorsJson sources = ErrorsJson::array();
+    for (const auto& [place, levels] : ratios) {
+        const auto& [source, alike] = place;
+        const auto& [engine, device, kind] = alike;
         ErrorsJson batches = ErrorsJson::array();
         for (const auto& [level, values] : levels) {
             batches.push_back({{"level", level}, {"measured_over_predicted", values}});
         }
-        deployments.push_back(
-            {{"deployment", deployment}, {"engine", engine}, {"device", device}, {"kind", kind}, {"batches", batches}});
+        sources.push_back({{"source", source}, {"engine", engine}, {"device", device}, {"kind", kind}, {"batches", batches}});
     }
-    return deployments;
+    return sources;
 }
 
 }  // namespace
@@ -46,10 +45,11 @@ std::string level_text(int level) {
 std::string measured_errors_json(const std::vector<validation::ServingStudy>& studies) {
     ErrorsJson json = {
         {"format", "treeline-measured-errors"},
-        {"version", 1},
+        {"version", 2},
         {"source",
          "measured / predicted of serving runs and of speed-ups (with the accept length given; from 17 requests on "
-         "also with one fitted at the smallest batch of a series) that others published; rows and their sources: "
+         "also with one fitted at the smallest batch of a series; of citations alone that no number was fitted to) that others "
+         "published; rows and their sources: "
          "docs/trust.md. Levels of batches: 0 is 1, 1 to 4, 2 to 16, 3 to 64, 4 more"},
         {"made_by",
          "treeline validate --serving CSV --speculation JSON --mode roofline --mode calibrated --errors FILE, with "

@@ -65,6 +65,12 @@ Json table_json(const validation::ErrorTable& table) {
     if (table.with_one_alike) {
         json["with_one_run_of_the_same_lengths"] = summary_json(*table.with_one_alike);
     }
+    if (table.by_citation) {
+        json["by_citation"] = summary_json(*table.by_citation);
+    }
+    if (table.with_measured_load) {
+        json["other_loads_from_one"] = summary_json(*table.with_measured_load);
+    }
     if (table.by_constant_length) {
         json["accept_length_of_smallest_batch"] = summary_json(*table.by_constant_length);
     }

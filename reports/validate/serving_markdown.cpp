@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "reports/validate/serving_output.h"
@@ -21,6 +24,17 @@ std::string covered_text(const validation::ErrorTable& table) {
         width = family.width > width ? family.width : width;
     }
     return fmt::format("{:.0f} to {:.0f} %, {} wide", 100.0 * least, 100.0 * largest, text::ratio_text(width));
+}
+
+/// Rows of sources that nobody fitted a number to, before all others.
+std::string by_evidence(const validation::ErrorTable& table, const std::string& mode) {
+    std::string text;
+    for (const validation::GroupScore& score : table.groups) {
+        if (score.grouping == validation::Grouping::evidence) {
+            text += markdown_line("… " + score.group, mode, score.errors, "");
+        }
+    }
+    return text;
 }
 
 std::string kinds_of(const validation::ErrorTable& table, const std::string& mode) {
@@ -81,13 +95,21 @@ std::string verdicts_sentence(const validation::Verdicts& verdicts) {
 }
 
 std::string table_lines(const validation::ErrorTable& table, const std::string& mode) {
-    std::string text = markdown_line(table.what, mode, table.errors, covered_text(table)) + kinds_of(table, mode) +
-                       other_groups_of(table, mode) + markdown_line("… one vote a series", mode, table.by_series, "");
+    std::string text = markdown_line(table.what, mode, table.errors, covered_text(table)) + by_evidence(table, mode) +
+                       kinds_of(table, mode) + other_groups_of(table, mode) +
+                       markdown_line("… one vote a series", mode, table.by_series, "");
+    if (table.by_citation) {
+        text += markdown_line("… one vote a citation", mode, *table.by_citation, "");
+    }
     if (table.with_one_run) {
         text += markdown_line("… with one measured run of the deployment", mode, *table.with_one_run, "");
     }
     if (table.with_one_alike) {
         text += markdown_line("… … of the same prompt and answer lengths", mode, *table.with_one_alike, "");
+    }
+    if (table.with_measured_load) {
+        text += markdown_line("… other loads of a series, from one measured with and without speculation", mode,
+                              *table.with_measured_load, "");
     }
     if (table.by_constant_length) {
         text += markdown_line("… the smallest batch's accept length over the row's own, both printed", "",
@@ -152,6 +174,29 @@ std::string interval_heading(const validation::ServingStudy& study) {
            names + " width |\n" + rule + "---|\n";
 }
 
+/// Without what ends a cell.
+std::string cell_text(std::string text) {
+    std::replace(text.begin(), text.end(), '|', '/');
+    return text;
+}
+
+/// Errors of each citation, those with most cases first.
+std::string citation_lines(const validation::ErrorTable& table) {
+    std::vector<validation::GroupScore> citations;
+    std::copy_if(table.groups.begin(), table.groups.end(), std::back_inserter(citations),
+                 [](const validation::GroupScore& score) { return score.grouping == validation::Grouping::citation; });
+    std::stable_sort(citations.begin(), citations.end(),
+                     [](const auto& a, const auto& b) { return a.errors.rows > b.errors.rows; });
+    std::string text =
+        fmt::format("\n| {}, by citation | cases | median error | p90 | bias |\n|---|---|---|---|---|\n", table.what);
+    for (const validation::GroupScore& score : citations) {
+        text += fmt::format("| {} | {} | {} | {} | {:+.1f} % |\n", cell_text(score.group), score.errors.rows,
+                            text::percent_text(score.errors.median), text::percent_text(score.errors.p90),
+                            100.0 * score.errors.bias);
+    }
+    return text;
+}
+
 std::string reasons_lines(const char* of_what, const std::vector<validation::ReasonCount>& reasons) {
     std::string text;
     for (const validation::ReasonCount& reason : reasons) {
@@ -171,13 +216,13 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
         "\n## Measured serving rows\n\n"
         "Predictions as the product prints them for {} runs of engines without speculation and {} speculative pairs that "
         "others\n"
-        "measured; {} of {} usable pairs can be priced. Fourteen numbers of stacks and kernels are fitted to some of the "
-        "speed-ups, others\n"
-        "to most dense runs; their descriptions say which. So is how many experts a draft's tokens choose anew, to the "
-        "speed-ups of\n"
-        "mixtures. The last column is the share of rows in an interval of nominal 80 %\nwhose width comes from other models, "
-        "devices or engines (n cases of a deployment weigh √n) and the ratio of its "
-        "ends.\n\n"
+        "measured; {} of {} usable pairs can be priced. Some numbers of stacks and kernels are fitted to speed-ups of a few "
+        "sources\n"
+        "(`validation/serving/evidence.json`), others to most runs without speculation; what a stranger would find are the "
+        "rows of\n"
+        "sources that no number was fitted to. The last column is the share of rows in an interval of nominal 80 % whose width "
+        "comes\n"
+        "from other sources, models, devices or engines (one vote a source) and the ratio of its ends.\n\n"
         "| rows | mode | cases | median error | p90 | bias | in the interval |\n|---|---|---|---|---|---|---|\n",
         first.serving.points.size(), first.speculation.points.size(), first.speculation.points.size(), first.usable_pairs);
     for (const validation::ServingStudy& study : studies) {
@@ -193,6 +238,9 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
     const validation::ServingStudy& last = studies.back();  // as the product prices by default
     for (const validation::ErrorTable* table : tables_of(last)) {
         text += table->advice ? advice_sentence(*table) : "";
+    }
+    for (const validation::ErrorTable* table : tables_of(last)) {
+        text += table->by_citation ? citation_lines(*table) : "";
     }
     return text + "\n| left out | why | rows |\n|---|---|---|\n" +
            reasons_lines("without speculation", first.serving_left_out) +

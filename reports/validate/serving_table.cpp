@@ -19,12 +19,23 @@ std::string errors_text(const validation::ErrorTable& table) {
     text::TextTable text(
         {{"Rows", text::Align::left}, {"", text::Align::left}, {"cases"}, {"median error"}, {"p90"}, {"bias"}});
     add_errors(text, "all", "", table.errors);
+    for (const validation::GroupScore& score : table.groups) {
+        if (score.grouping == validation::Grouping::evidence) {
+            add_errors(text, "", score.group, score.errors);
+        }
+    }
     add_errors(text, "", "one vote a series", table.by_series);
+    if (table.by_citation) {
+        add_errors(text, "", "one vote a citation", *table.by_citation);
+    }
     if (table.with_one_run) {
         add_errors(text, "", "with one run of the deployment", *table.with_one_run);
     }
     if (table.with_one_alike) {
         add_errors(text, "", "… of the same lengths", *table.with_one_alike);
+    }
+    if (table.with_measured_load) {
+        add_errors(text, "", "other loads, from one measured with and without", *table.with_measured_load);
     }
     if (table.by_constant_length) {
         add_errors(text, "accept lengths", "of the smallest batch over the row's own, both printed", *table.by_constant_length);
@@ -38,6 +49,9 @@ std::string errors_text(const validation::ErrorTable& table) {
     std::string last;
     for (const validation::GroupScore& score : table.groups) {
         const std::string grouping(name_of(score.grouping));
+        if (score.grouping == validation::Grouping::evidence) {
+            continue;
+        }
         if (grouping != last) {
             text.add_rule();
         }
@@ -54,8 +68,7 @@ std::string coverage_text(const validation::ErrorTable& table) {
                             text::percent_text(coverage.covered), name_of(coverage.left_out), coverage.families,
                             text::ratio_text(coverage.width));
     }
-    return "An interval of nominal 80 % from the errors of other families, n cases of a deployment weighing √n, holds " + text +
-           "\n";
+    return "An interval of nominal 80 % from the errors of other families, one vote a source, holds " + text + "\n";
 }
 
 /// What intervals of recommendations hold, by class of batches.

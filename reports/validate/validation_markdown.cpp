@@ -18,7 +18,8 @@ std::string validation_markdown(const validation::Validation& validation) {
     std::string text =
         "<!-- Written by `treeline validate --serving ../shared/data/serving/silicon_tpot.csv\n"
         "     --serving ../shared/data/serving/silicon_tpot_moe.csv --speculation ../shared/data/speculation/measured.json\n"
-        "     --mode roofline --mode calibrated --format markdown --output docs/trust.md`; a test fails when it is stale. -->\n"
+        "     --speculation ../shared/data/speculation/measured_2026-11-25.json --mode roofline --mode calibrated --format "
+        "markdown --output docs/trust.md`; a test fails when it is stale. -->\n"
         "# How far to trust it\n\n"
         "Predictions against published measurements. A few numbers per platform (kernel efficiencies, host times) are fitted "
         "to a few\n"

@@ -7,9 +7,9 @@ namespace {
 
 constexpr double least_ratio = 1e-3, largest_ratio = 1e3;
 
-/// The rows of a deployment, one list of measured / predicted for each class of batches.
-void read_deployment(json::Reader& at, std::vector<numerics::CaseResidual>& residuals) {
-    const std::string name = at.text("deployment");
+/// The rows of a source, one list of measured / predicted for each class of batches.
+void read_source(json::Reader& at, std::vector<numerics::CaseResidual>& residuals) {
+    const std::string name = at.text("source");
     const std::array<std::string, 3> alike = {at.text("engine"), at.text("device"), at.text("kind")};
     for (json::Reader& level : at.objects("batches")) {
         const auto number = static_cast<int>(level.count("level", 0, 4));
@@ -24,8 +24,8 @@ void read_deployment(json::Reader& at, std::vector<numerics::CaseResidual>& resi
 std::vector<numerics::CaseResidual> read_residuals(json::Reader& mode, std::string_view key) {
     std::vector<numerics::CaseResidual> residuals;
     if (mode.has(key)) {
-        for (json::Reader& deployment : mode.objects(key)) {
-            read_deployment(deployment, residuals);
+        for (json::Reader& source : mode.objects(key)) {
+            read_source(source, residuals);
         }
     }
     return residuals;
@@ -38,7 +38,7 @@ sweeps::MeasuredErrors read_measured_errors(const std::filesystem::path& path) {
     json::Reader root = document.root();
     sweeps::MeasuredErrors errors;
     static_cast<void>(root.choice("format", {"treeline-measured-errors"}));
-    static_cast<void>(root.count("version", 1, 1));
+    static_cast<void>(root.count("version", 2, 2));
     errors.source = root.text("source");
     static_cast<void>(root.text("made_by"));
     for (json::Reader& mode : root.objects("modes")) {

@@ -222,6 +222,22 @@ void read_benchmark(json::Reader& root, validation::NameTable& table) {
 
 }  // namespace
 
+std::vector<validation::EvidenceEntry> read_evidence(const std::filesystem::path& path) {
+    json::Document document = json::Document::load(path);
+    json::Reader root = document.root();
+    std::vector<validation::EvidenceEntry> entries;
+    static_cast<void>(root.choice("format", {"treeline-evidence"}));
+    static_cast<void>(root.count("version", 1, 1));
+    static_cast<void>(root.text("note"));
+    for (json::Reader& at : root.objects("entries")) {
+        entries.push_back({at.texts("citations"), at.texts("numbers")});
+        at.finish();
+    }
+    root.finish();
+    document.throw_if_problems();
+    return entries;
+}
+
 validation::NameTable read_name_table(const std::filesystem::path& path) {
     json::Document document = json::Document::load(path);
     json::Reader root = document.root();

@@ -1,7 +1,8 @@
-// Reads validation/serving/names.json.
+// Reads validation/serving/names.json and evidence.json.
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "validation/serving/names.h"
 
@@ -9,5 +10,6 @@ namespace treeline::requests {
 
 /// Throws InputError with every problem of the file.
 validation::NameTable read_name_table(const std::filesystem::path& path);
+std::vector<validation::EvidenceEntry> read_evidence(const std::filesystem::path& path);
 
 }  // namespace treeline::requests

@@ -80,6 +80,7 @@ validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs
                                             std::vector<std::string>& notes) {
     validation::ServingParts parts;
     parts.names = read_name_table(catalogue.names());
+    parts.names.evidence = read_evidence(catalogue.evidence());
     for (const std::string& name : models::model_names(catalogue.models)) {
         parts.models[name] = models::load_model(catalogue.models, name).value;
         parts.stems[validation::model_stem(name, parts.names)] = name;

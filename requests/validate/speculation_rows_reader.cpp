@@ -21,12 +21,12 @@ using Json = nlohmann::ordered_json;
 
 /// Beside those that the reader below takes: for people, or about other things than the speed-up.
 const std::vector<std::string> unread_fields = {
-    "place",         "citation", "better", "accept_length_definition", "accept_rate", "temperature", "per_position_acceptance",
-    "time_fractions"};
+    "place", "better", "accept_length_definition", "accept_rate", "temperature", "per_position_acceptance", "time_fractions"};
 
 const std::vector<std::string> read_fields = {"id",
                                               "series",
                                               "source",
+                                              "citation",
                                               "engine",
                                               "engine_version",
                                               "target_model",
@@ -157,6 +157,7 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
     row.id = at.text("id");
     row.series = at.text("series");
     row.source = at.text_or("source", "");
+    row.citation = at.text_or("citation", "");
     row.engine = at.text("engine");
     row.engine_version = at.text_or("engine_version", "");
     row.model = at.text("target_model");
@@ -175,6 +176,8 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
     row.ranks.context = context_ranks_of(at);
     row.prompt_tokens = length_of(at, "input_len");
     row.output_tokens = length_of(at, "output_len");
+    row.thinks = at.raw().contains("output_len") && at.raw().at("output_len").is_string() &&
+                 at.raw().at("output_len").get<std::string>().find("thinking") != std::string::npos;
     row.context = length_of(at, "context_len");
     row.batch = number_or_none(at, "batch_or_concurrency", 1.0);
     row.batch_kind = at.text_or("concurrency_kind", "");

@@ -27,9 +27,14 @@ std::vector<Rollback> rollbacks_for(const Model& target) {
     return {Rollback::replay, Rollback::ring, Rollback::joint, Rollback::snapshot, Rollback::recompute};
 }
 
-std::vector<Rollback> rollbacks_for(const Model& target, const Stack& stack) {
-    std::vector<Rollback> rollbacks = rollbacks_for(target);
-    std::erase_if(rollbacks, [&](Rollback rollback) { return !stack.rollback_problem(rollback).empty(); });
+std::vector<Rollback> rollbacks_for(const Model& target, const Stack& stack, bool and_with_flags) {
+    if (!has_recurrent_state(target)) {
+        return {Rollback::truncate};
+    }
+    std::vector<Rollback> rollbacks = stack.rollbacks;
+    std::erase_if(rollbacks, [&](Rollback rollback) {
+        return rollback == Rollback::truncate || (!and_with_flags && stack.rollback_flags.contains(rollback));
+    });
     return rollbacks;
 }
 

@@ -11,8 +11,8 @@ using namespace treeline::numerics;
 
 namespace {
 
-CaseResidual residual(const std::string& engine, int level, const std::string& deployment, double ratio) {
-    return {{{engine, "device", "dense"}, level}, deployment, ratio};
+CaseResidual residual(const std::string& engine, int level, const std::string& source, double ratio) {
+    return {{{engine, "device", "dense"}, level}, source, ratio};
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ TEST_CASE("classes of batches", "[residuals]") {
     CHECK(level_of_batch(65.0) == 4);
 }
 
-TEST_CASE("n rows of a deployment weigh as much as the root of n", "[residuals]") {
+TEST_CASE("all rows of a source have one vote together", "[residuals]") {
     std::vector<CaseResidual> residuals;
     for (int i = 0; i < 81; ++i) {
         residuals.push_back(residual("a", 0, "many", 2.0));
@@ -33,25 +33,31 @@ TEST_CASE("n rows of a deployment weigh as much as the root of n", "[residuals]"
     for (int i = 1; i <= 9; ++i) {
         residuals.push_back(residual("a", 0, "one " + std::to_string(i), 0.1 * i));
     }
-    // Nine deployments of weight 1, 0.1 … 0.9, then 2 with a weight of 9: half of all. A tenth of 18 ends with the second.
-    const ResidualInterval interval = residual_interval(residuals, residuals.front().traits);
+    // Ten sources of weight 1: 0.1 … 0.9, then 2. Of nominal 0.6, the middle 0.3 on either side grow to 0.33: from 0.17, which
+    // the second source holds, to 0.83, which the ninth does.
+    const ResidualInterval interval = residual_interval(residuals, residuals.front().traits, 0.6);
     CHECK(interval.low == Approx(0.2));
-    CHECK(interval.high == 2.0);
+    CHECK(interval.high == Approx(0.9));
     CHECK(interval.cases == 90);
-    CHECK(interval.deployments == 10);
-    CHECK(residual_quantile(residuals, residuals.front().traits, 0.49) == Approx(0.9));
-    CHECK(residual_quantile(residuals, residuals.front().traits, 0.51) == 2.0);
+    CHECK(interval.sources == 10);
+    // 80 % of ten sources: 0.5 ± 0.44 ends within the first and the last.
+    const ResidualInterval most = residual_interval(residuals, residuals.front().traits);
+    CHECK(most.low == Approx(0.1));
+    CHECK(most.high == 2.0);
+    CHECK(residual_quantile(residuals, residuals.front().traits, 0.89) == Approx(0.9));
+    CHECK(residual_quantile(residuals, residuals.front().traits, 0.91) == 2.0);
 }
 
 TEST_CASE("cases that are alike weigh more, batches far off less", "[residuals]") {
     const std::vector<CaseResidual> residuals = {residual("a", 0, "a", 0.5), residual("b", 0, "b", 1.0),
                                                  residual("b", 2, "c", 1.5)};
-    // For engine a at level 0: weights 8 (three traits alike), 4 and 4/64; a quantile below 8/12.06 is a's.
-    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.66) == 0.5);
-    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.67) == 1.0);
-    // For engine b at level 2: 4/64, 8/64 and 8.
-    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.03) == 1.5);
-    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.01) == 1.0);
+    // For engine a at level 0: weights 8 (three traits alike), 4 and 4/16; a quantile below 8/12.25 is a's.
+    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.65) == 0.5);
+    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.66) == 1.0);
+    // For engine b at level 2: 4/16, 8/16 and 8, of 8.75 in all.
+    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.1) == 1.5);
+    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.08) == 1.0);
+    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.02) == 0.5);
 }
 
 TEST_CASE("an interval from other deployments of one kind holds its nominal share", "[residuals]") {

@@ -29,7 +29,8 @@ data="$SOURCE/../shared/data"
 cp "$SOURCE/docs/trust.md" documented.md
 if [ -e "$data/speculation/measured.json" ]; then
     "$TREELINE" validate --serving "$data/serving/silicon_tpot.csv" --serving "$data/serving/silicon_tpot_moe.csv" \
-        --speculation "$data/speculation/measured.json" --mode roofline --mode calibrated --format markdown \
+        --speculation "$data/speculation/measured.json" --speculation "$data/speculation/measured_2026-11-25.json" \
+        --mode roofline --mode calibrated --format markdown \
         --errors errors.json >trust.md
     checks=$((checks + 1))
     cmp -s errors.json "$SOURCE/hardware/errors/serving.json" ||

@@ -86,6 +86,10 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
             return point.documented ? "every condition published" : "others";
         case Grouping::conditions:
             return point.assumed.empty() ? "as stated" : fmt::format("filled in: {}", fmt::join(point.assumed, ", "));
+        case Grouping::evidence:
+            return point.seen ? "sources that numbers were fitted to" : "sources that no number was fitted to";
+        case Grouping::citation:
+            return point.citation;
         case Grouping::stacks:
             return point.stack == general_stack ? "engine without a stack of its own" : "engine with a stack";
         case Grouping::context:

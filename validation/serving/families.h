@@ -26,6 +26,8 @@ enum class Grouping {
     sources,
     conditions,
     stacks,
+    evidence,
+    citation,
     deployment
 };
 constexpr auto names_in(Grouping) {
@@ -46,6 +48,8 @@ constexpr auto names_in(Grouping) {
                                  {sources, "sources"},
                                  {conditions, "conditions"},
                                  {stacks, "stack"},
+                                 {evidence, "evidence"},
+                                 {citation, "citation"},
                                  {deployment, "deployment"}});
 }
 

@@ -17,7 +17,7 @@ std::vector<numerics::CaseResidual> residuals_of(const std::vector<std::size_t>&
                                                  std::span<const double> measured, const PredictRow& predict) {
     std::vector<numerics::CaseResidual> residuals;
     for (const std::size_t row : rows) {
-        residuals.push_back({traits_of(groups, row), groups.deployment[row], measured[row] / predict(row)});
+        residuals.push_back({traits_of(groups, row), groups.source[row], measured[row] / predict(row)});
     }
     return residuals;
 }

@@ -21,10 +21,10 @@ struct HeldOutRow {
     double below_one = 0.0;        ///< chance that the measured value lies below 1, by the same ratios
 };
 
-/// What rows belong to: the family that is left out as a whole, the deployment within which errors resemble each other, and
-/// what they have in common with others (empty: nothing).
+/// What rows belong to: the family that is left out as a whole, the source whose errors resemble each other, and what they have
+/// in common with others (empty: nothing).
 struct RowGroups {
-    std::span<const std::string> family, deployment;
+    std::span<const std::string> family, source;
     std::span<const numerics::CaseTraits> traits = {};
 };
 

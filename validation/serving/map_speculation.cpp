@@ -110,7 +110,7 @@ Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& ki
 /// Prompt, answer and context, from the row where it states them.
 void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoint& point) {
     const DatasetEntry& dataset = dataset_for(names, row.dataset);
-    const bool thinks = normalised(row.model).find("thinking") != std::string::npos;
+    const bool thinks = row.thinks || normalised(row.model).find("thinking") != std::string::npos;
     const double answer = row.output_tokens.value_or(thinks ? names.reasoning_output_tokens : dataset.output_tokens);
     point.prompt_tokens = row.prompt_tokens.value_or(row.context.value_or(dataset.prompt_tokens));
     if (row.new_prompt_tokens && *row.new_prompt_tokens < point.prompt_tokens) {
@@ -250,6 +250,9 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
     point.measured = *row.speed_up;
     point.quantity = quantity_of(row.metric);
     point.documented = fits_any(parts.names.documented, normalised(row.source));
+    point.citation = row.citation.empty() ? row.source : row.citation;
+    point.seen = std::any_of(parts.names.evidence.begin(), parts.names.evidence.end(),
+                             [&](const EvidenceEntry& entry) { return fits_any(entry.citations, normalised(point.citation)); });
     if (row.accept_length && !point.adaptive && *row.accept_length <= draft_depth(point) + 1.0) {
         point.accept_length = row.accept_length;
     }

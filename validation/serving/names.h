@@ -97,6 +97,13 @@ struct BenchmarkEntry {
     std::optional<sim::NumberFormat> kv_cache, state;
 };
 
+/// Published rows that numbers of the catalogue were fitted to, or chosen by: their errors say little about rows that nobody
+/// had seen.
+struct EvidenceEntry {
+    std::vector<std::string> citations;  ///< patterns of their normalised() citations
+    std::vector<std::string> numbers;    ///< "stacks/vllm-0.10: host_per_round"
+};
+
 struct NameTable {
     std::vector<std::string> ignored_words;         ///< of model names: "instruct", "fp8", four digits of a date as "####"
     std::vector<std::string> ignored_prefixes;      ///< likewise, in front: "meta"
@@ -111,6 +118,7 @@ struct NameTable {
     std::vector<ConditionEntry> conditions;     ///< the first that fits and says something fills in what a row leaves open
     std::vector<std::string> narrower_formats;  ///< words to try, widest first, where a run was faster than its checkpoint
     std::vector<BenchmarkEntry> benchmark;      ///< each that fits a run applies; the last one that states something wins
+    std::vector<EvidenceEntry> evidence;        ///< rows that numbers of the catalogue were fitted to or chosen by
     std::vector<std::string> documented;        ///< patterns of sources that publish every condition of their runs
 };
 

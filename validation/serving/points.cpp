@@ -33,6 +33,9 @@ std::vector<int> version_of(std::string_view text) {
 /// A text that writes a version: "v0.19.0 (rocm)", "0.10.1/0.11.1"; a date or a build number is none.
 std::vector<int> stated_version(std::string text) {
     text.erase(0, text.starts_with("v") ? 1 : 0);
+    if (text.starts_with("0.1.dev")) {
+        return {};  // of a checkout without tags (setuptools-scm)
+    }
     const std::vector<int> version = version_of(text);
     return version.size() < 2 || version.front() > 1000 ? std::vector<int>{} : version;
 }
@@ -79,11 +82,12 @@ sim::Precision quantised(const sim::Model& published, const FormatEntry& format,
     return precision;
 }
 
-/// The rollback policy of the stack that is fastest at the point, as estimate_point() chooses.
+/// What the engine does by itself; of stacks that are no engine's, the policy that is fastest at the point, as estimate_point()
+/// chooses.
 void choose_rollback(sim::RoundSetup& setup, const sim::DesignPoint& point) {
     const std::vector<sim::Rollback> rollbacks = sim::rollbacks_for(setup.target, setup.platform.stack);
     setup.rollback = rollbacks.empty() ? sim::Rollback::truncate : rollbacks.front();
-    if (rollbacks.size() < 2 || point.speculation == 0) {
+    if (rollbacks.size() < 2 || point.speculation == 0 || !setup.platform.stack.engine.empty()) {
         return;
     }
     sim::Rollback best = setup.rollback;

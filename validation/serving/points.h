@@ -68,6 +68,8 @@ struct MeasuredPoint {
     double measured = 0.0;
     std::optional<double> accept_length;
     bool documented = false;           ///< its source publishes every condition
+    std::string citation;              ///< where it was published
+    bool seen = false;                 ///< some number was fitted to rows of its citation (NameTable::evidence)
     std::vector<std::string> assumed;  ///< what was filled in: "draft length", "device", "format"
 };
 

@@ -31,6 +31,13 @@ public:
     /// Whether the round is predicted to fit into memory.
     [[nodiscard]] bool fits();
 
+    /// What prices it: plain decoding and its draft, with the accept length that was last asked for, and where they run.
+    [[nodiscard]] const sim::RoundSetup& setup() const { return setup_; }
+    [[nodiscard]] sim::DesignPoint plain_point() const { return {0, point_.batch, point_.context}; }
+    [[nodiscard]] sim::DesignPoint drafting_point() const { return point_with_speculation(); }
+    /// From now on with the numbers of this stack.
+    void use(const sim::Stack& stack) { setup_.platform.stack = stack; }
+
 private:
     [[nodiscard]] sim::DesignPoint point_with_speculation() const {
         return {1, std::min(point_.batch, point_.most_requests), point_.context};

@@ -39,12 +39,13 @@ struct ServingRun {
 /// One cell of a speculative measurement: an object of a JSON file. What is missing is empty.
 struct SpeculationRow {
     RowPlace place;
-    std::string id, series, source, engine, engine_version, model, format, device, dataset;
+    std::string id, series, source, citation, engine, engine_version, model, format, device, dataset;
     std::string drafter, drafter_model;
     std::optional<double> draft_tokens;                       ///< k, the bonus token not counted
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< SGLang's tree; its size counts the root
     StatedParallelism ranks;
     std::optional<double> prompt_tokens, output_tokens, context;
+    bool thinks = false;                      ///< its answers begin with reasoning
     std::optional<double> most_requests;      ///< that the engine ran at once with speculation, if fewer than the concurrency
     std::optional<double> new_prompt_tokens;  ///< of the prompt, what the prefix cache does not hold; all, unless stated
     bool attends_to_all = false;              ///< the target's sparse attention ran as a dense one

@@ -14,8 +14,8 @@
 namespace treeline::validation {
 namespace {
 
-/// One vote for each series.
-ErrorSummary summary_by_series(const std::vector<ScoredPoint>& rows, const std::vector<std::string>& series) {
+/// One vote for each of the series, or citations.
+ErrorSummary summary_by_votes(const std::vector<ScoredPoint>& rows, const std::vector<std::string>& series) {
     std::map<std::string, std::vector<double>> signed_errors, absolute_errors;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         signed_errors[series[i]].push_back(rows[i].error.relative());
@@ -80,6 +80,11 @@ FitRows as_predicted(const ErrorTable& table) {
     };
 }
 
+/// Whose errors resemble each other: what one citation published, or, of runs without speculation, one deployment.
+std::string source_of(const MeasuredPoint& point, const ServingParts& parts) {
+    return point.citation.empty() ? group_of(point, parts, Grouping::deployment) : point.citation;
+}
+
 numerics::CaseTraits traits_of(const MeasuredPoint& point, const ServingParts& parts) {
     const auto group = [&](Grouping grouping) { return group_of(point, parts, grouping); };
     return {{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)}, numerics::level_of_batch(point.batch)};
@@ -90,8 +95,7 @@ std::vector<numerics::CaseResidual> residuals_of(const ErrorTable& table, const 
     std::vector<numerics::CaseResidual> residuals;
     for (const ScoredPoint& row : table.rows) {
         const MeasuredPoint& point = points[row.point];
-        residuals.push_back(
-            {traits_of(point, parts), group_of(point, parts, Grouping::deployment), row.error.measured / row.error.predicted});
+        residuals.push_back({traits_of(point, parts), source_of(point, parts), row.error.measured / row.error.predicted});
     }
     return residuals;
 }
@@ -122,19 +126,22 @@ struct LeftOutRows {
 
 std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const std::vector<MeasuredPoint>& points,
                                         const ServingParts& parts, const FitRows& fit) {
-    std::vector<std::string> deployments;
+    std::vector<std::string> sources;
     std::vector<numerics::CaseTraits> traits;
     for (const numerics::CaseResidual& residual : rows.residuals) {
-        deployments.push_back(residual.deployment);
+        sources.push_back(residual.source);
         traits.push_back(residual.traits);
     }
     std::vector<FamilyCoverage> result;
-    for (const Grouping grouping : {Grouping::deployment, Grouping::model, Grouping::device, Grouping::engine}) {
+    const bool published =
+        std::any_of(rows.points.begin(), rows.points.end(), [&](std::size_t i) { return !points[i].citation.empty(); });
+    for (const Grouping grouping :
+         {published ? Grouping::citation : Grouping::deployment, Grouping::model, Grouping::device, Grouping::engine}) {
         std::vector<std::string> families;
         for (const std::size_t point : rows.points) {
             families.push_back(group_of(points[point], parts, grouping));
         }
-        const std::vector<HeldOutRow> held_out = leave_families_out({families, deployments, traits}, rows.measured, fit);
+        const std::vector<HeldOutRow> held_out = leave_families_out({families, sources, traits}, rows.measured, fit);
         std::vector<RowError> errors;
         std::vector<double> widths;
         for (std::size_t i = 0; i < held_out.size(); ++i) {
@@ -205,7 +212,14 @@ bool is_usable(const SpeculationRow& row) {
 void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, const std::vector<std::string>& series,
                const ServingParts& parts, const std::vector<Grouping>& groupings, const FitRows& fit) {
     table.errors = summary_of(errors_of(table.rows));
-    table.by_series = summary_by_series(table.rows, series);
+    table.by_series = summary_by_votes(table.rows, series);
+    std::vector<std::string> citations;
+    for (const ScoredPoint& row : table.rows) {
+        citations.push_back(points[row.point].citation);
+    }
+    if (std::any_of(citations.begin(), citations.end(), [](const std::string& citation) { return !citation.empty(); })) {
+        table.by_citation = summary_by_votes(table.rows, citations);
+    }
     table.groups = groups_of(table, points, parts, groupings);
     table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
@@ -278,8 +292,8 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
 
 void score_speculation(ServingStudy& study) {
     using enum Grouping;
-    const std::vector<Grouping> groupings = {engine, device, kind, model,   drafter, draft_length, ranks,
-                                             cut,    batch,  load, context, sources, conditions,   stacks};
+    const std::vector<Grouping> groupings = {engine, device, kind,    model,   drafter,    draft_length, ranks,    cut,
+                                             batch,  load,   context, sources, conditions, stacks,       evidence, citation};
     std::vector<SpeculativeTable> tables = speculative_tables(study);
     study.not_scored = unscored(study, tables);
     for (SpeculativeTable& made : tables) {
@@ -310,7 +324,8 @@ void make_intervals(ServingStudy& study) {
             const std::vector<std::string>& assumed = points[of_table.points[i]].assumed;
             const bool is_known =
                 std::all_of(assumed.begin(), assumed.end(), [](const std::string& what) { return what == "verified tokens"; });
-            if (is_known && (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from)) {
+            const bool unseen = !points[of_table.points[i]].seen;
+            if (is_known && unseen && (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from)) {
                 rows.residuals.push_back(of_table.residuals[i]);
                 rows.points.push_back(of_table.points[i]);
                 rows.measured.push_back(of_table.residuals[i].ratio);

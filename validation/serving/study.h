@@ -64,11 +64,15 @@ struct ErrorTable {
     std::string id, what;
     std::vector<ScoredPoint> rows;
     ErrorSummary errors;
-    ErrorSummary by_series;  ///< one vote a series: the median of its signed and of its absolute errors
+    ErrorSummary by_series;                   ///< one vote a series: the median of its signed and of its absolute errors
+    std::optional<ErrorSummary> by_citation;  ///< likewise, one vote a citation
     /// Of runs without speculation, each with one measured run of its deployment (engine and version, model, device, format and
     /// cut), at its middle batch, which is not scored: as `treeline calibrate --serving` would have it. And the same with one
     /// of the deployment and the same lengths of prompts and answers.
     std::optional<ErrorSummary> with_one_run = {}, with_one_alike = {};
+    /// Of speed-ups, series with at least three loads: each load in turn is one measured plain and one measured speculative run
+    /// of the deployment, to which the stack is fitted as `treeline calibrate --runs` does; all other loads are predicted.
+    std::optional<ErrorSummary> with_measured_load = {};
     std::vector<GroupScore> groups;
     std::vector<FamilyCoverage> coverage;
     std::optional<ErrorSummary> by_cost_table, by_smallest_batch;  ///< of the naive tables, on the same rows
@@ -93,8 +97,9 @@ struct ServingStudy {
     std::optional<ErrorTable> time_per_token;
     std::optional<ErrorTable> given_length;   ///< speed-up with the accept length that was measured with it
     std::optional<ErrorTable> fitted_length;  ///< with one fitted at the smallest batch of the series, which is not scored
-    /// What intervals of recommendations are made of: errors of speed-ups with the accept length given and, from 17 requests
-    /// on, where few of those were measured, with one fitted at the smallest batch; and of times per token.
+    /// What intervals of recommendations are made of, of citations that no number was fitted to: errors of speed-ups with the
+    /// accept length given and, from 17 requests on, where few of those were measured, with one fitted at the smallest batch;
+    /// and of times per token.
     std::vector<numerics::CaseResidual> speed_up_residuals, time_residuals;
     std::vector<FamilyCoverage> speed_up_intervals;                   ///< what intervals from those of other families hold
     std::vector<ReasonCount> serving_left_out, speculation_left_out;  ///< most rows first

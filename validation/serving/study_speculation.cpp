@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/stack_fit.h"
 #include "validation/serving/naive.h"
 #include "validation/serving/study_parts.h"
 
@@ -48,6 +49,12 @@ public:
     std::vector<SpeculativeTable> made() {
         score_given();
         score_fitted();
+        if (!from_load_given_.empty()) {
+            given_.table.with_measured_load = summary_of(from_load_given_);
+        }
+        if (!from_load_fitted_.empty()) {
+            fitted_.table.with_measured_load = summary_of(from_load_fitted_);
+        }
         if (!accept_lengths_.empty()) {
             fitted_.table.by_constant_length = summary_of(accept_lengths_);
         }
@@ -110,6 +117,41 @@ private:
             if (points_[sweep.front()].batch < points_[sweep.back()].batch) {
                 score_sweep(sweep);
             }
+            if (study_.input.mode == sim::CostMode::calibrated && loads_of(sweep) >= 3) {
+                score_from_each_load(sweep);
+            }
+        }
+    }
+
+    std::size_t loads_of(const std::vector<std::size_t>& sweep) const {
+        std::set<double> batches;
+        for (const std::size_t i : sweep) {
+            batches.insert(points_[i].batch);
+        }
+        return batches.size();
+    }
+
+    /// A run at one load tells its accept length, if it prints one, and by how much its round is off; all other loads follow.
+    void score_from_each_load(const std::vector<std::size_t>& sweep) {
+        for (const std::size_t known : sweep) {
+            const MeasuredPoint& run = points_[known];
+            SpeculativePoint of_run(run, study_.input.parts, study_.input.mode);
+            const double length = run.accept_length ? *run.accept_length : of_run.accept_length_for(run.measured);
+            const double ratio = run.measured / of_run.speed_up(length);
+            const sim::CompiledRound round = sim::compile_round(of_run.setup());
+            const calibrate::MeasuredStep plain{of_run.setup(), of_run.plain_point(),
+                                                sim::evaluate(round, of_run.plain_point()).round};
+            const calibrate::MeasuredStep with{of_run.setup(), of_run.drafting_point(),
+                                               sim::evaluate(round, of_run.drafting_point()).round / ratio};
+            const sim::Stack stack = calibrate::fit_stack({plain, with}).stack;
+            for (const std::size_t i : sweep) {
+                if (points_[i].batch != run.batch) {
+                    SpeculativePoint other(points_[i], study_.input.parts, study_.input.mode);
+                    other.use(stack);
+                    (run.accept_length ? from_load_given_ : from_load_fitted_)
+                        .push_back({points_[i].measured, other.speed_up(length)});
+                }
+            }
         }
     }
 
@@ -155,6 +197,7 @@ private:
     const std::vector<MeasuredPoint>& points_;
     StepCostTable costs_;
     std::vector<RowError> accept_lengths_;
+    std::vector<RowError> from_load_given_, from_load_fitted_;
     SpeculativeTable given_, fitted_;
     std::vector<AdvisedRow> advised_given_, advised_fitted_, naive_given_, naive_fitted_;
 };
