@@ -42,6 +42,36 @@ sim::CalibratedKernel read_kernel(json::Reader& reader) {
     return kernel;
 }
 
+/// A number of a law beside those of kernel_parameters().
+double law_number(json::Reader& law, const char* name, const char* unit, double per_base_unit, double otherwise) {
+    std::optional<json::Reader> entry = law.optional_object(name);
+    if (!entry) {
+        return otherwise;
+    }
+    static_cast<void>(entry->choice("unit", {unit}));
+    const double value = entry->number("value", 0.0, largest_parameter);
+    entry->finish();
+    return value / per_base_unit;
+}
+
+sim::RecurrentVerificationLaw read_recurrent_verification(json::Reader& reader) {
+    sim::RecurrentVerificationLaw law;
+    law.family = reader.text("family");
+    law.convolves = reader.flag_or("convolves", false);
+    json::Reader numbers = reader.object("law");
+    law.startup = Seconds(law_number(numbers, "startup", "us", 1e6, 0.0));
+    law.per_token = Seconds(law_number(numbers, "per_token", "us", 1e6, 0.0));
+    law.bandwidth_share = law_number(numbers, "bandwidth_share", "1", 1.0, 1.0);
+    law.overlap = law_number(numbers, "overlap", "1", 1.0, 0.0);
+    law.per_head = Seconds(law_number(numbers, "per_head", "us", 1e6, 0.0));
+    numbers.finish();
+    for (const char* const of_fit : {"points", "left_out", "heads", "fitted", "held_out", "held_out_memory"}) {
+        static_cast<void>(reader.has(of_fit));
+    }
+    reader.finish();
+    return law;
+}
+
 }  // namespace
 
 sim::Calibration read_calibration(json::Reader& reader) {
@@ -53,6 +83,11 @@ sim::Calibration read_calibration(json::Reader& reader) {
     calibration.kind = reader.choice("kind", {"measured", "published", "derived"});
     for (json::Reader& kernel : reader.objects("kernels")) {
         calibration.kernels.push_back(read_kernel(kernel));
+    }
+    if (reader.has("recurrent_verification")) {
+        for (json::Reader& law : reader.objects("recurrent_verification")) {
+            calibration.recurrent_verification.push_back(read_recurrent_verification(law));
+        }
     }
     static_cast<void>(reader.has("check"));  // predicted beside measured times, for people
     reader.finish();

@@ -58,6 +58,9 @@ void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::
         device.calibration = std::move(transferred);
         return;
     }
+    if (device.calibration->recurrent_verification.empty()) {
+        device.calibration->recurrent_verification = transferred.recurrent_verification;
+    }
     const std::vector<sim::CalibratedKernel> own = device.calibration->kernels;
     for (sim::CalibratedKernel& kernel : transferred.kernels) {
         if (std::none_of(own.begin(), own.end(),

@@ -1,5 +1,6 @@
 #include "sim/kernel_law.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -115,6 +116,35 @@ const KernelLaw* Calibration::own_law(KernelClass kernel, NumberFormat format) c
     return wider ? own_law(*wider, format) : nullptr;
 }
 
+const RecurrentVerificationLaw* Calibration::recurrent_verification_law(std::string_view family) const {
+    const RecurrentVerificationLaw* shortest = nullptr;
+    for (const RecurrentVerificationLaw& law : recurrent_verification) {
+        if (law.family == family) {
+            return &law;
+        }
+        if (!law.convolves && (shortest == nullptr || law.per_token < shortest->per_token)) {
+            shortest = &law;
+        }
+    }
+    return shortest;
+}
+
+namespace {
+
+void add_problems(const std::vector<RecurrentVerificationLaw>& laws, std::vector<std::string>& problems) {
+    for (const RecurrentVerificationLaw& law : laws) {
+        if (!is_share(law.bandwidth_share) || !(law.overlap >= 0.0 && law.overlap <= 1.0)) {
+            problems.push_back("recurrent verification (" + law.family + ") needs a share of the bandwidth above 0 and up to " +
+                               std::to_string(most_share) + ", and an overlap from 0 to 1");
+        }
+        if (std::count_if(laws.begin(), laws.end(), [&](const auto& other) { return other.family == law.family; }) > 1) {
+            problems.push_back("recurrent verification (" + law.family + ") is given twice");
+        }
+    }
+}
+
+}  // namespace
+
 std::vector<std::string> problems_of(const Calibration& calibration) {
     std::vector<std::string> problems;
     if (calibration.kernels.empty()) {
@@ -152,6 +182,7 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
             }
         }
     }
+    add_problems(calibration.recurrent_verification, problems);
     return problems;
 }
 

@@ -11,6 +11,7 @@
 
 #include "sim/enum_names.h"
 #include "sim/precision.h"
+#include "sim/recurrent_verification.h"
 #include "sim/units.h"
 
 namespace treeline::sim {
@@ -228,6 +229,7 @@ struct Calibration {
     std::string source;  ///< where the measurements come from
     std::string kind;    ///< measured | published | derived
     std::vector<CalibratedKernel> kernels;
+    std::vector<RecurrentVerificationLaw> recurrent_verification = {};  ///< by family
 
     /// The law of a kernel: of this format; else of the nearest one that was measured (16-bit formats stand in for each other,
     /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Where they were not
@@ -238,6 +240,9 @@ struct Calibration {
     [[nodiscard]] const KernelLaw* law(KernelClass kernel, NumberFormat format, std::string_view family = {}) const;
     /// The law of our own kernel, likewise; null where it was not measured.
     [[nodiscard]] const KernelLaw* own_law(KernelClass kernel, NumberFormat format) const;
+    /// How an engine's kernel verifies chains over recurrent states: the family's; else the one with the shortest steps among
+    /// those that do not convolve. Null if there is none.
+    [[nodiscard]] const RecurrentVerificationLaw* recurrent_verification_law(std::string_view family) const;
 };
 
 /// Every violated constraint as a sentence; empty when usable.

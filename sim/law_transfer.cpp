@@ -97,7 +97,7 @@ KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, co
 }  // namespace
 
 Calibration transferred_laws(const Device& measured, const Device& other) {
-    Calibration result{other.name, "", "derived", {}};
+    Calibration result{other.name, "", "derived", {}, {}};
     std::string left_out;
     for (const CalibratedKernel& kernel : measured.calibration->kernels) {
         if (nobody_would_pick(kernel, measured)) {
@@ -110,6 +110,7 @@ Calibration transferred_laws(const Device& measured, const Device& other) {
             result.kernels.back().law = transferred(kernel, measured, other);
         }
     }
+    result.recurrent_verification = measured.calibration->recurrent_verification;
     result.source = "as on " + measured.name + ", as shares of the data sheet (" + measured.calibration->source + ")" +
                     left_out + ". " + transfer_error;
     return result;

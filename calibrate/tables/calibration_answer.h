@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/kernel_fit.h"
+#include "calibrate/recurrent_verification_fit.h"
 #include "calibrate/tables/decoder_check.h"
 #include "calibrate/tables/layer_check.h"
 #include "calibrate/tables/measured_machine.h"
@@ -17,11 +18,19 @@ struct CalibratedTable {
     KernelFit fit;
 };
 
+/// The law of an engine's kernel that verifies over recurrent states.
+struct CalibratedVerification {
+    RecurrentVerificationTable table;
+    RecurrentVerificationFit fit;
+};
+
 struct CalibrationAnswer {
     sim::Device device;
     std::string source;              ///< where the measurements come from, as the user says, or their files
     std::string kind = "published";  ///< of the measurements: measured | published; "derived" if there are none
     std::vector<CalibratedTable> kernels;
+    std::vector<CalibratedVerification> recurrent_verification;
+    std::vector<std::string> left_out;           ///< tables without a law, and why, as sentences
     std::vector<CheckRow> check;                 ///< whole layers, held out altogether; may be empty
     std::vector<DecoderCheck> decoders;          ///< whole rounds of decoders, likewise
     std::vector<LaunchCost> launches;            ///< empty launches, in chains; may be empty

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "calibrate/tables/kernel_tables.h"
-#include "json/reader.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -45,16 +44,6 @@ std::vector<std::optional<KernelFit>> fits_of(const std::vector<KernelTable>& ta
 
 }  // namespace
 
-std::vector<CalibratedTable> fitted(std::vector<KernelTable> tables, const sim::Device& device,
-                                    const KernelFitOptions& options) {
-    std::vector<std::string> problems;
-    std::vector<CalibratedTable> result = fitted_where_possible(std::move(tables), device, options, problems);
-    if (!problems.empty()) {
-        throw text::InputError(std::move(problems));
-    }
-    return result;
-}
-
 std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tables, const sim::Device& device,
                                                    const KernelFitOptions& options, std::vector<std::string>& notes) {
     leave_out_small(tables, notes);
@@ -65,6 +54,20 @@ std::vector<CalibratedTable> fitted_where_possible(std::vector<KernelTable> tabl
             result.push_back({std::move(tables[i]), std::move(*fits[i])});
         } else {
             notes.push_back(no_law(tables[i]));
+        }
+    }
+    return result;
+}
+
+std::vector<CalibratedVerification> fitted_verification(std::vector<RecurrentVerificationTable> tables,
+                                                        const sim::Device& device, const KernelFitOptions& options,
+                                                        std::vector<std::string>& notes) {
+    std::vector<CalibratedVerification> result;
+    for (RecurrentVerificationTable& table : tables) {
+        if (std::optional<RecurrentVerificationFit> fit = fit_recurrent_verification(table, device, options)) {
+            result.push_back({std::move(table), std::move(*fit)});
+        } else {
+            notes.push_back(fmt::format("{}: no law fits recurrent verification ({})", table.file, table.family));
         }
     }
     return result;

@@ -1,6 +1,7 @@
 #include "calibrate/tables/kernel_tables.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -120,6 +121,7 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const sim::Devi
     }
 }
 
+/// The tables of the device in a folder; none if it holds none.
 std::vector<fs::path> tables_in(const fs::path& folder, const sim::Device& device) {
     std::vector<fs::path> files;
     for (const TableKind& kind : table_kinds()) {
@@ -132,11 +134,43 @@ std::vector<fs::path> tables_in(const fs::path& folder, const sim::Device& devic
             }
         }
     }
-    if (files.empty()) {
-        throw text::InputError({fmt::format("{}: holds no table of {} (such as {}_gemm.csv)", folder.string(), device.name,
-                                            first_word(device.name))});
-    }
     return files;
+}
+
+/// A row by its time and its values in these columns.
+std::string row_text(const MeasuredRow& row, const std::vector<std::string>& columns) {
+    std::string text = fmt::format("{}", row.time.value());
+    for (const std::string& column : columns) {
+        const auto value = row.values.find(column);
+        text += "|" + (value == row.values.end() ? std::string() : value->second);
+    }
+    return text;
+}
+
+/// Columns that the first rows of two files share: a later edition of a table may have more.
+std::vector<std::string> shared_columns(const MeasuredFile& a, const MeasuredFile& b) {
+    std::vector<std::string> shared;
+    for (const auto& [column, value] : a.rows.front().values) {
+        if (b.rows.front().values.contains(column)) {
+            shared.push_back(column);
+        }
+    }
+    return shared;
+}
+
+/// Leaves out of `file` what an earlier file of the same name says already: folders may hold editions of one table.
+void leave_out_repeated(const std::vector<MeasuredFile>& earlier, MeasuredFile& file) {
+    for (const MeasuredFile& known : earlier) {
+        if (fs::path(known.path).filename() != fs::path(file.path).filename() || known.rows.empty() || file.rows.empty()) {
+            continue;
+        }
+        const std::vector<std::string> columns = shared_columns(known, file);
+        std::set<std::string> rows;
+        for (const MeasuredRow& row : known.rows) {
+            rows.insert(row_text(row, columns));
+        }
+        std::erase_if(file.rows, [&](const MeasuredRow& row) { return rows.contains(row_text(row, columns)); });
+    }
 }
 
 /// A family measured on too few shapes needs no law where another one of the same class and format has one.
@@ -204,22 +238,34 @@ void require_fittable(const std::vector<KernelTable>& tables) {
     }
 }
 
-std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folder, const sim::Device& device) {
+std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folders, const sim::Device& device) {
     std::vector<MeasuredFile> files;
-    for (const std::string& path : files_or_folder) {
-        if (fs::is_directory(path)) {
-            for (const fs::path& file : tables_in(path, device)) {
-                files.push_back(read_measured_rows(file));
-            }
-        } else {
-            files.push_back(read_measured_rows(path));
+    std::vector<std::string> without;
+    const auto add_file = [&](const fs::path& path) {
+        MeasuredFile file = read_measured_rows(path);
+        leave_out_repeated(files, file);
+        files.push_back(std::move(file));
+    };
+    for (const std::string& path : files_or_folders) {
+        if (!fs::is_directory(path)) {
+            add_file(path);
+            continue;
         }
+        const std::vector<fs::path> tables = tables_in(path, device);
+        std::for_each(tables.begin(), tables.end(), add_file);
+        if (tables.empty()) {
+            without.push_back(
+                fmt::format("{}: holds no table of {} (such as {}_gemm.csv)", path, device.name, first_word(device.name)));
+        }
+    }
+    if (files.empty() && !without.empty()) {
+        throw text::InputError(std::move(without));
     }
     return files;
 }
 
-std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const sim::Device& device) {
-    std::vector<KernelTable> tables = kernel_tables_of(read_measured_files(files_or_folder, device), device);
+std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folders, const sim::Device& device) {
+    std::vector<KernelTable> tables = kernel_tables_of(read_measured_files(files_or_folders, device), device);
     require_fittable(tables);
     return tables;
 }

@@ -10,7 +10,7 @@
 
 namespace treeline::calibrate {
 
-/// Reads files, or all tables of the device in a folder (those whose names begin with the device's, up to a hyphen, and '_':
+/// Reads files, or all tables of the device in folders (those whose names begin with the device's, up to a hyphen, and '_':
 /// h100_gemm.csv for h100-sxm). What a row is follows from the file's "benchmark" values or from its columns:
 ///   gemm:             dtype, m, n, k
 ///   attention_decode: batch, query_tokens, context, q_heads, kv_heads, head_dim, window, kv_dtype
@@ -20,10 +20,11 @@ namespace treeline::calibrate {
 /// Rows that ran from the last-level cache, or outside the range that decoding uses, are left out and counted: weights up to
 /// twice the cache, linear layers of more than 512 rows, caches and states up to the cache's size. Throws InputError: unknown
 /// or missing columns, a value that is not a number, another device, nothing to fit, fewer shapes than a fit needs.
-std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folder, const sim::Device& device);
+std::vector<KernelTable> read_kernel_tables(const std::vector<std::string>& files_or_folders, const sim::Device& device);
 
-/// The files alone, every kind of table among them.
-std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folder, const sim::Device& device);
+/// The files alone, every kind of table among them. Of several folders one may hold no table of the device; rows that two files
+/// of one name share (editions of a table) come once.
+std::vector<MeasuredFile> read_measured_files(const std::vector<std::string>& files_or_folders, const sim::Device& device);
 
 /// The tables from files that were already read. Tables may hold fewer shapes than a fit needs: the user's machine may have
 /// measured too little of one kernel.

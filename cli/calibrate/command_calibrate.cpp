@@ -1,4 +1,5 @@
 // treeline calibrate: laws of a device's kernels, from measured times.
+#include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
@@ -164,6 +165,9 @@ void run(const CalibrateFlags& flags) {
     }
     const calibrate::CalibrationAnswer answer =
         requests::calibrate_kernels({flags.device, flags.from, flags.derive_from, flags.source, options}, flags.common.find());
+    for (const std::string& sentence : answer.left_out) {
+        static_cast<void>(std::fprintf(stderr, "warning: left out: %s\n", sentence.c_str()));
+    }
     if (!flags.html.empty()) {
         if (answer.kernels.empty()) {
             throw text::InputError({"--html shows measurements, so it needs --from"});

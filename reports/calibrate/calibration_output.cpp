@@ -82,6 +82,57 @@ Json kernel_json(const calibrate::CalibratedTable& kernel) {
     return json;
 }
 
+Json number_json(double value, const char* unit) { return {{"value", text::rounded(value, digits)}, {"unit", unit}}; }
+
+Json verification_json(const calibrate::CalibratedVerification& verification) {
+    const sim::RecurrentVerificationLaw& law = verification.fit.law;
+    Json numbers = {{"startup", number_json(1e6 * law.startup.value(), "us")},
+                    {"per_token", number_json(1e6 * law.per_token.value(), "us")},
+                    {"bandwidth_share", number_json(law.bandwidth_share, "1")},
+                    {"overlap", number_json(law.overlap, "1")}};
+    if (law.per_head > Seconds(0.0)) {
+        numbers["per_head"] = number_json(1e6 * law.per_head.value(), "us");
+    }
+    return {{"family", law.family},
+            {"convolves", law.convolves},
+            {"law", numbers},
+            {"points", verification.table.samples.size()},
+            {"left_out", verification.table.left_out},
+            {"heads", verification.fit.heads},
+            {"fitted", errors_json(verification.fit.fitted)},
+            {"held_out", errors_json(verification.fit.held_out)},
+            {"held_out_memory", errors_json(verification.fit.held_out_memory)}};
+}
+
+/// Laws of chains that are verified over recurrent states; empty if there are none.
+std::string verification_text(const std::vector<calibrate::CalibratedVerification>& all) {
+    if (all.empty()) {
+        return {};
+    }
+    text::TextTable table({{"Recurrent verification", text::Align::left},
+                           {"Startup"},
+                           {"A token"},
+                           {"Bandwidth"},
+                           {"Overlap"},
+                           {"A head"},
+                           {"Points"},
+                           {"Median"},
+                           {"p90"},
+                           {"Median, states in memory"},
+                           {"p90"}});
+    for (const calibrate::CalibratedVerification& one : all) {
+        const sim::RecurrentVerificationLaw& law = one.fit.law;
+        table.add({law.family + (law.convolves ? ", with its convolution" : ""),
+                   fmt::format("{:.2f} us", 1e6 * law.startup.value()), fmt::format("{:.2f} us", 1e6 * law.per_token.value()),
+                   fmt::format("{:.3f}", law.bandwidth_share), fmt::format("{:g}", law.overlap),
+                   law.per_head > Seconds(0.0) ? fmt::format("{:.1f} us", 1e6 * law.per_head.value()) : "",
+                   std::to_string(one.table.samples.size()), percent(one.fit.held_out.median), percent(one.fit.held_out.p90),
+                   percent(one.fit.held_out_memory.median), percent(one.fit.held_out_memory.p90)});
+    }
+    return "\nChains verified over recurrent states, a state written after each token; numbers of heads held out:\n\n" +
+           table.text();
+}
+
 Json layers_json(const std::vector<calibrate::CheckRow>& layers) {
     Json rows = Json::array();
     for (const calibrate::CheckRow& row : layers) {
@@ -200,7 +251,10 @@ std::string calibration_table(const calibrate::CalibrationAnswer& answer) {
         }
     }
     text += table.text();
-    return answer.kernels.empty() ? text : text + "\nErrors of predicted times, shapes held out:\n\n" + errors.text();
+    if (!answer.kernels.empty()) {
+        text += "\nErrors of predicted times, shapes held out:\n\n" + errors.text();
+    }
+    return text + verification_text(answer.recurrent_verification);
 }
 
 std::string calibration_json(const calibrate::CalibrationAnswer& answer) {
@@ -220,6 +274,9 @@ std::string calibration_json(const calibrate::CalibrationAnswer& answer) {
                  {"source", answer.source},
                  {"kind", answer.kernels.empty() ? "derived" : answer.kind},
                  {"kernels", kernels}};
+    for (const calibrate::CalibratedVerification& verification : answer.recurrent_verification) {
+        json["recurrent_verification"].push_back(verification_json(verification));
+    }
     if (!answer.check.empty() || !answer.decoders.empty()) {
         json["check"] = check_json(answer);
     }

@@ -7,6 +7,7 @@
 
 #include "calibrate/tables/fit_tables.h"
 #include "calibrate/tables/kernel_tables.h"
+#include "calibrate/tables/recurrent_verification_rows.h"
 #include "hardware/catalogue.h"
 #include "sim/law_transfer.h"
 
@@ -71,10 +72,14 @@ calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& inp
     if (!input.from.empty()) {
         const std::vector<calibrate::MeasuredFile> files = calibrate::read_measured_files(input.from, answer.device);
         tables = calibrate::kernel_tables_of(files, answer.device);
-        calibrate::require_fittable(tables);
         answer.launches = calibrate::launch_costs_of(files);
+        answer.recurrent_verification = calibrate::fitted_verification(
+            calibrate::recurrent_verification_tables_of(files, answer.device), answer.device, input.options, answer.left_out);
     }
-    answer.kernels = calibrate::fitted(std::move(tables), answer.device, input.options);
+    answer.kernels = calibrate::fitted_where_possible(std::move(tables), answer.device, input.options, answer.left_out);
+    if (answer.kernels.empty() && !answer.left_out.empty()) {
+        throw text::InputError(std::move(answer.left_out));
+    }
     if (!input.derive_from.empty()) {
         derive(input.derive_from, catalogue.hardware, answer);
     }

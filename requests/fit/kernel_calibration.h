@@ -11,14 +11,15 @@ namespace treeline::requests {
 
 struct KernelCalibrationInput {
     std::string device;             ///< name of the catalogue, or path of a description
-    std::vector<std::string> from;  ///< measured tables: files, or one folder of them (calibrate/tables/kernel_tables.h)
+    std::vector<std::string> from;  ///< measured tables: files, or folders of them (calibrate/tables/kernel_tables.h)
     std::string derive_from;        ///< calibrated device whose laws stand in for what was not measured; empty: none
     std::string source;             ///< where the measurements come from; empty: the names of the files
     calibrate::KernelFitOptions options;
 };
 
-/// Fits a law to each table. Throws InputError with every problem: no such device, tables that cannot be read or fitted, or
-/// neither tables nor a device to derive from.
+/// Fits a law to each table; those that none fits are left out, and named (CalibrationAnswer::left_out). Throws InputError with
+/// every problem: no such device, tables that cannot be read, none that a law fits, or neither tables nor a device to derive
+/// from.
 calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& input, const Catalogue& catalogue);
 
 }  // namespace treeline::requests
