@@ -30,6 +30,7 @@ struct FlagPlan {
     sim::Platform platform = {};               ///< written are how it shares the model and which kernels it runs
     double requests = 1.0;                     ///< that run at once at the traffic's largest load
     Checkpoints checkpoints;                   ///< that it loads
+    sim::Model target = {};                    ///< says what of it lies on the host
     std::optional<double> memory_utilisation;  ///< share of the devices' memory, where it is not the engine's default
 
     /// Whether it drafts, and with this kind.
