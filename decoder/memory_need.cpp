@@ -16,7 +16,7 @@ double cached_per_token(const sim::Model& model) {
         for (const sim::Block& block : model.kinds[kind].blocks) {
             const auto* attention = std::get_if<sim::Attention>(&block.kind);
             if (attention != nullptr && attention->reach.window == sim::unlimited) {
-                elements += 2.0 * static_cast<double>(attention->kv_heads * attention->head_dim);
+                elements += static_cast<double>(attention->kv_heads * (attention->head_dim + attention->value_width()));
             }
         }
     }

@@ -13,9 +13,11 @@ bool fits_convolution(sim::Count width) { return width >= 2 && width <= 8; }
 struct BlockProblem {
     std::string operator()(const sim::Attention& block) const {
         const bool fits = block.head_dim % 8 == 0 && block.head_dim <= 256 && block.query_heads % block.kv_heads == 0;
-        return !fits                       ? "attention needs a head_dim that is a multiple of 8 up to 256"
-               : block.input_width > 0     ? "attention whose input width differs from the model's has no kernel"
-               : block.learned_sinks       ? "attention with learned sinks has no kernel"
+        return !fits                   ? "attention needs a head_dim that is a multiple of 8 up to 256"
+               : block.input_width > 0 ? "attention whose input width differs from the model's has no kernel"
+               : block.learned_sinks   ? "attention with learned sinks has no kernel"
+               : block.value_width() != block.head_dim || block.reuses_cache
+                   ? "attention whose values are not as wide as its keys, or that reads another layer's cache, has no kernel"
                : block.indexer.has_value() ? "attention with a sparse indexer has no kernel"
                                            : "";
     }
@@ -66,6 +68,7 @@ struct BlockProblem {
                       : "the gated delta rule needs a key_dim that is a multiple of 4 up to 256, a value_dim that is one of 4, "
                         "and a convolution of width 2 to 8";
     }
+    std::string operator()(const sim::LookupTable& /*block*/) const { return "a table beside the embedding has no kernel"; }
     std::string operator()(const sim::Projection& /*block*/) const {
         return "a projection parallel to the other blocks has no kernel";
     }

@@ -114,6 +114,7 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     plan.platform = variant.setup.platform;
     plan.requests = recommendation.settled.points.empty() ? 1.0 : sweeps::largest_batch_of(recommendation.settled);
     plan.checkpoints = checkpoints_of(variant);
+    plan.target = variant.setup.target;
     plan.remarks = plan.checkpoints.remarks;
     if (plan.platform.memory_utilisation != plan.platform.stack.memory_utilisation) {
         plan.memory_utilisation = plan.platform.memory_utilisation;

@@ -31,6 +31,7 @@ struct FlagPlan {
     double requests = 1.0;                     ///< that run at once at the traffic's largest load
     Checkpoints checkpoints;                   ///< that it loads
     std::string rollback_flag;                 ///< with which it rolls back as was priced; empty where it does so by itself
+    sim::Model target = {};                    ///< says what of it lies on the host
     std::optional<double> memory_utilisation;  ///< share of the devices' memory, where it is not the engine's default
 
     /// Whether it drafts, and with this kind.

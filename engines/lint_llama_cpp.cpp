@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engines/lint_input.h"
+#include "engines/lint_llama_cpp_placement.h"
 #include "json/wording.h"
 
 namespace treeline::engines {
@@ -167,6 +168,7 @@ void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& find
     }
     check_flags_of_types(flags, types, findings);
     check_values(flags, findings);
+    check_placement(flags, findings);
 }
 
 }  // namespace treeline::engines

@@ -1,14 +1,38 @@
 // llama.cpp's flags. Lengths count drafts without the root.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engines/flag_plan.h"
 #include "engines/request_limits.h"
+#include "sim/placement.h"
 
 namespace treeline::engines {
+namespace {
+
+/// What llama.cpp keeps on the host: experts of the first layers, or whole layers. It counts the LM head as one more layer.
+std::string placement_flags(const sim::Model& target) {
+    const sim::Count layers = static_cast<sim::Count>(target.order.size()), on_host = sim::layers_on_host(target);
+    const bool whole = std::any_of(target.kinds.begin(), target.kinds.end(),
+                                   [](const sim::LayerKind& kind) { return kind.residence == sim::Residence::host; });
+    if (on_host == 0) {
+        return {};
+    }
+    sim::Count last = 0;
+    for (sim::Count i = 0; i < layers; ++i) {
+        last = target.kinds[target.order[static_cast<std::size_t>(i)]].residence == sim::Residence::device ? last : i + 1;
+    }
+    return whole           ? fmt::format(" --n-gpu-layers {}", layers + 1 - on_host)
+           : last < layers ? fmt::format(" --n-cpu-moe {}", last)
+                           : " --cpu-moe";
+}
+
+}  // namespace
 
 EngineFlags write_llama_cpp(FlagPlan plan) {
     EngineFlags flags;
     flags.text = "llama-server --model " + gguf_of(plan.checkpoints.target, target_placeholder, plan.remarks);
+    flags.text += placement_flags(plan.target);
     if (plan.drafter) {
         // Without --spec-type speculation stays off, even when a draft model is named.
         flags.text += fmt::format(" --spec-type {}", plan.drafter->word);

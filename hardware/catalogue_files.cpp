@@ -1,6 +1,8 @@
 #include "hardware/catalogue_files.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "json/reader.h"
 #include "json/wording.h"
@@ -34,6 +36,24 @@ std::vector<std::string> catalogue_names(const fs::path& catalogue, const Catalo
     return names;
 }
 
+namespace {
+
+/// Tenstorrent's cards, by how their names begin.
+constexpr std::array<std::string_view, 6> tenstorrent = {"p100a", "p150", "n150", "n300", "tenstorrent", "blackhole"};
+
+/// Why this device is not in the catalogue; empty for any other name.
+std::string refused_device(const std::string& name) {
+    const bool refused =
+        std::any_of(tenstorrent.begin(), tenstorrent.end(), [&](std::string_view start) { return name.starts_with(start); });
+    return refused ? name +
+                         " cannot be priced: its cores pass tiles to each other over a network on the chip, by programs that "
+                         "are compiled for each model; peak and bandwidth alone do not price that, and no kernel of it was "
+                         "measured"
+                   : "";
+}
+
+}  // namespace
+
 fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folders, const std::string& what,
                         const std::string& name_or_path, const std::vector<std::string>& also) {
     if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
@@ -43,6 +63,9 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
         if (file.stem() == name_or_path) {
             return file;
         }
+    }
+    if (const std::string why = refused_device(name_or_path); !why.empty()) {
+        throw text::InputError({why});
     }
     std::vector<std::string> names = catalogue_names(catalogue, folders);
     names.insert(names.end(), also.begin(), also.end());

@@ -44,6 +44,7 @@ sim::Attention read_attention(json::Reader& at) {
     attention.query_heads = size(at, "query_heads");
     attention.kv_heads = size(at, "kv_heads");
     attention.head_dim = size(at, "head_dim");
+    attention.value_dim = size_or_none(at, "value_dim");
     attention.input_width = size_or_none(at, "input_width");
     attention.qkv_bias = at.flag_or("qkv_bias", false);
     attention.output_bias = at.flag_or("output_bias", false);
@@ -51,6 +52,7 @@ sim::Attention read_attention(json::Reader& at) {
     attention.keys_are_values = at.flag_or("keys_are_values", false);
     attention.query_key_norm = size_or_none(at, "query_key_norm");
     attention.learned_sinks = at.flag_or("learned_sinks", false);
+    attention.reuses_cache = at.flag_or("reuses_cache", false);
     if (std::optional<json::Reader> reach = at.optional_object("reach")) {
         attention.reach = read_reach(*reach);
     }
@@ -155,6 +157,14 @@ sim::Projection read_projection(json::Reader& at) {
     return projection;
 }
 
+sim::LookupTable read_lookup_table(json::Reader& at) {
+    sim::LookupTable table;
+    table.rows = size(at, "rows");
+    table.width = size(at, "width");
+    table.lookups = size_or(at, "lookups", 1);
+    return table;
+}
+
 template <auto read>
 sim::BlockKind as_kind(json::Reader& at) {
     return read(at);
@@ -165,7 +175,7 @@ struct KindReader {
     sim::BlockKind (*read)(json::Reader&);
 };
 
-constexpr std::array<KindReader, 9> kind_readers = {{
+constexpr std::array<KindReader, 10> kind_readers = {{
     {"attention", as_kind<read_attention>},
     {"latent_attention", as_kind<read_latent_attention>},
     {"mamba1", as_kind<read_mamba1>},
@@ -175,6 +185,7 @@ constexpr std::array<KindReader, 9> kind_readers = {{
     {"mixture_of_experts", as_kind<read_mixture>},
     {"projection", as_kind<read_projection>},
     {"compressed_attention", as_kind<read_compressed_attention>},
+    {"lookup_table", as_kind<read_lookup_table>},
 }};
 
 }  // namespace

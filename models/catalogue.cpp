@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "models/description.h"
+#include "models/gguf/import.h"
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
 #include "text/file_roles.h"
@@ -22,7 +23,7 @@ constexpr std::uintmax_t largest_file = 16u << 20;
 bool is_path(const std::string& name_or_path) {
     std::error_code ignored;
     return name_or_path.find('/') != std::string::npos || fs::path(name_or_path).extension() == ".json" ||
-           fs::is_regular_file(name_or_path, ignored);
+           fs::path(name_or_path).extension() == ".gguf" || fs::is_regular_file(name_or_path, ignored);
 }
 
 /// The file's text, or nothing when it cannot be read or is too large (json::Document::load says which).
@@ -85,7 +86,20 @@ sim::Model import_file(json::Reader& root, const fs::path& path) {
     return model;
 }
 
+json::Described<sim::Model> load_gguf(const fs::path& path) {
+    json::Described<sim::Model> described;
+    described.value = gguf::import_file(path);
+    const sim::Model& model = described.value;
+    described.provenance = {{path.string(),
+                             std::to_string(model.order.size()) + " layers of width " + std::to_string(model.width),
+                             model.source, "published"}};
+    return described;
+}
+
 json::Described<sim::Model> load_file(const fs::path& path) {
+    if (path.extension() == ".gguf") {
+        return load_gguf(path);
+    }
     json::Document document = open(path);
     json::Reader root = document.root();
     const bool imported = looks_like_hugging_face(root);
@@ -121,7 +135,7 @@ bool is_repository(const std::string& text) {
     const std::size_t slash = text.find('/');
     return slash != std::string::npos && slash > 0 && slash + 1 < text.size() &&
            text.find('/', slash + 1) == std::string::npos && text.front() != '.' && text.front() != '~' &&
-           fs::path(text).extension() != ".json" && !fs::exists(text, ignored);
+           fs::path(text).extension() != ".json" && fs::path(text).extension() != ".gguf" && !fs::exists(text, ignored);
 }
 
 /// The catalogue's spelling: small letters, without a repository's owner and without words of training that change no size.

@@ -13,7 +13,8 @@ namespace treeline::requests {
 namespace fs = std::filesystem;
 
 bool looks_like_path(std::string_view name_or_path) {
-    return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".json");
+    return name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".json") ||
+           name_or_path.ends_with(".gguf");
 }
 
 Descriptions::Descriptions(Catalogue catalogue, fs::path base_folder)
@@ -88,6 +89,25 @@ const sim::Platform* Descriptions::hardware(json::Reader& at, std::string_view k
         return hardware::load_hardware(catalogue_.hardware, name, resolved(design));
     };
     return find(hardware_, at, key, at.text(key), {FileKind::device, FileKind::board}, load, design);
+}
+
+std::shared_ptr<const sim::Platform> Descriptions::host(json::Reader& at, std::string_view key, const std::string& fallback) {
+    if (!places_weights_ && !at.has(key)) {
+        return nullptr;
+    }
+    const sim::Platform* named =
+        find(hardware_, at, key, at.text_or(key, fallback), {FileKind::device},
+             [&](const std::string& name) { return hardware::load_hardware(catalogue_.hardware, name, ""); });
+    if (named == nullptr) {
+        return nullptr;
+    }
+    if (named->device.kind != sim::DeviceKind::cpu) {
+        at.problem(key, named->device.name + " is no CPU");
+        return nullptr;
+    }
+    sim::Platform host = *named;
+    host.stack = hardware::load_stack(catalogue_.hardware, "llama.cpp-cpu").value;
+    return std::make_shared<const sim::Platform>(std::move(host));
 }
 
 const sim::Stack* Descriptions::stack(json::Reader& at, std::string_view key, const std::string& fallback) {

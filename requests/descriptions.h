@@ -30,6 +30,10 @@ public:
     /// A device, a design, or a board with the design under "design" (hardware/accelerators.h).
     const sim::Platform* hardware(json::Reader& at, std::string_view key);
     const sim::Stack* stack(json::Reader& at, std::string_view key, const std::string& fallback);
+    /// The CPU under `key`, or `fallback`, with llama.cpp's numbers for CPUs; null where nothing was placed on a host.
+    std::shared_ptr<const sim::Platform> host(json::Reader& at, std::string_view key, const std::string& fallback);
+    /// Says that some target has weights on the host.
+    void note_placement() { places_weights_ = true; }
     /// That of an engine at a version ("vllm", "vllm@0.19"): the one for this version or the nearest before it; else the
     /// newest.
     const sim::Stack* stack_of_engine(json::Reader& at, std::string_view key, const std::string& engine);
@@ -67,11 +71,12 @@ private:
     Cache<sim::Stack> stacks_;
     Cache<sim::ExpertKernels> expert_kernels_;
     Cache<sim::AttentionKernels> attention_kernels_;
+    bool places_weights_ = false;
     std::vector<text::Provenance> provenance_;
     std::shared_ptr<const std::vector<PublishedDrafter>> published_;  ///< null until they are asked for
 };
 
-/// True for what the catalogues take as a path: text that contains a slash or ends in .json.
+/// True for what the catalogues take as a path: text that contains a slash or ends in .json or .gguf.
 bool looks_like_path(std::string_view name_or_path);
 
 }  // namespace treeline::requests

@@ -2,6 +2,7 @@
 #include "json/wording.h"
 #include "requests/keys/point_keys.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/placement_reader.h"
 #include "requests/point_reader.h"
 
 namespace treeline::requests {
@@ -57,6 +58,10 @@ const std::vector<KeyFlag>& point_flags() {
          "Target: " + json::without_backticks(std::string(target_keys::model.meaning))},
         {"--precision", "FORMAT|JSON", "target.precision",
          "Checkpoint format (bf16, fp8, int4, nvfp4, ...), or JSON by part (default: as published)"},
+        {"--placement", "WHERE|JSON", "target.placement",
+         "What lies in the host's memory: experts, experts:38 (of the first 38 layers), weights:12 or gpu-layers:20",
+         placement_of_flag},
+        {"--host", "NAME|PATH", "platform.host", help_of(platform_keys::host)},
         {"--device", "NAME|PATH", "platform.device", help_of(platform_keys::device)},
         {"--design", "NAME|PATH", "platform.design", help_of(platform_keys::design)},
         {"--tensor-parallel", "N", "platform.tensor_parallel", help_of(platform_keys::tensor_parallel)},

@@ -8,56 +8,43 @@
 
 #include "json/wording.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/precision_words.h"
 #include "requests/setup_reader.h"
 
 namespace treeline::requests {
 namespace {
 
-/// Words for a whole checkpoint: every format, those with block scales, GPTQ's and AWQ's by its other name, and GGUF files.
-const std::vector<std::string>& checkpoint_names() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> all = names_of<sim::NumberFormat>();
-        all.insert(all.end(), {"nvfp4", "mxfp4", "fp8-block", "w4a16"});
-        const std::vector<std::string> gguf = names_of<sim::GgufFormat>();
-        all.insert(all.end(), gguf.begin(), gguf.end());
-        return all;
-    }();
-    return names;
-}
-
-/// `published` says which 16-bit format holds everything that is not quantised.
-sim::Precision weights_named(const std::string& name, const sim::Precision& published) {
-    const sim::NumberFormat kept = published.activations.format;
-    const sim::NumberFormat wide = sim::bits_of(kept) == 16.0 ? kept : sim::NumberFormat::bf16;
-    if (const std::optional<sim::GgufFormat> gguf = value_named<sim::GgufFormat>(name)) {
-        return sim::gguf_precision(*gguf);
-    }
-    if (name == "mxfp4") {
-        return sim::mxfp4_precision(wide);
-    }
-    if (name == "fp8-block") {
-        return sim::block_fp8_precision(wide);
-    }
-    const sim::NumberFormat format = name == "nvfp4"   ? sim::NumberFormat::fp4
-                                     : name == "w4a16" ? sim::NumberFormat::int4
-                                                       : value_named<sim::NumberFormat>(name).value_or(wide);
-    return sim::checkpoint_precision(format, wide);
-}
-
 /// A word for quantised weights says nothing of the cache. One that the model's description states in fewer bits stays as it is
 /// unless "kv_cache" says otherwise.
-sim::Precision checkpoint_named(const std::string& name, const sim::Precision& published) {
-    sim::Precision precision = weights_named(name, published);
+sim::Precision checkpoint_named(json::Reader& at, std::string_view key, const sim::Precision& published) {
+    const std::string name = at.text(key);
+    const std::optional<sim::Precision> known = precision_of_word(name, published);
+    if (!known) {
+        if (!name.empty()) {
+            at.problem(
+                key,
+                fmt::format("\"{}\" is no format that is known{}; a format of an engine ({}, nvfp4, mxfp4, fp8-block, "
+                            "w4a16), a quantisation of GGUF (q4_k_m), MLX's (mlx-6bit) or exl3's (exl3-4.05bpw)",
+                            json::shown_key(name), other_precisions(name), text::listed(names_of<sim::NumberFormat>(), ",")));
+        }
+        return published;
+    }
+    sim::Precision precision = *known;
     if (precision.weights.element_bits() < 16.0 && published.kv_cache.element_bits() < precision.kv_cache.element_bits()) {
         precision.kv_cache = published.kv_cache;
     }
     return precision;
 }
 
-/// "int4", or {"format": "int4", "group_size": 128, "scale_bits": 16, "bits": 4}.
+/// "int4", "q5_k", "6bit", or {"format": "int4", "group_size": 128, "scale_bits": 16, "bits": 4}.
 sim::Storage read_storage(json::Reader& at, std::string_view key, const sim::Storage& fallback) {
     if (!at.has(key)) {
         return fallback;
+    }
+    if (const auto& stated = at.raw().at(std::string(key)); stated.is_string()) {
+        if (const std::optional<sim::Storage> storage = storage_of_word(stated.get<std::string>())) {
+            return *storage;
+        }
     }
     json::Reader inner = at.object_or_text(key, storage_keys::format);
     sim::Storage storage{read(inner, storage_keys::format)};
@@ -98,7 +85,7 @@ sim::Precision read_precision(json::Reader& at, std::string_view key, const sim:
         return published;
     }
     if (!at.raw().at(std::string(key)).is_object()) {
-        return checkpoint_named(at.choice(key, checkpoint_names()), published);
+        return checkpoint_named(at, key, published);
     }
     return read_precision_parts(at.object(key), published);
 }
@@ -106,7 +93,7 @@ sim::Precision read_precision(json::Reader& at, std::string_view key, const sim:
 sim::Precision read_precision_parts(json::Reader parts, const sim::Precision& published) {
     sim::Precision base = published;
     if (parts.has(precision_keys::checkpoint)) {
-        base = checkpoint_named(parts.choice(precision_keys::checkpoint, checkpoint_names()), published);
+        base = checkpoint_named(parts, precision_keys::checkpoint, published);
         if (parts.has(precision_keys::all)) {
             parts.problem(precision_keys::all, "names no part that \"checkpoint\" leaves open; give one of them");
         }

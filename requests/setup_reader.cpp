@@ -1,6 +1,7 @@
 #include "requests/setup_reader.h"
 
 #include "requests/parallelism_reader.h"
+#include "requests/placement_reader.h"
 
 #include <algorithm>
 #include <utility>
@@ -45,12 +46,16 @@ sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
         choice.model = *model;
     }
     choice.precision = read_precision(at, target_keys::precision, choice.model.precision);
+    read_placement(at, descriptions, choice.model);
     choice.label = choice.model.name;
     choice.precision_label = "as published";
     if (at.has(target_keys::precision)) {
         const auto& asked = at.raw().at(std::string(target_keys::precision));
         choice.precision_label = asked.is_string() ? asked.get<std::string>() : text::text_of(choice.precision);
         choice.label += fmt::format(" ({})", choice.precision_label);
+    }
+    if (const std::string placed = placement_text(choice.model); !placed.empty()) {
+        choice.label += ", " + placed;
     }
     at.finish();
     return choice;
@@ -156,6 +161,7 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
                 platform.stack.attention_kernels = *kernels;
             }
         }
+        platform.host = read_host(at, descriptions);
         read_prefill(at, platform.stack);
         if (at.has(platform_keys::memory_utilisation)) {
             platform.memory_utilisation = read(at, platform_keys::memory_utilisation);

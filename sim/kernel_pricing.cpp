@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/law_choice.h"
+#include "sim/placement.h"
 
 namespace treeline::sim {
 namespace {
@@ -194,10 +195,16 @@ Rates rereading_rates(const Operation& operation, const Platform& platform) {
     return measured_rates(law, data_sheet_rates(operation, platform), operation);
 }
 
-/// How the weights of a linear layer are stored.
+/// How the weights of a linear layer or of experts are stored.
+Storage stored_as(const Operation& operation, const Precision& precision) {
+    const Storage& otherwise = operation.part == ModelPart::head          ? precision.embeddings
+                               : operation.kind == OperationKind::experts ? precision.experts
+                                                                          : precision.weights;
+    return weight_format(precision, operation.name, otherwise).storage;
+}
+
 NumberFormat stored_format(const Operation& operation, const Precision& precision) {
-    const Storage& otherwise = operation.part == ModelPart::head ? precision.embeddings : precision.weights;
-    return weight_format(precision, operation.name, otherwise).storage.format;
+    return stored_as(operation, precision).format;
 }
 
 /// Whether a linear layer's weights are stored narrower than they are multiplied, so that a kernel of Marlin's kind unpacks
@@ -336,6 +343,18 @@ void apply_attention_kernels(const Operation& operation, const Precision& precis
     }
 }
 
+/// Weights of types that are looked up in code books take their kernels longer than reading them (Storage::unpacking).
+void apply_unpacking(const Operation& operation, const Precision& precision, const Platform& platform, Rates& rates) {
+    if (operation.kind != OperationKind::linear && operation.kind != OperationKind::experts) {
+        return;
+    }
+    const Storage storage = stored_as(operation, precision);
+    if (storage.unpacking > 0.0) {
+        const Seconds of_element = Flops(storage.unpacking) / platform.device.peak_for(NumberFormat::fp32);
+        rates.per_byte += of_element / storage.per_element();
+    }
+}
+
 PricedKernel price_as_built_in(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const KernelLaw* law = law_that_prices(operation, precision, platform)) {
         return {rates_in_engine(*law, operation, precision, platform), true};
@@ -349,7 +368,11 @@ PricedKernel price_as_built_in(const Operation& operation, const Precision& prec
 }  // namespace
 
 PricedKernel price_kernel(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (const std::optional<PricedKernel> on_host = price_on_host(operation, precision, platform)) {
+        return *on_host;
+    }
     PricedKernel priced = price_as_built_in(operation, precision, platform);
+    apply_unpacking(operation, precision, platform, priced.rates);
     apply_expert_kernels(operation, precision, platform, priced.rates);
     apply_attention_kernels(operation, precision, platform, priced.rates);
     return priced;

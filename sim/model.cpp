@@ -79,6 +79,7 @@ void check(const Attention& attention, Findings& found) {
     found.positive("kv_heads", attention.kv_heads, largest_heads);
     found.positive("head_dim", attention.head_dim, largest_width);
     found.multiple("query_heads", attention.query_heads, "kv_heads", attention.kv_heads);
+    found.not_negative("value_dim", attention.value_dim, largest_width);
     found.not_negative("input_width", attention.input_width, largest_width);
     found.not_negative("query_key_norm", attention.query_key_norm, largest_width);
     check(attention.reach, found);
@@ -171,6 +172,12 @@ void check(const MixtureOfExperts& moe, Findings& found) {
 void check(const Projection& projection, Findings& found) {
     found.positive("in", projection.in, largest_width);
     found.positive("out", projection.out, largest_width);
+}
+
+void check(const LookupTable& table, Findings& found) {
+    found.positive("rows", table.rows, largest_vocabulary);
+    found.positive("width", table.width, largest_width);
+    found.positive("lookups", table.lookups, 64);
 }
 
 void check(const LayerKind& kind, std::vector<std::string>& problems) {

@@ -43,6 +43,7 @@ struct Attention {
     Count query_heads = 0;
     Count kv_heads = 0;
     Count head_dim = 0;
+    Count value_dim = 0;    ///< width of a value, where it is not that of queries and keys (MiMo-V2); 0 = head_dim
     Count input_width = 0;  ///< width the projections read; 0 = the model's (Zamba2 reads twice that)
     bool qkv_bias = false;
     bool output_bias = false;
@@ -50,8 +51,11 @@ struct Attention {
     bool keys_are_values = false;  ///< one projection serves as K and V (Gemma 4's global layers); both are cached
     Count query_key_norm = 0;      ///< parameters of the norms on queries and keys; 0 = no such norm
     bool learned_sinks = false;    ///< one learned logit per head (gpt-oss)
+    bool reuses_cache = false;     ///< reads what an earlier layer cached, and projects queries alone (Gemma 4 E2B)
     ContextReach reach;
     std::optional<SparseIndexer> indexer;
+
+    [[nodiscard]] Count value_width() const { return value_dim > 0 ? value_dim : head_dim; }
 };
 
 /// Multi-head latent attention (DeepSeek-V2 and later): the cache holds one latent of kv_lora_rank + rope_dim per token.
@@ -170,8 +174,16 @@ struct Projection {
     bool bias = false;
 };
 
+/// A table beside the token embedding of which each token reads some rows: embeddings of a layer (Gemma 4 E2B), of n-grams
+/// (LongCat).
+struct LookupTable {
+    Count rows = 0;
+    Count width = 0;
+    Count lookups = 1;  ///< rows that a token reads
+};
+
 using BlockKind = std::variant<Attention, LatentAttention, Mamba1, Mamba2, GatedDelta, Mlp, MixtureOfExperts, Projection,
-                               CompressedAttention>;
+                               CompressedAttention, LookupTable>;
 
 /// A block with the normalisations of the residual stream around it.
 struct Block {
@@ -180,11 +192,15 @@ struct Block {
     Count norm_vectors = 1;  ///< learned vectors of the model width they hold (LayerNorm has two: weight and bias)
 };
 
+/// Where the weights of a layer lie (sim/placement.h).
+enum class Residence { device, experts_on_host, host };
+
 /// A kind of layer: its blocks in order, and how many distinct copies of its weights the model stores.
 struct LayerKind {
     std::string name;
     std::vector<Block> blocks;
     Count distinct_copies = 0;  ///< 0 = one for each time the layer occurs (no sharing)
+    Residence residence = Residence::device;
 };
 
 struct Model {

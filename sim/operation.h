@@ -101,6 +101,9 @@ struct OperationCost {
     double shared_context = 0.0, shared_read = 1.0;
 };
 
+/// Where an operation runs, and its weights lie (sim/placement.h).
+enum class Placed { on_device, on_host, streamed };
+
 struct Operation : OperationCost {
     std::string name;  ///< "attention: qkv projection"
     OperationKind kind = OperationKind::linear;
@@ -128,6 +131,7 @@ struct Operation : OperationCost {
     bool exchanged_rows_are_merged = false;  ///< a row goes once to each rank, not once for each of its experts
     bool masks_tree = false;                 ///< an attention over the tokens of a packed tree
     WorkItems items;                         ///< what is divided among workers; none = evenly
+    Placed placed = Placed::on_device;
 };
 
 /// Cached tokens that an attention with this reach sees, out of s.

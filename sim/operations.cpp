@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/placement.h"
+
 namespace treeline::sim {
 namespace {
 
@@ -44,12 +46,14 @@ std::vector<Operation> layer_operations(const Model& model, const Precision& pre
         if (context.occurrences == 0.0) {
             continue;
         }
+        const std::size_t first = operations.size();
         for (const Block& block : model.kinds[kind].blocks) {
             if (block.norms > 0 || block.norm_vectors > 0) {
                 operations.push_back(block_norms(block, context));
             }
             std::visit([&](const auto& b) { append(b, context, operations); }, block.kind);
         }
+        place(model.kinds[kind].residence, options.kind == PassKind::prefill, first, operations);
     }
     return operations;
 }
@@ -75,6 +79,9 @@ Count sum_elements(const std::vector<Operation>& operations, bool stored, double
 template <class Visit>
 void for_each_recurrent(const Model& model, const Precision& precision, double ranks, Visit visit) {
     for (std::size_t kind = 0; kind < model.kinds.size(); ++kind) {
+        if (model.kinds[kind].residence == Residence::host) {
+            continue;  // its states lie there, too, and move with neither snapshots nor replay
+        }
         const LayerContext context = context_of(model, kind, precision, {PassKind::decode, StateWrites::final_state, ranks});
         for (const Block& block : model.kinds[kind].blocks) {
             std::visit(
@@ -131,7 +138,7 @@ std::vector<CacheTerm> caches_of(const Model& model, const Precision& precision,
     std::vector<CacheTerm> caches;
     const PassOptions options{PassKind::decode, StateWrites::final_state, ranks, Verification::unrolled, parallel};
     for (const Operation& operation : layer_operations(model, precision, options)) {
-        if (operation.reads_context) {
+        if (operation.reads_context && operation.placed == Placed::on_device) {
             caches.push_back({operation.bytes.per_context * operation.count, operation.keeps.value_or(operation.reach)});
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -41,6 +42,7 @@ struct Platform {
     Parallelism parallel = {};                      ///< beside the `ranks` of tensor parallelism
     std::optional<double> memory_utilisation = {};  ///< in place of the stack's
     std::optional<Bytes> memory_limit = {};         ///< of one device, where the user states less than the engine may take
+    std::shared_ptr<const Platform> host = {};      ///< whose memory holds what does not lie on the device; null = none
 
     /// Devices that serve the model together.
     [[nodiscard]] double devices() const { return devices_of(ranks, parallel); }

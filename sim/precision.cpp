@@ -12,6 +12,9 @@ void check_storage(const Storage& storage, const std::string& what, std::vector<
     if (!(storage.bits >= 0.0 && storage.bits <= 32.0)) {
         problems.push_back(what + ".bits must lie between 0 and 32");
     }
+    if (!(storage.unpacking >= 0.0 && storage.unpacking <= 1000.0)) {
+        problems.push_back(what + ".unpacking must lie between 0 and 1000");
+    }
     if (!(storage.scale_bits > 0.0 && storage.scale_bits <= 32.0)) {
         problems.push_back(what + ".scale_bits must lie between 1 and 32");
     }
@@ -93,19 +96,24 @@ Precision block_fp8_precision(NumberFormat wide) {
     return precision;
 }
 
-Precision gguf_precision(GgufFormat format) {
-    constexpr Storage q8_0{NumberFormat::int8, 32.0, 16.0}, q6_k{NumberFormat::int8, 16.0, 9.0, 6.0};
-    constexpr Storage q4_k{NumberFormat::int4, 32.0, 16.0};
-    Precision precision = uniform_precision(NumberFormat::fp16);
-    precision.state = Storage{NumberFormat::fp32};
-    const Storage common = format == GgufFormat::q8_0 ? q8_0 : format == GgufFormat::q6_k ? q6_k : q4_k;
-    precision.weights = precision.experts = precision.embeddings = common;
-    precision.math = NumberFormat::int8;
-    if (format == GgufFormat::q4_k_m) {
-        Storage mixed = q4_k;
-        mixed.bits += 4.0 + 0.5 * (6.5625 - 4.5);
-        precision.exceptions = {{"LM head", q6_k, NumberFormat::int8}, {"down projection", mixed, NumberFormat::int8}};
-    }
+Precision mlx_precision(double bits, double group_size, NumberFormat wide) {
+    constexpr double bits_of_scale_and_offset = 32.0;
+    Precision precision = checkpoint_precision(NumberFormat::int4, wide);
+    Storage storage{bits > 4.0 ? NumberFormat::int8 : NumberFormat::int4, group_size, bits_of_scale_and_offset};
+    storage.bits = bits == bits_of(storage.format) ? 0.0 : bits;
+    precision.weights = precision.experts = precision.embeddings = storage;
+    return precision;
+}
+
+Precision exl3_precision(double bits, NumberFormat wide) {
+    constexpr double bits_of_head = 6.0;
+    Precision precision = checkpoint_precision(NumberFormat::int4, wide);
+    Storage storage{bits > 4.5 ? NumberFormat::int8 : NumberFormat::int4};
+    storage.bits = bits;
+    precision.weights = precision.experts = storage;
+    Storage head{NumberFormat::int8};
+    head.bits = bits_of_head;
+    precision.exceptions = {{"LM head", head, wide}};
     return precision;
 }
 

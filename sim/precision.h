@@ -28,6 +28,8 @@ struct Storage {
     double group_size = 0.0;   ///< elements that share one scale; 0 = no scales (or one per tensor, which is free here)
     double scale_bits = 16.0;  ///< bits of one scale (16 for fp16 scales, 8 for MX and NVFP4 block scales)
     double bits = 0.0;         ///< of an element where they are not those of the format that it is computed in; 0 = they are
+    /// Operations of vector units on each element that kernels for few rows do not hide (types of llama.cpp with code books).
+    double unpacking = 0.0;
 
     /// Bytes of one element, its share of the scale included: (bits + scale_bits / group_size) / 8.
     [[nodiscard]] Bytes per_element() const;
@@ -79,18 +81,12 @@ Precision mxfp4_precision(NumberFormat wide);
 /// The same in fp8 with a scale of 32 bits for each block of 128 × 128 elements (DeepSeek-V3, Qwen3-FP8).
 Precision block_fp8_precision(NumberFormat wide);
 
-/// What llama.cpp's quantised files hold (ggml/src/ggml-common.h, src/llama-quant.cpp): every matrix in blocks with scales,
-/// products in 8-bit integers with activations quantised on the way, key-value cache and activations in fp16.
-///   q8_0    8 bits, a 16-bit scale for 32: 8.5 bits a weight, everywhere
-///   q6_k    6 bits, 8-bit scales for 16 and a 16-bit one for 256: 6.5625 bits, everywhere
-///   q4_k_m  4 bits, 6-bit scales and minima for 32 and two 16-bit ones for 256: 4.5 bits; LM head in q6_k; of the down
-///           projections half of the layers in q6_k, which counts as their mean
-enum class GgufFormat { q8_0, q6_k, q4_k_m };
-constexpr auto names_in(GgufFormat) {
-    using enum GgufFormat;
-    return enum_names<GgufFormat>({{q8_0, "q8_0"}, {q6_k, "q6_k"}, {q4_k_m, "q4_k_m"}});
-}
-Precision gguf_precision(GgufFormat format);
+/// What MLX writes (mlx_lm.convert): every matrix, embeddings among them, in groups with a 16-bit scale and a 16-bit offset;
+/// products in `wide`. Integers of 2, 3, 4, 5, 6 or 8 bits.
+Precision mlx_precision(double bits, double group_size, NumberFormat wide);
+
+/// What ExLlamaV3 writes: so many bits a weight in the mean, 6 bits in the LM head, embeddings left alone; products in `wide`.
+Precision exl3_precision(double bits, NumberFormat wide);
 
 /// Format of products with weights stored so: `math`, or that of the weights where it is wider (layers that a quantised
 /// checkpoint leaves alone).

@@ -1,5 +1,7 @@
 // Gemma 4: windowed and global layers of different head sizes, and experts
 // beside the dense MLP.
+#include <algorithm>
+
 #include "models/hugging_face/family.h"
 
 namespace treeline::models::hugging_face {
@@ -37,17 +39,32 @@ std::vector<sim::Block> gemma_feed_forward(Reader& config, sim::Model& model) {
     return {between_norms(gated_mlp(config)), block(moe, 3, 4)};
 }
 
+/// What each layer adds for a token: a row of a table of all layers, beside a projection of the token's embedding.
+std::vector<sim::Block> embeddings_of_layers(Reader& config, sim::Count width, std::size_t layers, const sim::Model& model) {
+    const sim::Count of_all = width * static_cast<sim::Count>(layers);
+    const sim::Count rows = size_or(config, "vocab_size_per_layer_input", model.vocabulary_size);
+    sim::Block norm = block(sim::Projection{model.width, of_all}, 1, 0);
+    return {block(sim::LookupTable{rows, of_all}, 0, 0), norm};
+}
+
+/// The dense network of a layer that caches nothing, twice as wide where the config says so.
+sim::Block widened(sim::Block next, Reader& config) {
+    if (auto* mlp = std::get_if<sim::Mlp>(&next.kind); mlp != nullptr && config.flag_or("use_double_wide_mlp", false)) {
+        mlp->hidden *= 2;
+    }
+    return next;
+}
+
 }  // namespace
 
 void import_gemma4(Reader& config, sim::Model& model) {
-    for (const char* key : {"hidden_size_per_layer_input", "num_kv_shared_layers"}) {
-        if (size_or_none(config, key) > 0) {
-            config.problem(key,
-                           "must be 0: per-layer embeddings and shared KV caches "
-                           "(the small Gemma models) cannot be priced yet");
-        }
-    }
     const std::size_t layers = layer_count(config);
+    const sim::Count of_layer = size_or_none(config, "hidden_size_per_layer_input");
+    const std::size_t first_shared =
+        layers - std::min(layers, static_cast<std::size_t>(size_or_none(config, "num_kv_shared_layers")));
+    if (of_layer > 0) {
+        add_layer(model, "embeddings of layers", embeddings_of_layers(config, of_layer, layers, model));
+    }
     sim::Attention local = grouped_attention(config, model.width, true);
     local.query_key_norm = 2 * local.head_dim;
     const sim::Attention global = gemma_global(config, local);
@@ -59,9 +76,19 @@ void import_gemma4(Reader& config, sim::Model& model) {
     }
     for (std::size_t i = 0; i < layers; ++i) {
         const bool is_global = types && (*types)[i] == "full_attention";
-        std::vector<sim::Block> blocks = {between_norms(is_global ? global : local)};
-        blocks.insert(blocks.end(), feed_forward.begin(), feed_forward.end());
-        add_layer(model, is_global ? "global" : "sliding", std::move(blocks));
+        const bool shares = i >= first_shared;
+        sim::Attention attention = is_global ? global : local;
+        attention.reuses_cache = shares;
+        attention.query_key_norm = shares ? attention.head_dim : attention.query_key_norm;
+        std::vector<sim::Block> blocks = {between_norms(attention)};
+        for (const sim::Block& next : feed_forward) {
+            blocks.push_back(shares ? widened(next, config) : next);
+        }
+        if (of_layer > 0) {
+            blocks.push_back(block(sim::Projection{model.width, of_layer}, 0, 0));
+            blocks.push_back(block(sim::Projection{of_layer, model.width}, 1, 1));
+        }
+        add_layer(model, std::string(is_global ? "global" : "sliding") + (shares ? ", shared cache" : ""), std::move(blocks));
     }
     model.notes.emplace_back("One learned scale per layer is left out of the parameter count.");
 }

@@ -143,17 +143,13 @@ void import_step3(Reader& config, sim::Model& model) {
 
 namespace {
 
-/// Queries and keys may be wider than values: heads of the mean width have the same weights, cache and products in all.
 sim::Attention mimo_attention(Reader& config, const std::string& prefix) {
     sim::Attention attention;
     attention.query_heads = size(config, prefix + "num_attention_heads");
     attention.kv_heads = size_or(config, prefix + "num_key_value_heads", attention.query_heads);
-    const sim::Count keys = size(config, prefix + "head_dim");
-    const sim::Count values = size_or(config, prefix + "v_head_dim", keys);
-    attention.head_dim = (keys + values) / 2;
-    if ((keys + values) % 2 != 0) {
-        config.problem(prefix + "v_head_dim", "and the width of keys must have an even sum");
-    }
+    attention.head_dim = size(config, prefix + "head_dim");
+    const sim::Count values = size_or(config, prefix + "v_head_dim", attention.head_dim);
+    attention.value_dim = values == attention.head_dim ? 0 : values;
     attention.qkv_bias = config.flag_or("attention_bias", false);
     return attention;
 }
@@ -174,10 +170,6 @@ void import_mimo_v2(Reader& config, sim::Model& model) {
         const bool windowed = pattern && (*pattern)[i] == 1;
         const std::string name = std::string(windowed ? "sliding" : "global") + (dense[i] ? ", dense" : "");
         add_layer(model, name, {block(windowed ? sliding : full), dense[i] ? block(gated_mlp(config)) : block(moe)});
-    }
-    if (config.has("v_head_dim")) {
-        model.notes.emplace_back(
-            "Keys are wider than values: heads of the mean width have the same weights, cache and products.");
     }
 }
 

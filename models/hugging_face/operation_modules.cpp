@@ -101,6 +101,11 @@ const Modules& block_modules(const sim::Projection&) {
     return modules;
 }
 
+const Modules& block_modules(const sim::LookupTable&) {
+    static const Modules modules = {{"table look-up", {}}};
+    return modules;
+}
+
 }  // namespace
 
 const Modules& modules_of(const sim::BlockKind& block) {

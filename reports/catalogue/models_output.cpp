@@ -26,16 +26,16 @@ struct ModelFacts {
 };
 
 const char* kind_name(const sim::BlockKind& kind) {
-    constexpr std::array<const char*, 9> names = {"attention", "latent attention", "Mamba-1",
-                                                  "Mamba-2",   "delta rule",       "MLP",
-                                                  "MoE",       "projection",       "compressed attention"};
+    constexpr std::array<const char*, 10> names = {
+        "attention",  "latent attention",     "Mamba-1",      "Mamba-2", "delta rule", "MLP", "MoE",
+        "projection", "compressed attention", "look-up table"};
     static_assert(std::variant_size_v<sim::BlockKind> == names.size());
     return names[kind.index()];
 }
 
 bool mixes_tokens(const sim::BlockKind& kind) {
     return !std::holds_alternative<sim::Mlp>(kind) && !std::holds_alternative<sim::MixtureOfExperts>(kind) &&
-           !std::holds_alternative<sim::Projection>(kind);
+           !std::holds_alternative<sim::Projection>(kind) && !std::holds_alternative<sim::LookupTable>(kind);
 }
 
 /// "attention", "Mamba-2 MoE", or how many layers mix tokens in each way: "28 Mamba-2 + 4 attention".

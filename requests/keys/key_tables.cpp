@@ -31,6 +31,7 @@ const std::vector<json::KeyTable>& key_tables() {
         {"range", range_keys::rows()},
         {"powers_of_two", range_keys::rows_of_powers()},
         {"target", target_keys::rows()},
+        {"placement", placement_keys::rows()},
         {"precision", precision_keys::rows()},
         {"format", storage_keys::rows()},
         {"platform", platform_keys::rows()},

@@ -22,9 +22,29 @@ inline constexpr PartKey model{"model",
                                " ([models](../models/README.md))"};
 inline constexpr PartKey precision{"precision", "word or object", "how the target is stored and computed", "as published"};
 
-inline std::vector<KeyRow> rows() { return rows_of(model, precision); }
+inline constexpr PartKey placement{"placement", "object", "what of it lies in the host's memory", "all on the device",
+                                   " ([below](#placement-placement))"};
+
+inline std::vector<KeyRow> rows() { return rows_of(model, precision, placement); }
 
 }  // namespace treeline::requests::target_keys
+
+/// What of a target lies on the host.
+namespace treeline::requests::placement_keys {
+
+using namespace json;
+
+inline constexpr std::array<std::string_view, 2> places = {"device", "host"};
+inline constexpr WordKey experts{"experts", places, "device", "where routed experts lie"};
+inline constexpr WordKey weights{"weights", places, "device", "where whole layers lie, their caches and states with them"};
+inline constexpr CountKey layers{"layers", 1, 10'000, {}, "how many layers that means, from the first on", "all"};
+inline constexpr CountKey gpu_layers{
+    "gpu_layers", 0, 10'000, {}, "with `weights`, instead: how many layers stay on the device, as `--n-gpu-layers` counts them",
+    "none"};
+
+inline std::vector<KeyRow> rows() { return rows_of(experts, weights, layers, gpu_layers); }
+
+}  // namespace treeline::requests::placement_keys
 
 namespace treeline::requests::precision_keys {
 
@@ -80,6 +100,8 @@ inline constexpr std::array cost_mode_words = [] {
 inline constexpr PartKey device{
     "device", "name or path", "a GPU, a CPU, an accelerator design or an FPGA board", {}, " (`treeline hardware`)"};
 inline constexpr PartKey design{"design", "name or path", "the accelerator on an FPGA board", "the board's own"};
+inline constexpr PartKey host{"host", "name or path", "the CPU beside it, whose memory holds what does not lie on the device",
+                              "`desktop-ddr5`", ": with `placement` alone it matters"};
 inline constexpr CountKey tensor_parallel{"tensor_parallel", 1, sim::most_ranks, 1, "devices that share each layer"};
 inline constexpr CountKey expert_parallel{
     "expert_parallel",
@@ -186,7 +208,7 @@ inline constexpr NumberKey price{
     "price", "$/h", 1e-6, 1e6, {}, "what an hour of one device costs", "as its description states; else unknown"};
 
 inline std::vector<KeyRow> rows() {
-    return rows_of(device, design, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
+    return rows_of(device, design, host, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
                    draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, engine, expert_kernels,
                    attention_kernels, mode, prefill, token_budget, memory_utilisation, price);
 }

@@ -284,6 +284,8 @@ const std::vector<KeyFlag>& workload_flags() {
     static const std::vector<KeyFlag> flags = {
         as_for_a_point("target.model"),
         as_for_a_point("target.precision"),
+        as_for_a_point("target.placement"),
+        {"--host", "NAME|PATH", "platforms.host", help_of(platform_keys::host), nullptr},
         {"--device", "NAME|PATH,...|JSON", "platforms.device",
          "Devices to choose from: GPUs, FPGA designs, or platforms as JSON", nullptr},
         {"--design", "NAME|PATH", "platforms.design", help_of(platform_keys::design), nullptr},

@@ -12,6 +12,7 @@
 #include "requests/load_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/variant_reader.h"
+#include "sim/placement.h"
 #include "text/precision_text.h"
 
 namespace treeline::requests {
@@ -161,6 +162,11 @@ std::vector<sim::Platform> combined_platforms(json::Reader& axes, Descriptions& 
 sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
     sweeps::VariantLists lists;
     lists.targets = read_targets(axes, descriptions);
+    if (!axes.has(sweep_axis_keys::platform) &&
+        std::any_of(lists.targets.begin(), lists.targets.end(),
+                    [](const sweeps::TargetChoice& target) { return sim::layers_on_host(target.model) > 0; })) {
+        axes.problem(sweep_axis_keys::target, "has weights on the host: give the devices as \"platform\", which has a host");
+    }
     lists.platforms =
         axes.has(sweep_axis_keys::platform) ? read_platform_list(axes, descriptions) : combined_platforms(axes, descriptions);
     std::vector<std::string> labels;

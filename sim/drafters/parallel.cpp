@@ -57,7 +57,7 @@ Count cached_elements(const LayerKind& layer, const Attention& otherwise) {
             return latent->kv_lora_rank + latent->rope_dim;
         }
     }
-    return 2 * otherwise.kv_heads * otherwise.head_dim;
+    return otherwise.kv_heads * (otherwise.head_dim + otherwise.value_width());
 }
 
 }  // namespace

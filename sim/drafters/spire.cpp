@@ -12,7 +12,8 @@ std::vector<Operation> feedback_memory(const Model& model, const Precision& prec
     for (const std::size_t kind : model.order) {
         for (const Block& block : model.kinds[kind].blocks) {
             if (const auto* attention = std::get_if<Attention>(&block.kind)) {
-                flops += 2.0 * 2.0 * static_cast<double>(attention->kv_heads * attention->head_dim * model.width);
+                flops += 2.0 * static_cast<double>(attention->kv_heads * (attention->head_dim + attention->value_width()) *
+                                                   model.width);
             }
         }
     }

@@ -126,17 +126,17 @@ void add_cache_copies(const LayerContext& context, Operation& scores) {
 void append(const Attention& attention, const LayerContext& context, std::vector<Operation>& operations) {
     const double query_heads = static_cast<double>(attention.query_heads);
     const double kv_heads = static_cast<double>(attention.kv_heads);
-    const double dim = static_cast<double>(attention.head_dim);
+    const double dim = static_cast<double>(attention.head_dim), value = static_cast<double>(attention.value_width());
     const double local_query_heads = query_heads / context.ranks;
     const double local_kv_heads = per_rank(kv_heads, context.ranks);
     const double input = attention.input_width > 0 ? static_cast<double>(attention.input_width) : context.width;
-    const double query_copies = attention.output_gate ? 2.0 : 1.0;
-    const double kv_projections = attention.keys_are_values ? 1.0 : 2.0;
-    const Bytes cached = context.precision.kv_cache.per_element() * (2.0 * local_kv_heads * dim);
+    const double of_query = dim + (attention.output_gate ? value : 0.0);
+    const double of_key_and_value = attention.reuses_cache ? 0.0 : dim + (attention.keys_are_values ? 0.0 : value);
+    const Bytes cached = context.precision.kv_cache.per_element() * (local_kv_heads * (dim + value));
 
     // Keys and values of a head that several ranks need are computed on each of them, so the local width is not out / ranks.
-    const double total_out = (query_copies * query_heads + kv_projections * kv_heads) * dim;
-    const double local_out = (query_copies * local_query_heads + kv_projections * local_kv_heads) * dim;
+    const double total_out = of_query * query_heads + of_key_and_value * kv_heads;
+    const double local_out = of_query * local_query_heads + of_key_and_value * local_kv_heads;
     LayerContext whole = context;
     whole.ranks = 1.0;
     Operation qkv = linear(whole, "qkv projection", input, local_out, attention.qkv_bias, Cut::none);
@@ -144,7 +144,8 @@ void append(const Attention& attention, const LayerContext& context, std::vector
                           static_cast<double>(attention.query_key_norm) + (attention.learned_sinks ? query_heads : 0.0);
     qkv.active_elements = qkv.weight_elements;
     operations.push_back(qkv);
-    operations.push_back(rotary_embedding(context, (local_query_heads + local_kv_heads) * dim));
+    operations.push_back(
+        rotary_embedding(context, (local_query_heads + (attention.reuses_cache ? 0.0 : local_kv_heads)) * dim));
 
     if (attention.indexer && attention.indexer->heads > 0) {
         append_indexer(context, *attention.indexer, context.width, operations);
@@ -166,17 +167,20 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     scores.head_dim = dim;
     scores.shares_cache = query_heads > kv_heads;
     scores.rows_per_token = local_query_heads / local_kv_heads;
-    scores.outputs = local_query_heads * dim;
+    scores.outputs = local_query_heads * value;
     scores.items.per_sequence = local_kv_heads;
     scores.shared_read = context.shared_prefix_read;
-    scores.flops.per_visible = Flops(4.0 * local_query_heads * dim);
-    share_context(context, cached, 2.0 * local_query_heads * dim, scores);
+    scores.flops.per_visible = Flops(2.0 * local_query_heads * (dim + value));
+    share_context(context, cached, local_query_heads * (dim + value), scores);
+    if (attention.reuses_cache) {
+        scores.keeps = ContextReach{0.0};
+    }
     add_cache_copies(context, scores);
     add_tree_mask(context, scores);
-    append_shared_attention(context, {local_query_heads, dim, dim}, std::move(scores), operations);
+    append_shared_attention(context, {local_query_heads, dim, value}, std::move(scores), operations);
 
     operations.push_back(
-        linear(context, "output projection", query_heads * dim, context.width, attention.output_bias, Cut::row));
+        linear(context, "output projection", query_heads * value, context.width, attention.output_bias, Cut::row));
     append_all_reduce(context, context.width, operations);
 }
 

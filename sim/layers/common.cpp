@@ -104,6 +104,17 @@ Operation causal_convolution(const LayerContext& context, double channels, doubl
     return operation;
 }
 
+void append(const LookupTable& table, const LayerContext& context, std::vector<Operation>& operations) {
+    const double width = static_cast<double>(table.width * table.lookups);
+    Operation operation = element_wise(context, "table look-up", width, 1.0, 0.0);
+    const Bytes element = weight_format(context.precision, operation.name, context.precision.embeddings).storage.per_element();
+    operation.weight_elements = static_cast<double>(table.rows) * static_cast<double>(table.width);
+    operation.active_elements = width;
+    operation.stored = element * (operation.weight_elements / context.ranks);
+    operation.bytes.per_token += element * width;
+    operations.push_back(operation);
+}
+
 void append(const Projection& projection, const LayerContext& context, std::vector<Operation>& operations) {
     operations.push_back(linear(context, "projection", static_cast<double>(projection.in), static_cast<double>(projection.out),
                                 projection.bias, Cut::column));

@@ -103,6 +103,7 @@ void append(const Mamba2& mamba, const LayerContext& context, std::vector<Operat
 void append(const GatedDelta& delta, const LayerContext& context, std::vector<Operation>& operations);
 void append(const Mlp& mlp, const LayerContext& context, std::vector<Operation>& operations);
 void append(const MixtureOfExperts& experts, const LayerContext& context, std::vector<Operation>& operations);
+void append(const LookupTable& table, const LayerContext& context, std::vector<Operation>& operations);
 void append(const Projection& projection, const LayerContext& context, std::vector<Operation>& operations);
 
 /// Token embedding (before the layers).

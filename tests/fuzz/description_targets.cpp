@@ -1,8 +1,11 @@
 #include <array>
+#include <sstream>
+#include <stdexcept>
 
 #include "hardware/catalogue.h"
 #include "json/reader.h"
 #include "models/description.h"
+#include "models/gguf/import.h"
 #include "models/hugging_face/import.h"
 #include "sim/operations.h"
 #include "targets.h"
@@ -31,6 +34,16 @@ void read_hugging_face(std::string_view bytes) {
     use(document, model);
 }
 
+void read_gguf(std::string_view bytes) {
+    std::istringstream stream{std::string(bytes)};
+    const sim::Model model =
+        models::gguf::import_header(models::gguf::read_header(stream, bytes.size(), "model.gguf"), "model");
+    if (!sim::problems_of(model).empty()) {
+        throw std::logic_error("a model that was accepted and cannot be priced");
+    }
+    static_cast<void>(sim::stored_weights(model, model.precision, 1.0));
+}
+
 void read_device(std::string_view bytes) {
     json::Document document = json::Document::parse(bytes, "device.json");
     json::Reader root = document.root();
@@ -48,8 +61,11 @@ void read_stack(std::string_view bytes) {
 }  // namespace
 
 std::span<const Target> description_targets() {
-    static constexpr std::array<Target, 4> all = {
-        {{"model", read_model}, {"hugging_face", read_hugging_face}, {"device", read_device}, {"stack", read_stack}}};
+    static constexpr std::array<Target, 5> all = {{{"model", read_model},
+                                                   {"hugging_face", read_hugging_face},
+                                                   {"gguf", read_gguf},
+                                                   {"device", read_device},
+                                                   {"stack", read_stack}}};
     return all;
 }
 

@@ -354,3 +354,31 @@ TEST_CASE("linear layers of attention, experts and the LM head each in a format 
         CHECK(named.problems().empty());
     }
 }
+
+TEST_CASE("what people call a quantised checkpoint is a precision, whatever its letters") {
+    const sim::Precision published = treeline::testing::model("qwen3.5-27b").precision;
+    const auto bits = [&](const std::string& word) {
+        Input named("{\"p\": \"" + word + "\"}");
+        const sim::Precision precision = read_precision(named.root, "p", published);
+        CHECK(named.problems().empty());
+        return 8.0 * precision.weights.per_element().value();
+    };
+    CHECK(bits("Q5_K_M") == 5.5);  // block_q5_K: 176 bytes for 256
+    CHECK(bits("UD-Q4_K_XL") == 4.5);
+    CHECK(bits("IQ4_XS") == 4.25);
+    CHECK(bits("6-bit") == 6.5);  // and a 16-bit scale and offset for 64
+    CHECK(bits("mlx-3bit-g32") == 4.0);
+    CHECK(bits("exl3-4.05bpw") == Approx(4.05));
+    CHECK(bits("4.05bpw") == Approx(4.05));
+    for (const char* wrong : {"q5_k_n", "7bit", "0.5bpw", "bpw", "mlx-"}) {
+        Input named("{\"p\": \"" + std::string(wrong) + "\"}");
+        static_cast<void>(read_precision(named.root, "p", published));
+        CHECK(named.problems().size() == 1);
+    }
+    Input parts(R"({"p": {"weights": "q6_k", "experts": "iq3_s", "kv_cache": "q8_0"}})");
+    const sim::Precision mixed = read_precision(parts.root, "p", published);
+    CHECK(mixed.weights.per_element().value() == 6.5625 / 8.0);
+    CHECK(mixed.experts.per_element().value() == 3.4375 / 8.0);
+    CHECK(mixed.kv_cache.per_element().value() == 8.5 / 8.0);
+    CHECK(parts.problems().empty());
+}

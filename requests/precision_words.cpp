@@ -1,0 +1,121 @@
+#include "requests/precision_words.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include "sim/ggml_types.h"
+#include "text/parse_number.h"
+#include "text/wording.h"
+
+namespace treeline::requests {
+namespace {
+
+std::string in_small_letters(std::string word) {
+    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return word;
+}
+
+bool take_front(std::string_view& word, std::string_view start) {
+    const bool starts = word.starts_with(start);
+    word.remove_prefix(starts ? start.size() : 0);
+    return starts;
+}
+
+bool take_back(std::string_view& word, std::string_view end) {
+    const bool ends = word.ends_with(end);
+    word.remove_suffix(ends ? end.size() : 0);
+    return ends;
+}
+
+/// A number between `low` and `high`.
+std::optional<double> number_within(std::string_view word, double low, double high) {
+    const std::optional<double> value = text::parse_number<double>(word);
+    return value && *value >= low && *value <= high ? value : std::nullopt;
+}
+
+/// "4bit", "4-bit", "mlx-4bit", "mlx-4bit-g32" and "4bit-gs128".
+std::optional<sim::Precision> mlx_of_word(std::string_view word, sim::NumberFormat wide) {
+    constexpr double usual_group = 64.0;  // mlx_lm.convert
+    const bool says_mlx = take_front(word, "mlx-");
+    double group = usual_group;
+    for (const std::string_view mark : {"-gs", "-g"}) {
+        if (const std::size_t at = word.rfind(mark); at != std::string_view::npos && group == usual_group) {
+            const std::optional<double> size = number_within(word.substr(at + mark.size()), 16.0, 1024.0);
+            if (size) {
+                group = *size;
+                word = word.substr(0, at);
+            }
+        }
+    }
+    if (!take_back(word, "-bit") && !take_back(word, "bit") && !says_mlx) {
+        return std::nullopt;
+    }
+    const std::optional<double> bits = number_within(word, 2.0, 8.0);
+    constexpr std::array widths = {2.0, 3.0, 4.0, 5.0, 6.0, 8.0};
+    const bool known = bits && std::find(widths.begin(), widths.end(), *bits) != widths.end();
+    return known ? std::optional(sim::mlx_precision(*bits, group, wide)) : std::nullopt;
+}
+
+/// "exl3-4.05bpw", "4.05bpw", "exl3-4.05" and "4.05-bpw".
+std::optional<sim::Precision> exl3_of_word(std::string_view word, sim::NumberFormat wide) {
+    const bool says_exl3 = take_front(word, "exl3-");
+    if (!take_back(word, "-bpw") && !take_back(word, "bpw") && !says_exl3) {
+        return std::nullopt;
+    }
+    const std::optional<double> bits = number_within(word, 1.0, 8.0);
+    return bits ? std::optional(sim::exl3_precision(*bits, wide)) : std::nullopt;
+}
+
+/// Formats that engines other than llama.cpp load.
+std::optional<sim::Precision> format_of_word(const std::string& word, sim::NumberFormat wide) {
+    if (word == "mxfp4") {
+        return sim::mxfp4_precision(wide);
+    }
+    if (word == "fp8-block") {
+        return sim::block_fp8_precision(wide);
+    }
+    const std::optional<sim::NumberFormat> format = word == "nvfp4"   ? sim::NumberFormat::fp4
+                                                    : word == "w4a16" ? sim::NumberFormat::int4
+                                                                      : value_named<sim::NumberFormat>(word);
+    return format ? std::optional(sim::checkpoint_precision(*format, wide)) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<sim::Precision> precision_of_word(const std::string& word, const sim::Precision& published) {
+    const sim::NumberFormat kept = published.activations.format;
+    const sim::NumberFormat wide = sim::bits_of(kept) == 16.0 ? kept : sim::NumberFormat::bf16;
+    const std::string name = in_small_letters(word);
+    if (std::optional<sim::Precision> format = format_of_word(name, wide)) {
+        return format;
+    }
+    if (std::optional<sim::Precision> gguf = sim::gguf_precision(name)) {
+        return gguf;
+    }
+    std::optional<sim::Precision> mlx = mlx_of_word(name, wide);
+    return mlx ? mlx : exl3_of_word(name, wide);
+}
+
+std::optional<sim::Storage> storage_of_word(const std::string& word) {
+    const std::string name = in_small_letters(word);
+    if (const std::optional<sim::NumberFormat> format = value_named<sim::NumberFormat>(name)) {
+        return sim::Storage{*format};
+    }
+    if (const sim::GgmlType* type = sim::ggml_type_named(name)) {
+        return type->storage();
+    }
+    const std::optional<sim::Precision> width = mlx_of_word(name, sim::NumberFormat::bf16);
+    return width ? std::optional(width->weights) : std::nullopt;
+}
+
+std::string other_precisions(const std::string& word) {
+    std::vector<std::string> known = names_of<sim::NumberFormat>();
+    known.insert(known.end(), {"nvfp4", "mxfp4", "fp8-block", "w4a16", "mlx-4bit", "mlx-6bit", "mlx-8bit", "exl3-4.05bpw"});
+    const std::vector<std::string> gguf = sim::gguf_names();
+    known.insert(known.end(), gguf.begin(), gguf.end());
+    return text::did_you_mean(in_small_letters(word), known);
+}
+
+}  // namespace treeline::requests

@@ -1,0 +1,36 @@
+// Weights that lie in the memory of the host instead of the device's: routed experts of some layers, or whole layers.
+//
+// A kind of layer says where it lies (LayerKind::residence). Its operations are then priced on the host (Platform::host) where
+// few tokens meet them, and with the weights streamed over the link where a prompt does, as llama.cpp runs them.
+#pragma once
+
+#include <optional>
+
+#include "sim/kernel_pricing.h"
+#include "sim/model.h"
+#include "sim/operation.h"
+#include "sim/platform.h"
+
+namespace treeline::sim {
+
+/// What a deployment keeps on the host: `residence` for the first `layers` layers, those with experts where experts are meant.
+/// With `on_device`, all but the last `layers - 1` layers: llama.cpp counts the LM head as one more (--n-gpu-layers).
+struct Placement {
+    Residence residence = Residence::device;
+    std::optional<Count> layers;  ///< nothing = all
+    bool on_device = false;
+};
+
+/// The model with that placement; a kind of which some layers lie on the host becomes two.
+Model placed(Model model, const Placement& placement);
+
+/// Layers of the model that are not all on the device.
+Count layers_on_host(const Model& model);
+
+/// Marks the operations of a block of such a layer from `first` on; they take no memory of the device.
+void place(Residence residence, bool reads_prompt, std::size_t first, std::vector<Operation>& operations);
+
+/// Rates of an operation that is so marked; nothing where the platform names no host.
+std::optional<PricedKernel> price_on_host(const Operation& operation, const Precision& precision, const Platform& platform);
+
+}  // namespace treeline::sim

@@ -1,0 +1,76 @@
+// What files of llama.cpp's quantisations hold.
+#include "sim/ggml_types.h"
+
+#include <catch2/catch.hpp>
+
+#include "setups.h"
+#include "sim/kernel_pricing.h"
+#include "sim/operations.h"
+#include "sim/pass.h"
+
+using namespace treeline;
+using namespace treeline::sim;
+using namespace treeline::testing;
+
+TEST_CASE("GGUF files hold as many bits a weight as llama.cpp says") {
+    CHECK(ggml_type_named("q8_0")->bits() == 8.5);     // block_q8_0: 34 bytes for 32
+    CHECK(ggml_type_named("q6_k")->bits() == 6.5625);  // block_q6_K: 210 bytes for 256
+    CHECK(ggml_type_named("q4_k")->bits() == 4.5);     // block_q4_K: 144 bytes for 256
+    CHECK(ggml_type_of(39)->name == "mxfp4");          // GGML_TYPE_MXFP4
+    const Precision q4 = *gguf_precision("q4_k_m");
+    CHECK(weight_format(q4, "output: LM head", q4.embeddings).storage.per_element().value() * 8.0 == 6.5625);
+    CHECK(weight_format(q4, "decoder: down projection", q4.weights).math == NumberFormat::int8);
+    CHECK(weight_format(q4, "decoder: router", q4.weights).storage == Storage{NumberFormat::fp32});
+    CHECK(!gguf_precision("q4_k_n"));
+}
+
+TEST_CASE("files of Llama-3.1-8B are as large as in llama.cpp's table") {
+    // tools/quantize/README.md, GiB of each type. Shares of layers that are counted in the mean differ by a per cent or two.
+    struct Row {
+        const char* name;
+        double size;
+    };
+    const Model llama = model("llama-3.1-8b");
+    for (const Row& row :
+         {Row{"iq1_s", 1.87}, {"iq1_m", 2.01},  {"iq2_xxs", 2.23}, {"iq2_xs", 2.42}, {"iq2_s", 2.56},  {"iq2_m", 2.74},
+          {"iq3_xxs", 3.04},  {"iq3_xs", 3.27}, {"iq3_s", 3.42},   {"iq3_m", 3.52},  {"iq4_xs", 4.17}, {"iq4_nl", 4.38},
+          {"q2_k_s", 2.78},   {"q2_k", 2.95},   {"q3_k_s", 3.41},  {"q3_k_l", 4.02}, {"q4_k_s", 4.36}, {"q4_k_m", 4.58},
+          {"q5_k_s", 5.21},   {"q5_k_m", 5.33}, {"q6_k", 6.14},    {"q8_0", 7.95}}) {
+        INFO(row.name);
+        CHECK(stored_weights(llama, *gguf_precision(row.name), 1.0).value() / (1u << 30) == Approx(row.size).epsilon(0.02));
+    }
+}
+
+TEST_CASE("a mixture's experts in MXFP4 alone") {
+    const Precision moe = *gguf_precision("mxfp4_moe");
+    CHECK(moe.experts.per_element().value() == 17.0 / 32.0);  // block_mxfp4: 17 bytes for 32
+    CHECK(moe.weights.per_element().value() == 34.0 / 32.0);
+}
+
+TEST_CASE("Unsloth's mixtures are wider than the plain ones of the name") {
+    const Model llama = model("llama-3.1-8b");
+    for (const auto& [wide, plain] : {std::pair{"ud-q4_k_xl", "q4_k_m"}, {"ud-q2_k_xl", "q2_k"}, {"ud-iq2_xxs", "iq2_xxs"}}) {
+        CHECK(stored_weights(llama, *gguf_precision(wide), 1.0) > stored_weights(llama, *gguf_precision(plain), 1.0));
+    }
+}
+
+TEST_CASE("a type with a code book reads fewer bytes, but not as many times faster") {
+    // tools/quantize/README.md: 79.86 tokens/s at 2.23 GiB (IQ2_XXS) against 76.71 at 4.36 GiB (Q4_K_S).
+    const Platform m4 = platform("m4-max", "llama.cpp");
+    const auto time = [&](const char* name) {
+        const CompiledPass pass = compile_pass(model("llama-3.1-8b"), *gguf_precision(name), m4, {});
+        return pass_time(pass, totals_of(pass, {1.0, 1.0, 64.0, 1.0})).value();
+    };
+    CHECK(time("q4_k_s") / time("iq2_xxs") == Approx(79.86 / 76.71).epsilon(0.25));
+    CHECK(time("q8_0") / time("q4_k_s") == Approx(76.71 / 50.93).epsilon(0.25));
+}
+
+TEST_CASE("MLX and ExLlamaV3 store as many bits as their names say") {
+    // mlx_lm.convert: a 16-bit scale and a 16-bit offset for each group.
+    CHECK(mlx_precision(4.0, 64.0, NumberFormat::bf16).weights.per_element().value() == (4.0 + 0.5) / 8.0);
+    CHECK(mlx_precision(6.0, 32.0, NumberFormat::bf16).embeddings.per_element().value() == (6.0 + 1.0) / 8.0);
+    CHECK(mlx_precision(3.0, 64.0, NumberFormat::bf16).math == NumberFormat::bf16);
+    const Precision exl3 = exl3_precision(4.05, NumberFormat::fp16);
+    CHECK(exl3.weights.per_element().value() == Approx(4.05 / 8.0));
+    CHECK(exl3.embeddings == Storage{NumberFormat::fp16});
+}

@@ -1,0 +1,87 @@
+// Weights in the memory of the host: what they no longer take of the device, and what they cost there.
+#include "sim/placement.h"
+
+#include <catch2/catch.hpp>
+
+#include "hardware/catalogue.h"
+#include "setups.h"
+#include "sim/ggml_types.h"
+#include "sim/pass.h"
+
+using namespace treeline;
+using namespace treeline::sim;
+using namespace treeline::testing;
+
+namespace {
+
+Platform with_host(const char* device, const char* host) {
+    Platform on_device = platform(device, "llama.cpp");
+    on_device.host = std::make_shared<const Platform>(platform(host, "llama.cpp-cpu"));
+    return on_device;
+}
+
+Seconds time_of(const Model& model, const Platform& on, PassKind kind, double tokens) {
+    CompileOptions options;
+    options.pass.kind = kind;
+    const CompiledPass pass = compile_pass(model, *gguf_precision("q4_k_m"), on, options);
+    return pass_time(pass, totals_of(pass, {1.0, tokens, 512.0, 1.0}));
+}
+
+}  // namespace
+
+TEST_CASE("experts of some layers on the host leave the device their bytes, and all parameters are counted") {
+    const Model whole = model("qwen3-30b-a3b");
+    const Precision q4 = *gguf_precision("q4_k_m");
+    const Model part = placed(whole, {Residence::experts_on_host, 12});
+    CHECK(layers_on_host(part) == 12);
+    CHECK(parameter_count(part) == parameter_count(whole));
+    // 128 experts of 3 x 2048 x 768 in each of 12 layers.
+    const double moved = 12.0 * 128.0 * 3.0 * 2048.0 * 768.0 * q4.experts.per_element().value();
+    CHECK(stored_weights(whole, q4, 1.0).value() - stored_weights(part, q4, 1.0).value() == Approx(moved));
+    CHECK(caches_of(part, q4, 1.0).size() == 2);
+    const Model all = placed(whole, {Residence::experts_on_host, {}});
+    CHECK(layers_on_host(all) == 48);
+}
+
+TEST_CASE("whole layers on the host take their caches with them, counted as llama.cpp does") {
+    const Model whole = model("qwen3-8b");
+    const Precision q8 = *gguf_precision("q8_0");
+    // --n-gpu-layers 20 of 36 layers: the LM head and the last 19.
+    const Model part = placed(whole, {Residence::host, 20, true});
+    CHECK(layers_on_host(part) == 17);
+    const auto cached = [&](const Model& of) {
+        Bytes sum;
+        for (const CacheTerm& cache : caches_of(of, q8, 1.0)) {
+            sum += cached_bytes(cache, 1000.0);
+        }
+        return sum;
+    };
+    CHECK(cached(part).value() == Approx(cached(whole).value() * 19.0 / 36.0));
+    CHECK(layers_on_host(placed(whole, {Residence::host, 37, true})) == 0);
+    CHECK(layers_on_host(placed(whole, {Residence::host, 0, true})) == 36);
+}
+
+TEST_CASE("experts on the host are bound by its memory, and those of a prompt by the link") {
+    const Model whole = model("qwen3-30b-a3b"), all = placed(whole, {Residence::experts_on_host, {}});
+    const Platform slow = with_host("rtx-3060", "desktop-ddr4"), fast = with_host("rtx-3060", "desktop-ddr5");
+    const Seconds on_slow = time_of(all, slow, PassKind::decode, 1.0), on_fast = time_of(all, fast, PassKind::decode, 1.0);
+    // 48 layers x 8 experts x 3 x 2048 x 768 elements, at 70 % of 51.2 and of 89.6 GB/s.
+    const double bytes = 48.0 * 8.0 * 3.0 * 2048.0 * 768.0 * gguf_precision("q4_k_m")->experts.per_element().value();
+    CHECK((on_slow - on_fast).value() == Approx(bytes / 0.7 * (1.0 / 51.2e9 - 1.0 / 89.6e9)).epsilon(0.05));
+    // Two tokens touch 8·(1 + 0.6·(1 - 8/128)) experts and less than twice the time.
+    const double two = time_of(all, fast, PassKind::decode, 2.0) / on_fast;
+    CHECK(two > 1.2);
+    CHECK(two < 1.8);
+    // 512 tokens of a prompt touch every expert, whose weights cross PCIe 4.0 x16 at 32 GB/s.
+    const double streamed =
+        48.0 * 128.0 * 3.0 * 2048.0 * 768.0 * gguf_precision("q4_k_m")->experts.per_element().value() / 32e9;
+    CHECK(time_of(all, fast, PassKind::prefill, 512.0).value() > streamed);
+    CHECK(time_of(all, fast, PassKind::prefill, 512.0).value() < 2.0 * streamed);
+}
+
+TEST_CASE("without a host in the platform everything is priced on the device") {
+    const Model whole = model("qwen3-30b-a3b");
+    const Platform none = platform("rtx-3060", "llama.cpp");
+    CHECK(time_of(placed(whole, {Residence::experts_on_host, {}}), none, PassKind::decode, 1.0).value() ==
+          Approx(time_of(whole, none, PassKind::decode, 1.0).value()));
+}
