@@ -4,6 +4,7 @@
 #include "treeline/calibrate.h"
 #include "treeline/catalogue.h"
 #include "treeline/estimate.h"
+#include "treeline/questions.h"
 #include "treeline/recommend.h"
 #include "treeline/sweep.h"
 #include "treeline/tree.h"

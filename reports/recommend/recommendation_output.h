@@ -28,9 +28,13 @@ std::string recommendation_section(const sweeps::Answer& answer, const std::stri
 std::string recommendation_table(const sweeps::Answer& answer, const Explain& explain = {});
 /// Format "treeline-recommendation", version 1; "input" repeats the workload file.
 nlohmann::ordered_json recommendation_json(const sweeps::Answer& answer, const nlohmann::ordered_json& input);
-/// The data of the report's page (reports/html.h), studies included. If nothing meets the limits, the page says why.
-/// `others` are flags of further engines, shown beside those of the one that was priced.
-nlohmann::ordered_json report_page_data(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others = {});
+/// Whether a page gets its studies (traffic that arrives, trees against chains, choosing while decoding), which are simulated:
+/// they take ten times as long as the rest.
+enum class PageStudies { all, none };
+/// The data of the report's page (reports/html.h). If nothing meets the limits, the page says why. `others` are flags of
+/// further engines, shown beside those of the one that was priced.
+nlohmann::ordered_json report_page_data(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others = {},
+                                        PageStudies studies = PageStudies::all);
 /// One line per candidate that meets the limits, best first.
 std::string recommendation_csv(const sweeps::Answer& answer);
 

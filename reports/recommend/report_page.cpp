@@ -56,13 +56,15 @@ Json reasons_only(const sweeps::Answer& answer) {
 
 }  // namespace
 
-Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others) {
+Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others, PageStudies studies) {
     if (!answer.result.recommendation) {
         return reasons_only(answer);
     }
     std::vector<FigureSection> sections = accelerator_sections(answer);
-    for (FigureSection& study : study_sections(answer)) {
-        sections.push_back(std::move(study));
+    if (studies == PageStudies::all) {
+        for (FigureSection& study : study_sections(answer)) {
+            sections.push_back(std::move(study));
+        }
     }
     Json data = report_data({sentence_of(answer), answer.input.workload, *answer.result.recommendation, answer.input.provenance,
                              acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), others,

@@ -1,0 +1,102 @@
+#include "treeline/questions.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include <nlohmann/json.hpp>
+
+#include "library/handed_over.h"
+#include "models/catalogue.h"
+#include "reports/recommend/explored.h"
+#include "requests/known_drafters.h"
+#include "requests/setup_reader.h"
+#include "treeline/recommend.h"
+#include "treeline/tree.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Asked {
+    std::string_view question;
+    const requests::Catalogue& catalogue;
+    const std::filesystem::path& folder;
+};
+
+constexpr unsigned one_thread = 1;  // browsers have no more, and answers do not depend on it
+
+WorkloadAnswer recommended(const Asked& asked) {
+    return recommend_json(asked.question, asked.catalogue, asked.folder, one_thread);
+}
+
+std::string recommend_text(const Asked& asked) { return as_json(recommended(asked)); }
+
+std::string explored(const Asked& asked) { return reports::explored_json(recommended(asked)).dump(); }
+
+std::string drafters_text(const Asked& asked) {
+    const Json question = Json::parse(asked.question);
+    const sim::Model target = models::load_model(asked.catalogue.models, question.value("target", "")).value;
+    requests::Descriptions descriptions(asked.catalogue, asked.folder);
+    Json list = Json::array();
+    for (const requests::KnownDrafter& known : requests::known_drafters(target, descriptions)) {
+        const sweeps::DrafterChoice choice = requests::published_choice(known.drafter, {}, descriptions);
+        list.push_back({{"name", known.drafter.name},
+                        {"kind", Json::parse(known.drafter.description).value("kind", "")},
+                        {"measured_with", known.drafter.target},
+                        {"per_position", reports::positions_json(choice.acceptance.chain)}});
+    }
+    return list.dump();
+}
+
+std::string tree_text(const Asked& asked) {
+    const Json question = Json::parse(asked.question);
+    const sim::DraftTree tree =
+        find_tree(question.value("shape", Json("")).is_string() ? question.value("shape", "") : question.at("shape").dump(),
+                  question.value("per_rank", std::vector<double>()), asked.catalogue);
+    Json parents = Json::array();
+    for (int node = 1; node <= tree.nodes(); ++node) {
+        parents.push_back(tree.parent(node));
+    }
+    return Json{{"parents", parents}}.dump();
+}
+
+std::string file_text(const Asked& asked) {
+    const Json question = Json::parse(asked.question);
+    return handed_over(question.value("name", ""), question.value("text", ""), asked.folder).dump();
+}
+
+struct Kind {
+    std::string_view name;
+    std::string (*answer)(const Asked& asked);
+};
+
+constexpr std::array<Kind, 5> kinds = {{{"recommend", recommend_text},
+                                        {"explore", explored},
+                                        {"drafters", drafters_text},
+                                        {"tree", tree_text},
+                                        {"file", file_text}}};
+
+std::string refused(const std::vector<std::string>& problems) { return Json{{"problems", problems}}.dump(); }
+
+}  // namespace
+
+std::string answer_question(std::string_view kind, std::string_view question, const requests::Catalogue& catalogue,
+                            const std::filesystem::path& folder) {
+    const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& known) { return known.name == kind; });
+    if (found == kinds.end()) {
+        return refused({"there is no question \"" + std::string(kind) + "\""});
+    }
+    try {
+        return found->answer({question, catalogue, folder});
+    } catch (const text::InputError& error) {
+        return refused(error.problems());
+    } catch (const nlohmann::json::exception&) {
+        return refused({"the question is not the JSON that \"" + std::string(kind) + "\" takes"});
+    } catch (const std::exception& error) {
+        return Json{{"failure", error.what()}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    }
+}
+
+}  // namespace treeline
