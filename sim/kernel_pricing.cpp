@@ -355,7 +355,32 @@ void apply_unpacking(const Operation& operation, const Precision& precision, con
     }
 }
 
+/// Chains that write a recurrent state after each token, by the engine's kernel where it was measured (of an engine that was
+/// not, by the one with the shortest steps).
+std::optional<Rates> recurrent_chain_rates(const Operation& operation, const Platform& platform) {
+    if (!platform.by_laws() || !platform.device.calibration || operation.kind != OperationKind::scan ||
+        operation.kernel != KernelClass::scan_every || platform.stack.runs_treeline_kernels) {
+        return std::nullopt;
+    }
+    const std::string_view engine = std::string_view(platform.stack.engine).substr(0, platform.stack.engine.find('@'));
+    const RecurrentVerificationLaw* law = platform.device.calibration->recurrent_verification_law(engine);
+    if (law == nullptr || law->convolves) {
+        return std::nullopt;
+    }
+    Rates rates;
+    rates.rule = RowRule::chain;
+    rates.startup = law->startup;
+    rates.per_byte = 1.0 / (platform.device.bandwidth * law->bandwidth_share);
+    rates.per_new_token = law->per_token;
+    rates.overlap = law->overlap;
+    rates.per_sequence = law->per_head * (operation.items.per_sequence / std::max(platform.device.multiprocessors, 1.0));
+    return rates;
+}
+
 PricedKernel price_as_built_in(const Operation& operation, const Precision& precision, const Platform& platform) {
+    if (const std::optional<Rates> rates = recurrent_chain_rates(operation, platform)) {
+        return {*rates, true};
+    }
     if (const KernelLaw* law = law_that_prices(operation, precision, platform)) {
         return {rates_in_engine(*law, operation, precision, platform), true};
     }

@@ -101,6 +101,7 @@ inline void dispatch(const OperationCost& cost, bool reads_context, RowRule rule
         : rule == steps    ? visit.template operator()<false, false, steps>()
         : rule == lines    ? visit.template operator()<false, false, lines>()
         : rule == exchange ? visit.template operator()<false, false, exchange>()
+        : rule == chain    ? visit.template operator()<false, false, chain>()
                            : visit.template operator()<false, false, none>();
     }
 }

@@ -17,6 +17,7 @@ enum class RowRule {
     experts,   ///< ExpertTiles: tiles of the rows of each expert
     prompt,    ///< PromptTiles: tiles of query rows by keys, shared among multiprocessors
     exchange,  ///< startup beside the transfer, partly hidden by it
+    chain,     ///< RecurrentVerificationLaw: steps of a chain of tokens beside the traffic of its states
 };
 
 /// What depends on the rows (tokens or logits) of a linear layer in steps.
@@ -103,6 +104,7 @@ struct Rates {
     /// Thread blocks of a sequence's new tokens, a block for 1 / per_walk_rows of them, over those that run at once: beyond 1
     /// they wait.
     double walking_blocks = 0.0, per_walk_rows = 0.0;
+    Seconds per_new_token;  ///< of RowRule::chain: a step, whatever the batch; and per_sequence a sequence takes at least
     /// Beyond so many rows of experts on a rank, each byte of those that are touched takes so much longer (ExpertKernels).
     double few_expert_rows = 0.0;
     SecondsPerByte beyond_few_rows;
@@ -240,6 +242,9 @@ inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, co
     if constexpr (rule == RowRule::exchange) {
         return {{}, bytes * rates.per_byte, rates.startup};
     }
+    if constexpr (rule == RowRule::chain) {
+        return {rates.startup, bytes * rates.per_byte, rates.per_new_token * shape.new_tokens};
+    }
     OperationSides sides;
     const double ramped = bytes.value() * rates.per_ramp;
     sides.startup = rates.startup;
@@ -289,8 +294,10 @@ inline Seconds operation_time(const OperationCost& cost, const Rates& rates, con
     if constexpr (rule == RowRule::lines) {
         return sides.startup;
     }
-    if constexpr (rule == RowRule::experts || rule == RowRule::prompt) {
-        return sides.startup + time_by({{}, sides.memory, sides.compute}, rates.overlap);
+    if constexpr (rule == RowRule::experts || rule == RowRule::prompt || rule == RowRule::chain) {
+        const Seconds time = sides.startup + time_by({{}, sides.memory, sides.compute}, rates.overlap);
+        const Seconds least = rule == RowRule::chain ? rates.per_sequence * shape.sequences : Seconds(0.0);
+        return time > least ? time : least;
     }
     const Seconds time = time_by(sides, rates.overlap);
     if constexpr (reads_context) {

@@ -198,7 +198,7 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
 /// Whether the block mixes the tokens of a sequence: attention or a recurrence.
 bool mixes_tokens(const Block& block) {
     return !std::holds_alternative<Mlp>(block.kind) && !std::holds_alternative<MixtureOfExperts>(block.kind) &&
-           !std::holds_alternative<Projection>(block.kind);
+           !std::holds_alternative<Projection>(block.kind) && !std::holds_alternative<LookupTable>(block.kind);
 }
 
 /// Blocks of a model that mix the tokens of a sequence: attention or a recurrence.

@@ -1,6 +1,7 @@
 // Runs with and without speculation.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "sim/traits.h"
 #include "validation/serving/families.h"
 #include "validation/serving/points.h"
+#include "validation/serving/predict.h"
 
 namespace treeline::validation {
 namespace {
@@ -129,18 +131,25 @@ MeasuredQuantity quantity_of(const std::string& metric) {
     return of_a_user ? MeasuredQuantity::speed_up : MeasuredQuantity::throughput_gain;
 }
 
+/// A step of plain decoding as the row measured it; 0 where it does not say.
+double measured_plain_step(const SpeculationRow& row, double batch) {
+    if (!row.value_without || *row.value_without <= 0.0) {
+        return 0.0;
+    }
+    const double value = *row.value_without;
+    return row.metric == "output_tok_s"                                      ? batch / value
+           : row.metric == "tok_s_per_user"                                  ? 1.0 / value
+           : row.metric.starts_with("tpot") || row.metric.starts_with("itl") ? 1e-3 * value
+                                                                             : 0.0;
+}
+
 /// Whether plain decoding was measured faster than the weights can be read, so that the checkpoint was in another format than
 /// the row says. Looks at dense models alone: which experts a step reads is not known.
 bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& parts, const MeasuredPoint& point) {
-    if (!row.value_without || *row.value_without <= 0.0 ||
-        sim::kind_of_model(parts.models.at(point.model)).ends_with("mixture")) {
+    if (sim::kind_of_model(parts.models.at(point.model)).ends_with("mixture")) {
         return false;
     }
-    const double value = *row.value_without;
-    const double step = row.metric == "output_tok_s"                                      ? point.batch / value
-                        : row.metric == "tok_s_per_user"                                  ? 1.0 / value
-                        : row.metric.starts_with("tpot") || row.metric.starts_with("itl") ? 1e-3 * value
-                                                                                          : 0.0;
+    const double step = measured_plain_step(row, point.batch);
     // Rows of the embedding are looked up, not read, unless it is the LM head as well; a tenth is what errors of both figures
     // may come to.
     const sim::Model& model = parts.models.at(point.model);
@@ -259,6 +268,54 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
     return Candidate{row, place, std::move(point)};
 }
 
+/// Whether the row says nothing of how many devices there were.
+bool lacks_devices(const SpeculationRow& row) { return !row.ranks.tensor && !row.ranks.devices; }
+
+/// How far the plain steps of some rows are from what they would take on so many ranks, by logarithms; nothing where it cannot
+/// be priced there.
+std::optional<double> distance_of_plain_steps(const std::vector<Candidate*>& rows, double ranks, const ServingParts& parts) {
+    double sum = 0.0;
+    for (const Candidate* row : rows) {
+        MeasuredPoint plain = row->point;
+        plain.cut = {ranks, {}};
+        plain.speculation.reset();
+        plain.drafter = sim::NoDrafter{};
+        if (const double measured = measured_plain_step(row->row, plain.batch); measured > 0.0) {
+            if (!problems_of(setup_of(plain, parts, sim::CostMode::roofline)).empty()) {
+                return std::nullopt;
+            }
+            sum += std::abs(std::log(predicted_time_per_token(plain, parts, sim::CostMode::calibrated) / measured));
+        }
+    }
+    return sum;
+}
+
+/// Rows that do not say how many devices ran them have the power of two, of those whose memory holds the weights, whose plain
+/// steps come nearest to theirs, one number for a deployment. Speed-ups are not looked at.
+void assume_devices(std::vector<Candidate>& candidates, const ServingParts& parts) {
+    constexpr double most_of_a_host = 8.0;
+    std::map<std::string, std::vector<Candidate*>> deployments;
+    for (Candidate& candidate : candidates) {
+        if (lacks_devices(candidate.row) && measured_plain_step(candidate.row, candidate.point.batch) > 0.0) {
+            deployments[candidate.deployment()].push_back(&candidate);
+        }
+    }
+    for (const auto& [name, rows] : deployments) {
+        double best = rows.front()->point.cut.tensor, least = std::numeric_limits<double>::infinity();
+        for (double ranks = best; ranks <= most_of_a_host; ranks *= 2.0) {
+            if (const std::optional<double> distance = distance_of_plain_steps(rows, ranks, parts);
+                distance && *distance < least) {
+                least = *distance;
+                best = ranks;
+            }
+        }
+        for (Candidate* row : rows) {
+            row->point.cut = {best, {}};
+            row->point.assumed.emplace_back("devices");
+        }
+    }
+}
+
 }  // namespace
 
 MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingParts& parts) {
@@ -288,6 +345,9 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
             candidate.point = *point_in_format(candidate, parts.names.narrower_formats[narrower - 1], parts);
             candidate.point.assumed.emplace_back("format");
         }
+    }
+    assume_devices(candidates, parts);
+    for (Candidate& candidate : candidates) {
         add_point(std::move(candidate.point), parts, result);
     }
     std::stable_sort(result.left_out.begin(), result.left_out.end(),
