@@ -159,7 +159,7 @@ sim::Projection read_projection(json::Reader& at) {
 
 sim::LookupTable read_lookup_table(json::Reader& at) {
     sim::LookupTable table;
-    table.rows = size(at, "rows");
+    table.rows = at.count("rows", 1, 1 << 30);
     table.width = size(at, "width");
     table.lookups = size_or(at, "lookups", 1);
     return table;

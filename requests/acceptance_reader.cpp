@@ -326,12 +326,17 @@ AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, co
     sim::DraftAcceptance& acceptance = choice.acceptance;
     const bool by_rank = at.has(acceptance_keys::per_rank);
     acceptance.chain = sim::Acceptance::geometric(0.0);
-    if (named.size() > 1 || (named.empty() && !by_rank)) {
+    const bool shapes_alone = named.empty() && !by_rank && at.has(acceptance_keys::measured);
+    if (shapes_alone) {
+        acceptance.only_measured = true;
+    } else if (named.size() > 1 || (named.empty() && !by_rank)) {
         static_cast<void>(at.has(acceptance_keys::draft_tokens));
         static_cast<void>(at.has(acceptance_keys::fall));
-        at.problem({}, named.empty()
-                           ? "needs one of rate, per_position, mean_length, curve, published, file and geometric, or per_rank"
-                           : "gives " + text::listed(named, "and") + ", but exactly one of them is needed");
+        at.problem(
+            {},
+            named.empty()
+                ? "needs one of rate, per_position, mean_length, curve, published, file and geometric, or per_rank, or measured"
+                : "gives " + text::listed(named, "and") + ", but exactly one of them is needed");
     } else if (!named.empty() && named.front() == acceptance_keys::published.key) {
         read_published(at, descriptions, traffic, choice);
     } else if (!named.empty() && named.front() == acceptance_keys::file.key) {

@@ -86,8 +86,8 @@ std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyF
 }
 
 bool names_a_description(std::string_view key) {
-    constexpr std::array<std::string_view, 11> keys = {"published", "file",   "target", "platform", "platforms", "model",
-                                                       "device",    "design", "stack",  "shape",    "shapes"};
+    constexpr std::array<std::string_view, 12> keys = {"published", "file",   "target", "platform", "platforms", "model",
+                                                       "device",    "design", "host",   "stack",    "shape",     "shapes"};
     return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 

@@ -23,6 +23,12 @@ void set_acceptance(FlagJson& point, const FlagTexts& flags) {
     if (!point.contains("drafter") || !point["drafter"].is_object()) {
         throw text::InputError({"flags: --acceptance and --accept-length need a --drafter"});
     }
+    const std::string& shape = given(flags, "shape");
+    if (!shape.empty() && !length.empty() && length.find(':') == std::string::npos) {  // of this very tree
+        point["drafter"]["acceptance"] = {
+            {"measured", {{{"shape", value_of_flag(shape)}, {"accept_length", value_of_flag(length)}}}}};
+        return;
+    }
     point["drafter"]["acceptance"] =
         acceptance.empty()
             ? accept_length_of_flag(length, point.value("draft_tokens", FlagJson(point_keys::usual_draft_tokens)))
@@ -61,9 +67,9 @@ const std::vector<KeyFlag>& point_flags() {
         {"--placement", "WHERE|JSON", "target.placement",
          "What lies in the host's memory: experts, experts:38 (of the first 38 layers), weights:12 or gpu-layers:20",
          placement_of_flag},
-        {"--host", "NAME|PATH", "platform.host", help_of(platform_keys::host)},
         {"--device", "NAME|PATH", "platform.device", help_of(platform_keys::device)},
         {"--design", "NAME|PATH", "platform.design", help_of(platform_keys::design)},
+        {"--host", "NAME|PATH", "platform.host", help_of(platform_keys::host)},
         {"--tensor-parallel", "N", "platform.tensor_parallel", help_of(platform_keys::tensor_parallel)},
         {"--gpus", "N", "platform.gpus", help_of(platform_keys::gpus)},
         {"--expert-parallel", "N", "platform.expert_parallel", help_of(platform_keys::expert_parallel)},
@@ -97,7 +103,7 @@ const std::vector<KeyFlag>& point_flags() {
          "do), geometric:0.8 (the same rate of every draft), or a measurement's file",
          nullptr},
         {"--accept-length", "[K:]TOKENS", "drafter.acceptance.mean_length",
-         "Alternative: mean tokens per round, bonus token included; with K drafts 4:2.6", nullptr},
+         "Alternative: mean tokens per round, bonus token included; with K drafts 4:2.6, of the tree of --shape 2.6", nullptr},
         {"--draft-precision", "FORMAT|JSON", "drafter.precision",
          "Format of a drafter that is a model, or a head with layers of its own: fp8, q4_k_m, ... (default: as published)",
          nullptr},

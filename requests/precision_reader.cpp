@@ -3,6 +3,7 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -21,11 +22,10 @@ sim::Precision checkpoint_named(json::Reader& at, std::string_view key, const si
     const std::optional<sim::Precision> known = precision_of_word(name, published);
     if (!known) {
         if (!name.empty()) {
-            at.problem(
-                key,
-                fmt::format("\"{}\" is no format that is known{}; a format of an engine ({}, nvfp4, mxfp4, fp8-block, "
-                            "w4a16), a quantisation of GGUF (q4_k_m), MLX's (mlx-6bit) or exl3's (exl3-4.05bpw)",
-                            json::shown_key(name), other_precisions(name), text::listed(names_of<sim::NumberFormat>(), ",")));
+            at.problem(key, fmt::format("must be {}, nvfp4, mxfp4, fp8-block, w4a16, a quantisation of GGUF (q4_k_m), of MLX "
+                                        "(mlx-6bit) or of exl3 (exl3-4.05bpw), not \"{}\"{}",
+                                        fmt::join(names_of<sim::NumberFormat>(), ", "), json::shown_key(name),
+                                        other_precisions(name)));
         }
         return published;
     }

@@ -119,7 +119,7 @@ constexpr std::array<WiderMixture, 12> wider_mixtures = {{
 /// `part` of `more`, the rest as `storage` says.
 Storage mixed(const Storage& storage, const Storage& more, double part) {
     Storage mean = storage;
-    mean.bits += part * (more.bits - storage.bits);
+    mean.bits = storage.element_bits() + part * (more.element_bits() - storage.element_bits());
     mean.unpacking += part * (more.unpacking - storage.unpacking);
     return mean;
 }
@@ -161,7 +161,7 @@ Precision precision_of(const Mixture& mixture) {
 
 Storage GgmlType::storage() const {
     Storage stored_so{format};
-    stored_so.bits = bits();
+    stored_so.bits = bits() == bits_of(format) ? 0.0 : bits();
     stored_so.unpacking = unpacking;
     return stored_so;
 }

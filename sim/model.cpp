@@ -11,6 +11,7 @@ namespace {
 constexpr Count largest_width = 1 << 20;
 constexpr Count largest_heads = 1 << 14;
 constexpr Count largest_vocabulary = 1 << 24;
+constexpr Count largest_table = 1 << 30;
 constexpr Count largest_experts = 1 << 14;
 constexpr std::size_t most_layers = 10'000;
 
@@ -175,7 +176,7 @@ void check(const Projection& projection, Findings& found) {
 }
 
 void check(const LookupTable& table, Findings& found) {
-    found.positive("rows", table.rows, largest_vocabulary);
+    found.positive("rows", table.rows, largest_table);
     found.positive("width", table.width, largest_width);
     found.positive("lookups", table.lookups, 64);
 }

@@ -14,7 +14,7 @@ namespace {
 std::string text_of(const sim::Storage& storage) {
     std::string text(name_of(storage.format));
     if (storage.bits > 0.0) {
-        text = fmt::format("{} bits of {}", exact_text(storage.bits), text);
+        text = fmt::format("{:.5g} bits of {}", storage.bits, text);
     }
     if (storage.group_size > 0.0) {
         text += fmt::format(" ({}-bit scale per {})", exact_text(storage.scale_bits), exact_text(storage.group_size));

