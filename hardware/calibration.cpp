@@ -1,7 +1,8 @@
 #include "hardware/calibration.h"
 
-#include <algorithm>
 #include <limits>
+
+#include "text/catalogue_folder.h"
 
 namespace treeline::hardware {
 namespace {
@@ -83,15 +84,8 @@ sim::Calibration load_calibration(const fs::path& catalogue, const fs::path& des
 }
 
 std::vector<std::string> calibrated_devices(const fs::path& catalogue) {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (fs::directory_iterator entry(catalogue / "calibrations", error), end; !error && entry != end; entry.increment(error)) {
-        if (entry->path().extension() == ".json") {
-            names.push_back(entry->path().stem().string());
-        }
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+    std::error_code none;
+    return text::description_names(catalogue / "calibrations", none);
 }
 
 }  // namespace treeline::hardware

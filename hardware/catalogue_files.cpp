@@ -4,6 +4,7 @@
 
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/catalogue_folder.h"
 
 namespace treeline::hardware {
 
@@ -13,11 +14,8 @@ std::vector<fs::path> catalogue_files(const fs::path& catalogue, const Catalogue
     std::vector<fs::path> files;
     for (const std::string& folder : folders) {
         std::error_code error;
-        for (fs::directory_iterator entry(catalogue / folder, error), end; !error && entry != end; entry.increment(error)) {
-            if (entry->path().extension() == ".json") {
-                files.push_back(entry->path());
-            }
-        }
+        const std::vector<fs::path> found = text::descriptions_in(catalogue / folder, error);
+        files.insert(files.end(), found.begin(), found.end());
         if (error) {
             throw text::InputError({(catalogue / folder).string() + ": cannot be listed (" + error.message() + ")"});
         }

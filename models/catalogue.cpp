@@ -8,6 +8,7 @@
 #include "models/description.h"
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
+#include "text/catalogue_folder.h"
 #include "text/file_roles.h"
 #include "text/wording.h"
 
@@ -27,6 +28,9 @@ bool is_path(const std::string& name_or_path) {
 
 /// The file's text, or nothing when it cannot be read or is too large (json::Document::load says which).
 std::optional<std::string> small_text(const fs::path& path) {
+    if (const std::optional<std::string_view> carried = text::builtin_file(path)) {
+        return std::string(*carried);
+    }
     std::error_code error;
     const std::uintmax_t size = fs::file_size(path, error);
     std::ifstream file(path, std::ios::binary);
@@ -66,9 +70,8 @@ void note_source(json::Described<sim::Model>& described, const json::Document& d
 
 /// How a checkpoint is quantised, where that stands in a file beside its config (ModelOpt writes it so).
 std::optional<json::Document> quantization_beside(const fs::path& config) {
-    std::error_code ignored;
     const fs::path file = config.parent_path() / "hf_quant_config.json";
-    if (config.filename() != "config.json" || !fs::is_regular_file(file, ignored)) {
+    if (config.filename() != "config.json" || !text::is_file(file)) {
         return std::nullopt;
     }
     return json::Document::load(file, largest_file);
@@ -150,24 +153,17 @@ std::string catalogue_name(std::string name) {
 
 std::vector<std::string> model_names(const fs::path& catalogue) {
     std::error_code error;
-    std::vector<std::string> names;
-    for (fs::directory_iterator at(catalogue, error), end; !error && at != end; at.increment(error)) {
-        if (at->path().extension() == ".json") {
-            names.push_back(at->path().stem().string());
-        }
-    }
+    std::vector<std::string> names = text::description_names(catalogue, error);
     if (error) {
         throw text::InputError({catalogue.string() + ": the catalogue of models cannot be read (" + error.message() + ")"});
     }
-    std::sort(names.begin(), names.end());
     return names;
 }
 
 json::Described<sim::Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
-    std::error_code ignored;
     if (is_path(name_or_path) && !is_repository(name_or_path)) {
         const fs::path path = name_or_path;
-        return load_file(fs::is_directory(path, ignored) ? path / "config.json" : path);
+        return load_file(text::is_folder(path) ? path / "config.json" : path);
     }
     std::vector<std::string> known = model_names(catalogue);
     const fs::path aliases = catalogue / "aliases";
@@ -181,11 +177,11 @@ json::Described<sim::Model> load_model(const fs::path& catalogue, const std::str
         if (std::find(known.begin(), known.end(), name) != known.end()) {
             return as_asked(load_file(catalogue / (name + ".json")));
         }
-        if (name.find('/') == std::string::npos && fs::is_regular_file(aliases / (name + ".json"), ignored)) {
+        if (name.find('/') == std::string::npos && text::is_file(aliases / (name + ".json"))) {
             return as_asked(load_alias(catalogue, aliases / (name + ".json")));
         }
     }
-    if (fs::is_directory(aliases, ignored)) {
+    if (text::is_folder(aliases)) {
         const std::vector<std::string> further = model_names(aliases);
         known.insert(known.end(), further.begin(), further.end());
     }

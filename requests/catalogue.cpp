@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "json/reader.h"
+#include "text/catalogue_folder.h"
 
 namespace treeline::requests {
 namespace {
@@ -14,10 +15,7 @@ namespace fs = std::filesystem;
 
 Catalogue within(const fs::path& folder) { return {folder / "models", folder / "hardware"}; }
 
-bool complete(const Catalogue& catalogue) {
-    std::error_code ignored;
-    return fs::is_directory(catalogue.models, ignored) && fs::is_directory(catalogue.hardware, ignored);
-}
+bool complete(const Catalogue& catalogue) { return text::is_folder(catalogue.models) && text::is_folder(catalogue.hardware); }
 
 /// The catalogue that the environment names, which is used without looking further.
 std::optional<Catalogue> of_environment() {
@@ -25,15 +23,27 @@ std::optional<Catalogue> of_environment() {
     return variable != nullptr && *variable != '\0' ? std::optional(catalogue_in(variable, "TREELINE_DATA")) : std::nullopt;
 }
 
-/// The first complete one of these folders and the source folder.
+/// The first complete one of these folders and what the program carries.
 std::optional<Catalogue> first_of(std::vector<fs::path> folders) {
-    folders.emplace_back(TREELINE_SOURCE_DIR);
+    folders.emplace_back(text::builtin_folder);
     for (const fs::path& folder : folders) {
         if (complete(within(folder))) {
             return within(folder);
         }
     }
     return std::nullopt;
+}
+
+/// Where a catalogue may lie beside this program: in its folder (a build tree, an unpacked archive) or in its prefix. Where the
+/// system does not say where the program is, in the prefix that it was built for.
+std::vector<fs::path> folders_beside_program() {
+    std::error_code unknown;
+    const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+    if (unknown) {
+        return {TREELINE_INSTALLED_DATA};
+    }
+    const fs::path folder = program.parent_path();
+    return {folder / "share" / "treeline", folder.parent_path() / "share" / "treeline"};
 }
 
 Catalogue found(std::optional<Catalogue> catalogue, const char* what_else) {
@@ -61,9 +71,7 @@ Catalogue find_catalogue(const std::string& flag) {
     if (std::optional<Catalogue> named = of_environment()) {
         return *named;
     }
-    std::error_code ignored;
-    const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-    return found(first_of({program.parent_path().parent_path() / "share" / "treeline"}),
+    return found(first_of(folders_beside_program()),
                  "the catalogue of models and hardware was not found; give its folder with --catalogue");
 }
 

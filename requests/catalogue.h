@@ -24,13 +24,13 @@ struct Catalogue {
     [[nodiscard]] std::filesystem::path names() const { return models.parent_path() / "validation" / "serving" / "names.json"; }
 };
 
-/// The first of: `flag` (if not empty), $TREELINE_DATA, <program>/../share/treeline, the source folder the program was built
-/// from. The first two are used without looking further. Throws InputError when the folder lacks models/ or hardware/, or when
-/// none is found.
+/// The first of: `flag` (if not empty), $TREELINE_DATA, share/treeline beside the program or in its prefix, what the program
+/// carries (text/catalogue_folder.h). The first two are used without looking further. Throws InputError when the folder lacks
+/// models/ or hardware/, or when none is found.
 Catalogue find_catalogue(const std::string& flag);
 
 /// The same for a library, which no flag reaches: that of $TREELINE_DATA, else the first of `folders` that holds one, else the
-/// source folder it was built from. Throws InputError likewise.
+/// one that the program carries. Throws InputError likewise.
 Catalogue catalogue_among(const std::vector<std::filesystem::path>& folders);
 /// The catalogue in this folder. Throws InputError that begins with `named_by` where it lacks models/ or hardware/.
 Catalogue catalogue_in(const std::filesystem::path& folder, const std::string& named_by);

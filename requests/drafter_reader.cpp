@@ -15,6 +15,7 @@
 #include "requests/known_drafters.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
+#include "text/catalogue_folder.h"
 #include "text/input_file.h"
 
 namespace treeline::requests {
@@ -125,10 +126,10 @@ std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptio
         return std::nullopt;
     }
     namespace fs = std::filesystem;
-    std::error_code error;
     fs::path path = descriptions.resolved(input["model"].get<std::string>());
-    path = fs::is_directory(path, error) ? path / "config.json" : path;
-    if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest_config) {
+    path = text::is_folder(path) ? path / "config.json" : path;
+    std::error_code error;
+    if (!text::is_file(path) || (!text::is_builtin(path) && fs::file_size(path, error) > largest_config)) {
         return std::nullopt;
     }
     const FileJson config = FileJson::parse(text::read_file(path), nullptr, false);

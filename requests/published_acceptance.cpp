@@ -12,6 +12,7 @@
 #include "requests/descriptions.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/shared_keys.h"
+#include "text/catalogue_folder.h"
 
 namespace treeline::requests {
 namespace {
@@ -51,15 +52,8 @@ sim::MeasuredAcceptance read_measurement(json::Reader& at) {
 }  // namespace
 
 std::vector<std::string> published_drafters(const fs::path& folder) {
-    std::vector<std::string> names;
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        if (entry->path().extension() == ".json") {
-            names.push_back(entry->path().stem().string());
-        }
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+    std::error_code none;
+    return text::description_names(folder, none);
 }
 
 bool looks_published(std::string_view text) {
@@ -92,7 +86,7 @@ std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const std::
 
 PublishedDrafter load_published_drafter(const fs::path& folder, const std::string& name_or_path) {
     const bool path = looks_like_path(name_or_path);
-    if (std::error_code error; !path && !fs::is_regular_file(folder / (name_or_path + ".json"), error)) {
+    if (!path && !text::is_file(folder / (name_or_path + ".json"))) {
         throw text::InputError(
             {fmt::format("no published drafter is called \"{}\"{}", name_or_path,
                          text::other_names(name_or_path, published_drafters(folder), "treeline models --drafters"))});

@@ -10,6 +10,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 #include "requests/descriptions.h"
+#include "text/catalogue_folder.h"
 
 namespace treeline::requests {
 namespace {
@@ -148,15 +149,8 @@ sweeps::NamedTree built(sweeps::NamedShape shape, const std::string& where,
 }
 
 std::vector<std::string> example_names(const std::filesystem::path& folder) {
-    std::vector<std::string> names;
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-        if (entry.path().extension() == ".json") {
-            names.push_back(entry.path().stem().string());
-        }
-    }
-    std::sort(names.begin(), names.end());
-    return names;
+    std::error_code none;
+    return text::description_names(folder, none);
 }
 
 sweeps::NamedShape read_example(const std::string& name, const std::filesystem::path& folder) {

@@ -3,24 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
+#include <iterator>
 #include <set>
-#include <sstream>
 
 #include "store/store.h"
 #include "sweeps/variant_grids.h"
+#include "text/catalogue_folder.h"
+#include "text/input_file.h"
 
 namespace treeline::store {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string file_text(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 /// First, middle and last place of an axis.
 std::vector<std::size_t> probes(std::size_t size) {
@@ -51,16 +45,14 @@ void append_figures(const sim::CompiledRound& round, const sweeps::DesignSpace& 
 std::string catalogue_hash(const requests::Catalogue& catalogue) {
     std::vector<fs::path> files;
     for (const fs::path& folder : {catalogue.models, catalogue.hardware}) {
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-            if (entry.is_regular_file() && entry.path().extension() == ".json") {
-                files.push_back(entry.path());
-            }
-        }
+        const std::vector<fs::path> found = text::files_below(folder);
+        std::copy_if(found.begin(), found.end(), std::back_inserter(files),
+                     [](const fs::path& file) { return file.extension() == ".json"; });
     }
     std::sort(files.begin(), files.end());
     std::string hashes;
     for (const fs::path& file : files) {
-        hashes += file.filename().string() + " " + hash_of(file_text(file)) + "\n";
+        hashes += file.filename().string() + " " + hash_of(text::read_file(file)) + "\n";
     }
     return hash_of(hashes);
 }

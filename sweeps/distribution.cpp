@@ -1,8 +1,9 @@
 #include "sweeps/distribution.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+
+#include "numerics/bits.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -17,12 +18,12 @@ std::size_t class_of(double value) {
     if (!(value > 0.0)) {
         return 0;
     }
-    const std::uint64_t upper = std::bit_cast<std::uint64_t>(value) >> shift;
+    const std::uint64_t upper = numerics::bit_cast<std::uint64_t>(value) >> shift;
     return upper < first_class ? 0 : std::min<std::size_t>(classes - 1, static_cast<std::size_t>(upper - first_class) + 1);
 }
 
 /// The least value of a class.
-double start_of(std::size_t place) { return place == 0 ? 0.0 : std::bit_cast<double>((first_class + place - 1) << shift); }
+double start_of(std::size_t place) { return place == 0 ? 0.0 : numerics::bit_cast<double>((first_class + place - 1) << shift); }
 
 }  // namespace
 

@@ -6,6 +6,9 @@
 namespace treeline::sweeps {
 
 unsigned thread_count(unsigned requested) {
+    if constexpr (!numerics::has_threads) {
+        return 1;
+    }
     return requested > 0 ? requested : std::max(1u, std::thread::hardware_concurrency());
 }
 

@@ -6,9 +6,9 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
+
+#include "numerics/team.h"
 
 namespace treeline::sweeps {
 
@@ -53,12 +53,7 @@ void ordered_pipeline(std::size_t count, unsigned threads, const std::function<R
             consumed.notify_all();
         }
     };
-    std::vector<std::jthread> pool;
-    for (unsigned i = 1; i < threads; ++i) {
-        pool.emplace_back(worker);
-    }
-    worker();
-    pool.clear();
+    numerics::run_in_team(threads, worker);
     if (failure) {
         std::rethrow_exception(failure);
     }

@@ -1,7 +1,7 @@
 // The Pareto set of tokens/s/user against tokens/s/device.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace treeline::sweeps {
@@ -9,7 +9,7 @@ namespace treeline::sweeps {
 struct Tradeoff {
     double per_user = 0.0;    ///< tokens/s that one user sees
     double per_device = 0.0;  ///< tokens/s that one device yields
-    std::size_t id = 0;       ///< whatever the caller counts
+    std::uint64_t id = 0;     ///< whatever the caller counts
 };
 
 /// The points that no other point beats in both, kept while points arrive. Of equal points the one with the lowest id stays, so

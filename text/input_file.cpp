@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "text/catalogue_folder.h"
 #include "text/file_roles.h"
 #include "text/input_error.h"
 
@@ -28,6 +29,9 @@ struct CloseFile {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, std::uintmax_t size_limit) {
+    if (const std::optional<std::string_view> carried = builtin_file(path)) {
+        return std::string(*carried);
+    }
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
         refuse(path, "is a directory, but a file is needed");

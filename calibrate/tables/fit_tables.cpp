@@ -8,6 +8,7 @@
 
 #include "calibrate/tables/kernel_tables.h"
 #include "json/reader.h"
+#include "numerics/team.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -35,11 +36,7 @@ std::vector<std::optional<KernelFit>> fits_of(const std::vector<KernelTable>& ta
             fits[i] = calibrate(tables[i], data_sheet_of(device, tables[i].kernel, tables[i].format), options);
         }
     };
-    std::vector<std::jthread> workers(std::max(1U, std::thread::hardware_concurrency()));
-    for (std::jthread& worker : workers) {
-        worker = std::jthread(work);
-    }
-    workers.clear();
+    numerics::run_in_team(std::thread::hardware_concurrency(), work);
     return fits;
 }
 

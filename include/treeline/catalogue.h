@@ -27,8 +27,8 @@ using sim::Stack;
 using sweeps::TargetChoice;
 using text::InputError;
 
-/// The catalogue of $TREELINE_DATA, else the one installed with the library, else that of the source folder. To use another
-/// one: catalogue_in("folder", "my setting").
+/// The catalogue of $TREELINE_DATA, else the one installed with the library, else the one that the library carries. To use
+/// another one: catalogue_in("folder", "my setting").
 inline requests::Catalogue installed_catalogue() { return requests::catalogue_among({TREELINE_DATA_FOLDER}); }
 
 /// A target as its checkpoint is published. Change `precision` (and `precision_label`) of what is returned to quantise it.

@@ -6,6 +6,7 @@
 
 #include "json/wording.h"
 #include "requests/point_reader.h"
+#include "text/catalogue_folder.h"
 
 namespace treeline::requests {
 namespace {
@@ -96,10 +97,9 @@ Json with_whole_paths(Json json, const std::filesystem::path& folder) {
             part = with_whole_paths(part, folder);
         }
     } else if (json.is_string() && looks_like_path(json.get_ref<const std::string&>())) {
-        std::error_code ignored;
         const std::filesystem::path path = folder / json.get<std::string>();
-        if (std::filesystem::exists(path, ignored)) {
-            json = std::filesystem::absolute(path, ignored).lexically_normal().string();
+        if (text::is_file(path) || text::is_folder(path)) {
+            json = (text::is_builtin(path) ? path : std::filesystem::absolute(path)).lexically_normal().string();
         }
     }
     return json;

@@ -9,6 +9,7 @@
 #include "json/unit_names.h"
 #include "json/wording.h"
 #include "requests/validate/experiment_point.h"
+#include "text/catalogue_folder.h"
 
 namespace treeline::requests {
 namespace {
@@ -228,20 +229,14 @@ void FileReader::read() {
 }
 
 std::vector<fs::path> files_of(const fs::path& path) {
-    std::error_code ignored;
-    if (!fs::is_directory(path, ignored)) {
+    if (!text::is_folder(path)) {
         return {path};
     }
-    std::vector<fs::path> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
-        if (entry.path().extension() == ".json") {
-            files.push_back(entry.path());
-        }
-    }
+    std::error_code ignored;
+    std::vector<fs::path> files = text::descriptions_in(path, ignored);
     if (files.empty()) {
         throw text::InputError({path.string() + ": holds no experiments (files named *.json)"});
     }
-    std::sort(files.begin(), files.end());
     return files;
 }
 

@@ -1,6 +1,6 @@
 #include "requests/validate/measured_errors_reader.h"
 
-#include <system_error>
+#include "text/catalogue_folder.h"
 
 namespace treeline::requests {
 namespace {
@@ -55,9 +55,8 @@ sweeps::MeasuredErrors read_measured_errors(const std::filesystem::path& path) {
 }
 
 sweeps::MeasuredErrors measured_errors_of(const Catalogue& catalogue) {
-    std::error_code ignored;
     const std::filesystem::path path = catalogue.measured_errors();
-    return std::filesystem::exists(path, ignored) ? read_measured_errors(path) : sweeps::MeasuredErrors{};
+    return text::is_file(path) ? read_measured_errors(path) : sweeps::MeasuredErrors{};
 }
 
 }  // namespace treeline::requests

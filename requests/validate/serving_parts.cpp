@@ -1,6 +1,5 @@
 #include "requests/validate/serving_parts.h"
 
-#include <algorithm>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "hardware/stack_versions.h"
 #include "models/catalogue.h"
 #include "requests/validate/name_table_reader.h"
+#include "text/catalogue_folder.h"
 #include "text/input_error.h"
 #include "text/wording.h"
 
@@ -26,16 +26,10 @@ std::string name_of_config(const fs::path& path) {
 
 void add_configs(const fs::path& folder, validation::ServingParts& parts, std::vector<std::string>& notes) {
     std::error_code error;
-    std::vector<fs::path> files;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        if (at->path().extension() == ".json") {
-            files.push_back(at->path());
-        }
-    }
+    const std::vector<fs::path> files = text::descriptions_in(folder, error);
     if (error) {
         throw text::InputError({folder.string() + ": cannot be read (" + error.message() + ")"});
     }
-    std::sort(files.begin(), files.end());
     for (const fs::path& file : files) {
         const std::string stem = validation::model_stem(name_of_config(file), parts.names);
         if (parts.stems.contains(stem)) {

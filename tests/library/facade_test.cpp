@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "source_folder.h"
+#include "text/catalogue_folder.h"
 #include "treeline/treeline.h"
 
 using namespace treeline;
@@ -123,11 +124,11 @@ TEST_CASE("a sweep without columns keeps none") {
     CHECK(result.table.fits().empty());
 }
 
-TEST_CASE("the catalogue is the environment's, else the first folder that holds one, else the source folder") {
+TEST_CASE("the catalogue is the environment's, else the first folder that holds one, else what the program carries") {
     const std::filesystem::path& source = source_folder();
     ::unsetenv("TREELINE_DATA");
     CHECK(requests::catalogue_among({"nowhere", source / "."}).models == source / "." / "models");
-    CHECK(requests::catalogue_among({"nowhere"}).models == source / "models");
+    CHECK(requests::catalogue_among({"nowhere"}).models == std::filesystem::path(text::builtin_folder) / "models");
     ::setenv("TREELINE_DATA", "nowhere", 1);
     CHECK_THROWS_WITH(requests::catalogue_among({source}), Catch::StartsWith("TREELINE_DATA: nowhere does not hold"));
     ::unsetenv("TREELINE_DATA");
