@@ -39,6 +39,7 @@ Run add_sweep(CLI::App& app);
 Run add_results(CLI::App& app);
 Run add_recommend(CLI::App& app);
 Run add_report(CLI::App& app);
+Run add_explore(CLI::App& app);
 Run add_tree(CLI::App& app);
 Run add_study(CLI::App& app);
 Run add_fpga_simulate(CLI::App& app);

@@ -28,6 +28,7 @@ const std::vector<Command>& commands() {
     static const std::vector<Command> all = {
         {"recommend", "find the best configuration for a workload", add_recommend, "Answers"},
         {"report", "write the answer of recommend as one HTML page with interactive plots", add_report, "Answers"},
+        {"explore", "write a page that answers while its form changes, from a file and offline", add_explore, "Answers"},
         {"estimate", "explain one design point: time, memory, energy, what bounds it", add_estimate, "Answers"},
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep, "Answers"},
         {"results", "list, compare and export what sweeps and recommendations have kept", add_results, "Answers"},

@@ -3,6 +3,9 @@
 enable_language(ASM)
 
 set(TREELINE_EMBED_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/embed.S.in)
+if(EMSCRIPTEN)
+  set(TREELINE_EMBED_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/embed_wasm.S.in)
+endif()
 
 # treeline_embed_file(target symbol file): `file` (an absolute path, possibly made by the build) becomes
 #   extern "C" const char <symbol>_begin[], <symbol>_end[];

@@ -143,19 +143,19 @@ table_of_commands() {
     done
 }
 
-# The section of `report` without the rows that `recommend` has as well.
-report_section() {
-    local shared
+# The section of a command without the rows that `recommend` has as well.
+workload_section() {
+    local command=$1 shared
     shared=$("$treeline" recommend --help | markdown section recommend '##' | grep '^| `')
-    "$treeline" report --help | markdown section report '##' | grep -vxF -- "$shared" |
+    "$treeline" "$command" --help | markdown section "$command" '##' | grep -vxF -- "$shared" |
         sed 's/^| option | meaning |$/It takes the workload and options of [`recommend`](#treeline-recommend), and:\n\n&/'
 }
 
 sections() {
     local command verb
     "$treeline" --help | subcommands | while IFS=$'\t' read -r command _; do
-        if [ "$command" = report ]; then
-            report_section
+        if [ "$command" = report ] || [ "$command" = explore ]; then
+            workload_section "$command"
             continue
         fi
         "$treeline" "$command" --help | markdown section "$command" '##'

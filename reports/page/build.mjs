@@ -1,13 +1,18 @@
-// Makes the page: node build.mjs <output>. Bundles scripts and styles into one HTML file in which only the title and the report data are
-// missing; the program puts those in (reports/html.cpp).
+// Makes the pages. Scripts and styles are bundled into one HTML file in which only the title and the data are missing; the program puts those
+// in (reports/page_slots.cpp).
+//   node build.mjs <output>                            the report
+//   node build.mjs <output> --live <module folder>     the live page, with treeline.js and treeline.wasm.gz of that folder (wasm/) inside
+//   node build.mjs <output> --live stand-in            the same for tests and development: window.treelineStandIn(kind, question) answers
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const output = process.argv[2] ?? join(here, 'page.html');
+const [output = join(here, 'page.html'), kind, module] = process.argv.slice(2);
+const live = kind === '--live';
+const standIn = module === 'stand-in';
 const SLOTS = ['<!--treeline:title-->', '<!--treeline:data-->'];
 
 async function bundle(entry) {
@@ -22,6 +27,7 @@ async function bundle(entry) {
     target: 'es2022',
     legalComments: 'none',
     logLevel: 'warning',
+    define: { STAND_IN: String(standIn) },
   });
   return { text: result.outputFiles[0].text.trim(), inputs: Object.keys(result.metafile.inputs) };
 }
@@ -39,24 +45,47 @@ function licences(inputs) {
     .join('\n\n----\n\n');
 }
 
+/** The worker's script and the packed library, as text of elements that do not run by themselves. */
+async function library() {
+  if (!live || standIn) return { WORKER: '', MODULE: '' };
+  const glue = readFileSync(join(module, 'treeline.js'), 'utf8');
+  const worker = await transform(`${glue}\n${readFileSync(join(here, 'live/worker.js'), 'utf8')}`, {
+    minify: true,
+    target: 'es2022',
+    legalComments: 'none',
+  });
+  checkScript(worker.code);
+  return { WORKER: worker.code.trim(), MODULE: readFileSync(join(module, 'treeline.wasm.gz')).toString('base64') };
+}
+
+function checkScript(text) {
+  if (/<\/script/i.test(text) || text.includes('<!--'))
+    throw new Error('A bundled script would end or comment out its own element.');
+}
+
 const escapeHtml = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-const script = await bundle('src/main.js');
-const style = await bundle('style/page.css');
-if (/<\/script/i.test(script.text) || script.text.includes('<!--'))
-  throw new Error('The bundled script would end or comment out its own element.');
+const script = await bundle(live ? 'live/main.js' : 'src/main.js');
+const style = await bundle(live ? 'live/style/page.css' : 'style/page.css');
+checkScript(script.text);
 
-// No address at all may be asked for; scripts run only if they are the one below.
+// No address at all may be asked for; scripts run only if they are the one below. The live page's worker is made of its own text, and runs
+// WebAssembly.
 const policy =
-  `default-src 'none'; script-src 'sha256-${createHash('sha256').update(script.text).digest('base64')}'; ` +
-  "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'";
+  `default-src 'none'; script-src 'sha256-${createHash('sha256').update(script.text).digest('base64')}'${live ? " 'wasm-unsafe-eval' blob:" : ''}; ` +
+  `${live ? 'worker-src blob:; ' : ''}style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'`;
+const noted = live && !standIn ? readFileSync(join(here, '../../wasm/LICENCES'), 'utf8') : '';
 const parts = {
   POLICY: policy,
   STYLE: style.text,
   SCRIPT: script.text,
-  LICENCES: escapeHtml(licences(script.inputs)),
+  LICENCES: escapeHtml([noted, licences(script.inputs)].filter(Boolean).join('\n\n----\n\n')),
+  ...(await library()),
 };
-const page = readFileSync(join(here, 'index.html'), 'utf8').replace(/@([A-Z]+)@/g, (_, name) => parts[name]);
+const page = readFileSync(join(here, live ? 'live/index.html' : 'index.html'), 'utf8').replace(
+  /@([A-Z]+)@/g,
+  (_, name) => parts[name],
+);
 for (const slot of SLOTS) {
   if (page.split(slot).length !== 2) throw new Error(`The page must hold ${slot} exactly once.`);
 }

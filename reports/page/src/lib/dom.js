@@ -24,12 +24,12 @@ export function button(label, onclick, attributes = {}) {
   return element('button', { type: 'button', onclick, ...attributes }, label);
 }
 
-/** A button that says for a moment that it has done its work. */
+/** A button that says for a moment that it has done its work; `text` gives what is copied, or a promise of it. */
 export function copyButton(text, label = 'Copy') {
   const node = button(
     label,
     async () => {
-      node.textContent = (await copyText(text())) ? 'Copied' : 'Select and copy by hand';
+      node.textContent = (await copyText(await text())) ? 'Copied' : 'Select and copy by hand';
       setTimeout(() => {
         node.textContent = label;
       }, 1600);

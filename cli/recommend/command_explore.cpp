@@ -1,0 +1,131 @@
+// treeline explore: a page that answers while its form changes.
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/recommend/workload_options.h"
+#include "engines/engine.h"
+#include "engines/priced_engine.h"
+#include "hardware/catalogue.h"
+#include "models/catalogue.h"
+#include "reports/live_page.h"
+#include "reports/recommend/explored.h"
+#include "reports/recommend/recommendation_output.h"
+#include "requests/descriptions.h"
+#include "text/output_file.h"
+
+namespace treeline::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ExploreFlags {
+    std::string output = "treeline.html", catalogue;
+};
+
+/// What the page opens with where nothing is asked: a chat model on one device, its published drafter against a look-up.
+constexpr const char* first_question = R"({
+  "title": "Llama-3.1-8B on one H100",
+  "target": "llama-3.1-8b",
+  "platforms": [{"device": "h100-sxm", "engine": "vllm"}],
+  "drafters": ["eagle3-llama-3.1-8b", "ngram-llama-3.1-8b"],
+  "draft_tokens": {"from": 1, "to": 8},
+  "traffic": {"concurrency": [32]},
+  "prompt_tokens": 1000,
+  "output_tokens": 300
+})";
+
+bool asks_something(const WorkloadOptions& options) {
+    const requests::WorkloadFlags& flags = options.flags;
+    return !options.file.empty() || requests::any_given(flags.texts) || !flags.devices.empty() || !flags.drafters.empty() ||
+           !flags.shapes.empty();
+}
+
+/// Names of files in the question, which no page can read.
+void find_files(const Json& value, std::vector<std::string>& files) {
+    if (value.is_string() && requests::looks_like_path(value.get<std::string>()) &&
+        value.get<std::string>().ends_with(".json")) {
+        files.push_back(value);
+    }
+    if (value.is_structured()) {
+        for (const Json& part : value) {
+            find_files(part, files);
+        }
+    }
+}
+
+void check(const Json& question) {
+    if (question.at("platforms").is_array() && question.at("platforms").size() > 1) {
+        throw text::InputError({"explore: a page is about one platform; name one, and pin it there beside others"});
+    }
+    std::vector<std::string> files;
+    find_files(question, files);
+    if (!files.empty()) {
+        throw text::InputError(
+            {fmt::format("explore: a page cannot read \"{}\"; drop the file onto it instead", files.front())});
+    }
+}
+
+/// What the form offers.
+Json catalogue_json(const requests::Catalogue& catalogue) {
+    Json engines = Json::array();
+    for (const engines::Engine& engine : engines::newest_engines()) {
+        engines.push_back({engine.word, engine.label()});
+    }
+    return {{"models", models::model_names(catalogue.models)},
+            {"devices", hardware::device_names(catalogue.hardware)},
+            {"engines", engines}};
+}
+
+void explore(const ExploreFlags& flags, const WorkloadOptions& options) {
+    const requests::Catalogue catalogue = requests::find_catalogue(flags.catalogue);
+    requests::WorkloadSource source = asks_something(options)
+                                          ? read_workload(options, catalogue)
+                                          : requests::read_workload_text(first_question, "question", {}, catalogue);
+    check(source.raw);
+    if (options.print_input) {
+        return text::write_file(flags.output, requests::workload_text(source.raw));
+    }
+    if (!reports::has_live_page()) {
+        throw text::InputError(
+            {"this program was built without the live page (wasm/README.md); `treeline report` writes a page "
+             "of one answer"});
+    }
+    const sweeps::Answer answer = engines::answer(std::move(source.input), 0);
+    const Json start = {{"title", answer.input.title},
+                        {"version", TREELINE_VERSION},
+                        {"question", source.raw},
+                        {"answer", reports::explored_json(answer)},
+                        {"catalogue", catalogue_json(catalogue)}};
+    text::write_file(flags.output, reports::render_live_page(start));
+    if (flags.output != "-") {
+        write_answer("-", reports::sentence_of(answer) + "\nLive page: " + flags.output + "\n", true);
+    }
+}
+
+}  // namespace
+
+Run add_explore(CLI::App& app) {
+    auto flags = std::make_shared<ExploreFlags>();
+    auto options = std::make_shared<WorkloadOptions>();
+    add_workload_options(app, options);
+    app.add_option("--output", flags->output, "HTML file to write; - is standard output")
+        ->type_name("FILE")
+        ->capture_default_str();
+    app.add_option("--catalogue", flags->catalogue, "Folder that holds models/ and hardware/")->type_name("DIR");
+    app.footer(
+        "The page holds the program itself and opens from a file: every change of its form is answered at once, as recommend\n"
+        "answers it, and no request leaves it. Without a workload it opens with an example.\n\n"
+        "Examples:\n"
+        "  treeline explore\n"
+        "  treeline explore --target qwen3-32b --device h200 --stack sglang --concurrency 64 --prompt 2000 --output-tokens 500 "
+        "\\\n"
+        "    --output qwen3-32b.html");
+    return [flags, options] { explore(*flags, *options); };
+}
+
+}  // namespace treeline::cli

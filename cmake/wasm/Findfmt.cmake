@@ -1,0 +1,5 @@
+if(NOT TARGET fmt::fmt)
+  treeline_headers_alone(fmt::fmt fmt)
+  target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY=1)
+endif()
+set(fmt_FOUND ON)

@@ -1,0 +1,249 @@
+// The live page: a question that the form edits, and the answer that the library inside the page gives after every change.
+import { copyButton, button, element } from '../src/lib/dom.js';
+import { quantity } from '../src/lib/format.js';
+import { onThemeChange, themeChoice } from '../src/lib/theme.js';
+import { summary } from '../src/sections/summary.js';
+import { Library, missing } from './answers.js';
+import { commandOf } from './command.js';
+import { fileDrop, taken } from './files.js';
+import { form } from './form.js';
+import { comparison, MOST_PINS } from './pins.js';
+import { draftersOf, nameOfDrafter, platformOf, target } from './question.js';
+import { resultsOf, section } from './results.js';
+import { fragmentOf, keeper, stateOf } from './state.js';
+
+const start = JSON.parse(document.getElementById('start').textContent);
+const copied = (value) => JSON.parse(JSON.stringify(value));
+const fresh = () => ({ question: copied(start.question), files: {}, pins: [] });
+
+let state = fresh();
+let shown = start.answer; // the last answer without problems
+let known = []; // drafters of the target
+let knownFor = null;
+const kinds = {}; // of the files
+const pinned = new Map(); // answers by the text of their question
+const keep = keeper();
+
+const at = Object.fromEntries(
+  ['answer', 'problems', 'form', 'results', 'status', 'pins'].map((id) => [id, element('div', { id })]),
+);
+const failure = missing();
+const library = failure ? null : new Library(stopped);
+
+// --- asking ---
+
+function stopped(reason) {
+  at.status.textContent = `The library could not be started here (${reason}). What is shown is the answer that the page was written with.`;
+  document.documentElement.dataset.failed = 'true';
+}
+
+function changed() {
+  keep.keep(state);
+  explore();
+}
+
+function explore() {
+  const question = copied(state.question);
+  library?.askLatest('explore', question, (answer, ms, stale) => {
+    if (answer.page) {
+      shown = answer;
+      pinned.set(JSON.stringify(question), answer);
+    }
+    if (stale) return;
+    at.problems.replaceChildren(
+      ...(answer.problems ?? (answer.failure ? [answer.failure] : [])).map((problem) => element('p', {}, problem)),
+    );
+    at.results.classList.toggle('stale', !answer.page);
+    at.status.textContent = answer.page
+      ? `Answered in ${quantity(ms, 'ms', 0)} by the library inside this page.`
+      : 'No answer to this question; what is shown answers the one before.';
+    document.documentElement.dataset.answered = String(Number(document.documentElement.dataset.answered ?? 0) + 1);
+    document.documentElement.dataset.took = ms.toFixed(1);
+    render();
+    learnDrafters();
+  });
+}
+
+/** The drafters that are known for the target, when it has changed. */
+async function learnDrafters() {
+  const name = target.get(state.question);
+  if (name === knownFor) return;
+  knownFor = name;
+  const list = JSON.parse((await library.ask('drafters', { target: name })).answer);
+  known = Array.isArray(list) ? list : [];
+  buildForm();
+}
+
+async function restore(next) {
+  state = next;
+  for (const [name, text] of Object.entries(state.files)) {
+    kinds[name] = JSON.parse((await library.ask('file', { name, text })).answer).kind;
+  }
+  for (const { question } of state.pins) {
+    const key = JSON.stringify(question);
+    if (!pinned.has(key)) pinned.set(key, JSON.parse((await library.ask('explore', question)).answer));
+  }
+  buildForm();
+  changed();
+}
+
+// --- showing ---
+
+function buildForm() {
+  const focused = document.activeElement?.id;
+  const open = [...at.form.querySelectorAll('details')].map((details) => details.open);
+  at.form.replaceChildren(
+    form({
+      question: state.question,
+      catalogue: start.catalogue,
+      priced: shown.drafters ?? [],
+      known,
+      files: state.files,
+      kinds,
+      changed,
+      rebuild: buildForm,
+      ask: (kind, question) => library.ask(kind, question),
+      reset: () => restore(fresh()),
+    }),
+  );
+  [...at.form.querySelectorAll('details')].forEach((details, i) => {
+    details.open ||= open[i] ?? false;
+  });
+  renumber(at.form);
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+/** Controls keep their names when the form is built again, so that the focus stays. */
+function renumber(node) {
+  [...node.querySelectorAll('input, select')].forEach((control, i) => {
+    const label = node.querySelector(`label[for="${control.id}"]`);
+    control.id = `control-${i}`;
+    label?.setAttribute('for', control.id);
+  });
+}
+
+function render() {
+  const data = shown.page;
+  const tab = at.answer.querySelector('[role=tab][aria-selected=true]')?.textContent;
+  at.answer.replaceChildren(...summary.build(data).filter(Boolean));
+  [...at.answer.querySelectorAll('[role=tab]')].find(({ textContent }) => textContent === tab)?.click();
+  at.results.replaceChildren(...resultsOf(data));
+  renderPins();
+}
+
+// --- pins, copies, files ---
+
+function nameOf(question) {
+  const platform = platformOf(question);
+  const { device, tensor_parallel: ranks } = typeof platform === 'string' ? { device: platform } : platform;
+  return `${target.get(question)} on ${ranks > 1 ? `${ranks} x ` : ''}${device}, ${nameOfDrafter(draftersOf(question)[0] ?? 'no drafter')}`;
+}
+
+function renderPins() {
+  const entries = state.pins.map(({ question }, i) => ({
+    name: `${i + 1}: ${nameOf(question)}`,
+    question,
+    answer: pinned.get(JSON.stringify(question)),
+    open: () => restore({ ...state, question: copied(question) }),
+    remove() {
+      state.pins.splice(i, 1);
+      changed();
+    },
+  }));
+  if (!state.pins.some(({ question }) => JSON.stringify(question) === JSON.stringify(state.question))) {
+    entries.push({ name: 'Now', question: state.question, answer: shown });
+  }
+  at.pins.replaceChildren(
+    ...(state.pins.length > 0
+      ? [section({ id: 'compare', heading: 'Side by side', build: () => comparison(entries) })]
+      : []),
+  );
+}
+
+function pin() {
+  const question = copied(state.question);
+  if (state.pins.some((each) => JSON.stringify(each.question) === JSON.stringify(question))) return;
+  if (state.pins.length === MOST_PINS) state.pins.shift();
+  state.pins.push({ question });
+  keep.keep(state);
+  renderPins();
+}
+
+async function handOver(name, text) {
+  const file = JSON.parse((await library.ask('file', { name, text })).answer);
+  if (file.problems || file.failure) {
+    at.problems.replaceChildren(...(file.problems ?? [file.failure]).map((problem) => element('p', {}, problem)));
+    return;
+  }
+  const said = taken(file, state, kinds);
+  buildForm();
+  changed();
+  at.status.textContent = said;
+}
+
+function tools() {
+  return element(
+    'div',
+    { class: 'tools', role: 'toolbar', 'aria-label': 'This configuration' },
+    button('Pin', pin),
+    copyButton(() => commandOf(state.question), 'Copy the command'),
+    copyButton(async () => (await library.ask('recommend', state.question)).answer, 'Copy the answer (JSON)'),
+    copyButton(() => `${JSON.stringify(state.question, null, 2)}\n`, 'Copy the question'),
+    copyButton(async () => location.href.replace(/#.*$/, '') + (await fragmentOf(state)), 'Copy a link'),
+    fileDrop(handOver, (sentence) => at.problems.replaceChildren(element('p', {}, sentence))),
+  );
+}
+
+function frame() {
+  const licences = document.getElementById('licences').textContent;
+  at.status.setAttribute('role', 'status');
+  at.problems.setAttribute('role', 'alert');
+  return [
+    element(
+      'header',
+      { class: 'page-header' },
+      element('div', { class: 'overline' }, element('span', {}, 'Treeline, live'), themeChoice()),
+      element('h1', {}, 'Which speculation should I run?'),
+    ),
+    element(
+      'section',
+      { id: 'what-to-run', 'aria-label': 'The answer' },
+      at.answer,
+      at.problems,
+      library && tools(),
+      at.status,
+    ),
+    library && element('aside', { 'aria-label': 'The question' }, at.form),
+    element('main', {}, at.pins, at.results),
+    element(
+      'footer',
+      {},
+      element(
+        'p',
+        {},
+        `Treeline ${start.version}. This file contains the program and its catalogue; no request leaves it.`,
+      ),
+      element('details', {}, element('summary', {}, 'Open-source software inside this page'), element('pre', {}, licences)),
+    ),
+  ];
+}
+
+document.getElementById('page').append(...frame().filter(Boolean));
+onThemeChange(render);
+let resizing;
+addEventListener('resize', () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(render, 120);
+});
+render();
+if (library) {
+  buildForm();
+  stateOf(location.hash).then((kept) => (kept ? restore(kept) : changed()));
+  addEventListener('hashchange', async () => {
+    const kept = keep.isOwn(location.hash) ? null : await stateOf(location.hash);
+    if (kept) restore(kept);
+  });
+} else {
+  at.status.textContent = `${failure}, so it cannot compute here. What is shown is the answer that the page was written with.`;
+}
+document.documentElement.dataset.ready = 'true';

@@ -1,0 +1,28 @@
+// Runs in the worker, behind the glue that Emscripten writes (treelineModule): unpacks the library, then answers one question after another.
+// In: first {module: gzip in base64}, then {id, kind, question}. Out: {ready: ms}, {failed}, or {id, answer, ms}.
+let library;
+const waiting = [];
+
+async function unpacked(text) {
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+}
+
+function answer({ id, kind, question }) {
+  const began = performance.now();
+  const text = library.ccall('treeline_answer', 'string', ['string', 'string'], [kind, question]);
+  postMessage({ id, answer: text, ms: performance.now() - began });
+}
+
+async function start(text) {
+  const began = performance.now();
+  library = await treelineModule({ wasmBinary: new Uint8Array(await unpacked(text)) });
+  postMessage({ ready: performance.now() - began });
+  waiting.splice(0).forEach(answer);
+}
+
+onmessage = ({ data }) => {
+  if (data.module) start(data.module).catch((error) => postMessage({ failed: String(error) }));
+  else if (library) answer(data);
+  else waiting.push(data);
+};

@@ -1,0 +1,20 @@
+# What `treeline explore` refuses, and what it writes: a page, or a sentence where the module was left out (wasm/README.md).
+. "$(dirname "$0")/lib.sh"
+question=(--target qwen3-8b --stack vllm --concurrency 16 --prompt 500 --output-tokens 200)
+
+expect 2 'a page is about one platform' explore "${question[@]}" --device h100-sxm,h200
+cp "$SOURCE/examples/runs/vllm-16937.json" run.json
+expect 2 'a page cannot read "run.json"; drop the file onto it' explore "${question[@]}" --device h100-sxm --drafter eagle3 --acceptance run.json
+expect 0 '"target": "llama-3.1-8b"' explore --print-input --output -
+expect 0 '"device": "l40s"' explore "${question[@]}" --device l40s --print-input --output -
+
+"$TREELINE" explore "${question[@]}" --device h200 --output page.html >out.txt 2>err.txt
+code=$?
+checks=$((checks + 1))
+case $code in
+    0) grep -q '^Live page: page.html$' out.txt && head -c 15 page.html | grep -q '<!doctype html>' || fail "no page: $(cat out.txt)" ;;
+    2) grep -q 'built without the live page' err.txt && [ ! -e page.html ] || fail "$(cat err.txt)" ;;
+    *) fail "$(cat err.txt)" ;;
+esac
+
+finish

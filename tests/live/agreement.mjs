@@ -1,0 +1,66 @@
+// Does the module answer as the program does? node agreement.mjs <program> <module folder> <questions> [seed]
+// Random questions go to both; answers must be equal byte for byte, and refusals sentence for sentence. Exit code 77: there is no module.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { loadModule } from './module.mjs';
+import { catalogueOf, randomQuestions } from './random_questions.mjs';
+
+const [program, folder, count, seed = '1'] = process.argv.slice(2);
+if (!existsSync(join(folder, 'treeline.wasm.gz'))) {
+  console.log(`Skipped: there is no module in ${folder} (wasm/README.md says how it is made).`);
+  process.exit(77);
+}
+
+const run = (...words) => spawnSync(program, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
+const answer = await loadModule(resolve(folder));
+
+const work = mkdtempSync(join(tmpdir(), 'treeline-agreement-'));
+const file = join(work, 'question.json');
+const questions = randomQuestions(catalogueOf(program), Number(seed));
+const counts = { answered: 0, refused: 0, different: 0 };
+const times = [];
+try {
+  for (let i = 0; i < Number(count); i += 1) {
+    const text = JSON.stringify(questions.next().value);
+    writeFileSync(file, text);
+    const { status, stdout, stderr } = run('recommend', file, '--format', 'json');
+    const began = performance.now();
+    const own = answer('recommend', text);
+    if (status === 0) times.push(performance.now() - began);
+    const expected =
+      status === 0
+        ? stdout
+        : JSON.stringify({
+            problems: stderr
+              .trimEnd()
+              .split('\n')
+              .map((line) => line.replace(/^treeline: /, '').replaceAll(file, 'workload')),
+          });
+    counts[status === 0 ? 'answered' : 'refused'] += 1;
+    if (own !== expected) {
+      counts.different += 1;
+      if (counts.different <= 3)
+        console.log(
+          `DIFFERENT: ${text}\n  program: ${firstDifference(expected, own)}\n  module:  ${firstDifference(own, expected)}`,
+        );
+    }
+  }
+} finally {
+  rmSync(work, { recursive: true });
+}
+
+function firstDifference(text, other) {
+  let at = 0;
+  while (at < text.length && text[at] === other[at]) at += 1;
+  return text.slice(Math.max(0, at - 60), at + 120).replaceAll('\n', ' ');
+}
+
+times.sort((a, b) => a - b);
+const place = (share) => times[Math.floor(share * (times.length - 1))]?.toFixed(1);
+console.log(
+  `${counts.answered} answered, ${counts.refused} refused, ${counts.different} different; module: median ${place(0.5)} ms, p90 ${place(0.9)} ms`,
+);
+if (counts.answered < Number(count) / 2) console.log('FAILED: fewer than half of the questions have an answer');
+process.exit(counts.different === 0 && counts.answered >= Number(count) / 2 ? 0 : 1);

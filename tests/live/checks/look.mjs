@@ -1,0 +1,78 @@
+// How the page looks: in every width and theme, on paper, and to those who cannot see it.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const tests = join(dirname(fileURLToPath(import.meta.url)), '../../reports/');
+const axe = () => readFileSync(createRequire(tests).resolve('axe-core/axe.min.js'), 'utf8');
+
+export const checks = ({ live }) => ({
+  async 'nothing is wider than the window'() {
+    for (const width of [320, 390, 768, 1019, 1020, 1280, 1920]) {
+      const { page, close } = await live.open({ width });
+      const { content, window } = await page.evaluate(() => ({
+        content: document.scrollingElement.scrollWidth,
+        window: innerWidth,
+      }));
+      assert.ok(content <= window, `the page is ${content} px wide in a window of ${window} px`);
+      await close();
+    }
+  },
+
+  async 'axe finds nothing, in both themes and on a phone'() {
+    for (const options of [{}, { scheme: 'dark' }, { width: 390 }]) {
+      // Playwright's own connection runs it: the page's policy lets no script in.
+      const { page, close } = await live.open(options);
+      await page.evaluate(axe());
+      const found = await page.evaluate(async () => {
+        const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });
+        return violations.map(
+          ({ id, nodes }) =>
+            `${id}: ${nodes
+              .slice(0, 3)
+              .map(({ html }) => html.slice(0, 160))
+              .join(' | ')}`,
+        );
+      });
+      assert.deepEqual(found, []);
+      await close();
+    }
+  },
+
+  async 'the theme follows the choice'() {
+    const { page, close } = await live.open();
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await paper();
+    await page.getByLabel('Theme').selectOption('dark');
+    assert.notEqual(await paper(), light);
+    await close();
+  },
+
+  async 'paper has the answer and no form'() {
+    const { page, close } = await live.open({ scheme: 'dark' });
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.locator('form').isVisible(), false);
+    assert.equal(await page.locator('#answer .answer').isVisible(), true);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).colorScheme), 'light');
+    await close();
+  },
+
+  async 'nothing moves for those who asked for that'() {
+    const { page, close } = await live.open({ media: { reducedMotion: 'reduce' } });
+    const moving = await page.evaluate(
+      () =>
+        [...document.querySelectorAll('*')].filter((node) => {
+          const style = getComputedStyle(node);
+          return (
+            style.animationName !== 'none' ||
+            style.transitionDuration.split(', ').some((time) => time !== '0s') ||
+            style.scrollBehavior === 'smooth'
+          );
+        }).length,
+    );
+    assert.equal(moving, 0);
+    await close();
+  },
+});

@@ -1,0 +1,98 @@
+// What the page is: one file that opens with an answer, starts the library, keeps its limits, and lets nothing out.
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { sentence, settled } from '../live_page.mjs';
+
+const LARGEST = 1.6e6; // bytes of the page
+const FIRST = 500; // ms from the start of the page's script to the first answer on an idle core
+const LATER = 100;
+const BUSY = 6; // tests share the machine with others
+
+export const checks = ({ live }) => ({
+  async 'the page opens with an answer, and then gives its own'() {
+    const { page, complaints, close } = await live.open({ answered: false });
+    const written = await sentence(page);
+    assert.match(written, /^Run llama-3\.1-8b on h100-sxm with eagle3-llama-3\.1-8b drafting \d+ tokens: 1\.\d\dx/);
+    await settled(page);
+    assert.equal(await sentence(page), written);
+    assert.match(await page.locator('#status').innerText(), /^Answered in \d+.ms/);
+    assert.deepEqual(complaints, []);
+    await close();
+  },
+
+  async 'it is small, starts fast and answers fast'() {
+    if (!live.real) return 'skipped';
+    const size = statSync(live.file).size;
+    assert.ok(size <= LARGEST, `the page has ${size} bytes`);
+    const { page, close } = await live.open({ answered: false });
+    const began = await page.evaluate(() => performance.timing.domInteractive - performance.timing.navigationStart);
+    await page.waitForFunction(() => document.documentElement.dataset.answered, null, { polling: 5 });
+    const first = (await page.evaluate(() => performance.now())) - began;
+    const times = [];
+    for (let load = 1; load <= 40; load += 1) {
+      await settled(page, () => page.getByLabel('How much', { exact: true }).fill(String(load)));
+      times.push(await page.evaluate(() => Number(document.documentElement.dataset.took)));
+    }
+    await close();
+    const median = times.sort((a, b) => a - b)[20];
+    assert.ok(first <= FIRST * BUSY && median <= LATER * BUSY, `first answer after ${first} ms, later ones ${median} ms`);
+    return `${(size / 1e6).toFixed(2)} MB, first answer after ${first.toFixed(0)} ms, later ones ${median.toFixed(0)} ms in the median (goals: 1.6 MB, ${FIRST} and ${LATER} ms)`;
+  },
+
+  async 'no request leaves the page'() {
+    const { page, close } = await live.open();
+    const refused = await page.evaluate(async () => {
+      const violations = [];
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => violations.push(effectiveDirective));
+      const outcomes = [];
+      outcomes.push(
+        await fetch('https://example.com/').then(
+          () => 'sent',
+          () => 'refused',
+        ),
+      );
+      outcomes.push(
+        await new Promise((done) => {
+          const image = new Image();
+          image.onload = () => done('sent');
+          image.onerror = () => done('refused');
+          image.src = 'https://example.com/a.png';
+        }),
+      );
+      const script = document.createElement('script');
+      script.textContent = 'window.injected = true';
+      document.body.append(script);
+      outcomes.push(window.injected ? 'ran' : 'refused');
+      await new Promise((done) => setTimeout(done, 200));
+      return { outcomes, violations };
+    });
+    assert.deepEqual(refused.outcomes, ['refused', 'refused', 'refused']);
+    assert.deepEqual([...new Set(refused.violations)].sort(), ['connect-src', 'img-src', 'script-src-elem']);
+    await close();
+  },
+
+  async 'the worker lets nothing out either'() {
+    const { page, close } = await live.open();
+    const outcome = await page.evaluate(
+      () =>
+        new Promise((done) => {
+          const text = "fetch('https://example.com/').then(() => postMessage('sent'), () => postMessage('refused'))";
+          const worker = new Worker(URL.createObjectURL(new Blob([text])));
+          worker.onmessage = ({ data }) => done(data);
+        }),
+    );
+    assert.equal(outcome, 'refused');
+    await close();
+  },
+
+  async 'without WebAssembly it says so and shows what it was written with'() {
+    if (!live.real) return 'skipped';
+    const { page, complaints, close } = await live.open({ answered: false, before: () => delete globalThis.WebAssembly });
+    assert.match(await sentence(page), /^Run llama-3\.1-8b/);
+    assert.match(await page.locator('#status').innerText(), /^This browser has no WebAssembly, so it cannot compute here/);
+    assert.equal(await page.locator('form').count(), 0);
+    assert.deepEqual(complaints, []);
+    await close();
+    return undefined;
+  },
+});

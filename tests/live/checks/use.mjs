@@ -1,0 +1,234 @@
+// What a reader does with the page: change the question by mouse and by keyboard, keep it, compare, copy, drop files.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { drop, field, questionOf, sentence, settled } from '../live_page.mjs';
+
+const source = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+export const checks = ({ live, program }) => {
+  const withPage = (work, options) => async () => {
+    const { page, complaints, close } = await live.open(options);
+    const said = await work(page);
+    assert.deepEqual(complaints, []);
+    await close();
+    return said;
+  };
+  const positions = async (page) => (await questionOf(page)).drafters[0].acceptance.per_position;
+  const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
+
+  return {
+    'a change is answered as the program answers it': withPage(async (page) => {
+      await settled(page, () => field(page, 'How much').fill('4:0.3, 64:0.7'));
+      await settled(page, () => field(page, 'Checkpoint').selectOption('fp8'));
+      const question = await questionOf(page);
+      assert.deepEqual(question.traffic, {
+        concurrency: [
+          { value: 4, share: 0.3 },
+          { value: 64, share: 0.7 },
+        ],
+      });
+      const answer = JSON.parse(await live.native.ask('explore', JSON.stringify(question)));
+      assert.equal(await sentence(page), answer.page.summary.sentence);
+    }),
+
+    'a slider moves the answer': withPage(async (page) => {
+      const before = await sentence(page);
+      await settled(page, () => page.getByLabel('How much, slider').fill('200'));
+      assert.notEqual(await sentence(page), before);
+      assert.equal((await questionOf(page)).traffic.concurrency[0], Number(await field(page, 'How much').inputValue()));
+    }),
+
+    'an acceptance curve is dragged, and never rises': withPage(async (page) => {
+      const grip = page.locator('.curve').first().locator('.curve-point').nth(2);
+      await grip.scrollIntoViewIfNeeded();
+      const box = await grip.boundingBox();
+      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+      await settled(page, async () => {
+        await page.mouse.move(x, y);
+        await page.mouse.down();
+        await page.mouse.move(x, y - 60, { steps: 6 });
+        await page.mouse.up();
+      });
+      const dragged = await positions(page);
+      assert.ok(
+        dragged.every((value, i) => i === 0 || value <= dragged[i - 1]),
+        dragged.join(),
+      );
+      const drafter = (await questionOf(page)).drafters[0];
+      assert.equal(drafter.published, 'eagle3-llama-3.1-8b');
+      assert.match(await sentence(page), /^Run /);
+    }),
+
+    'the curve is moved by keys alone': withPage(async (page) => {
+      const first = page.locator('.curve').first().locator('.curve-point').first();
+      await first.focus();
+      await settled(page, () => page.keyboard.press('Home'));
+      assert.ok((await positions(page)).every((value) => value === 0));
+      await settled(page, () => page.keyboard.press('PageUp'));
+      assert.equal((await positions(page))[0], 0.1);
+      assert.equal(await first.getAttribute('aria-valuenow'), '0.100');
+    }),
+
+    'five tasks by keyboard alone': withPage(async (page) => {
+      const reach = async (name) => {
+        for (let i = 0; i < 120; i += 1) {
+          await page.keyboard.press('Tab');
+          const focused = await page.evaluate(() => {
+            const node = document.activeElement;
+            return node.getAttribute('aria-label') ?? node.labels?.[0]?.textContent ?? node.textContent;
+          });
+          if (focused === name) return;
+        }
+        throw new Error(`Tab never reaches ${name}`);
+      };
+      await reach('Device'); // another device
+      await settled(page, () => page.keyboard.type('h200'));
+      await reach('Tensor parallel'); // another cut
+      await settled(page, () => page.keyboard.press('ArrowDown'));
+      await reach('How much, slider'); // another load
+      await settled(page, () => page.keyboard.press('ArrowRight'));
+      await reach('Draft 1'); // another acceptance
+      await settled(page, () => page.keyboard.press('ArrowUp'));
+      await reach('TPOT at most (ms)'); // a limit
+      await settled(page, () => page.keyboard.type('30'));
+      const question = await questionOf(page);
+      assert.deepEqual(question.platforms, [{ device: 'h200', engine: 'vllm', tensor_parallel: 2 }]);
+      assert.ok(question.traffic.concurrency[0] > 32);
+      assert.equal(question.limits.tpot_ms, 30);
+      assert.equal(question.drafters[0].published, 'eagle3-llama-3.1-8b');
+    }),
+
+    'the address holds the whole state': withPage(async (page) => {
+      await settled(page, () => field(page, 'Target').fill('qwen3-8b'));
+      await page.getByRole('button', { name: 'Pin', exact: true }).click();
+      await settled(page, () => field(page, 'Device').fill('l40s'));
+      const [question, said] = [await questionOf(page), await sentence(page)];
+      const hash = await page.evaluate(() => location.hash);
+      const again = await live.open({ hash });
+      await again.page.waitForFunction((text) => document.querySelector('#answer .answer').innerText === text, said, {
+        timeout: 10_000,
+      });
+      assert.deepEqual(await questionOf(again.page), question);
+      assert.equal(await again.page.locator('#compare .comparison thead th').count(), 3);
+      await again.close();
+    }),
+
+    'an address that holds nonsense opens the page as it was written': withPage(
+      async (page) => {
+        assert.match(await sentence(page), /^Run llama-3\.1-8b/);
+      },
+      { hash: '#s=AAAA' },
+    ),
+
+    'the copied command gives the same answer': withPage(async (page) => {
+      await settled(page, () => field(page, 'Prompt (tokens)').fill('400:0.5, 2000:0.5'));
+      await settled(page, () => field(page, 'Key-value cache').selectOption('fp8'));
+      await page.locator('.curve').first().locator('.curve-point').first().focus();
+      await settled(page, () => page.keyboard.press('ArrowUp'));
+      await page.getByRole('button', { name: 'Copy the command' }).click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      const command = await clipboard(page);
+      assert.match(command, /^treeline recommend --/);
+      const said = execFileSync('bash', ['-c', `${command.replace(/^treeline/, `'${program}'`)} --format json`], {
+        encoding: 'utf8',
+      });
+      assert.equal(await sentence(page), JSON.parse(said).sentence);
+    }),
+
+    'the copied answer is what the program prints': withPage(async (page) => {
+      await page.getByRole('button', { name: 'Copy the answer (JSON)' }).click();
+      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      const file = join(live.folder, 'question.json');
+      writeFileSync(
+        file,
+        JSON.stringify(await page.evaluate(() => JSON.parse(document.getElementById('start').textContent).question)),
+      );
+      assert.equal(
+        await clipboard(page),
+        execFileSync(program, ['recommend', file, '--format', 'json'], { encoding: 'utf8' }),
+      );
+    }),
+
+    'pinned configurations stand side by side, part by part': withPage(async (page) => {
+      await page.getByRole('button', { name: 'Pin', exact: true }).click();
+      await settled(page, () => field(page, 'Device').fill('h200'));
+      const text = await page.locator('#compare').innerText();
+      assert.match(text, /device: h100-sxm → h200/);
+      assert.match(text, /A round takes −[\d.]+\u00a0ms: verify −[\d.]+\u00a0ms/);
+      for (let i = 0; i < 5; i += 1) {
+        await settled(page, () => field(page, 'How much').fill(String(10 + i)));
+        await page.getByRole('button', { name: 'Pin', exact: true }).click();
+      }
+      assert.equal(await page.locator('#compare .comparison thead th').count(), 1 + 4);
+      await settled(page, () => page.getByRole('button', { name: /^Unpin 1:/ }).click());
+      assert.equal(await page.locator('#compare .comparison thead th').count(), 1 + 3);
+    }),
+
+    'a question that has no answer says why, and keeps what was shown': withPage(async (page) => {
+      const before = await sentence(page);
+      await settled(page, () =>
+        field(page, 'Device').evaluate((box) => {
+          box.value = 'h900';
+          box.dispatchEvent(new Event('change'));
+        }),
+      );
+      assert.match(await page.getByRole('alert').innerText(), /h900/);
+      assert.equal(await sentence(page), before);
+      await settled(page, () => field(page, 'Device').fill('h200'));
+      assert.equal(await page.locator('#problems').isVisible(), false);
+    }),
+
+    'a node of a tree is clicked away': withPage(async (page) => {
+      await settled(page, () => field(page, 'Engine').selectOption(''));
+      await settled(page, () => field(page, 'Shape').selectOption('tree'));
+      const nodes = (await questionOf(page)).shapes[0].parents.length;
+      await settled(page, () => page.getByRole('button', { name: /^Node 1 at level 1/ }).click());
+      const left = (await questionOf(page)).shapes[0].parents;
+      assert.deepEqual([nodes, left], [5, [0]]);
+      await settled(page, () => field(page, 'By rank').first().fill('0.6, 0.2'));
+      assert.deepEqual((await questionOf(page)).drafters[0].acceptance.per_rank, [0.6, 0.2]);
+    }),
+
+    "a Hugging Face config becomes the target, and a benchmark's result the acceptance": withPage(async (page) => {
+      const config = {
+        architectures: ['LlamaForCausalLM'],
+        model_type: 'llama',
+        hidden_size: 2048,
+        intermediate_size: 8192,
+        num_hidden_layers: 16,
+        num_attention_heads: 32,
+        num_key_value_heads: 8,
+        head_dim: 64,
+        vocab_size: 128256,
+        tie_word_embeddings: true,
+        torch_dtype: 'bfloat16',
+        max_position_embeddings: 131072,
+        hidden_act: 'silu',
+      };
+      await settled(page, () => drop(page, 'config.json', JSON.stringify(config)));
+      assert.match(await sentence(page), /^Run own-model on h100-sxm/);
+      assert.equal((await questionOf(page)).target, 'own-model.json');
+      const run = readFileSync(join(source, 'examples/runs/vllm-16937.json'), 'utf8');
+      await settled(page, () => drop(page, 'my-run.json', run));
+      assert.equal((await questionOf(page)).drafters[0].acceptance.file, 'my-run.json');
+      await drop(page, 'letter.txt', 'Dear reader,\n');
+      await page
+        .getByRole('alert')
+        .getByText(/letter/)
+        .waitFor();
+    }),
+
+    'an earlier answer of Treeline becomes the question': withPage(async (page) => {
+      const answer = execFileSync(
+        program,
+        ['recommend', join(source, 'examples/llama-3.1-8b-h100.json'), '--format', 'json'],
+        { encoding: 'utf8' },
+      );
+      await settled(page, () => drop(page, 'answer.json', answer));
+      assert.equal(await sentence(page), JSON.parse(answer).sentence);
+    }),
+  };
+};
