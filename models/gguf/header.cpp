@@ -39,8 +39,11 @@ public:
 
     std::string text(std::uint64_t longest) {
         const auto length = read<std::uint64_t>();
-        if (length > longest || length > left_) {
+        if (length > longest) {
             fail("its header claims a text of " + std::to_string(length) + " bytes");
+        }
+        if (length > left_) {
+            fail("ends within its header");
         }
         std::string value(static_cast<std::size_t>(length), '\0');
         take(value.data(), value.size());
@@ -58,8 +61,11 @@ public:
     /// A count of things of which each takes at least `least` bytes.
     std::uint64_t count(std::uint64_t most, std::uint64_t least, const char* of) {
         const auto value = read<std::uint64_t>();
-        if (value > most || value > left_ / least) {
+        if (value > most) {
             fail("its header claims " + std::to_string(value) + " " + of);
+        }
+        if (value > left_ / least) {
+            fail("ends within its header, which claims " + std::to_string(value) + " " + of);
         }
         return value;
     }

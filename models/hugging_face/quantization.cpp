@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include <nlohmann/json.hpp>
+
 #include "models/hugging_face/import.h"
 
 namespace treeline::models {
@@ -57,6 +59,9 @@ void import_precision(Reader& root, Reader& text, Reader* quantization_file, sim
     if (!config) {
         config = root.optional_object("quantization_config");
     }
+    if (!config && root.has("quantization") && root.raw().at("quantization").is_object()) {
+        config = root.optional_object("quantization");  // MLX, before it wrote the other key as well
+    }
     // Of both, the file beside the config counts only where the config does not say which weights are meant.
     const bool says_which = config && (config->has("config_groups") || config->has("quant_algo") || config->has("bits") ||
                                        config->text_or("quant_method", "modelopt") != "modelopt");
@@ -64,7 +69,11 @@ void import_precision(Reader& root, Reader& text, Reader* quantization_file, sim
     if (stated == nullptr) {
         note_claim_of_name(model);
     } else if (!model.order.empty()) {
-        hugging_face::apply_quantization(hugging_face::read_quantization(*stated, base, model), base, model);
+        const hugging_face::Quantization quantization = hugging_face::read_quantization(*stated, base, model);
+        hugging_face::apply_quantization(quantization, base, model);
+        if (quantization.embeddings) {
+            model.precision.embeddings = *quantization.embeddings;
+        }
     }
     // DeepSeek-V4: MXFP4 experts beside what quantization_config describes.
     if (text.text_or("expert_dtype", "") == "fp4") {

@@ -17,11 +17,13 @@ struct Quantization {
     std::optional<StoredFormat> linear;  ///< all linear layers of the decoder
     bool lm_head = false;                ///< "all linear layers" holds for the LM head, too
     std::optional<sim::Storage> kv_cache;
+    std::optional<sim::Storage> embeddings;  ///< where they are quantised, too
 };
 
 /// Reads a `quantization_config`, or a whole hf_quant_config.json: fp8 (with blocks or without), MXFP4, compressed-tensors,
-/// ModelOpt (groups, one algorithm, or one a layer), GPTQ, AWQ, AutoRound, bitsandbytes, Quark. `base` is the format of weights
-/// that are not quantised. Other methods are problems of the reader; what a config leaves open becomes a note of the model.
+/// ModelOpt (groups, one algorithm, or one a layer), GPTQ, AWQ, AutoRound, bitsandbytes, Quark, MLX's, exl3. `base` is the
+/// format of weights that are not quantised. Other methods are problems of the reader; what a config leaves open becomes a note
+/// of the model.
 Quantization read_quantization(json::Reader& config, sim::NumberFormat base, sim::Model& model);
 
 /// Sets weights, experts, embeddings, math and exceptions of the model's precision. Layers of one kind that are stored in

@@ -7,14 +7,13 @@
 
 #include "models/hugging_face/family.h"
 #include "models/hugging_face/quantization.h"
+#include "models/hugging_face/quantization_parts.h"
 
 namespace treeline::models::hugging_face {
 
 namespace {
 
 using enum sim::NumberFormat;
-
-constexpr sim::Count largest_group = 1 << 20;
 
 /// An algorithm of ModelOpt, as `quant_algo` names it. Scales: NVFP4 has one fp8 scale for 16 weights, MX formats one power of
 /// two in a byte for 32, AWQ a 16-bit one for its group, blocks of fp8 a 32-bit one for 128 × 128.
@@ -73,11 +72,7 @@ std::optional<StoredFormat> format_of_algorithm(Reader& at, sim::NumberFormat ba
 }
 
 sim::Storage integer_storage(Reader& at, std::string_view bits_key, double group_size) {
-    const sim::Count bits = at.count(bits_key, 2, 8);
-    if (bits != 4 && bits != 8) {
-        at.problem(bits_key, "is " + std::to_string(bits) + ", but only 4-bit and 8-bit integers can be priced");
-    }
-    return {bits == 8 ? int8 : int4, group_size, 16.0};
+    return integers_of(static_cast<double>(at.count(bits_key, 2, 8)), group_size, 16.0);
 }
 
 /// Weights or inputs of one config group of compressed-tensors or ModelOpt.
@@ -109,12 +104,6 @@ StoredFormat group_format(Reader& group, sim::NumberFormat base) {
 std::vector<std::string> texts_or_none(Reader& at, std::string_view key) {
     const bool empty = at.has(key) && at.raw().at(std::string(key)).is_array() && at.raw().at(std::string(key)).empty();
     return at.has(key) && !empty ? at.texts(key) : std::vector<std::string>{};
-}
-
-void add_pattern(ModulePatterns& patterns, const std::string& pattern, const StoredFormat& format, sim::Model& model) {
-    if (!patterns.add(pattern, format)) {
-        model.notes.push_back("The quantisation config's pattern \"" + pattern + "\" is not understood and is left out.");
-    }
 }
 
 void read_groups(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model) {
@@ -275,10 +264,13 @@ Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::
     std::optional<Reader> inner = file.optional_object("quantization");  // of an hf_quant_config.json
     Reader& config = inner ? *inner : file;
     const bool is_modelopt = inner || (!config.has("quant_method") && config.has("quant_algo"));
+    const bool is_mlx = !is_modelopt && !config.has("quant_method") && (config.has("bits") || config.has("mode"));
     const std::string method =
         is_modelopt ? "modelopt"
-                    : config.choice("quant_method", {"fp8", "fbgemm_fp8", "mxfp4", "compressed-tensors", "modelopt",
-                                                     "modelopt_fp4", "gptq", "awq", "auto-round", "bitsandbytes", "quark"});
+        : is_mlx
+            ? "mlx"
+            : config.choice("quant_method", {"fp8", "fbgemm_fp8", "mxfp4", "compressed-tensors", "modelopt", "modelopt_fp4",
+                                             "gptq", "awq", "auto-round", "bitsandbytes", "quark", "exl3"});
     Quantization result;
     if (method == "fp8" || method == "fbgemm_fp8") {
         result.linear = StoredFormat{fp8_storage(config), fp8};
@@ -288,6 +280,10 @@ Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::
         read_gptq(config, base, result, model);
     } else if (method == "bitsandbytes") {
         read_bitsandbytes(config, base, result);
+    } else if (method == "mlx") {
+        read_mlx(config, base, result, model);
+    } else if (method == "exl3") {
+        read_exl3(config, base, result, model);
     } else if (method == "quark") {
         read_quark(config, base, result, model);
     } else {

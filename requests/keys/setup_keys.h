@@ -17,7 +17,7 @@ using namespace json;
 
 inline constexpr PartKey model{"model",
                                "name or path",
-                               "catalogue name, description, or Hugging Face `config.json`",
+                               "catalogue name, description, Hugging Face `config.json`, or GGUF file",
                                {},
                                " ([models](../models/README.md))"};
 inline constexpr PartKey precision{"precision", "word or object", "how the target is stored and computed", "as published"};

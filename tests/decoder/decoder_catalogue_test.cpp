@@ -75,6 +75,7 @@ struct Shrunk {
     }
     sim::BlockKind operator()(sim::Projection block) const { return block; }
     sim::BlockKind operator()(sim::CompressedAttention block) const { return block; }
+    sim::BlockKind operator()(sim::LookupTable block) const { return block; }
 };
 
 /// The first layer of every kind in the order of the model, then its first layers again, four in all.
@@ -141,6 +142,10 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
                          {"gemma-4-26b-a4b", "gemma-4-26b-a4b: a block with more than two norms has no kernel"},
                          {"gemma-4-31b", "gemma-4-31b: attention needs a head_dim that is a multiple of 8 up to 256"},
                          {"glm-5.3-flash", "glm-5.3-flash: a projection parallel to the other blocks has no kernel"},
+                         {"inkling-1t", "inkling-1t: a projection parallel to the other blocks has no kernel"},
+                         {"mimo-v2-flash",
+                          "mimo-v2-flash: attention whose values are not as wide as its keys, or that reads another layer's "
+                          "cache, has no kernel"},
                          {"kimi-k3", "kimi-k3: the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"},
                          {"minimax-m3", "minimax-m3: attention with a sparse indexer has no kernel"},
                          {"gpt-oss-120b", "gpt-oss-120b: attention with learned sinks has no kernel"},

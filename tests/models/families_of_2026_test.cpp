@@ -286,7 +286,7 @@ TEST_CASE("Muse-Glimmer: gated attention, every fourth layer from the last sees 
                                          {"sliding_window", 2048}}}});
     // Queries and gate 2·32·128, keys and values 2·2·128, outputs 32·128; three matrices; four norms a layer.
     const sim::Count layer = 6656 * (2 * 32 + 2 * 2 + 32) * 128 + 3 * 6656 * 19968 + 4 * 6656;
-    CHECK(parameter_count(model) == 52 * layer + 2 * 202048 * 6656 + 6656);
+    CHECK(parameter_count(model) == 52 * layer + sim::Count{2} * 202048 * 6656 + 6656);
     const auto window = [&](std::size_t i) {
         return std::get<sim::Attention>(model.kinds[model.order[i]].blocks[0].kind).reach.window;
     };

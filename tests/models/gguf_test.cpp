@@ -46,12 +46,12 @@ void add_ends(GgufBytes& file, std::uint64_t width, std::uint64_t vocabulary) {
 }
 
 void add_attention(GgufBytes& file, int layer, std::uint64_t width, std::uint64_t queries, std::uint64_t keys,
-                   std::uint64_t head) {
+                   std::uint64_t head, std::uint64_t outputs = 0) {
     file.tensor(block(layer, "attn_norm.weight"), {width}, f32);
     file.tensor(block(layer, "attn_q.weight"), {width, queries}, q4_k);
     file.tensor(block(layer, "attn_k.weight"), {width, keys}, q4_k);
     file.tensor(block(layer, "attn_v.weight"), {width, keys}, q6_k);
-    file.tensor(block(layer, "attn_output.weight"), {queries, width}, q4_k);
+    file.tensor(block(layer, "attn_output.weight"), {outputs > 0 ? outputs : queries, width}, q4_k);
     file.tensor(block(layer, "attn_q_norm.weight"), {head}, f32);
     file.tensor(block(layer, "attn_k_norm.weight"), {head}, f32);
     file.tensor(block(layer, "ffn_norm.weight"), {width}, f32);
@@ -125,7 +125,7 @@ TEST_CASE("layers of a delta rule beside attention with a gate, and a layer for 
     add_ends(file, 5120, 248320);
     for (int layer = 0; layer < 65; ++layer) {
         if (layer % 4 == 3 || layer == 64) {
-            add_attention(file, layer, 5120, 2 * 24 * 256, 4 * 256, 256);  // a gate beside the queries
+            add_attention(file, layer, 5120, 2 * 24 * 256, 4 * 256, 256, 24 * 256);  // a gate beside the queries
         } else {
             file.tensor(block(layer, "attn_norm.weight"), {5120}, f32);
             file.tensor(block(layer, "attn_qkv.weight"), {5120, 10240}, q4_k);

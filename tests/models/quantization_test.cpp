@@ -248,3 +248,22 @@ TEST_CASE("descriptions state exceptions, too, and a run that states weights has
     CHECK(sim::weight_format(precision, "other: latent qkv projection", precision.weights).storage.format == fp8);
     CHECK(sim::weight_format(precision, "decoder: gate and up projection", precision.weights).math == fp8);
 }
+
+TEST_CASE("MLX quantises every matrix in groups, exl3 by bits in the mean, GPTQ to any width") {
+    Json mlx = llama;
+    mlx["quantization"] = {{"group_size", 64}, {"bits", 4}};
+    mlx["quantization_config"] = mlx["quantization"];
+    const sim::Model four = import(mlx);
+    CHECK(storage_of(four, "down projection") == sim::Storage{int4, 64.0, 32.0});  // 16 bits of scale, 16 of offset
+    CHECK(four.precision.embeddings == sim::Storage{int4, 64.0, 32.0});
+    CHECK(four.precision.math == bf16);
+    mlx.erase("quantization_config");
+    mlx["quantization"] = {{"group_size", 32}, {"bits", 6}, {"mode", "affine"}};
+    CHECK(storage_of(import(mlx), "qkv projection").per_element().value() * 8.0 == 7.0);
+    const sim::Model exl3 = quantised({{"quant_method", "exl3"}, {"bits", 4.05}, {"head_bits", 6}});
+    CHECK(storage_of(exl3, "down projection").per_element().value() * 8.0 == Approx(4.05));
+    CHECK(exl3.precision.embeddings == sim::Storage{bf16});
+    CHECK(sim::weight_format(exl3.precision, "output: LM head", exl3.precision.embeddings).storage.element_bits() == 6.0);
+    const sim::Model three = quantised({{"quant_method", "gptq"}, {"bits", 3}, {"group_size", 128}});
+    CHECK(storage_of(three, "down projection").per_element().value() * 8.0 == 3.125);
+}

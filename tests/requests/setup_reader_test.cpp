@@ -156,8 +156,9 @@ TEST_CASE("an acceptance may be off by where it comes from") {
 }
 
 TEST_CASE("acceptance that cannot be is refused") {
-    CHECK(acceptance_problem("") ==
-          "in: a: needs one of rate, per_position, mean_length, curve, published, file and geometric, or per_rank");
+    CHECK(
+        acceptance_problem("") ==
+        "in: a: needs one of rate, per_position, mean_length, curve, published, file and geometric, or per_rank, or measured");
     CHECK(acceptance_problem(R"("geometric": 0.8, "per_position": [0.8])").find("gives geometric and per_position") !=
           std::string::npos);
     CHECK(acceptance_problem(R"("geometric": 1.01)").find("must lie between 0 and 1") != std::string::npos);

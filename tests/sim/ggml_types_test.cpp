@@ -61,7 +61,9 @@ TEST_CASE("a type with a code book reads fewer bytes, but not as many times fast
         const CompiledPass pass = compile_pass(model("llama-3.1-8b"), *gguf_precision(name), m4, {});
         return pass_time(pass, totals_of(pass, {1.0, 1.0, 64.0, 1.0})).value();
     };
-    CHECK(time("q4_k_s") / time("iq2_xxs") == Approx(79.86 / 76.71).epsilon(0.25));
+    const double faster = time("q4_k_s") / time("iq2_xxs");
+    CHECK(faster > 1.0);  // 1.04 times as fast were measured
+    CHECK(faster < 0.7 * 4.36 / 2.23);
     CHECK(time("q8_0") / time("q4_k_s") == Approx(76.71 / 50.93).epsilon(0.25));
 }
 
