@@ -15,6 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "decoder/decode.h"
 #include "json/reader.h"
 #include "json/wording.h"
 #include "text/file_roles.h"
@@ -40,7 +41,8 @@ const std::vector<Command>& commands() {
         {"inputs", "list the keys of the input files, with ranges and defaults", add_inputs, "What is known"},
         {"validate", "predict published results, and say how wrong that is", add_validate, "Evidence"},
         {"calibrate", "fit laws of a device's kernels to measured times, with held-out errors", add_calibrate, "Evidence"},
-        {"decode", "run a real speculative decoder with random weights, and time it", add_decode, "Evidence"},
+        {"decode", "run a real speculative decoder with random weights, and time it", add_decode,
+         decoder::available() ? "Evidence" : ""},
         {"tree", "show, optimise and compare draft trees", add_tree, "Studies"},
         {"study", "break-even, traffic, bandit, acceptance, fit, and accelerators cycle by cycle", add_study, "Studies"},
     };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 
 #include "decoder/drafting.h"
 #include "decoder/given_acceptance.h"
@@ -232,27 +231,7 @@ private:
 
 }  // namespace
 
-double DecodeResult::accept_length() const {
-    double rounds_of_sequences = 0.0, produced = 0.0;
-    for (std::size_t accepted = 0; accepted < rounds_by_accepted.size(); ++accepted) {
-        rounds_of_sequences += rounds_by_accepted[accepted];
-        produced += rounds_by_accepted[accepted] * static_cast<double>(accepted + 1);
-    }
-    return rounds_of_sequences > 0.0 ? produced / rounds_of_sequences : 0.0;
-}
-
-double DecodeResult::tokens_per_second() const {
-    const double total = std::accumulate(seconds.round.begin(), seconds.round.end(), 0.0);
-    return total > 0.0 ? std::accumulate(tokens_per_round.begin(), tokens_per_round.end(), 0.0) / total : 0.0;
-}
-
-DecodeSetup plain(DecodeSetup setup) {
-    setup.drafter = std::monostate{};
-    setup.tree = sim::DraftTree();
-    setup.given_acceptance.reset();
-    setup.verification = sim::Verification::packed;
-    return setup;
-}
+bool available() { return true; }
 
 DecodeResult decode(const DecodeSetup& setup, const std::function<void()>& between_rounds) {
     const std::vector<std::string> problems = problems_of(setup);

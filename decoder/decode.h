@@ -113,6 +113,9 @@ struct DecodeResult {
     [[nodiscard]] double tokens_per_second() const;
 };
 
+/// Whether this build has kernels to decode with.
+bool available();
+
 /// Every reason why this cannot run, as sentences: blocks, policies or verifications without kernels, impossible sizes.
 std::vector<std::string> problems_of(const DecodeSetup& setup);
 

@@ -2,10 +2,11 @@
 // kernels that are called (kernels/backend.h).
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+
+#include "numerics/bits.h"
 
 namespace treeline::kernels {
 
@@ -22,11 +23,11 @@ struct Bf16 {
     std::uint16_t bits = 0;
 };
 
-constexpr float to_float(Bf16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+constexpr float to_float(Bf16 value) { return numerics::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
 
 /// Rounds to nearest, ties to even; a NaN stays one.
 constexpr Bf16 to_bf16(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const auto bits = numerics::bit_cast<std::uint32_t>(value);
     const std::uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
     const std::uint32_t quiet = bits >> 16 | 0x40u;
     return {static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded)};

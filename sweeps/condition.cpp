@@ -1,20 +1,13 @@
 #include "sweeps/condition.h"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
-#include <muParser.h>
-
 namespace treeline::sweeps {
-
-struct Condition::Parser {
-    std::array<double, std::size(condition_variables)> values{};
-    mu::Parser parser;
-};
-
 namespace {
 
-/// A single '=' assigns in muParser; in a condition it can only be a slip.
+/// A single '=' can only be a slip.
 bool assigns(const std::string& expression) {
     for (std::size_t i = 0; i < expression.size(); ++i) {
         if (expression[i] == '=') {
@@ -28,34 +21,29 @@ bool assigns(const std::string& expression) {
     return false;
 }
 
-}  // namespace
-
-Condition::Condition(const std::string& expression) : parser_(std::make_unique<Parser>()) {
+Expression compiled(const std::string& expression) {
     if (assigns(expression)) {
         throw std::invalid_argument("cannot read the condition '" + expression + "': it compares with ==, not with =");
     }
     try {
-        for (std::size_t i = 0; i < parser_->values.size(); ++i) {
-            parser_->values[i] = 1.0;
-            parser_->parser.DefineVar(condition_variables[i], &parser_->values[i]);
-        }
-        parser_->parser.SetExpr(expression);
-        parser_->parser.Eval();
-    } catch (const mu::Parser::exception_type& error) {
-        throw std::invalid_argument("cannot read the condition '" + expression + "': " + error.GetMsg() +
+        return {expression, condition_variables};
+    } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument("cannot read the condition '" + expression + "': " + error.what() +
                                     " (variables: draft_tokens, depth, batch, context, tensor_parallel)");
     }
 }
 
-Condition::Condition(Condition&&) noexcept = default;
-Condition& Condition::operator=(Condition&&) noexcept = default;
-Condition::~Condition() = default;
+}  // namespace
 
-bool Condition::names(const std::string& variable) const { return parser_->parser.GetUsedVar().count(variable) > 0; }
+Condition::Condition(const std::string& expression) : expression_(compiled(expression)) {}
 
-bool Condition::holds(double draft_tokens, double depth, double batch, double context, double tensor_parallel) {
-    parser_->values = {draft_tokens, depth, batch, context, tensor_parallel};
-    return parser_->parser.Eval() != 0.0;
+bool Condition::names(const std::string& variable) const {
+    const auto* const found = std::find(std::begin(condition_variables), std::end(condition_variables), variable);
+    return expression_.names(static_cast<std::size_t>(found - std::begin(condition_variables)));
+}
+
+bool Condition::holds(double draft_tokens, double depth, double batch, double context, double tensor_parallel) const {
+    return expression_.value(std::array{draft_tokens, depth, batch, context, tensor_parallel}) != 0.0;
 }
 
 }  // namespace treeline::sweeps

@@ -1,10 +1,12 @@
 // Conditions between the axes of a sweep: "batch * draft_tokens <= 512", optionally only for some variants.
 #pragma once
 
-#include <memory>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "sweeps/expression.h"
 
 namespace treeline::sweeps {
 
@@ -17,22 +19,20 @@ struct ConditionText {
     std::string require;
 };
 
-/// A compiled expression. Not thread-safe: compile one for each thread.
+/// A compiled expression (sweeps/expression.h) that is true or not.
 class Condition {
 public:
-    /// Throws std::invalid_argument with a sentence when the expression does not parse, names an unknown variable, or fails.
+    /// Throws std::invalid_argument with a sentence when the expression does not parse, names an unknown variable, or is
+    /// nested too deeply.
     explicit Condition(const std::string& expression);
-    Condition(Condition&&) noexcept;
-    Condition& operator=(Condition&&) noexcept;
-    ~Condition();
 
+    [[nodiscard]] const Expression& expression() const { return expression_; }
     /// Whether the expression uses this variable.
     [[nodiscard]] bool names(const std::string& variable) const;
-    [[nodiscard]] bool holds(double draft_tokens, double depth, double batch, double context, double tensor_parallel);
+    [[nodiscard]] bool holds(double draft_tokens, double depth, double batch, double context, double tensor_parallel) const;
 
 private:
-    struct Parser;
-    std::unique_ptr<Parser> parser_;
+    Expression expression_;
 };
 
 }  // namespace treeline::sweeps

@@ -24,16 +24,8 @@ public:
     [[nodiscard]] bool may_hold(const std::array<ValueRange, std::size(condition_variables)>& variables) const;
     [[nodiscard]] bool understood() const { return !steps_.empty(); }
 
-    /// A step of the expression in postfix order.
-    struct Step {
-        enum class Kind { number, variable, negate, apply } kind = Kind::number;
-        double number = 0.0;
-        std::size_t variable = 0;
-        std::string operation;  ///< of two values
-    };
-
 private:
-    std::vector<Step> steps_;
+    std::vector<ExpressionStep> steps_;
 };
 
 }  // namespace treeline::sweeps

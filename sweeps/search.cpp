@@ -135,7 +135,7 @@ private:
         for (std::uint32_t c = box.contexts.begin; c < box.contexts.end; ++c) {
             for (std::uint32_t b = box.batches.begin; b < box.batches.end; ++b) {
                 const double batch = batches_.values[b], context = contexts_.values[c];
-                if (std::all_of(conditions_.begin(), conditions_.end(), [&](Condition& condition) {
+                if (std::all_of(conditions_.begin(), conditions_.end(), [&](const Condition& condition) {
                         return condition.holds(row.draft_tokens, row.depth, batch, context, round_->tensor);
                     })) {
                     batch_.push_back(batch);

@@ -106,7 +106,7 @@ void SweepRun::Inside::set_penalty(const VariantGrid& variant, std::size_t row, 
     const double* const batch = variant.grid->batch_of(block);
     for (std::size_t i = 0; i < size; ++i) {
         const bool kept = keeps[i % batches] != 0 &&
-                          std::all_of(worker.conditions.begin(), worker.conditions.end(), [&](Condition& condition) {
+                          std::all_of(worker.conditions.begin(), worker.conditions.end(), [&](const Condition& condition) {
                               return condition.holds(compiled.draft_tokens, compiled.depth, batch[i], worker.tile.context[i],
                                                      variant.round.tensor);
                           });

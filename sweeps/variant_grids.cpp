@@ -44,7 +44,7 @@ VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::
     for (const int choice : choices) {
         const sim::RoundRow& row = round.row(choice);
         for (const double batch : space.batch) {
-            keeps.push_back(std::all_of(conditions.begin(), conditions.end(), [&](Condition& condition) {
+            keeps.push_back(std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
                 return condition.holds(row.draft_tokens, row.depth, batch, 0.0, round.tensor);
             }));
         }

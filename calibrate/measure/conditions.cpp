@@ -117,8 +117,6 @@ double core_clock(int attempts, int steps) {
 
 namespace {
 
-bool is_within(double a, double b, double factor) { return !(a > 0.0 && b > 0.0) || (a <= factor * b && b <= factor * a); }
-
 /// Medians of the readings from `first` to `last`.
 Conditions medians(const Conditions* first, const Conditions* last) {
     const auto median = [&](double Conditions::*member) {
@@ -138,12 +136,6 @@ Conditions medians(const Conditions* first, const Conditions* last) {
 }
 
 }  // namespace
-
-bool is_of_state(const Conditions& conditions, const Conditions& state, const ConditionLimits& limits) {
-    const bool clock_is_known = conditions.clock > 0.0 && state.clock > 0.0;
-    return is_within(conditions.launch, state.launch, limits.most_launch) &&
-           (!clock_is_known || conditions.clock >= (1.0 - limits.most_clock_drop) * state.clock);
-}
 
 std::vector<Conditions> states_of(std::vector<Conditions> seen, const ConditionLimits& limits) {
     const std::size_t fewest = seen.size() / 20 + 1;

@@ -62,6 +62,11 @@ private:
 /// `attempts`, since an interruption spoils one.
 double core_clock(int attempts, int steps);
 
+/// Whether two readings are at most this factor apart; one that is not known is.
+inline bool is_within(double a, double b, double factor) {
+    return !(a > 0.0 && b > 0.0) || (a <= factor * b && b <= factor * a);
+}
+
 /// Whether conditions belong to this state. Unknown values count as equal.
 bool is_of_state(const Conditions& conditions, const Conditions& state, const ConditionLimits& limits);
 

@@ -4,14 +4,6 @@
 
 namespace treeline::calibrate {
 
-std::string KernelCase::name() const {
-    std::string text = table;
-    for (const auto& [column, value] : columns) {
-        text += " " + column + "=" + value;
-    }
-    return text;
-}
-
 std::vector<KernelCase> kernel_cases(const CaseOptions& options, std::size_t probe_bytes) {
     std::vector<KernelCase> all = probe_cases(options, probe_bytes);
     for (const auto& family : {linear_cases, attention_cases, scan_cases, step_scan_cases, mixture_cases, pointwise_cases,

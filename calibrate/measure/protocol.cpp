@@ -228,11 +228,6 @@ private:
 
 }  // namespace
 
-std::size_t ProtocolRun::drifted() const {
-    return static_cast<std::size_t>(
-        std::count_if(measurements.begin(), measurements.end(), [](const Measurement& each) { return each.drifted; }));
-}
-
 ProtocolRun measure(Sentinel& sentinel, const std::vector<Target>& targets, const ProtocolOptions& options,
                     const PassDone& pass_done, const TargetSeen& target_seen) {
     const double end = std::min(options.seconds * 7.0 / 6.0, options.deadline);

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "calibrate/tables/case_list.h"
-#include "calibrate/tables/own_device.h"
+#include "calibrate/measure/own_device.h"
 #include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "calibrate/tables/calibration_answer.h"
-#include "calibrate/tables/own_device.h"
+#include "calibrate/measure/own_device.h"
 #include "reports/figure.h"
 
 namespace treeline::reports {

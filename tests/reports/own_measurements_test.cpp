@@ -9,7 +9,7 @@
 #include "calibrate/tables/kernel_tables.h"
 #include "calibrate/tables/measured_machine.h"
 #include "calibrate/tables/measurement_files.h"
-#include "calibrate/tables/own_device.h"
+#include "calibrate/measure/own_device.h"
 #include "calibrate/tables/run_records.h"
 #include "json/reader.h"
 #include "own_machine.h"

@@ -1,4 +1,4 @@
-#include "calibrate/tables/own_device.h"
+#include "calibrate/measure/own_device.h"
 
 #include <algorithm>
 #include <chrono>
@@ -73,13 +73,7 @@ void put(const Plan& plan, const std::vector<Measurement>& measurements, std::si
 
 }  // namespace
 
-bool names_own_device(const std::string& device) {
-    return device == "cpu" || device == "cuda" || device.compare(0, 5, "cuda:") == 0;
-}
-
 OwnDevice own_device(const std::string& name) { return name == "cpu" ? own_cpu() : own_gpu(name); }
-
-double OwnMeasurement::widening() const { return 1.0 + std::max(0.0, load - most_load); }
 
 namespace {
 
