@@ -29,6 +29,9 @@ struct Command {
 /// In the order of `treeline --help`.
 const std::vector<Command>& commands();
 
+/// Declares every command below the program's `app`. Once a command's flags are parsed, `chosen` gets what runs it.
+void declare_commands(CLI::App& app, const std::function<void(const Run&)>& chosen);
+
 /// Declares commands below `app` ("tree show"). What it returns runs the chosen one; without one it throws InputError.
 Run add_verbs(CLI::App& app, const std::vector<Command>& verbs);
 
@@ -58,5 +61,8 @@ Run add_diagnose(CLI::App& app);
 Run add_plan(CLI::App& app);
 Run add_lint(CLI::App& app);
 Run add_inputs(CLI::App& app);
+Run add_examples(CLI::App& app);
+Run add_completions(CLI::App& app);
+Run add_manual(CLI::App& app);
 
 }  // namespace treeline::cli

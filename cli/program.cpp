@@ -15,6 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/version_text.h"
 #include "decoder/decode.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -39,12 +40,15 @@ const std::vector<Command>& commands() {
         {"models", "list the models of the catalogue, or describe one", add_models, "What is known"},
         {"hardware", "list devices and software stacks, or describe one", add_hardware, "What is known"},
         {"inputs", "list the keys of the input files, with ranges and defaults", add_inputs, "What is known"},
+        {"examples", "list, print or copy the inputs that came with the program", add_examples, "What is known"},
         {"validate", "predict published results, and say how wrong that is", add_validate, "Evidence"},
         {"calibrate", "fit laws of a device's kernels to measured times, with held-out errors", add_calibrate, "Evidence"},
         {"decode", "run a real speculative decoder with random weights, and time it", add_decode,
          decoder::available() ? "Evidence" : ""},
         {"tree", "show, optimise and compare draft trees", add_tree, "Studies"},
         {"study", "break-even, traffic, bandit, acceptance, fit, and accelerators cycle by cycle", add_study, "Studies"},
+        {"completions", "print what completes command lines in bash, zsh or fish", add_completions, "This program"},
+        {"manual", "print the manual page", add_manual, "This program"},
     };
     return all;
 }
@@ -212,22 +216,9 @@ void parse(CLI::App& app, const std::vector<std::string>& words) {
 }
 
 void parse_and_run(const std::vector<std::string>& words) {
-    CLI::App app(about, "treeline");
-    app.set_version_flag("--version", std::string("treeline ") + TREELINE_VERSION, "Print the version and exit");
-    app.set_help_flag("-h,--help", "Print this help and exit");
-    app.footer(further_help);
-    app.require_subcommand(0, 1);  // later words are never commands: a section may have the name of one
+    CLI::App app;
     Run run;
-    for (const Command& command : commands()) {
-        CLI::App* sub = app.add_subcommand(command.name, command.summary);
-        sub->group(command.group);
-        sub->allow_extras();  // refuse_extras() says more about them than CLI11
-        sub->formatter(app.get_formatter());
-        sub->final_callback([&run, sub, start = command.add(*sub)] {
-            refuse_extras(*sub);
-            run = start;
-        });
-    }
+    declare_commands(app, [&run](const Run& chosen) { run = chosen; });
     if (words.size() < 2) {
         throw text::InputError({"a command is needed; see treeline --help"});
     }
@@ -255,6 +246,25 @@ int report_fault(const std::exception& error) {
 }
 
 }  // namespace
+
+void declare_commands(CLI::App& app, const std::function<void(const Run&)>& chosen) {
+    app.name("treeline");
+    app.description(about);
+    app.set_version_flag("--version", version_text(), "Print the version, what this build holds, and exit");
+    app.set_help_flag("-h,--help", "Print this help and exit");
+    app.footer(further_help);
+    app.require_subcommand(0, 1);  // later words are never commands: a section may have the name of one
+    for (const Command& command : commands()) {
+        CLI::App* sub = app.add_subcommand(command.name, command.summary);
+        sub->group(command.group);
+        sub->allow_extras();  // refuse_extras() says more about them than CLI11
+        sub->formatter(app.get_formatter());
+        sub->final_callback([chosen, sub, start = command.add(*sub)] {
+            refuse_extras(*sub);
+            chosen(start);
+        });
+    }
+}
 
 int run_program(int argc, const char* const* argv) noexcept {
     static_cast<void>(std::signal(SIGPIPE, SIG_IGN));  // a reader that leaves early is told apart by EPIPE: OutputClosed

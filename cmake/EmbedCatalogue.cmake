@@ -28,3 +28,14 @@ function(treeline_embed_catalogue target)
   treeline_embed_file(${target} treeline_catalogue ${archive})
   target_compile_definitions(${target} PRIVATE TREELINE_EMBED_CATALOGUE)
 endfunction()
+
+# The day of its last change, where this is a checkout.
+set(TREELINE_CATALOGUE_DATE "a day that the build did not know")
+find_package(Git QUIET)
+if(GIT_FOUND)
+  execute_process(COMMAND ${GIT_EXECUTABLE} -C ${PROJECT_SOURCE_DIR} log -1 --format=%cs -- models hardware
+                  OUTPUT_VARIABLE catalogue_date OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(catalogue_date MATCHES "^[0-9-]+$")
+    set(TREELINE_CATALOGUE_DATE ${catalogue_date})
+  endif()
+endif()

@@ -1,7 +1,10 @@
 # What may be left out of a build. The program then says so where it is asked for it, and does not offer it in --help.
 option(TREELINE_KERNELS "Build the kernels, the real decoder and what measures this machine (OpenMP, OpenBLAS)" ON)
 option(TREELINE_SCRAPE "Import runs from a server's address (libcurl)" ON)
-option(TREELINE_PORTABLE "Link third-party libraries statically, so that the program runs where they are not installed" OFF)
+option(TREELINE_PORTABLE "Link everything statically, so that the program runs on any Linux" OFF)
 if(TREELINE_PORTABLE)
+  # Of the C library, too: nothing here looks up names of hosts or users, or loads a library, which is what that breaks.
+  add_compile_options(-ffunction-sections -fdata-sections)
+  add_link_options(-static -Wl,--gc-sections)
   list(PREPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake/portable)
 endif()

@@ -9,7 +9,7 @@ if(TREELINE_PYTHON)
   set(CMAKE_CXX_VISIBILITY_PRESET hidden)
   set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
   # Debian's interpreter has the packages that apt installs, whatever else comes first on the path.
-  if(NOT DEFINED Python_EXECUTABLE AND NOT DEFINED ENV{VIRTUAL_ENV} AND NOT SKBUILD AND EXISTS /usr/bin/python3)
+  if(NOT DEFINED Python_EXECUTABLE AND NOT DEFINED ENV{VIRTUAL_ENV} AND NOT TREELINE_WHEEL AND EXISTS /usr/bin/python3)
     set(Python_EXECUTABLE /usr/bin/python3)
   endif()
   find_package(Python 3.9 QUIET COMPONENTS Interpreter Development.Module)

@@ -1,4 +1,5 @@
 // treeline lint: does a configuration for speculative decoding do what its author expects?
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -10,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/lint/lint_formats.h"
 #include "engines/lint.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -80,18 +82,23 @@ Json json_of(const engines::LintResult& result) {
 }
 
 void lint_for(const LintFlags& flags) {
-    if (flags.format != "table" && flags.format != "json") {
-        throw text::InputError({fmt::format("--format: must be table or json, not \"{}\"{}", flags.format,
-                                            text::did_you_mean(flags.format, {"table", "json"}))});
+    const std::vector<std::string> formats = {"table", "json", "github", "sarif"};
+    if (std::find(formats.begin(), formats.end(), flags.format) == formats.end()) {
+        throw text::InputError({fmt::format("--format: must be {}, not \"{}\"{}", text::listed(formats, "or"), flags.format,
+                                            text::did_you_mean(flags.format, formats))});
     }
     const std::optional<engines::Engine> engine =
         flags.engine.empty() ? std::nullopt : std::optional(engines::find_engine(flags.engine));
     const std::filesystem::path folder = flags.file == "-" ? "" : std::filesystem::path(flags.file).parent_path();
+    const std::string given = given_text(flags.file);
     const engines::LintResult result =
-        engines::lint(given_text(flags.file), engine, [&](const std::string& name) { return content_of_file(folder / name); });
-    const bool as_json = flags.format == "json";
-    write_answer("-", as_json ? json_of(result).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : table_of(result),
-                 !as_json);
+        engines::lint(given, engine, [&](const std::string& name) { return content_of_file(folder / name); });
+    write_answer("-",
+                 flags.format == "json"     ? json_of(result).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                 : flags.format == "github" ? github_annotations(result, flags.file, given)
+                 : flags.format == "sarif"  ? sarif(result, flags.file, given)
+                                            : table_of(result),
+                 flags.format == "table" || flags.format == "github");
     if (!result.findings.empty()) {
         throw Finished{1};
     }
@@ -107,11 +114,14 @@ Run add_lint(CLI::App& app) {
         ->required();
     app.add_option("--engine", flags->engine, "Engine and version, as in vllm@0.19 (default: by content, newest version)")
         ->type_name("NAME[@VERSION]");
-    app.add_option("--format", flags->format, "table or json")->type_name("FORMAT")->capture_default_str();
+    app.add_option("--format", flags->format, "table, json, github (annotations of a workflow) or sarif")
+        ->type_name("FORMAT")
+        ->capture_default_str();
     app.footer(
         "Exit code: 0 clean, 1 findings, 2 unreadable.\n\n"
         "Example:\n"
-        "  echo '--spec-type ngram-simple --spec-draft-n-max 8' | treeline lint -");
+        "  echo '--spec-type ngram-simple --spec-draft-n-max 8' | treeline lint -\n"
+        "  treeline lint serve.yaml --format github");
     return [flags] { lint_for(*flags); };
 }
 

@@ -1,7 +1,7 @@
 # Exit codes and help: 0 for results, 2 for bad flags and names, 1 for what cannot be written.
 . "$(dirname "$0")/lib.sh"
 
-expect 0 'treeline [0-9]+\.[0-9]+' --version
+expect 0 '^treeline [0-9]+\.[0-9]+.* built with .*catalogue of (20[0-9-]+|a day)' --version
 expect 0 'estimate' --help
 for command in models hardware estimate sweep recommend report; do
     expect 0 'Example' "$command" --help

@@ -20,7 +20,7 @@ lints 2 'treeline: .*not JSON' '{"method": '
 lints 2 'there is no engine "vlm"; did you mean "vllm"' '{"method": "mtp"}' --engine vlm
 lints 2 'newer than all known versions; known are 0.10' '{"method": "mtp"}' --engine vllm@9
 lints 2 'is for vLLM, not for SGLang' '{"method": "mtp"}' --engine sglang
-lints 2 'must be table or json' '{"method": "mtp"}' --format csv
+lints 2 'must be table, json, github or sarif' '{"method": "mtp"}' --format csv
 expect 2 'cannot be read' lint none.txt
 expect 0 'Example' lint --help
 
@@ -36,6 +36,23 @@ printf -- '--speculative-algorithm EAGLE --speculative-draft-model-path d --spec
 checks=$((checks + 1))
 "$TREELINE" lint command.txt >out.txt
 [ $? -eq 1 ] && grep -q 'is 3, which is not a candidate' out.txt || fail "the adaptive config is not read: $(cat out.txt)"
+
+# For continuous integration: annotations of a workflow, and SARIF; the exit codes stay.
+printf -- '--speculative-algorithm EAGLE\n--speculative-draft-model-path d --speculative-num-steps 3 --speculative-eagle-topk 1\n--speculative-num-draft-tokens 4 --speculative-adaptive --speculative-adaptive-config steps.json\n' >'two: words.txt'
+checks=$((checks + 1))
+"$TREELINE" lint 'two: words.txt' --format github >out.txt
+[ $? -eq 1 ] && grep -qE '^::error file=two%3A words\.txt,line=[0-9]+,title=treeline lint%3A [a-z]+::.*is 3, which is not a candidate' out.txt ||
+    fail "--format github: $(cat out.txt)"
+checks=$((checks + 1))
+"$TREELINE" lint 'two: words.txt' --format sarif >out.json
+[ $? -eq 1 ] && [ "$("$JSON_GET" out.json /version)" = 2.1.0 ] && grep -q 'is 3, which is not a candidate' out.json || fail "--format sarif: $(head -c 300 out.json)"
+rule=$("$JSON_GET" out.json /runs/0/results/0/ruleId)
+grep -q "\"id\": \"$rule\"" out.json || fail "SARIF: the rule $rule is not among those of the driver"
+[ "$("$JSON_GET" out.json /runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri)" = two%3A%20words.txt ] || fail "SARIF: the file is not a URI"
+checks=$((checks + 1))
+echo '--spec-type ngram-simple --spec-draft-n-max 8' | "$TREELINE" lint - --format github >out.txt
+! grep -q 'file=' out.txt || fail "standard input is no file to annotate"
+expect 2 'must be table, json, github or sarif, not "sarf"; did you mean "sarif"' lint command.txt --format sarf
 
 # --engine: that engine alone, at that version; and what is recommended is clean.
 # The engine takes the place of the file's stacks; without --engine flags are those of the stack that was priced.

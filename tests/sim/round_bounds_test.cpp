@@ -168,7 +168,11 @@ TEST_CASE("no point beats its bounds where one block walks along a cache") {
     for (const CostMode mode : {CostMode::roofline, CostMode::calibrated}) {
         RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "sglang"));
         setup.platform.mode = mode;
-        setup.platform.stack.attention_kernels = {"mine", "mine", Seconds(7e-9), Seconds(45e-9), {}};
+        AttentionKernels& kernels = setup.platform.stack.attention_kernels;
+        kernels.name = kernels.title = "mine";
+        kernels.decode_walk = Seconds(7e-9);
+        kernels.verify_walk = Seconds(45e-9);
+        kernels.row_tile = mode == CostMode::roofline ? 0.0 : 4.0;
         INFO(name_of(mode));
         CHECK(look(compile_round(setup), {0, 1, 4, 16}, 13).outside == 0);
     }

@@ -61,7 +61,7 @@ TEST_CASE("the interval is the gain times the quantiles of what was missed", "[t
     CHECK(std::pow(std::log(measured.low / gain), 2) ==
           Approx(std::pow(std::log(0.8), 2) + std::pow(std::log(acceptance.low), 2)));
     CHECK(result.trust->measured->cases == 50);
-    CHECK(result.trust->measured->deployments == 10);
+    CHECK(result.trust->measured->sources == 10);
     REQUIRE(result.trust->other_mode);
     CHECK(result.trust->other_mode->inside == (result.trust->other_mode->gain >= result.trust->measured->low &&
                                                result.trust->other_mode->gain <= result.trust->measured->high));
