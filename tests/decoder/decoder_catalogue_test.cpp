@@ -58,10 +58,6 @@ struct Shrunk {
         block.value_dim = 16;
         return block;
     }
-    sim::BlockKind operator()(sim::LookupTable block) const {
-        block.width = 16;
-        return block;
-    }
     sim::BlockKind operator()(sim::Mlp block) const {
         block.hidden = 96;
         return block;
