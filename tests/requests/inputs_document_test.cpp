@@ -181,7 +181,7 @@ void read_fragments(Known& known) {
     for (const std::string& kind : drafter_kinds()) {
         read_text(known, "treeline estimate",
                   R"({"target": {"precision": )" + formats +
-                      R"(}, "platform": {}, "training": {}, "shape": {}, "drafter": {"kind": ")" + kind +
+                      R"(, "placement": {}}, "platform": {}, "training": {}, "shape": {}, "drafter": {"kind": ")" + kind +
                       R"(", "precision": {}, "acceptance": {"measured": [{}]}}})",
                   as_point);
     }
