@@ -18,6 +18,10 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     }
     const auto* model = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
     const std::string& drafter = variant.checkpoint.empty() && model != nullptr ? model->model.repository : variant.checkpoint;
+    if (model != nullptr && model->precision.weights.format != model->model.precision.weights.format) {
+        names.remarks.push_back(
+            fmt::format("drafter priced in {}: load a checkpoint that is stored so", name_of(model->precision.weights.format)));
+    }
     names.drafter = drafter.empty() ? names.drafter : drafter;
     return names;
 }

@@ -10,21 +10,26 @@
 namespace treeline::engines {
 namespace {
 
-/// What llama.cpp keeps on the host: experts of the first layers, or whole layers. It counts the LM head as one more layer.
-std::string placement_flags(const sim::Model& target) {
+/// As many layers as there are: what does not lie on the GPU is said by other flags.
+constexpr const char* all_layers = "99";
+
+/// What llama.cpp keeps on the GPU, and on the host: experts of the first layers, or whole layers. It counts the LM head as one
+/// more layer.
+std::string placement_flags(const sim::Model& target, bool on_gpu) {
     const sim::Count layers = static_cast<sim::Count>(target.order.size()), on_host = sim::layers_on_host(target);
     const bool whole = std::any_of(target.kinds.begin(), target.kinds.end(),
                                    [](const sim::LayerKind& kind) { return kind.residence == sim::Residence::host; });
-    if (on_host == 0) {
-        return {};
+    if (on_host > 0 && whole) {
+        return fmt::format(" --n-gpu-layers {}", layers + 1 - on_host);
     }
     sim::Count last = 0;
     for (sim::Count i = 0; i < layers; ++i) {
         last = target.kinds[target.order[static_cast<std::size_t>(i)]].residence == sim::Residence::device ? last : i + 1;
     }
-    return whole           ? fmt::format(" --n-gpu-layers {}", layers + 1 - on_host)
-           : last < layers ? fmt::format(" --n-cpu-moe {}", last)
-                           : " --cpu-moe";
+    const std::string experts = on_host == 0    ? ""
+                                : last < layers ? fmt::format(" --n-cpu-moe {}", last)
+                                                : " --cpu-moe";
+    return (on_gpu ? fmt::format(" --gpu-layers {}", all_layers) : "") + experts;
 }
 
 }  // namespace
@@ -32,12 +37,14 @@ std::string placement_flags(const sim::Model& target) {
 EngineFlags write_llama_cpp(FlagPlan plan) {
     EngineFlags flags;
     flags.text = "llama-server --model " + gguf_of(plan.checkpoints.target, target_placeholder, plan.remarks);
-    flags.text += placement_flags(plan.target);
+    const bool on_gpu = plan.platform.device.kind == sim::DeviceKind::gpu;
+    flags.text += placement_flags(plan.target, on_gpu);
     if (plan.drafter) {
         // Without --spec-type speculation stays off, even when a draft model is named.
         flags.text += fmt::format(" --spec-type {}", plan.drafter->word);
         if (plan.drafter->needs_path) {
             flags.text += " --spec-draft-model " + gguf_of(plan.checkpoints.drafter, drafter_placeholder, plan.remarks);
+            flags.text += on_gpu ? fmt::format(" --spec-draft-ngl {}", all_layers) : "";
         }
         // ngram-simple drafts size-m tokens whatever --spec-draft-n-max says.
         flags.text +=

@@ -18,4 +18,13 @@ std::string basis_text(sim::AcceptanceBasis basis) {
     return basis == sim::AcceptanceBasis::stated ? "" : fmt::format(" ({})", name_of(basis));
 }
 
+std::string source_in_short(const sweeps::DrafterChoice& drafter) {
+    constexpr std::size_t two_lines = 160;
+    const std::string& source = drafter.acceptance_source;
+    if (source.empty()) {
+        return "as you stated it";
+    }
+    return source.size() <= two_lines ? source : source.substr(0, source.rfind(' ', two_lines)) + " ...";
+}
+
 }  // namespace treeline::reports

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/round.h"
+#include "sweeps/choices.h"
 
 namespace treeline::reports {
 
@@ -13,6 +14,8 @@ std::string drafted_text(const std::vector<sim::Speculation>& speculations, int 
 
 /// The basis of an accept length, if that needs saying: " (extrapolated)", " (upper bound)", or nothing.
 std::string basis_text(sim::AcceptanceBasis basis);
-/// The same in a word: "stated", "extrapolated", "upper bound".
+
+/// Where its acceptance comes from, in at most two lines: "as you stated it", or the beginning of what its file says.
+std::string source_in_short(const sweeps::DrafterChoice& drafter);
 
 }  // namespace treeline::reports

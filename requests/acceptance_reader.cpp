@@ -309,6 +309,11 @@ AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim
                                                 text::fixed_text(found.chain.accept_length(known), 2), known)
                                   : fmt::format("{}: trees alone were measured", drafter.title);
     choice.source = "measured on " + drafter.target + ": " + text::listed(found.sources, "and");
+    if (!traffic.categories.empty() && found.kinds_are_known) {
+        choice.acceptance.comes_from(sim::AcceptanceOrigin::same_kind);
+    } else {
+        choice.acceptance.spread = sim::spread_over_kinds(found.kinds);
+    }
     set_measured(found, drafter.name, descriptions, choice);
     return choice;
 }

@@ -15,6 +15,7 @@
 #include "requests/known_drafters.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
+#include "requests/usual_fall.h"
 #include "text/catalogue_folder.h"
 #include "text/input_file.h"
 
@@ -162,9 +163,13 @@ std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptio
     return json;
 }
 
-/// How the rates of its drafts fall if one of them is all that is known.
-double usual_fall_of(const sim::Drafter& drafter) {
-    return std::holds_alternative<sim::NgramDrafter>(drafter) ? sim::fall_of_lookups : sim::measured_fall;
+/// By how much the rates of its drafts fall, where its acceptance is one rate or one mean length.
+double fall_where_needed(const json::Reader& at, const sim::Drafter& drafter, Descriptions& descriptions,
+                         const DrafterUse& use) {
+    const FileJson acceptance = at.raw().value(std::string(drafter_keys::acceptance), FileJson());
+    const bool needed = acceptance.is_object() && (acceptance.contains(std::string(acceptance_keys::rate)) ||
+                                                   acceptance.contains(std::string(acceptance_keys::mean_length)));
+    return needed ? usual_fall_of(drafter, use.target, descriptions) : sim::measured_fall;
 }
 
 void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use,
@@ -177,7 +182,7 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
         check_target(at, drafter, use);
         DescribedDrafter described = described_choice(drafter, with_other_keys(at, drafter), descriptions);
         const bool stated = at.has(drafter_keys::acceptance);
-        const double fall = usual_fall_of(described.choice.drafter);
+        const double fall = fall_where_needed(at, described.choice.drafter, descriptions, use);
         AcceptanceChoice acceptance = stated ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic, fall)
                                              : published_acceptance(drafter, traffic, descriptions);
         choice = with_acceptance(std::move(described), std::move(acceptance), !stated);
@@ -202,7 +207,7 @@ sweeps::DrafterChoice known_of_kind(json::Reader& at, const std::string& kind, D
     const sim::TrafficKind traffic = read_traffic_kind(at, use.traffic);
     std::vector<KnownDrafter> known = known_drafters_of_kind(kind, *use.target, descriptions);
     if (known.empty()) {
-        at.problem(drafter_keys::published, nothing_known_text(kind, use.target->name));
+        at.problem(drafter_keys::published, nothing_known_text(kind, *use.target));
         return {};
     }
     known.resize(1);
@@ -306,9 +311,10 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
     }
     choice.label = read_or(at, drafter_keys::name, choice.label);
     const bool of_parts = std::holds_alternative<sim::LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);
-    AcceptanceChoice acceptance = of_parts ? acceptance_of_parts(at, descriptions, choice.drafter, use)
-                                           : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic,
-                                                             usual_fall_of(choice.drafter));
+    const double fall = fall_where_needed(at, choice.drafter, descriptions, use);
+    AcceptanceChoice acceptance = of_parts
+                                      ? acceptance_of_parts(at, descriptions, choice.drafter, use)
+                                      : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic, fall);
     choice.acceptance = acceptance.acceptance;
     limit_drafts(read_limit(at), choice.acceptance);
     choice.acceptance_text = std::move(acceptance.text);

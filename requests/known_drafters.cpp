@@ -12,7 +12,8 @@
 #include "models/catalogue.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/setup_reader.h"
-#include "sim/measured_acceptance.h"
+#include "sim/drafter_effects.h"
+#include "text/number_text.h"
 #include "text/wording.h"
 
 namespace treeline::requests {
@@ -97,13 +98,56 @@ std::optional<PublishedDrafter> pooled(const std::vector<PublishedDrafter>& all,
 }
 
 /// Why the acceptance of a drafter of another model is less sure, as people read it.
-void widen(sweeps::DrafterChoice& choice, const KnownDrafter& known) {
-    if (known.measured_with == MeasuredWith::target) {
+void widen(sweeps::DrafterChoice& choice, const KnownDrafter& known, sim::AcceptanceOrigin origin) {
+    choice.label += fmt::format(" ({})", measured_with_text(known));
+    choice.acceptance.comes_from(origin);
+    choice.acceptance.spread_text += "; " + measured_with_text(known);
+}
+
+/// Heads and blocks that were trained beside a target: they draft for no other.
+bool is_head(const sim::Drafter& drafter) {
+    return std::holds_alternative<sim::OneLayerDrafter>(drafter) || std::holds_alternative<sim::ParallelDrafter>(drafter) ||
+           std::holds_alternative<sim::MedusaDrafter>(drafter);
+}
+
+sim::DrafterEffects effects_of(const std::vector<PublishedDrafter>& all) {
+    std::vector<sim::MeasuredDrafter> measured;
+    for (const PublishedDrafter& drafter : all) {
+        measured.push_back({kind_of_drafter(drafter), drafter.target, drafter.measured});
+    }
+    return sim::DrafterEffects(measured);
+}
+
+/// Its acceptance as probable as that of its rivals: of those that were measured best some were lucky, in their requests if in
+/// nothing else. Drafters for models of one family are no more alike than others of their kind, so that what another model's
+/// accepted counts for nothing but the kind.
+void shrink(const PublishedDrafter& drafter, const std::vector<PublishedDrafter>& all, const sim::DrafterEffects& effects,
+            bool of_target, bool requests_are_those, sweeps::DrafterChoice& choice) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == drafter.name; });
+    sim::DraftAcceptance& acceptance = choice.acceptance;
+    const int drafts = acceptance.chain.measured_positions();
+    if (found == all.end() || drafts == 0 || !is_head(choice.drafter)) {
         return;
     }
-    choice.label += fmt::format(" ({})", measured_with_text(known));
-    choice.acceptance.comes_from(sim::AcceptanceOrigin::other_target);
-    choice.acceptance.spread_text += "; " + measured_with_text(known);
+    const auto index = static_cast<std::size_t>(found - all.begin());
+    const double weight = of_target ? sim::weight_of_measured(effects.kinds_of_requests(index)) : 0.0;
+    const double by = effects.move(index, weight, requests_are_those);
+    const double before = acceptance.chain.accept_length(drafts);
+    acceptance.chain = sim::with_rates_moved(acceptance.chain, by);
+    for (sim::MeasuredShape& shape : acceptance.measured) {
+        const int depth = shape.tree.depth();
+        const sim::Acceptance alike = sim::Acceptance::mean_length(shape.accept_length, depth, 0.0);
+        shape.accept_length =
+            sim::Acceptance::geometric(sim::rate_of_log_odds(sim::log_odds(alike.position(1)) + by)).accept_length(depth);
+    }
+    const double after = acceptance.chain.accept_length(drafts);
+    if (text::fixed_text(after, 2) != text::fixed_text(before, 2)) {
+        choice.acceptance_text +=
+            fmt::format(", taken as {}: {}", text::fixed_text(after, 2),
+                        !of_target           ? "the mean of drafters of its kind"
+                        : requests_are_those ? "moved towards the mean of drafters of its kind"
+                                             : "for the mean kind of requests, moved towards the mean of drafters of its kind");
+    }
 }
 
 }  // namespace
@@ -141,12 +185,15 @@ std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const 
     return found;
 }
 
-std::string nothing_known_text(const std::string& kind, const std::string& target) {
+std::string nothing_known_text(const std::string& kind, const sim::Model& target) {
+    if (kind == "mtp" && target.mtp_layers == 0) {
+        return fmt::format("the checkpoint of {} has no module for multi-token prediction", target.name);
+    }
     return fmt::format(
         "no {} was published for {} or its family, so state how many of its drafts are accepted, as your engine "
         "logs it: --acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) "
         "or --accept-length 4:2.6 (tokens per round)",
-        kind, target);
+        kind, target.name);
 }
 
 std::string measured_with_text(const KnownDrafter& known) {
@@ -164,9 +211,24 @@ std::string measured_with_text(const KnownDrafter& known) {
 std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const sim::TrafficKind& traffic,
                                     Descriptions& descriptions) {
     std::vector<KnownChoice> choices;
+    const std::vector<PublishedDrafter>& published = descriptions.published_drafters();
+    const sim::DrafterEffects effects = effects_of(published);
+    std::set<std::string> kinds_of_target;
     for (const KnownDrafter& known : all) {
+        const bool of_target = known.measured_with == MeasuredWith::target;
+        if (const std::string kind = kind_of_drafter(known.drafter); of_target) {
+            kinds_of_target.insert(kind);
+        } else if (kinds_of_target.contains(kind)) {
+            continue;
+        }
         sweeps::DrafterChoice choice = published_choice(known.drafter, traffic, descriptions);
-        widen(choice, known);
+        const bool requests_are_those = choice.acceptance.origin == sim::AcceptanceOrigin::same_kind;
+        shrink(known.drafter, published, effects, of_target, requests_are_those, choice);
+        if (!of_target) {
+            const bool from_mean = known.measured_with == MeasuredWith::family && is_head(choice.drafter);
+            widen(choice, known, from_mean ? sim::AcceptanceOrigin::kind_of_drafter : sim::AcceptanceOrigin::other_target);
+            choice.checkpoint = is_head(choice.drafter) ? "" : choice.checkpoint;
+        }
         if (const int measured = choice.acceptance.chain.measured_positions(); measured > 0) {
             int& most = choice.acceptance.most_draft_tokens;
             most = most > 0 ? std::min(most, measured) : measured;

@@ -46,8 +46,11 @@ void read_drafting(json::Reader& root, Descriptions& descriptions, sweeps::Point
         kind = read_traffic_kind(*traffic);
         traffic->finish();
     }
-    if (root.has(point_keys::context)) {
-        kind.context = read_or<double>(root, point_keys::context, 0);
+    if (root.has(point_keys::context) || input.output_tokens > 0.0) {
+        kind.context = input.context;
+    }
+    if (input.load.kind != sweeps::LoadKind::arrival_rate) {
+        kind.batch = input.load.value;
     }
     if (root.has(point_keys::drafter)) {
         input.drafter = read_drafter(root.object_or_text(point_keys::drafter, drafter_keys::published), descriptions,
@@ -79,6 +82,8 @@ sweeps::PointInput read_point(json::Document& document, Descriptions& descriptio
     input.source = read(root, point_keys::source);
     input.target = read_target(root.object_or_text(point_keys::target, "model"), descriptions);
     input.platform = read_platform(root.object_or_text(point_keys::platform, "device"), descriptions);
+    read_lengths(root, input);
+    read_load(root, input);
     read_drafting(root, descriptions, input);
     input.speculations = read_speculation(root, descriptions, input.drafter ? usual_draft_tokens(*input.drafter) : 0);
     if (input.drafter) {
@@ -88,8 +93,6 @@ sweeps::PointInput read_point(json::Document& document, Descriptions& descriptio
         root.problem(root.has(point_keys::shape) ? point_keys::shape.key : point_keys::draft_tokens.key,
                      "is set, but there is no drafter");
     }
-    read_lengths(root, input);
-    read_load(root, input);
     input.rollback = read_rollback(root, point_keys::rollback);
     input.decoding = read(root, point_keys::decoding);
     if (auto training = root.optional_object(point_keys::training)) {

@@ -7,13 +7,23 @@
 
 namespace treeline::sim {
 
+namespace {
+
+constexpr double deviations_of_80_percent = 1.2816;  // of a normal law
+
+}  // namespace
+
 double spread_of(AcceptanceOrigin origin) {
     switch (origin) {
         case AcceptanceOrigin::own_run:
             return 0.06;
         case AcceptanceOrigin::these_requests:
             return 0.11;
+        case AcceptanceOrigin::same_kind:
+            return 0.55;
         case AcceptanceOrigin::other_requests:
+            return spread_over_kinds({});
+        case AcceptanceOrigin::kind_of_drafter:
         case AcceptanceOrigin::other_target:
             return 1.0;
         case AcceptanceOrigin::assumed:
@@ -28,8 +38,12 @@ std::string text_of(AcceptanceOrigin origin) {
             return "counted in a run of your own";
         case AcceptanceOrigin::these_requests:
             return "measured on these requests by others";
+        case AcceptanceOrigin::same_kind:
+            return "the same kinds of requests, other data";
         case AcceptanceOrigin::other_requests:
             return "other requests than those measured";
+        case AcceptanceOrigin::kind_of_drafter:
+            return "mean of drafters of its kind";
         case AcceptanceOrigin::other_target:
             return "measured on another target";
         case AcceptanceOrigin::assumed:
@@ -38,8 +52,20 @@ std::string text_of(AcceptanceOrigin origin) {
     return {};
 }
 
+double spread_over_kinds(const KindsOfRequests& known) {
+    const double own = std::max(0, known.count - 1);
+    const double variance =
+        (kinds_of_the_rest * deviation_of_kinds * deviation_of_kinds + own * known.variance) / (kinds_of_the_rest + own);
+    return deviations_of_80_percent * std::sqrt(variance * (1.0 + 1.0 / std::max(1, known.count)));
+}
+
+double weight_of_measured(int kinds_of_requests) {
+    constexpr double between = deviation_of_drafters * deviation_of_drafters;
+    constexpr double unknown = deviation_of_a_measurement * deviation_of_a_measurement;
+    return between / (between + unknown / std::max(1, kinds_of_requests));
+}
+
 double spread_of_counts(double accept_length, double standard_error, double draft_tokens) {
-    constexpr double deviations_of_80_percent = 1.2816;  // of a normal law
     const auto odds_at = [&](double length) {
         const double inside = std::clamp(length, 1.0, draft_tokens + 1.0);
         return log_odds(Acceptance::mean_length(inside, draft_tokens, 0.0).position(1));

@@ -12,6 +12,9 @@ namespace {
 
 using Rows = std::vector<const MeasuredAcceptance*>;
 
+/// What measurements over requests of several kinds are filed under.
+constexpr const char* mixed_requests = "mixed";
+
 template <class Keep>
 Rows kept(const Rows& rows, Keep keep) {
     Rows result;
@@ -66,6 +69,14 @@ Rows rows_of_category(const Rows& all, const std::string& category, const Traffi
     return rows;
 }
 
+std::map<int, double> values_of(const std::map<int, Mean>& means) {
+    std::map<int, double> values;
+    for (const auto& [draft_tokens, mean] : means) {
+        values[draft_tokens] = mean.value();
+    }
+    return values;
+}
+
 /// Accept lengths by draft tokens: measured at them, or summed over measured positions.
 std::map<int, double> lengths_of(const Rows& rows) {
     std::map<int, Mean> means;
@@ -80,11 +91,7 @@ std::map<int, double> lengths_of(const Rows& rows) {
             means[row->draft_tokens].add(row->accept_length, row->runs);
         }
     }
-    std::map<int, double> lengths;
-    for (const auto& [draft_tokens, mean] : means) {
-        lengths[draft_tokens] = mean.value();
-    }
-    return lengths;
+    return values_of(means);
 }
 
 std::map<std::string, double> shapes_of(const Rows& rows) {
@@ -122,25 +129,34 @@ std::vector<std::string> categories_of(const Rows& rows) {
     return categories;
 }
 
-/// Accept lengths at the asked context: between the nearest measured ones below and above, by the logarithm.
-std::map<int, double> lengths_at(const Rows& rows, const std::optional<double>& context) {
-    double below = 0.0, above = std::numeric_limits<double>::infinity();
+/// The nearest measured figures at or below and at or above the asked one.
+template <class Figure>
+std::pair<double, double> around(const Rows& rows, double asked, Figure figure) {
+    std::pair<double, double> ends = {0.0, std::numeric_limits<double>::infinity()};
     for (const MeasuredAcceptance* row : rows) {
-        if (context && row->context && *row->context <= *context) {
-            below = std::max(below, *row->context);
+        if (const std::optional<double> known = figure(*row)) {
+            ends.first = *known <= asked ? std::max(ends.first, *known) : ends.first;
+            ends.second = *known >= asked ? std::min(ends.second, *known) : ends.second;
         }
-        if (context && row->context && *row->context >= *context) {
-            above = std::min(above, *row->context);
-        }
+    }
+    return ends;
+}
+
+/// Accept lengths at the asked figure: between the nearest measured ones below and above, by the logarithm; else at the
+/// nearest.
+template <class Figure, class LengthsOf>
+std::map<int, double> between(const Rows& rows, const std::optional<double>& asked, Figure figure, LengthsOf lengths_of_rows) {
+    if (!asked) {
+        return lengths_of_rows(rows);
+    }
+    const auto [below, above] = around(rows, *asked, figure);
+    if (below <= 0.0 || !std::isfinite(above) || below == above) {
+        return lengths_of_rows(nearest(rows, *asked, figure));
     }
     const auto at = [&](double known) {
-        return lengths_of(kept(rows, [&](const MeasuredAcceptance& row) { return row.context == known; }));
+        return lengths_of_rows(kept(rows, [&](const MeasuredAcceptance& row) { return figure(row) == known; }));
     };
-    if (below <= 0.0 || !std::isfinite(above) || below == above) {
-        const auto context_of = [](const MeasuredAcceptance& row) { return row.context; };
-        return lengths_of(context ? nearest(rows, *context, context_of) : rows);
-    }
-    const double weight = std::log(*context / below) / std::log(above / below);
+    const double weight = std::log(*asked / below) / std::log(above / below);
     std::map<int, double> lengths = at(below);
     const std::map<int, double> upper = at(above);
     for (auto& [draft_tokens, length] : lengths) {
@@ -149,6 +165,30 @@ std::map<int, double> lengths_at(const Rows& rows, const std::optional<double>& 
         }
     }
     return lengths;
+}
+
+/// Accept lengths at the asked batch and context: of each draft length by itself, since not all were measured at every load.
+std::map<int, double> lengths_at(const Rows& rows, const TrafficKind& traffic) {
+    const auto at_context = [&](const Rows& of_batch) {
+        return between(
+            of_batch, traffic.context, [](const MeasuredAcceptance& row) { return row.context; }, lengths_of);
+    };
+    std::map<std::pair<int, bool>, Rows> alike;
+    for (const MeasuredAcceptance* row : rows) {
+        alike[{row->draft_tokens, row->per_position.empty()}].push_back(row);
+    }
+    std::map<int, Mean> means;
+    for (const auto& [what, of_length] : alike) {
+        double runs = 0.0;
+        for (const MeasuredAcceptance* row : of_length) {
+            runs += row->runs;
+        }
+        for (const auto& [draft_tokens, length] : between(
+                 of_length, traffic.batch, [](const MeasuredAcceptance& row) { return row.batch; }, at_context)) {
+            means[draft_tokens].add(length, runs);
+        }
+    }
+    return values_of(means);
 }
 
 /// The rate of a draft, as a logit: that of the longest chain measured in this category.
@@ -184,18 +224,6 @@ std::pair<double, int> difference(const std::string& category, const std::vector
     return {count > 0 ? sum / count * count / (count + 2.0) : 0.0, count};
 }
 
-/// The same chain with the logit of each conditional rate moved.
-Acceptance moved(const Acceptance& chain, double by) {
-    std::vector<double> positions;
-    double position = 1.0;
-    for (int i = 1; i <= chain.measured_positions(); ++i) {
-        const double before = chain.position(i - 1);
-        position *= before > 0.0 ? rate_of_log_odds(log_odds(chain.position(i) / before) + by) : 0.0;
-        positions.push_back(position);
-    }
-    return Acceptance::per_position(positions);
-}
-
 /// At each length that all are measured to, the mean of rounds a token.
 Acceptance mixture(const std::vector<std::pair<Acceptance, double>>& chains) {
     int most = std::numeric_limits<int>::max();
@@ -215,6 +243,31 @@ Acceptance mixture(const std::vector<std::pair<Acceptance, double>>& chains) {
     return Acceptance::curve(mixed);
 }
 
+/// The kinds of requests among these categories, and how they scatter at the longest draft that all were measured to. What is
+/// measured over a mix of kinds is of none.
+KindsOfRequests kinds_in(const Rows& chains, const std::vector<std::string>& categories) {
+    std::vector<std::map<int, double>> lengths;
+    int longest = std::numeric_limits<int>::max();
+    for (const std::string& category : categories) {
+        if (category != mixed_requests) {
+            lengths.push_back(lengths_of(kept(chains, [&](const auto& row) { return row.category == category; })));
+            longest = std::min(longest, lengths.back().empty() ? 0 : lengths.back().rbegin()->first);
+        }
+    }
+    if (lengths.size() < 2 || longest < 1) {
+        return {};
+    }
+    Mean mean, squares;
+    for (const std::map<int, double>& of_kind : lengths) {
+        const double odds = rate_log_odds(of_kind, longest);
+        mean.add(odds, 1.0);
+        squares.add(odds * odds, 1.0);
+    }
+    const auto count = static_cast<double>(lengths.size());
+    const double variance = (squares.value() - mean.value() * mean.value()) * count / (count - 1.0);
+    return {static_cast<int>(lengths.size()), std::max(0.0, variance)};
+}
+
 /// A question about one drafter.
 struct Question {
     Rows chains;
@@ -230,7 +283,7 @@ Acceptance measured_chain(const Question& question, const std::string& category,
             result.sources.push_back(row->source);
         }
     }
-    return Acceptance::curve(lengths_at(rows, question.traffic.context));
+    return Acceptance::curve(lengths_at(rows, question.traffic));
 }
 
 Acceptance predicted_chain(const Question& question, const std::string& category, AcceptanceOfTraffic& result) {
@@ -239,11 +292,12 @@ Acceptance predicted_chain(const Question& question, const std::string& category
         chains.emplace_back(measured_chain(question, known, result), 1.0);
     }
     const auto [by, count] = difference(category, question.measured, question.neighbours);
+    result.kinds_are_known = result.kinds_are_known && count > 0;
     result.remarks.push_back(
         "acceptance was not measured for " + category + "; " +
         (count > 0 ? "the measured kinds and " + std::to_string(count) + " other drafters, for which it was, stand in"
                    : std::string("the mean of all measured kinds stands in")));
-    return moved(mixture(chains), by);
+    return with_rates_moved(mixture(chains), by);
 }
 
 /// Accept lengths of the trees that were measured in every category asked for.
@@ -274,12 +328,31 @@ std::vector<std::pair<std::string, double>> mixed_shapes(const Rows& all,
 
 }  // namespace
 
+Acceptance with_rates_moved(const Acceptance& chain, double by) {
+    std::vector<double> positions;
+    double position = 1.0;
+    for (int i = 1; i <= chain.measured_positions(); ++i) {
+        const double before = chain.position(i - 1);
+        position *= before > 0.0 ? rate_of_log_odds(log_odds(chain.position(i) / before) + by) : 0.0;
+        positions.push_back(position);
+    }
+    return Acceptance::per_position(positions);
+}
+
+std::map<int, double> mean_lengths(const std::vector<MeasuredAcceptance>& chains) { return lengths_of(rows_of(chains)); }
+
+double rate_log_odds(const std::map<int, double>& lengths, int draft_tokens) {
+    const double length = Acceptance::curve(lengths).accept_length(draft_tokens);
+    return log_odds(Acceptance::mean_length(length, draft_tokens, 0.0).position(1));
+}
+
 AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>& measured, const TrafficKind& traffic,
                                           const std::vector<std::vector<MeasuredAcceptance>>& neighbours) {
     AcceptanceOfTraffic result;
     const Rows all = rows_of(measured);
     Question question{kept(all, measures_a_chain), {}, traffic, neighbours};
     question.measured = categories_of(question.chains);
+    result.kinds = kinds_in(question.chains, question.measured);
     result.has_chain = !question.chains.empty();
     std::vector<std::pair<std::string, double>> categories = traffic.categories;
     if (categories.empty()) {

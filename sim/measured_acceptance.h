@@ -1,6 +1,7 @@
 // Acceptance that others measured, by kind of request, as the acceptance of a traffic.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@ struct MeasuredAcceptance {
     std::optional<double> temperature;  ///< nothing = not stated
     std::string thinking;               ///< "on", "off" or empty = not stated
     std::optional<double> context;      ///< tokens before the answer; nothing = not stated
+    std::optional<double> batch;        ///< sequences that decoded together; nothing = not stated
     int draft_tokens = 0;               ///< of the chain; 0 for a tree
     std::string shape;                  ///< of the tree, as inputs write it; empty for a chain
     double accept_length = 0.0;         ///< mean tokens a round, bonus token included; 0 where positions are given
@@ -32,6 +34,7 @@ struct TrafficKind {
     std::optional<double> temperature;
     std::string thinking;  ///< "on", "off" or empty = either
     std::optional<double> context;
+    std::optional<double> batch = {};
 };
 
 /// The answer, and what it rests on.
@@ -41,16 +44,27 @@ struct AcceptanceOfTraffic {
     std::vector<std::pair<std::string, double>> shapes;  ///< measured trees, with their accept lengths in this traffic
     std::vector<std::string> remarks;                    ///< what was not measured, and what stands in for it, as sentences
     std::vector<std::string> sources;                    ///< of the measurements used, each once
+    KindsOfRequests kinds;                               ///< that were measured, whatever was asked for
+    bool kinds_are_known = true;  ///< each kind asked for was measured with this drafter, or with others as with this one
 };
 
 /// Acceptance of a traffic of several categories: at each length k that all of them were measured to, the accept length
 /// 1/Σ (share/τ_c(k)), since rounds, not tokens, take the time. Of a category the measurements with the asked thinking, and
-/// then with the nearest temperature, count, weighted by their runs; between two measured contexts they are weighted by its
-/// logarithm. A category that was not measured is predicted from the measured ones: their mean, moved by as much as the
-/// category differs from them with other drafters (`neighbours`, each the measurements of one), in logits of the rate of a
-/// draft and shrunk by n/(n + 2) for n of them; a remark says so. How far that may be off is AcceptanceOrigin::other_requests:
-/// other categories, temperatures and ways of thinking differ by no more. `measured` is not empty.
+/// then with the nearest temperature, count, weighted by their runs; between two measured contexts, and between two measured
+/// batches, they are weighted by its logarithm. A category that was not measured is predicted from the measured ones: their
+/// mean, moved by as much as the category differs from them with other drafters (`neighbours`, each the measurements of one),
+/// in logits of the rate of a draft and shrunk by n/(n + 2) for n of them; a remark says so. How far that may be off is
+/// AcceptanceOrigin::same_kind. `measured` is not empty.
 AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>& measured, const TrafficKind& traffic,
                                           const std::vector<std::vector<MeasuredAcceptance>>& neighbours = {});
+
+/// The same chain with the log-odds of each conditional rate moved.
+Acceptance with_rates_moved(const Acceptance& chain, double by);
+
+/// Accept lengths by draft tokens of measured chains: their means, by their runs.
+std::map<int, double> mean_lengths(const std::vector<MeasuredAcceptance>& chains);
+/// The mean rate of that many drafts, as log-odds, of measured accept lengths; those of other draft lengths follow by the law
+/// of curves.
+double rate_log_odds(const std::map<int, double>& lengths, int draft_tokens);
 
 }  // namespace treeline::sim

@@ -97,26 +97,11 @@ SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim:
     return range;
 }
 
-/// The gain at each load of the traffic at which something is drafted, with the batch at which it is served; shares of these
-/// loads sum to 1.
-std::vector<GainAt> gains_over(const sim::RoundSetup& setup, const DraftPlan& plan, const Workload& workload) {
-    const sim::CompiledRound round = sim::compile_round(setup);
+/// The gain over the whole traffic, at the batches that it is served at: what errs there errs in all of it.
+std::vector<GainAt> gain_over(const Traffic& settled, double gain) {
     std::vector<GainAt> gains;
-    double drafted = 0.0;
-    for (std::size_t i = 0; i < workload.traffic.points.size(); ++i) {
-        if (plan.at(i) == sim::drafting_off) {
-            continue;
-        }
-        Traffic alone = workload.traffic;
-        alone.points = {workload.traffic.points[i]};
-        alone.points.front().share = 1.0;
-        const double share = workload.traffic.points[i].share;
-        const Outcome outcome = outcomes_of(round, {plan.at(i)}, alone, workload.objective).front();
-        gains.push_back({outcome.means.in_service, outcome.gain, share});
-        drafted += share;
-    }
-    for (GainAt& gain : gains) {
-        gain.share /= drafted;
+    for (const TrafficPoint& point : settled.points) {
+        gains.push_back({point.load, gain, point.share});
     }
     return gains;
 }
@@ -274,8 +259,8 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
         trust.other_mode->inside = low <= trust.other_mode->gain && trust.other_mode->gain <= high;
     }
     if (trust.measured) {
-        trust.chances =
-            chances_of(setup, gains_over(setup, best.plan, workload), workload.limits.minimum_gain, errors, acceptance);
+        trust.chances = chances_of(setup, gain_over(recommendation.settled, interval.value), workload.limits.minimum_gain,
+                                   errors, acceptance);
         trust.switch_off = switch_off_range(recommendation, setup, workload, errors);
     }
     if (!setup.platform.accelerator) {
@@ -319,7 +304,8 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
         best->label = name_of_placed(recommendation, place);
         const AcceptanceFactors acceptance =
             acceptance_factors(gain_interval(setup, plan, workload.traffic, workload.objective));
-        best->chances = chances_of(setup, gains_over(setup, plan, workload), 1.0, errors, acceptance);
+        const Traffic settled = settled_on(sim::compile_round(setup), plan, workload.traffic);
+        best->chances = chances_of(setup, gain_over(settled, best->gain), 1.0, errors, acceptance);
     }
     return best;
 }

@@ -221,9 +221,8 @@ std::string acceptance(const sweeps::PointEstimate& estimate) {
     const sweeps::DrafterChoice& drafter = *estimate.input.drafter;
     return text::wrapped(
                fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and pays above {}.", drafter.acceptance_text,
-                           drafter.acceptance_source.empty() ? "as you stated it" : drafter.acceptance_source,
-                           text::fixed_text(estimate.speculative.accept_length, 2), basis_text(row_of(estimate).accepted.basis),
-                           text::fixed_text(estimate.break_even_accept_length, 2)),
+                           source_in_short(drafter), text::fixed_text(estimate.speculative.accept_length, 2),
+                           basis_text(row_of(estimate).accepted.basis), text::fixed_text(estimate.break_even_accept_length, 2)),
                screen_width) +
            "\n";
 }

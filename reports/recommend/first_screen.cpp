@@ -45,7 +45,7 @@ std::string range_of(const sweeps::ScheduleEntry& entry) {
 
 std::string gain_range(const sweeps::ScheduleEntry& entry) {
     const std::string low = text::ratio_text(entry.least), high = text::ratio_text(entry.greatest);
-    return entry.speculation == 0 ? "" : low == high ? low : low + " to " + high;
+    return low == high ? low : low + " to " + high;
 }
 
 /// Why the flags draft by another length than the headline.

@@ -149,9 +149,8 @@ std::string acceptance_text(const sweeps::Answer& answer) {
     if (drafter == nullptr) {
         return "";
     }
-    const std::string source = drafter->acceptance_source.empty() ? "as you stated it" : drafter->acceptance_source;
-    return fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and pays above {}.", drafter->acceptance_text, source,
-                       text::fixed_text(best.accept_length, 2), basis_text(best.basis),
+    return fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and pays above {}.", drafter->acceptance_text,
+                       source_in_short(*drafter), text::fixed_text(best.accept_length, 2), basis_text(best.basis),
                        text::fixed_text(best.break_even_accept_length, 2));
 }
 

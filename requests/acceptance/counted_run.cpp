@@ -1,6 +1,7 @@
 // What an engine or a client counted while it served, in any of the formats of runs/formats.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -23,42 +24,37 @@ double stated_length(const runs::MeasuredRun& run, int draft_tokens) {
     return 0.0;
 }
 
-/// What was counted at about one context; nothing where one context is all there is, or some are not known.
-struct AtContext {
-    std::optional<double> context;
-    runs::AcceptanceCounts counts;
-};
-
-/// Contexts this far apart are two.
+/// Loads this far apart are two.
 constexpr double apart = 1.5;
 
-/// The cells of a draft length, joined where their contexts are alike: acceptance falls with context, so they are not added up.
-std::vector<AtContext> by_context(const runs::MeasuredRun& run, int draft_tokens) {
-    std::vector<const runs::RunCell*> cells;
-    bool known = true;
-    for (const runs::RunCell& cell : run.cells) {
-        if (cell.draft_tokens == draft_tokens && cell.acceptance.known()) {
-            cells.push_back(&cell);
-            known = known && cell.context > 0.0;
-        }
+using Cells = std::vector<const runs::RunCell*>;
+
+/// The cells, in groups whose figures are alike, by rising figure; one group where some are not known or all are alike.
+template <class Figure>
+std::vector<Cells> groups_by(Cells cells, Figure figure) {
+    std::stable_sort(cells.begin(), cells.end(), [&](const auto* a, const auto* b) { return figure(*a) < figure(*b); });
+    if (cells.empty() || figure(*cells.front()) <= 0.0 || figure(*cells.back()) < apart * figure(*cells.front())) {
+        return {std::move(cells)};
     }
-    std::sort(cells.begin(), cells.end(), [](const auto* a, const auto* b) { return a->context < b->context; });
-    if (!known || cells.empty() || cells.back()->context < apart * cells.front()->context) {
-        return {{std::nullopt, run.acceptance(draft_tokens)}};
-    }
-    std::vector<AtContext> parts;
-    double first = 0.0;
+    std::vector<Cells> groups;
     for (const runs::RunCell* cell : cells) {
-        if (parts.empty() || cell->context >= apart * first) {
-            first = cell->context;
-            parts.push_back({0.0, {}});
+        if (groups.empty() || figure(*cell) >= apart * figure(*groups.back().front())) {
+            groups.emplace_back();
         }
-        AtContext& part = parts.back();
-        const double before = part.counts.drafts;
-        part.counts.add(cell->acceptance);
-        part.context = (*part.context * before + cell->context * cell->acceptance.drafts) / part.counts.drafts;
+        groups.back().push_back(cell);
     }
-    return parts;
+    return groups;
+}
+
+/// Of several groups: the mean figure of one, by its rounds.
+template <class Figure>
+std::optional<double> figure_of(const Cells& cells, std::size_t groups, Figure figure) {
+    double sum = 0.0, rounds = 0.0;
+    for (const runs::RunCell* cell : cells) {
+        sum += figure(*cell) * cell->acceptance.drafts;
+        rounds += cell->acceptance.drafts;
+    }
+    return groups > 1 && rounds > 0.0 ? std::optional(sum / rounds) : std::nullopt;
 }
 
 sim::MeasuredAcceptance row_of(const runs::AcceptanceCounts& counts, int draft_tokens) {
@@ -70,6 +66,34 @@ sim::MeasuredAcceptance row_of(const runs::AcceptanceCounts& counts, int draft_t
     row.runs = std::max(1.0, counts.drafts);
     row.samples = counts.blocks;
     return row;
+}
+
+/// What was counted with this draft length. Acceptance falls with the context and may differ between batches, so that loads
+/// which are not alike are not added up.
+std::vector<sim::MeasuredAcceptance> rows_by_load(const runs::MeasuredRun& run, int draft_tokens) {
+    Cells counted;
+    for (const runs::RunCell& cell : run.cells) {
+        if (cell.draft_tokens == draft_tokens && cell.acceptance.known()) {
+            counted.push_back(&cell);
+        }
+    }
+    const auto batch_of = [](const runs::RunCell& cell) { return cell.batch; };
+    const auto context_of = [](const runs::RunCell& cell) { return cell.context; };
+    std::vector<sim::MeasuredAcceptance> rows;
+    const std::vector<Cells> batches = groups_by(counted, batch_of);
+    for (const Cells& of_batch : batches) {
+        const std::vector<Cells> contexts = groups_by(of_batch, context_of);
+        for (const Cells& alike : contexts) {
+            runs::AcceptanceCounts counts;
+            for (const runs::RunCell* cell : alike) {
+                counts.add(cell->acceptance);
+            }
+            rows.push_back(row_of(counts, draft_tokens));
+            rows.back().batch = figure_of(of_batch, batches.size(), batch_of);
+            rows.back().context = figure_of(alike, contexts.size(), context_of);
+        }
+    }
+    return rows;
 }
 
 /// The most frequent draft length says how far the acceptance may be off, if its sampling error is known.
@@ -91,16 +115,13 @@ AcceptanceFile counted_run(const runs::MeasuredRun& run, const std::string& name
         const runs::AcceptanceCounts all = run.acceptance(length);
         note_counts(all, length, file);
         rounds += all.drafts;
-        for (const AtContext& part : by_context(run, length)) {
-            sim::MeasuredAcceptance row = row_of(part.counts, length);
-            if (row.per_position.empty() && !part.counts.known()) {
-                row.accept_length = stated_length(run, length);
-            }
-            row.context = part.context;
-            if (!row.per_position.empty() || row.accept_length >= 1.0) {
-                rows.push_back(row);
-            }
+        std::vector<sim::MeasuredAcceptance> of_length = rows_by_load(run, length);
+        if (!all.known()) {
+            of_length = {row_of(all, length)};
+            of_length.front().accept_length = stated_length(run, length);
         }
+        std::copy_if(of_length.begin(), of_length.end(), std::back_inserter(rows),
+                     [](const sim::MeasuredAcceptance& row) { return !row.per_position.empty() || row.accept_length >= 1.0; });
     }
     if (rows.empty()) {
         throw text::InputError({fmt::format("{}: is of a run that measured no acceptance", name)});

@@ -410,7 +410,8 @@ inline constexpr ChoiceKey<sim::AcceptanceOrigin> origin{
     "origin",
     {},
     "whose requests it was measured on, which decides how wide its interval is",
-    "`own-run` of counts of an engine, `other-target` of a published drafter with `any_target`, else `other-requests`"};
+    "`own-run` of counts of an engine; of a published drafter `same-kind` where the traffic states its categories, and "
+    "`other-target` with `any_target`; else `other-requests`"};
 inline constexpr NumberKey rounds{
     "rounds", "", 1.0, 1e12, {}, "counted in a run of your own: the more, the narrower the interval", "not counted"};
 inline constexpr TextKey source{"source", "text", "", "where it was measured; results repeat it", "none"};

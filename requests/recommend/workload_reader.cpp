@@ -79,13 +79,13 @@ std::vector<sweeps::WeightedValue> read_loads(json::Reader& traffic, sweeps::Loa
     return {};
 }
 
-/// Of contexts by their shares, in logarithms, as acceptance goes between them; nothing without any.
-std::optional<double> middle_of(const std::vector<sweeps::WeightedValue>& contexts) {
+/// Of contexts or loads by their shares, in logarithms, as acceptance goes between them; nothing without any.
+std::optional<double> middle_of(const std::vector<sweeps::WeightedValue>& values) {
     double sum = 0.0, total = 0.0;
-    for (const sweeps::WeightedValue& context : contexts) {
-        if (context.value > 0.0) {
-            sum += context.share * std::log(context.value);
-            total += context.share;
+    for (const sweeps::WeightedValue& value : values) {
+        if (value.value > 0.0) {
+            sum += value.share * std::log(value.value);
+            total += value.share;
         }
     }
     return total > 0.0 ? std::optional(std::exp(sum / total)) : std::nullopt;
@@ -100,6 +100,7 @@ sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths
                                                            ? std::vector<sweeps::WeightedValue>{{*in_the_mean, 1.0}}
                                                            : read_distribution(traffic, traffic_keys::context);
     of_requests.context = middle_of(context);
+    of_requests.batch = kind == sweeps::LoadKind::arrival_rate ? std::nullopt : middle_of(load);
     const sweeps::ShareOf shares_of = read(traffic, traffic_keys::shares_of);
     traffic.finish();
     if (static_cast<double>(load.size()) * static_cast<double>(context.size()) > 1e6) {
@@ -234,7 +235,6 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     sim::TrafficKind kind;
     workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : sweeps::typical_point(workload.traffic).context;
-    kind.context = typical_context;
     Candidates candidates;
     sweeps::VariantLists lists = read_lists(root, descriptions, kind, workload.excluded, candidates);
     workload.speculations = read_speculations(root, descriptions, candidates.longest_chain()).speculations;

@@ -107,7 +107,7 @@ expect 0 'on [^ ]*my-gpu with' recommend elsewhere/workload.json --device my-gpu
 expect 2 'give a FILE .*--target and --device' recommend
 expect 2 '--device: is missing' recommend --target qwen3-8b
 expect 2 '--drafter: no eagle was published for qwen3-8b or its family, so state how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
-expect 2 'no mtp was published for qwen3-32b or its family' recommend --target qwen3-32b --device h100-sxm --drafter mtp
+expect 2 'the checkpoint of qwen3-32b has no module for multi-token prediction' recommend --target qwen3-32b --device h100-sxm --drafter mtp
 expect 2 '--drafter qwen3-0.6b: state after it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter qwen3-0.6b
 expect 2 '--drafter none: means that nothing drafts' recommend --target qwen3-8b --device l40s --drafter none --drafter ngram
 expect 2 '--drafter none: takes no acceptance' recommend --target qwen3-8b --device l40s --drafter none --acceptance 0.5

@@ -148,7 +148,7 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
     const std::string vllm = "vllm serve " + repository + " ",
                       sglang = "python -m sglang.launch_server --model-path " + repository;
     const std::string tensorrt = "# trtllm-serve " + repository + " --config treeline.yaml\n";
-    const std::string llama = "llama-server --model MODEL.gguf ";
+    const std::string llama = "llama-server --model MODEL.gguf --gpu-layers 99 ";
     CHECK(text(mtp, "vllm") == vllm + R"(--speculative-config '{"method":"mtp","num_speculative_tokens":3}')");
     CHECK(text(mtp, "vllm@0.10") == vllm + R"(--speculative-config '{"method":"deepseek_mtp","num_speculative_tokens":3}')");
     CHECK(text(mtp, "sglang") == sglang +
@@ -163,7 +163,9 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
     CHECK(text(eagle3, "sglang").find("--speculative-algorithm EAGLE3 --speculative-draft-model-path PATH") !=
           std::string::npos);
     CHECK(text(eagle3, "tensorrt-llm").find("decoding_type: Eagle3") != std::string::npos);
-    CHECK(text(eagle3, "llama.cpp").find("--spec-type draft-eagle3 --spec-draft-model PATH") != std::string::npos);
+    CHECK(text(eagle3, "llama.cpp")
+              .find("--spec-type draft-eagle3 --spec-draft-model PATH_OF_THE_DRAFTER.gguf --spec-draft-ngl 99 ") !=
+          std::string::npos);
 
     CHECK(text(eagle, "vllm").find(R"("method":"eagle",)") != std::string::npos);
     CHECK(text(eagle, "sglang").find("--speculative-algorithm EAGLE ") != std::string::npos);
@@ -265,7 +267,7 @@ TEST_CASE("plain decoding has the flags of its cut and no drafter") {
     found.speculate = false;
     found.variants.front().setup.platform.ranks = 2.0;
     CHECK(flags_for(found, "vllm").text == "vllm serve meta-llama/Meta-Llama-3-8B-Instruct --tensor-parallel-size 2");
-    CHECK(flags_for(found, "llama.cpp").text == "llama-server --model MODEL.gguf");
+    CHECK(flags_for(found, "llama.cpp").text == "llama-server --model MODEL.gguf --gpu-layers 99");
 }
 
 TEST_CASE("whatever is emitted is clean to lint, at the version that it was written for") {

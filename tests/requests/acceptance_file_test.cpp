@@ -156,3 +156,30 @@ TEST_CASE("a run at several contexts keeps them apart, and counts say how far it
     run.cells.pop_back();
     CHECK_FALSE(acceptance_file::counted_run(run, "mine.json").of("").front().context);
 }
+
+TEST_CASE("a run at several concurrencies keeps them apart, each draft length by itself") {
+    const auto cell = [](double batch, int draft_tokens, double first) {
+        runs::RunCell result;
+        result.batch = batch;
+        result.draft_tokens = draft_tokens;
+        result.context = 1000.0;
+        result.acceptance.drafts = result.acceptance.drafts_with_positions = 1000.0;
+        result.acceptance.drafted = 1000.0 * draft_tokens;
+        result.acceptance.reached = std::vector<double>(static_cast<std::size_t>(draft_tokens), first);
+        result.acceptance.accepted = first * draft_tokens;
+        return result;
+    };
+    runs::MeasuredRun run;
+    run.cells = {cell(4.0, 1, 800.0), cell(64.0, 1, 600.0), cell(64.0, 2, 600.0)};
+    const AcceptanceFile file = acceptance_file::counted_run(run, "mine.json");
+    const auto length = [&](int draft_tokens, const std::optional<double>& batch) {
+        return sim::acceptance_of_traffic(file.of(""), {{}, {}, "", {}, batch}).chain.accept_length(draft_tokens);
+    };
+    // One draft was measured in 2,000 rounds at two concurrencies, two in 1,000 at one, which stands for all.
+    CHECK(length(1, 64.0) == Approx(1.6));
+    CHECK(length(1, 4.0) == Approx(1.0 + (2.0 * 0.8 + 0.6) / 3.0));
+    CHECK(length(1, 16.0) == Approx(1.0 + (2.0 * 0.7 + 0.6) / 3.0));  // halfway by the logarithm
+    CHECK(length(1, 1.0) == Approx(length(1, 4.0)));                  // the nearest that was measured
+    CHECK(length(2, 4.0) == Approx(2.2));
+    CHECK(length(1, std::nullopt) == Approx(1.0 + (0.8 + 0.6 + 0.6) / 3.0));
+}

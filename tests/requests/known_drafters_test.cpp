@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "models/catalogue.h"
 #include "numerics/quantile.h"
 #include "requests/known_drafters.h"
 #include "requests/point_reader.h"
 #include "requests/recommend/workload_reader.h"
+#include "requests/usual_fall.h"
 #include "setups.h"
-#include "sim/measured_acceptance.h"
+#include "sim/drafter_effects.h"
 #include "sweeps/recommend.h"
 
 using namespace treeline;
@@ -150,7 +152,11 @@ TEST_CASE("a workload without drafters tries the known ones as far as they were 
     for (const sweeps::DrafterChoice& drafter : absent.drafters) {
         INFO(drafter.label);
         const bool of_other = drafter.label.find("(measured with ") != std::string::npos;
-        CHECK((drafter.acceptance.origin == sim::AcceptanceOrigin::other_target) == of_other);
+        CHECK((drafter.acceptance.origin == sim::AcceptanceOrigin::other_target ||
+               drafter.acceptance.origin == sim::AcceptanceOrigin::kind_of_drafter) == of_other);
+        // A head of another model is none that could be loaded.
+        const bool head = !std::holds_alternative<sim::IndependentDrafter>(drafter.drafter) && of_other;
+        CHECK((!head || drafter.checkpoint.empty()));
         CHECK(drafter.acceptance.most_draft_tokens <= drafter.acceptance.chain.measured_positions());
     }
     REQUIRE(absent.notes.size() == 2);
@@ -165,15 +171,50 @@ TEST_CASE("a workload without drafters tries the known ones as far as they were 
 
 TEST_CASE("a kind alone stands for what was published of it") {
     CHECK(labels_of(workload(R"(, "drafters": ["eagle3"])", "gpt-oss-120b")) ==
-          std::vector<std::string>{"eagle3-gpt-oss-120b-nebius", "eagle3-gpt-oss-20b (measured with gpt-oss-20b)",
-                                   "eagle3-gpt-oss-20b-nebius (measured with gpt-oss-20b)",
-                                   "eagle3-gpt-oss-20b-specdrift (measured with gpt-oss-20b)"});
+          std::vector<std::string>{"eagle3-gpt-oss-120b-nebius"});  // those for gpt-oss-20b do not draft for it
     CHECK_THAT(workload_problem(R"(, "drafters": ["medusa"])"),
                Contains("no medusa was published for qwen3-32b or its family, so state how many of its drafts are accepted"));
     json::Document document = json::Document::parse(
         R"({"target": "deepseek-r1", "platform": {"device": "h200", "tensor_parallel": 8}, "drafter": "mtp"})", "in");
     Descriptions descriptions = catalogue();
     CHECK(read_point(document, descriptions).drafter->label == "mtp-deepseek-r1");
+}
+
+TEST_CASE("of several drafters the best is not the one that was measured luckiest") {
+    Descriptions descriptions = catalogue();
+    const std::vector<PublishedDrafter>& all = descriptions.published_drafters();
+    std::vector<sim::MeasuredDrafter> measured;
+    for (const PublishedDrafter& drafter : all) {
+        measured.push_back({drafter.name.substr(0, drafter.name.find('-')), drafter.target, drafter.measured});
+    }
+    const sim::DrafterEffects effects(measured);
+    // Math is easier than chat (docs/drafters.md), so that a head which was measured on math alone is moved down, and by more
+    // than one that was measured on chat, code and math.
+    const auto index = [&](const std::string& name) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == name; });
+        REQUIRE(found != all.end());
+        return static_cast<std::size_t>(found - all.begin());
+    };
+    const std::size_t luckiest = index("dflash-qwen3.6-35b-a3b"), middle = index("eagle3-qwen3-235b-a22b-redhat");
+    CHECK(effects.kinds_of_requests(luckiest) == 1);
+    CHECK(effects.kinds_of_requests(middle) == 3);
+    CHECK(effects.move(luckiest, sim::weight_of_measured(1), false) < -0.3);
+    CHECK(std::abs(effects.move(middle, sim::weight_of_measured(3), false)) < 0.3);
+    // With all of its weight on the measurement, requests alone move it; if they are those that are asked for, nothing does.
+    CHECK(effects.move(luckiest, 1.0, false) < 0.0);
+    CHECK(effects.move(luckiest, 1.0, true) == 0.0);
+    // Heads of one kind for other models of the family are as good as one another.
+    std::set<double> lengths;
+    for (const KnownChoice& known :
+         choices_of(known_drafters_of_kind("eagle3", model("qwen3-32b"), descriptions), {}, descriptions)) {
+        const sim::Acceptance& chain = known.choice.acceptance.chain;
+        if (known.measured_with == MeasuredWith::family) {
+            lengths.insert(chain.accept_length(std::min(4, chain.measured_positions())));
+            CHECK(known.choice.acceptance.spread == sim::spread_of(sim::AcceptanceOrigin::kind_of_drafter));
+        }
+    }
+    REQUIRE(lengths.size() > 1);
+    CHECK(*lengths.rbegin() / *lengths.begin() < 1.15);  // as measured they differ by a factor of 1.7
 }
 
 TEST_CASE("an empty list of drafters asks for plain decoding alone") {
@@ -186,4 +227,23 @@ TEST_CASE("an empty list of drafters asks for plain decoding alone") {
     CHECK(result.recommendation->variants.size() == 1);  // not once more as the baseline
     CHECK_FALSE(result.recommendation->speculate);
     CHECK(result.recommendation->candidates.front().gain == 1.0);
+}
+
+TEST_CASE("modules for MTP fall as those of the same publisher do") {
+    Descriptions descriptions = catalogue();
+    const sim::Drafter module = sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp};
+    const auto fall_for = [&](const std::string& target) {
+        const sim::Model described = model(target);
+        return usual_fall_of(module, &described, descriptions);
+    };
+    // DeepSeek-R1's and DeepSeek-V4-Pro's modules fall as i^-0.52 and i^-0.48, each the other's only neighbour: (0.52 + 0.1)/2
+    // and (0.48 + 0.1)/2; for a third model of theirs (0.52 + 0.48 + 0.1)/3.
+    CHECK(fall_for("deepseek-v4-pro") == Approx(0.31).margin(0.021));
+    CHECK(fall_for("deepseek-r1") == Approx(0.29).margin(0.021));
+    CHECK(fall_for("deepseek-v3.2") == Approx(0.37).margin(0.021));
+    // Qwen's modules fall as all drafters do.
+    CHECK(fall_for("qwen3.5-4b") == Approx(sim::measured_fall).margin(0.021));
+    CHECK(usual_fall_of(sim::NgramDrafter{}, nullptr, descriptions) == sim::fall_of_lookups);
+    CHECK(usual_fall_of(module, nullptr, descriptions) == sim::measured_fall);
+    CHECK(usual_fall_of(sim::OneLayerDrafter::published_eagle3(), nullptr, descriptions) == sim::measured_fall);
 }

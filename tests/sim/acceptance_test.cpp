@@ -78,11 +78,26 @@ TEST_CASE("an acceptance moves in log-odds: by its spread where it is known, by 
     CHECK(measured.problems().empty());
     // Wider by where it comes from, and narrower by counts: a length of 2.5 known to 0.01.
     CHECK(spread_of(AcceptanceOrigin::own_run) < spread_of(AcceptanceOrigin::these_requests));
-    CHECK(spread_of(AcceptanceOrigin::these_requests) < spread_of(AcceptanceOrigin::other_requests));
+    CHECK(spread_of(AcceptanceOrigin::these_requests) < spread_of(AcceptanceOrigin::same_kind));
+    CHECK(spread_of(AcceptanceOrigin::same_kind) < spread_of(AcceptanceOrigin::other_requests));
+    CHECK(spread_of(AcceptanceOrigin::other_requests) <= spread_of(AcceptanceOrigin::kind_of_drafter));
     CHECK(spread_of(AcceptanceOrigin::other_requests) <= spread_of(AcceptanceOrigin::other_target));
     CHECK(spread_of(AcceptanceOrigin::other_target) < spread_of(AcceptanceOrigin::assumed));
     CHECK(spread_of_counts(2.5, 0.01, 4) < 1.2 * spread_of(AcceptanceOrigin::own_run));
     CHECK(spread_of_counts(2.5, 0.2, 4) > spread_of(AcceptanceOrigin::these_requests));
+}
+
+TEST_CASE("an acceptance measured on several kinds of requests is as uncertain as they scatter") {
+    // One kind says nothing of others: 1.2816·0.55·√2.
+    CHECK(spread_over_kinds({1, 0.0}) == Approx(1.2816 * 0.55 * std::sqrt(2.0)));
+    CHECK(spread_of(AcceptanceOrigin::other_requests) == spread_over_kinds({}));
+    // Four kinds that scatter by nothing and by much: variances (4·0.3025 + 3·v)/7, for a new one times 1 + 1/4.
+    CHECK(spread_over_kinds({4, 0.0}) == Approx(1.2816 * std::sqrt(4.0 * 0.3025 / 7.0 * 1.25)));
+    CHECK(spread_over_kinds({4, 0.6}) == Approx(1.2816 * std::sqrt((4.0 * 0.3025 + 3.0 * 0.6) / 7.0 * 1.25)));
+    CHECK(spread_of(AcceptanceOrigin::same_kind) < spread_over_kinds({4, 0.0}));
+    // Beside the mean of its kind a measurement counts as their variances do: 0.42²/(0.42² + 0.40²/n).
+    CHECK(weight_of_measured(1) == Approx(0.1764 / (0.1764 + 0.16)));
+    CHECK(weight_of_measured(4) == Approx(0.1764 / (0.1764 + 0.04)));
 }
 
 TEST_CASE("a per-position vector sums, and continues where it ends, flagged") {

@@ -97,6 +97,28 @@ TEST_CASE("eight chances in ten decide whether speculation pays", "[trust]") {
     CHECK_FALSE(chances_of(setup, {{1.0, 2.0, 1.0}}, 1.0, {}));
 }
 
+TEST_CASE("the chance that speculation pays is that of the interval beside it, loads without drafts included", "[trust]") {
+    // The example at batches that only plain decoding fits: they pull the gain down, and the interval with it.
+    RecommendInput input = example();
+    input.errors = errors_of(0.3);
+    const Answer alone = answer(input, 1);
+    const double context = input.workload.traffic.points.front().context;
+    input.workload.traffic.points = {{1.0, context, 0.2}, {600.0, context, 0.8}};
+    const Answer result = answer(input, 1);
+    REQUIRE(result.result.recommendation);
+    REQUIRE(result.result.recommendation->speculate);
+    REQUIRE(result.trust->measured);
+    CHECK(result.interval->value < alone.interval->value);
+    CHECK(result.trust->chances->pays <= alone.trust->chances->pays);
+    // Where the lower end, which one in ten falls below, is a gain, nine in ten are; where it is none, fewer.
+    constexpr double steps = 0.05;  // ten even ratios
+    if (result.trust->measured->low >= 1.0) {
+        CHECK(result.trust->chances->pays >= 0.9 - steps);
+    } else {
+        CHECK(result.trust->chances->pays <= 0.9 + steps);
+    }
+}
+
 TEST_CASE("where plain decoding is recommended, the best that drafts is named with its chances", "[trust]") {
     RecommendInput input = example();
     input.errors = errors_of(0.01);

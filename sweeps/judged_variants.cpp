@@ -1,0 +1,214 @@
+// Every variant of a workload, ready to be evaluated, with its candidates within the limits or the reason why there are none.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "sweeps/parallel.h"
+#include "sweeps/recommend_inside.h"
+
+namespace treeline::sweeps {
+namespace {
+
+std::string formatted(const char* format, double a, double b) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, a, b);
+    return text;
+}
+
+std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
+    std::vector<Variant> all = variants;
+    std::set<std::pair<std::size_t, std::size_t>> platforms;
+    for (const Variant& variant : variants) {
+        if (platforms.emplace(variant.origin.target, variant.origin.platform).second && !variant.plain()) {
+            all.push_back(plain_variant(variant));
+        }
+    }
+    return all;
+}
+
+/// Among the others under a load; where batches are stated, alone.
+Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
+    return prepared.loaded ? outcome.means.first_token : prepared.time_to_first_token;
+}
+
+std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, const Traffic& traffic, const Limits& limits) {
+    const double context = longest_context_of(traffic);
+    return fmt::format(
+        "holds a batch of {:.0f} at once where plain decoding holds {:.0f}, so that {:.3g} % more of the requests wait; "
+        "waiting "
+        "allows {:.3g} %",
+        most_sequences(prepared.round, outcome.speculation, context), most_sequences(prepared.round, 0, context),
+        100.0 * outcome.waiting, 100.0 * limits.waiting);
+}
+
+/// The sentence for a broken limit and the outcome that breaks it.
+std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Traffic& traffic,
+                        const Limits& limits) {
+    switch (limit) {
+        case Limit::memory:
+            return formatted("needs %.1f GB of memory per device; %.1f GB are allowed", outcome.means.peak_memory.value() / 1e9,
+                             allowed_memory(prepared.round, outcome.speculation, limits).value() / 1e9);
+        case Limit::time_per_token:
+            return formatted("reaches a TPOT of %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
+                             limits.time_per_token->value() * 1e3);
+        case Limit::time_to_first_token:
+            return formatted("reaches a TTFT of %.0f ms; %.0f ms are allowed", first_token_of(prepared, outcome).value() * 1e3,
+                             limits.time_to_first_token->value() * 1e3);
+        case Limit::gain:
+            return formatted("reaches only %.3fx of plain decoding; the minimum is %.3gx", outcome.gain, limits.minimum_gain);
+        case Limit::load:
+            return "cannot serve the load: " + outcome.problem;
+        case Limit::first_token_growth:
+            return formatted("makes the TTFT %.3g times that of plain decoding; ttft_growth allows %.3g",
+                             outcome.first_token_growth, limits.first_token_growth);
+        case Limit::waiting:
+            return waiting_sentence(outcome, prepared, traffic, limits);
+    }
+    return {};
+}
+
+std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
+    const std::optional<Limit> broken = broken_limit(outcome, prepared.round, limits);
+    const bool late = limits.time_to_first_token && first_token_of(prepared, outcome) > *limits.time_to_first_token;
+    return late && (!broken || *broken == Limit::gain) ? Limit::time_to_first_token : broken;
+}
+
+/// The beginning of that sentence: what a variant's best candidate would have drafted.
+std::string at_its_best(const Candidate& candidate, const Variant& variant) {
+    if (candidate.draft_tokens == 0) {
+        return "it ";
+    }
+    const sim::Speculation& speculation = variant.setup.speculations[static_cast<std::size_t>(candidate.speculation)];
+    const bool chain = std::holds_alternative<sim::ChainShape>(speculation.shape);
+    return chain ? "at its best draft length of " + std::to_string(candidate.draft_tokens) + " it "
+                 : "at its best shape (" + speculation.label + ") it ";
+}
+
+/// A speculation that breaks a limit, off at those of several loads where it does; nothing if that does not help.
+std::optional<Candidate> candidate_off_where_broken(const Prepared& prepared, std::size_t index, int speculation,
+                                                    const Workload& workload) {
+    const PlannedOutcome planned =
+        planned_outcome(prepared.round, speculation, workload.traffic, workload.objective, workload.limits);
+    return planned.plan.by_point.empty() || limit_of(planned.outcome, prepared, workload.limits)
+               ? std::nullopt
+               : std::optional(candidate_of(prepared, index, planned.plan, planned.outcome, workload.objective));
+}
+
+VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant& variant, const Workload& workload) {
+    VariantOutcome outcome{{}, prepared.problem, {}};
+    if (!prepared.problem.empty()) {
+        return outcome;
+    }
+    double best_broken = std::numeric_limits<double>::infinity();
+    for (const Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
+        const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
+        if (!broken) {
+            outcome.candidates.push_back(candidate_of(prepared, index, each.speculation, each, workload.objective));
+        } else if (const auto partly = variant.switching == Switching::nothing
+                                           ? std::nullopt
+                                           : candidate_off_where_broken(prepared, index, each.speculation, workload)) {
+            outcome.candidates.push_back(*partly);
+        } else if (each.objective < best_broken) {
+            best_broken = each.objective;
+            outcome.reason = at_its_best(candidate_of(prepared, index, each.speculation, each, workload.objective), variant) +
+                             sentence_of(*broken, each, prepared, workload.traffic, workload.limits);
+            outcome.broken = broken;
+        }
+    }
+    return outcome;
+}
+}  // namespace
+
+Variant plain_variant(const Variant& variant) {
+    Variant plain = variant;
+    plain.labels.drafter = "plain decoding";
+    plain.labels.rollback.clear();
+    plain.problem.clear();
+    plain.origin.drafter.reset();
+    plain.setup.drafter = sim::NoDrafter{};
+    plain.setup.acceptance = {};
+    plain.setup.rollback = sim::Rollback::truncate;
+    plain.setup.speculations = sim::chains_up_to(0);
+    return plain;
+}
+
+Prepared prepare(const Variant& variant, const Workload& workload) {
+    Prepared prepared;
+    if (!variant.problem.empty()) {
+        prepared.problem = variant.problem;
+        return prepared;
+    }
+    if (!variant.plain()) {
+        const std::vector<std::string> problems = problems_of(variant.setup);
+        if (!problems.empty()) {
+            prepared.problem = problems.front();
+            return prepared;
+        }
+    }
+    prepared.round = sim::compile_round(variant.setup);
+    prepared.time_to_first_token = sim::time_to_first_token(prepared.round, workload.prompt_tokens);
+    prepared.loaded = workload.traffic.kind != LoadKind::batch;
+    prepared.speculations = runnable(prepared.round);
+    if (!variant.plain()) {
+        std::erase(prepared.speculations, 0);
+    }
+    if (prepared.speculations.empty()) {
+        prepared.problem = prepared.round.row(prepared.round.rows.size() > 1 ? 1 : 0).problem;
+        if (prepared.problem.empty()) {
+            prepared.problem = "none of the given shapes drafts anything";
+        }
+    }
+    return prepared;
+}
+
+double accept_length_at(const Candidate& candidate, double ratio, Objective objective) {
+    const double share = objective == Objective::latency ? candidate.decode_share_user : candidate.decode_share_device;
+    const double left = ratio - (1.0 - share);
+    return left > 0.0 ? candidate.accept_length * share / left : sim::unlimited;
+}
+
+Candidate candidate_of(const Prepared& prepared, std::size_t variant, const DraftPlan& plan, const Outcome& outcome,
+                       Objective objective) {
+    Candidate candidate;
+    candidate.plan = plan;
+    static_cast<TrafficMeans&>(candidate) = outcome.means;
+    candidate.variant = variant;
+    const sim::RoundRow& row = prepared.round.row(outcome.speculation);
+    candidate.speculation = outcome.speculation;
+    candidate.draft_tokens = static_cast<int>(row.draft_tokens);
+    candidate.basis = row.accepted.basis;
+    candidate.accept_length = row.accept_length();
+    candidate.gain = outcome.gain;
+    candidate.gain_of_capacity = outcome.gain_of_capacity;
+    candidate.speedup = outcome.speedup;
+    candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, objective);
+    candidate.tokens_per_second_user = Seconds(1.0) / candidate.time_per_token;
+    candidate.time_to_first_token = first_token_of(prepared, outcome);
+    candidate.wasted_draft_share =
+        row.draft_tokens > 0.0 ? (row.draft_tokens - (candidate.accept_length - 1.0)) / row.draft_tokens : 0.0;
+    candidate.objective = outcome.objective;
+    return candidate;
+}
+
+Judged judged(const Workload& workload, unsigned threads) {
+    Judged all;
+    std::vector<Variant> variants = workload.variants;
+    for (Variant& variant : variants) {
+        variant.setup.speculations = workload.speculations;
+        variant.setup.platform.memory_limit = workload.limits.memory;
+    }
+    all.variants = with_plain_decoding(variants);
+    all.prepared.resize(all.variants.size());
+    all.outcomes.resize(all.variants.size());
+    parallel_for(all.variants.size(), thread_count(threads), [&](std::size_t i) {
+        all.prepared[i] = prepare(all.variants[i], workload);
+        all.outcomes[i] = judge(all.prepared[i], i, all.variants[i], workload);
+    });
+    return all;
+}
+
+}  // namespace treeline::sweeps

@@ -1,0 +1,60 @@
+// What the parts of a recommendation share: variants ready to be evaluated and judged (judged_variants.cpp), the answer for a
+// traffic that somebody serves (recommend.cpp), and that for one which nobody serves whole (unserved_loads.cpp).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sweeps/recommend.h"
+
+namespace treeline::sweeps {
+
+/// A variant ready to be evaluated, or the reason why it cannot be.
+struct Prepared {
+    sim::CompiledRound round;
+    std::vector<int> speculations;  ///< those that it can run
+    Seconds time_to_first_token;    ///< of a prompt alone
+    bool loaded = false;            ///< the traffic is not stated in batches
+    std::string problem;
+};
+
+/// Plain decoding on the platform of `variant`: nothing drafted, nothing kept for rollback.
+Variant plain_variant(const Variant& variant);
+
+Prepared prepare(const Variant& variant, const Workload& workload);
+
+/// The accept length at which a candidate's objective would be `ratio` times what it is: what it decodes takes the more rounds
+/// the fewer tokens a round yields, and prompts are read all the same. Unlimited where prompts alone take longer.
+double accept_length_at(const Candidate& candidate, double ratio, Objective objective);
+
+/// An outcome over the traffic as a candidate.
+Candidate candidate_of(const Prepared& prepared, std::size_t variant, const DraftPlan& plan, const Outcome& outcome,
+                       Objective objective);
+
+struct VariantOutcome {
+    std::vector<Candidate> candidates;
+    std::string reason;           ///< for its best candidate, if none meets the limits
+    std::optional<Limit> broken;  ///< by that one
+};
+
+/// All variants, ready and judged.
+struct Judged {
+    std::vector<Variant> variants;
+    std::vector<Prepared> prepared;
+    std::vector<VariantOutcome> outcomes;
+};
+
+/// The workload's variants, and plain decoding on each of their platforms.
+Judged judged(const Workload& workload, unsigned threads);
+
+/// The answer for a traffic that some configuration serves whole; else why each does not.
+RecommendationResult answer_for(const Workload& workload, unsigned threads);
+
+/// The answer for the loads that somebody serves, where nobody serves all.
+std::optional<RecommendationResult> without_unserved(const Workload& workload, unsigned threads);
+
+/// Arrivals beyond what anybody serves, as clients that keep every server full.
+std::optional<RecommendationResult> saturated(const Workload& workload, unsigned threads);
+
+}  // namespace treeline::sweeps

@@ -1,0 +1,108 @@
+// Answers where no configuration serves the whole traffic: about the loads that one serves, or about servers that are always
+// full.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "sweeps/recommend_inside.h"
+
+namespace treeline::sweeps {
+namespace {
+
+/// The most requests per second that any variant serves at a point, whatever it drafts.
+double most_requests_served(const Judged& all, const TrafficPoint& point) {
+    double most = 0.0;
+    for (std::size_t i = 0; i < all.variants.size(); ++i) {
+        const sim::CompiledRound& round = all.prepared[i].round;
+        for (const int speculation : all.prepared[i].speculations) {
+            const double batch = std::max(1.0, most_sequences(round, speculation, point.context));
+            const sim::RoundEstimate full = sim::evaluate(round, {speculation, batch, point.context});
+            most = std::max(most, full.tokens_per_second_device * round.ranks / round.output_tokens);
+        }
+    }
+    return most;
+}
+
+/// Why nobody serves one load of the workload within its limits, and the limit in the way of plain decoding; nothing if
+/// somebody does.
+struct Unserved {
+    std::string reason;
+    std::optional<Limit> broken;
+};
+std::optional<Unserved> why_unserved(Workload workload, const TrafficPoint& point, unsigned threads) {
+    workload.traffic.points = {point};
+    workload.traffic.points.front().share = 1.0;
+    const Judged all = judged(workload, threads);
+    if (std::any_of(all.outcomes.begin(), all.outcomes.end(),
+                    [](const VariantOutcome& outcome) { return !outcome.candidates.empty(); })) {
+        return std::nullopt;
+    }
+    const VariantOutcome& plain = all.outcomes.back();  // the last one is plain decoding
+    if (plain.broken == Limit::load && workload.traffic.kind == LoadKind::arrival_rate) {
+        return Unserved{fmt::format("at most about {:.3g} requests/s can be served", most_requests_served(all, point)),
+                        plain.broken};
+    }
+    return Unserved{plain.reason, plain.broken};
+}
+
+}  // namespace
+
+std::optional<RecommendationResult> without_unserved(const Workload& workload, unsigned threads) {
+    constexpr std::size_t most_points = 4096;
+    Workload served = workload;
+    served.traffic.points.clear();
+    std::vector<UnservedLoad> unserved;
+    double share = 0.0;
+    for (const TrafficPoint& point : workload.traffic.points) {
+        const auto why = workload.traffic.points.size() > most_points ? std::nullopt : why_unserved(workload, point, threads);
+        if (why) {
+            unserved.push_back({point, why->reason});
+        } else {
+            served.traffic.points.push_back(point);
+            share += point.share;
+        }
+    }
+    if (served.traffic.points.empty() || unserved.empty()) {
+        return std::nullopt;
+    }
+    for (TrafficPoint& point : served.traffic.points) {
+        point.share /= share;
+    }
+    RecommendationResult result = answer_for(served, threads);
+    if (result.recommendation) {
+        result.recommendation->unserved = std::move(unserved);
+    }
+    return result;
+}
+
+std::optional<RecommendationResult> saturated(const Workload& workload, unsigned threads) {
+    if (workload.traffic.kind != LoadKind::arrival_rate) {
+        return std::nullopt;
+    }
+    const auto why = why_unserved(workload, workload.traffic.points.front(), threads);
+    if (!why || why->broken != Limit::load) {
+        return std::nullopt;  // another limit is in the way
+    }
+    Workload full = workload;
+    full.traffic.kind = LoadKind::concurrency;
+    full.objective = workload.objective == Objective::latency ? Objective::throughput : workload.objective;
+    full.limits.waiting = full.limits.first_token_growth = sim::unlimited;
+    full.limits.time_to_first_token.reset();
+    const Prepared plain = prepare(plain_variant(workload.variants.front()), workload);
+    for (TrafficPoint& point : full.traffic.points) {
+        point.load = std::max(1.0, most_sequences(plain.round, 0, point.context));
+    }
+    RecommendationResult result = answer_for(full, threads);
+    if (result.recommendation) {
+        Recommendation& found = *result.recommendation;
+        const double per_request = plain.round.output_tokens;
+        const auto rate = [&](const Candidate& candidate) {
+            return candidate.tokens_per_second_device * found.variants[candidate.variant].setup.platform.devices() /
+                   per_request;
+        };
+        found.saturation = Saturation{largest_batch_of(workload.traffic), rate(found.plain), rate(found.candidates.front())};
+    }
+    return result;
+}
+
+}  // namespace treeline::sweeps
