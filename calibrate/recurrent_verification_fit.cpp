@@ -6,10 +6,7 @@
 #include <limits>
 #include <set>
 
-#include <unsupported/Eigen/LevenbergMarquardt>
-#include <unsupported/Eigen/NumericalDiff>
-
-#include "calibrate/kernel_fit_parts.h"
+#include "calibrate/log_fit.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -24,67 +21,44 @@ struct VerificationForm {
 
 constexpr Seconds shortest_term(1e-9);  ///< a time that goes to zero stops here, so that its logarithm stays finite
 
-RecurrentVerificationFit fit_from(const VerificationForm& form, const Eigen::VectorXd& logs) {
+/// From the numbers that are fitted: startup, per_token, bandwidth_share, cache_share and, if the form has it, per_head.
+RecurrentVerificationFit fit_from(const VerificationForm& form, const std::vector<double>& values) {
     RecurrentVerificationFit fit;
     fit.law.overlap = form.overlap;
-    fit.law.startup = std::max(Seconds(std::exp(logs[0])), shortest_term);
-    fit.law.per_token = std::max(Seconds(std::exp(logs[1])), shortest_term);
-    fit.law.bandwidth_share = std::min(std::exp(logs[2]), sim::most_share);
-    fit.cache_share = std::exp(logs[3]);
-    fit.law.per_head = form.per_head ? Seconds(std::exp(logs[4])) : Seconds(0.0);
+    fit.law.startup = std::max(Seconds(values[0]), shortest_term);
+    fit.law.per_token = std::max(Seconds(values[1]), shortest_term);
+    fit.law.bandwidth_share = std::min(values[2], sim::most_share);
+    fit.cache_share = values[3];
+    fit.law.per_head = form.per_head ? Seconds(values[4]) : Seconds(0.0);
     return fit;
 }
 
-/// Residuals for Eigen's solver.
-struct VerificationResiduals : Eigen::DenseFunctor<double> {
-    VerificationResiduals(const VerificationForm& of_form, const Samples& of_samples, const sim::Device& on, double huber_delta)
-        : DenseFunctor(of_form.per_head ? 5 : 4, static_cast<int>(of_samples.size())),
-          form(of_form),
-          samples(of_samples),
-          device(on),
-          delta(huber_delta) {}
-
-    int operator()(const Eigen::VectorXd& logs, Eigen::VectorXd& out) const {
-        const RecurrentVerificationFit fit = fit_from(form, logs);
-        for (std::size_t i = 0; i < samples.size(); ++i) {
-            out[static_cast<Eigen::Index>(i)] =
-                detail::robust(std::log(predicted(fit, device, samples[i]) / samples[i].time), delta);
-        }
-        return 0;
+std::vector<double> residuals_of(const RecurrentVerificationFit& fit, const Samples& samples, const sim::Device& device) {
+    std::vector<double> residuals;
+    residuals.reserve(samples.size());
+    for (const RecurrentVerificationSample& sample : samples) {
+        residuals.push_back(std::log(predicted(fit, device, sample) / sample.time));
     }
-
-    const VerificationForm& form;
-    const Samples& samples;
-    const sim::Device& device;
-    double delta;
-};
+    return residuals;
+}
 
 /// The best of fits from several lengths of a step: where memory or chain bounds every row, the other one has no slope.
 std::optional<RecurrentVerificationFit> fitted_form(const VerificationForm& form, const Samples& samples,
                                                     const sim::Device& device, const KernelFitOptions& options) {
-    const VerificationResiduals residuals(form, samples, device, options.huber_delta);
-    std::optional<RecurrentVerificationFit> best;
-    double least = std::numeric_limits<double>::infinity();
+    std::optional<LogFit> best;
     for (const double step : {0.3e-6, 0.8e-6, 2e-6}) {
-        Eigen::VectorXd logs(form.per_head ? 5 : 4);
-        logs[0] = std::log(4e-6);
-        logs[1] = std::log(step);
-        logs[2] = std::log(0.8);
-        logs[3] = std::log(1.5);
+        std::vector<double> start = {4e-6, step, 0.8, 1.5};
         if (form.per_head) {
-            logs[4] = std::log(8e-6);
+            start.push_back(8e-6);
         }
-        Eigen::NumericalDiff<VerificationResiduals> differentiated(residuals);
-        Eigen::LevenbergMarquardt<Eigen::NumericalDiff<VerificationResiduals>> solver(differentiated);
-        solver.setMaxfev(400);
-        solver.minimize(logs);
-        const double loss = solver.fnorm();
-        if (logs.allFinite() && loss < least) {
-            least = loss;
-            best = fit_from(form, logs);
+        std::optional<LogFit> fit = fit_logs(start, samples.size(), options.huber_delta, [&](const auto& values) {
+            return residuals_of(fit_from(form, values), samples, device);
+        });
+        if (fit && (!best || fit->loss < best->loss)) {
+            best = std::move(fit);
         }
     }
-    return best;
+    return best ? std::optional(fit_from(form, best->values)) : std::nullopt;
 }
 
 /// Residuals of each sample by a fit to those with other keys; empty if one of these fits fails.
@@ -164,9 +138,8 @@ std::optional<RecurrentVerificationFit> fit_recurrent_verification(const Recurre
     fit->law.convolves = table.convolves;
     fit->heads = heads.size();
     fit->held_out_residuals = held_out_by(heads_of, form, table.samples, device, options);
-    std::vector<double> residuals, of_memory;
+    std::vector<double> of_memory;
     for (std::size_t i = 0; i < table.samples.size(); ++i) {
-        residuals.push_back(std::log(predicted(*fit, device, table.samples[i]) / table.samples[i].time));
         if (!table.samples[i].from_cache && !fit->held_out_residuals.empty()) {
             of_memory.push_back(fit->held_out_residuals[i]);
         }
@@ -174,7 +147,7 @@ std::optional<RecurrentVerificationFit> fit_recurrent_verification(const Recurre
     if (of_memory.empty()) {
         return std::nullopt;
     }
-    fit->fitted = errors_of(residuals);
+    fit->fitted = errors_of(residuals_of(*fit, table.samples, device));
     fit->held_out = errors_of(fit->held_out_residuals);
     fit->held_out_memory = errors_of(of_memory);
     return fit;

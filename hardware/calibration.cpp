@@ -73,6 +73,20 @@ sim::RecurrentVerificationLaw read_recurrent_verification(json::Reader& reader) 
     return law;
 }
 
+sim::AttentionWalkLaw read_attention_walk(json::Reader reader) {
+    sim::AttentionWalkLaw law;
+    json::Reader numbers = reader.object("law");
+    law.startup = Seconds(law_number(numbers, "startup", "us", 1e6, 0.0));
+    law.per_token = Seconds(law_number(numbers, "per_token", "ns", 1e9, 0.0));
+    law.bandwidth_share = law_number(numbers, "bandwidth_share", "1", 1.0, 1.0);
+    numbers.finish();
+    for (const char* const of_fit : {"domain", "points", "left_out", "sites", "fitted", "held_out", "windowed"}) {
+        static_cast<void>(reader.has(of_fit));
+    }
+    reader.finish();
+    return law;
+}
+
 }  // namespace
 
 sim::Calibration read_calibration(json::Reader& reader) {
@@ -89,6 +103,9 @@ sim::Calibration read_calibration(json::Reader& reader) {
         for (json::Reader& law : reader.objects("recurrent_verification")) {
             calibration.recurrent_verification.push_back(read_recurrent_verification(law));
         }
+    }
+    if (std::optional<json::Reader> walk = reader.optional_object("attention_walk")) {
+        calibration.attention_walk = read_attention_walk(*walk);
     }
     static_cast<void>(reader.has("check"));  // predicted beside measured times, for people
     reader.finish();

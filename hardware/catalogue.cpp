@@ -50,6 +50,13 @@ sim::Device load_measured_device(const fs::path& catalogue, const fs::path& file
     return relative;
 }
 
+/// A device whose attention was measured, and does not walk along caches, takes no walk from others.
+bool attention_was_not_measured(const sim::Calibration& calibration) {
+    return std::none_of(calibration.kernels.begin(), calibration.kernels.end(), [](const sim::CalibratedKernel& known) {
+        return known.kernel == sim::KernelClass::attention || known.kernel == sim::KernelClass::attention_ungrouped;
+    });
+}
+
 /// Gives `device` the laws of the measured device that its description names, for every class of kernels that it has none for.
 void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
     sim::Calibration transferred =
@@ -60,6 +67,9 @@ void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::
     }
     if (device.calibration->recurrent_verification.empty()) {
         device.calibration->recurrent_verification = transferred.recurrent_verification;
+    }
+    if (!device.calibration->attention_walk && attention_was_not_measured(*device.calibration)) {
+        device.calibration->attention_walk = transferred.attention_walk;
     }
     const std::vector<sim::CalibratedKernel> own = device.calibration->kernels;
     for (sim::CalibratedKernel& kernel : transferred.kernels) {

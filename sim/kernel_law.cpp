@@ -183,6 +183,11 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
         }
     }
     add_problems(calibration.recurrent_verification, problems);
+    if (const auto& walk = calibration.attention_walk;
+        walk && (!is_share(walk->bandwidth_share) || walk->per_token <= Seconds(0.0))) {
+        problems.push_back("attention_walk needs a time of a token above 0, and a share of the bandwidth above 0 and up to " +
+                           std::to_string(most_share));
+    }
     return problems;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/attention_walk.h"
 #include "sim/enum_names.h"
 #include "sim/precision.h"
 #include "sim/recurrent_verification.h"
@@ -90,6 +91,9 @@ inline constexpr std::string_view triton_family = "triton", marlin_family = "mar
 
 /// The family of our own kernels where engines run others (FlashAttention, Triton, Marlin): their laws price no engine.
 inline constexpr std::string_view treeline_family = "treeline";
+
+/// Families of products in fp8 with a scale for each block of weights: "sglang, block-scaled".
+inline constexpr std::string_view block_scaled = "block-scaled";
 
 /// Families of the exchange of rows between ranks that hold experts: DeepEP's kernels for decoding, which send every copy of a
 /// row, and for prompts, which send a row once to each rank.
@@ -230,6 +234,8 @@ struct Calibration {
     std::string kind;    ///< measured | published | derived
     std::vector<CalibratedKernel> kernels;
     std::vector<RecurrentVerificationLaw> recurrent_verification = {};  ///< by family
+    /// Of the engines' attention over 16-bit caches where it walks along them; nothing where its kernels split caches.
+    std::optional<AttentionWalkLaw> attention_walk = {};
 
     /// The law of a kernel: of this format; else of the nearest one that was measured (16-bit formats stand in for each other,
     /// fp8 for other formats of 8 bits and below), whose shares are then taken of this format's own peak. Where they were not

@@ -1,6 +1,7 @@
 #include "sim/law_choice.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace treeline::sim {
@@ -25,6 +26,35 @@ const KernelLaw* own_law(const Operation& operation, KernelClass otherwise, Numb
     return platform.stack.runs_treeline_kernels
                ? platform.device.calibration->own_law(operation.kernel.value_or(otherwise), format)
                : nullptr;
+}
+
+/// Whether weights are multiplied in fp8 with a scale for each block of them.
+bool multiplies_blocks(NumberFormat computed, const Storage& weights) {
+    return computed == NumberFormat::fp8 && weights.format == NumberFormat::fp8 && weights.group_size > 0.0;
+}
+
+/// Products with scales of blocks run in kernels of their own: the engine's, or those of another one.
+const KernelLaw* law_of_block_scaled(const Platform& platform) {
+    const std::string own_family = platform.stack.collectives + ", " + std::string(block_scaled);
+    const KernelLaw* found = nullptr;
+    for (const CalibratedKernel& known : platform.device.calibration->kernels) {
+        const bool candidate = known.kernel == KernelClass::gemm && known.family.ends_with(block_scaled);
+        if (candidate && (known.family == own_family || found == nullptr)) {
+            found = &known.law;
+        }
+    }
+    return found;
+}
+
+const KernelLaw* law_of_linear(const Operation& operation, const Precision& precision, const Platform& platform) {
+    const NumberFormat format = platform.device.computed_in(operation.math);
+    const KernelLaw* law = own_law(operation, KernelClass::gemm, format, platform);
+    if (law == nullptr && multiplies_blocks(format, weight_format(precision, operation.name, precision.weights).storage)) {
+        law = law_of_block_scaled(platform);
+    }
+    return law != nullptr ? law
+                          : platform.device.calibration->law(operation.kernel.value_or(KernelClass::gemm), format,
+                                                             format == NumberFormat::fp4 ? platform.stack.collectives : "");
 }
 
 /// Prompts and latent caches have kernels of their own; where those were not measured, decode attention stands in.
@@ -62,19 +92,34 @@ bool are_weight_only(NumberFormat stored, const Platform& platform) {
            (stored == NumberFormat::fp4 && platform.device.computed_in(NumberFormat::fp4) != NumberFormat::fp4);
 }
 
+/// The families of experts that are multiplied as they are stored, the first that was measured: engines run Triton's on devices
+/// before compute capability 10, and there those of TensorRT-LLM, else CUTLASS's.
+const KernelLaw* law_of_stored_experts(const Storage& stored, const Calibration& calibration) {
+    const std::string suffix = stored.format == NumberFormat::fp8 && stored.group_size == 0.0 ? ", per tensor" : "";
+    for (const std::string& family : {std::string(triton_family), "trtllm" + suffix, "cutlass" + suffix}) {
+        for (const CalibratedKernel& known : calibration.kernels) {
+            if (known.kernel == KernelClass::experts && known.format == stored.format && known.family == family) {
+                return &known.law;
+            }
+        }
+    }
+    return calibration.law(KernelClass::experts, stored.format, triton_family);
+}
+
 /// Experts cut by tensor parallelism run as Triton kernels in vLLM; other engines' were not measured. Those that are multiplied
 /// in 16 bits from 4 run as Marlin kernels, in vLLM and in SGLang. Kernels for fp4 units were not measured, but for those of
 /// the tables, which engines outrun by a quarter to a half on B200 (tests/validation/serving_tpot.cpp): such experts keep the
 /// law of linear layers, which comes nearer.
 const KernelLaw* law_of_experts(const Operation& operation, const Precision& precision, const Platform& platform) {
-    const NumberFormat stored = weight_format(precision, operation.name, precision.experts).storage.format;
+    const Storage storage = weight_format(precision, operation.name, precision.experts).storage;
+    const NumberFormat stored = storage.format;
     const Calibration& calibration = *platform.device.calibration;
     if (const KernelLaw* law = own_law(operation, KernelClass::experts, stored, platform)) {
         return law;
     }
     const KernelLaw* law = are_weight_only(stored, platform) ? law_of_weight_only_experts(stored, calibration) : nullptr;
     if (law == nullptr && stored != NumberFormat::fp4) {
-        law = calibration.law(KernelClass::experts, stored, triton_family);
+        law = law_of_stored_experts(storage, calibration);
     }
     return law != nullptr ? law : calibration.law(KernelClass::gemm, platform.device.computed_in(operation.math));
 }
@@ -92,7 +137,7 @@ const KernelLaw* law_that_prices(const Operation& operation, const Precision& pr
     };
     switch (operation.kind) {
         case OperationKind::linear:
-            return law(KernelClass::gemm, platform.device.computed_in(operation.math));
+            return law_of_linear(operation, precision, platform);
         case OperationKind::experts:
             return law_of_experts(operation, precision, platform);
         case OperationKind::attention:

@@ -94,10 +94,21 @@ KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, co
     return law;
 }
 
+/// A thread block computes on one multiprocessor, whatever the device: its efficiency carries over.
+std::optional<AttentionWalkLaw> transferred_walk(const Device& measured, const Device& other) {
+    std::optional<AttentionWalkLaw> walk = measured.calibration->attention_walk;
+    if (walk && measured.multiprocessors > 0.0 && other.multiprocessors > 0.0) {
+        const double efficiency =
+            walk_efficiency(walk->per_token, measured.peak_for(NumberFormat::bf16), measured.multiprocessors);
+        walk->per_token = walk_at(efficiency, other.peak_for(NumberFormat::bf16), other.multiprocessors);
+    }
+    return walk;
+}
+
 }  // namespace
 
 Calibration transferred_laws(const Device& measured, const Device& other) {
-    Calibration result{other.name, "", "derived", {}, {}};
+    Calibration result{other.name, "", "derived", {}, {}, {}};
     std::string left_out;
     for (const CalibratedKernel& kernel : measured.calibration->kernels) {
         if (nobody_would_pick(kernel, measured)) {
@@ -111,6 +122,7 @@ Calibration transferred_laws(const Device& measured, const Device& other) {
         }
     }
     result.recurrent_verification = measured.calibration->recurrent_verification;
+    result.attention_walk = transferred_walk(measured, other);
     result.source = "as on " + measured.name + ", as shares of the data sheet (" + measured.calibration->source + ")" +
                     left_out + ". " + transfer_error;
     return result;

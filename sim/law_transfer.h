@@ -13,6 +13,8 @@ namespace treeline::sim {
 ///   - laws of kernels that no engine would pick, slower than the same class in a wider format, are left out: they belong to
 ///     one release of one engine, and the wider format's law stands in;
 ///   - laws of latent attention are left out: its kernels are written for one architecture;
+///   - verification over recurrent states carries over as it is; a walk along a cache at the same efficiency of a
+///     multiprocessor;
 ///   - all-reduces carry over only where the fastest link of both is of one kind, and not over PCIe.
 /// `kind` of the result is "derived". tests/validation/kernel_times.cpp measures what this misses, with devices left out.
 Calibration transferred_laws(const Device& measured, const Device& other);

@@ -5,6 +5,7 @@
 
 #include "sim/kernel_law.h"
 #include "sim/operation.h"
+#include "sim/rounding.h"
 
 namespace treeline::sim {
 
@@ -127,13 +128,6 @@ inline Seconds time_by(const OperationSides& sides, double overlap) {
     const double longer = memory > compute ? memory : compute;  // on plain doubles this is one instruction, and vectorises
     const double shorter = memory > compute ? compute : memory;
     return Seconds(longer + overlap * shorter);
-}
-
-/// Rounds up to a whole number. No libm call, so that loops vectorise; exact below 2^51.
-inline double rounded_up(double value) {
-    constexpr double rounder = 4503599627370496.0;  // 2^52: adding and subtracting it rounds to the nearest whole number
-    const double nearest = (value + rounder) - rounder;
-    return nearest < value ? nearest + 1.0 : nearest;
 }
 
 /// Computing time of `rows` rows over what they would take at full speed. Less than one row costs a proportional part of one.

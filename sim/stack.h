@@ -236,9 +236,10 @@ struct Stack {
     /// speed (Device::host_speed). Stacks that were fitted or measured on servers hold as they are.
     bool scales_with_host = false;
     StateCopy state_copy = StateCopy::in_graph;
-    Seconds eager_launch;              ///< host time of one kernel launch outside any graph, for eager state copies
-    double calls_per_copy = 3.0;       ///< framework calls for one such copy (views of both rows, and the copy)
-    std::string collectives = "nccl";  ///< whose all-reduce it runs: a family of measured kernels ("vllm")
+    Seconds eager_launch;         ///< host time of one kernel launch outside any graph, for eager state copies
+    double calls_per_copy = 3.0;  ///< framework calls for one such copy (views of both rows, and the copy)
+    /// Whose all-reduces it runs, and whose products in fp4 and with scales of blocks: a family of measured kernels ("vllm").
+    std::string collectives = "nccl";
     /// It runs our own kernels: laws of those that other engines replace by theirs hold (treeline_family).
     bool runs_treeline_kernels = true;
     LinearSpeeds linear_speed{};  ///< of engines as measured

@@ -1,9 +1,11 @@
 // What a calibration found.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "calibrate/attention_walk_fit.h"
 #include "calibrate/kernel_fit.h"
 #include "calibrate/recurrent_verification_fit.h"
 #include "calibrate/tables/decoder_check.h"
@@ -24,12 +26,19 @@ struct CalibratedVerification {
     RecurrentVerificationFit fit;
 };
 
+/// The walk of an engine's attention along caches.
+struct CalibratedWalk {
+    AttentionWalkTable table;
+    AttentionWalkFit fit;
+};
+
 struct CalibrationAnswer {
     sim::Device device;
     std::string source;              ///< where the measurements come from, as the user says, or their files
     std::string kind = "published";  ///< of the measurements: measured | published; "derived" if there are none
     std::vector<CalibratedTable> kernels;
     std::vector<CalibratedVerification> recurrent_verification;
+    std::optional<CalibratedWalk> attention_walk;
     std::vector<std::string> left_out;           ///< tables without a law, and why, as sentences
     std::vector<CheckRow> check;                 ///< whole layers, held out altogether; may be empty
     std::vector<DecoderCheck> decoders;          ///< whole rounds of decoders, likewise

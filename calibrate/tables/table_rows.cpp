@@ -17,7 +17,25 @@ namespace {
 
 constexpr double most_rows = 1024.0;
 
+/// How tables name weights with scales of their own.
+constexpr sim::Storage nvfp4_weights{sim::NumberFormat::fp4, 16.0, 8.0};
+constexpr sim::Storage block_fp8_weights{sim::NumberFormat::fp8, 128.0 * 128.0, 32.0};
+
+/// Linear layers with scales of groups, by each engine's kernels.
+ConvertedRow scaled_linear_row(TableRow& row, bool blocks) {
+    const sim::Storage& weights = blocks ? block_fp8_weights : nvfp4_weights;
+    const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
+    KernelSample sample = linear_sample(m, n, k, weights.format, row.time());
+    sample.operation.bytes.fixed = weights.per_element() * (n * k);
+    ConvertedRow converted{sim::KernelClass::gemm, weights.format, sample, sample.operation.bytes.fixed * 0.5, m <= most_rows};
+    converted.family = row.text("framework") + (blocks ? ", " + std::string(sim::block_scaled) : "");
+    return converted;
+}
+
 ConvertedRow linear_row(TableRow& row) {
+    if (const std::string dtype = row.text("dtype"); dtype == "nvfp4" || dtype == "fp8_block") {
+        return scaled_linear_row(row, dtype == "fp8_block");
+    }
     const sim::NumberFormat format = row.format("dtype");
     const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
     const KernelSample sample = linear_sample(m, n, k, format, row.time());
@@ -152,9 +170,11 @@ struct ExpertFormat {
 constexpr std::array expert_formats = {
     ExpertFormat{"bf16", {sim::NumberFormat::bf16}, ""},
     ExpertFormat{"fp8", {sim::NumberFormat::fp8}, ", per tensor"},
-    ExpertFormat{"fp8_block", {sim::NumberFormat::fp8, 128.0 * 128.0, 32.0}, ""},
+    ExpertFormat{"fp8_block", block_fp8_weights, ""},
     ExpertFormat{"int4_wo", {sim::NumberFormat::int4, 32.0, 16.0}, ""},
     ExpertFormat{"w4a16_mxfp4", {sim::NumberFormat::fp4, 32.0, 8.0}, ""},
+    ExpertFormat{"nvfp4", nvfp4_weights, ", nvfp4"},
+    ExpertFormat{"w4a8_mxfp4_mxfp8", {sim::NumberFormat::fp4, 32.0, 8.0}, ", mxfp8"},
 };
 
 /// "triton" of "unquantizedfusedmoe_triton_tritonexperts". vLLM 0.14 says only "fused_moe", which is Triton.

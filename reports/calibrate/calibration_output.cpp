@@ -36,6 +36,9 @@ const calibrate::FittedKernelParameter* fitted_one(const calibrate::KernelFit& f
     return nullptr;
 }
 
+/// Without resamples nothing is known of intervals.
+bool was_resampled(const calibrate::KernelFit& fit) { return !fit.log_covariance.empty(); }
+
 /// Parameters that the law has: fitted ones with an interval, chosen ones (whole numbers) without.
 Json law_json(const sim::KernelLaw& law, const calibrate::KernelFit& fit) {
     Json json = Json::object();
@@ -44,7 +47,7 @@ Json law_json(const sim::KernelLaw& law, const calibrate::KernelFit& fit) {
         const double value = parameter.get(law);
         const calibrate::FittedKernelParameter* fitted = fitted_one(fit, i);
         if (fitted != nullptr || value != parameter.neutral) {
-            json[std::string(parameter.name)] = parameter_json(parameter, value, fitted);
+            json[std::string(parameter.name)] = parameter_json(parameter, value, was_resampled(fit) ? fitted : nullptr);
         }
     }
     return json;
@@ -77,8 +80,10 @@ Json kernel_json(const calibrate::CalibratedTable& kernel) {
                  {"left_out", kernel.table.left_out},
                  {"sites", fit.sites},
                  {"fitted", errors_json(fit.fitted)},
-                 {"held_out", errors_json(fit.held_out)},
-                 {"log_covariance", covariance}});
+                 {"held_out", errors_json(fit.held_out)}});
+    if (was_resampled(fit)) {
+        json["log_covariance"] = covariance;
+    }
     return json;
 }
 
@@ -131,6 +136,41 @@ std::string verification_text(const std::vector<calibrate::CalibratedVerificatio
     }
     return "\nChains verified over recurrent states, a state written after each token; numbers of heads held out:\n\n" +
            table.text();
+}
+
+Json walk_json(const calibrate::CalibratedWalk& walk) {
+    const sim::AttentionWalkLaw& law = walk.fit.law;
+    Json json = {{"law",
+                  {{"startup", number_json(1e6 * law.startup.value(), "us")},
+                   {"per_token", number_json(1e9 * law.per_token.value(), "ns")},
+                   {"bandwidth_share", number_json(law.bandwidth_share, "1")}}},
+                 {"points", walk.table.samples.size()},
+                 {"left_out", walk.table.left_out},
+                 {"sites", walk.fit.sites},
+                 {"fitted", errors_json(walk.fit.fitted)},
+                 {"held_out", errors_json(walk.fit.held_out)}};
+    if (!walk.table.windowed.empty()) {
+        json["windowed"] = errors_json(walk.fit.windowed);
+    }
+    return json;
+}
+
+/// How the engines' attention walks along caches; empty if it does not, or was not measured.
+std::string walk_text(const calibrate::CalibrationAnswer& answer) {
+    if (!answer.attention_walk) {
+        return {};
+    }
+    const calibrate::AttentionWalkFit& fit = answer.attention_walk->fit;
+    std::string text = fmt::format(
+        "\nAttention over 16-bit caches walks along them: {:.1f} ns for each cached token (heads 128 wide), {:.1f} us "
+        "to start; heads held out: median {}, p90 {} of {} points",
+        1e9 * fit.law.per_token.value(), 1e6 * fit.law.startup.value(), percent(fit.held_out.median), percent(fit.held_out.p90),
+        answer.attention_walk->table.samples.size());
+    if (const std::size_t windowed = answer.attention_walk->table.windowed.size(); windowed > 0) {
+        text += fmt::format("; {} points with a window, not fitted: median {}, p90 {}", windowed, percent(fit.windowed.median),
+                            percent(fit.windowed.p90));
+    }
+    return text + ".\n";
 }
 
 Json layers_json(const std::vector<calibrate::CheckRow>& layers) {
@@ -225,9 +265,10 @@ std::string calibration_table(const calibrate::CalibrationAnswer& answer) {
             if (fitted == nullptr && value == parameter.neutral) {
                 continue;
             }
-            const std::string interval =
-                fitted != nullptr ? fmt::format("{} to {}", text_of(parameter, fitted->low), text_of(parameter, fitted->high))
-                                  : "chosen";
+            const std::string interval = fitted == nullptr            ? "chosen"
+                                         : !was_resampled(kernel.fit) ? "not resampled"
+                                                                      : fmt::format("{} to {}", text_of(parameter, fitted->low),
+                                                                                    text_of(parameter, fitted->high));
             table.add({name, std::string(parameter.name), text_of(parameter, value), interval, std::string(parameter.meaning)});
         }
         errors.add({name, std::to_string(kernel.fit.sites), std::to_string(kernel.table.samples.size()),
@@ -254,7 +295,7 @@ std::string calibration_table(const calibrate::CalibrationAnswer& answer) {
     if (!answer.kernels.empty()) {
         text += "\nErrors of predicted times, shapes held out:\n\n" + errors.text();
     }
-    return text + verification_text(answer.recurrent_verification);
+    return text + verification_text(answer.recurrent_verification) + walk_text(answer);
 }
 
 std::string calibration_json(const calibrate::CalibrationAnswer& answer) {
@@ -276,6 +317,9 @@ std::string calibration_json(const calibrate::CalibrationAnswer& answer) {
                  {"kernels", kernels}};
     for (const calibrate::CalibratedVerification& verification : answer.recurrent_verification) {
         json["recurrent_verification"].push_back(verification_json(verification));
+    }
+    if (answer.attention_walk) {
+        json["attention_walk"] = walk_json(*answer.attention_walk);
     }
     if (!answer.check.empty() || !answer.decoders.empty()) {
         json["check"] = check_json(answer);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/tables/attention_walk_rows.h"
 #include "calibrate/tables/fit_tables.h"
 #include "calibrate/tables/kernel_tables.h"
 #include "calibrate/tables/recurrent_verification_rows.h"
@@ -57,6 +58,19 @@ std::string source_of(const KernelCalibrationInput& input) {
     return "measured times in " + files;
 }
 
+/// A law that misses held-out shapes by so much says less than the data sheet.
+void leave_out_useless(calibrate::CalibrationAnswer& answer) {
+    constexpr double most_error = 0.25;
+    std::erase_if(answer.kernels, [&](const calibrate::CalibratedTable& kernel) {
+        const double median = kernel.fit.held_out.median;
+        if (median > most_error) {
+            answer.left_out.push_back(fmt::format("{}: the law of {} misses held-out shapes by {:.0f} % (median)",
+                                                  kernel.table.file, calibrate::title_of(kernel.table), 100.0 * median));
+        }
+        return median > most_error;
+    });
+}
+
 }  // namespace
 
 calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& input, const Catalogue& catalogue) {
@@ -77,6 +91,7 @@ calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& inp
             calibrate::recurrent_verification_tables_of(files, answer.device), answer.device, input.options, answer.left_out);
     }
     answer.kernels = calibrate::fitted_where_possible(std::move(tables), answer.device, input.options, answer.left_out);
+    leave_out_useless(answer);
     if (answer.kernels.empty() && !answer.left_out.empty()) {
         throw text::InputError(std::move(answer.left_out));
     }

@@ -1,6 +1,13 @@
 // Tables of measured kernels: what is read, and one sentence for each kind of bad input.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
 #include "calibrate/tables/kernel_tables.h"
 #include "json/reader.h"
 #include "setups.h"
@@ -196,4 +203,67 @@ TEST_CASE("latent attention and prompts are told from decode attention by their 
     CHECK(prompts[0].left_out == 1);  // heads of 256
     CHECK(prompts[1].kernel == sim::KernelClass::prompt_window);
     CHECK(prompts[1].family == "64");
+}
+
+TEST_CASE("products in NVFP4 and with scales of blocks are tables of their own, by the engine") {
+    const std::vector<KernelTable> tables = tables_of(
+        "framework,version,kernel,dtype,m,n,k,latency_us\n"
+        "vllm,0.24.0,cutlass,nvfp4,16,16384,16384,100.0\n"
+        "trtllm,1.3,deepgemm,fp8_block,16,16384,16384,100.0\n",
+        "h100_gemm_scaled.csv");
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].format == sim::NumberFormat::fp4);
+    CHECK(tables[0].family == "vllm");
+    CHECK(tables[1].format == sim::NumberFormat::fp8);
+    CHECK(tables[1].family == "trtllm, block-scaled");
+    // Weights of 4 bits and 8 bits of scale for 16 of them, of 8 bits and 32 for 128 x 128; 16-bit activations, 2 B each.
+    const double weights = 16384.0 * 16384.0, activations = 2.0 * 16 * (16384 + 16384);
+    CHECK(bytes_at(tables[0].samples[0]).value() == Approx(weights * 4.5 / 8.0 + activations));
+    CHECK(bytes_at(tables[1].samples[0]).value() == Approx(weights * (8.0 + 32.0 / 16384.0) / 8.0 + activations));
+}
+
+TEST_CASE("experts in four bits by name: weight-only, with 4-bit and with 8-bit activations") {
+    const std::string header = "dtype,tokens,hidden,intermediate,top_k,experts,tp,ep,distribution,kernel,latency_us\n";
+    const std::string shape = ",4,7168,2048,8,256,1,1,balanced,";
+    const std::vector<KernelTable> tables = tables_of(header + "nvfp4" + shape + "flashinfer_trtllm,100\nw4a8_mxfp4_mxfp8" +
+                                                          shape + "flashinfer_trtllm,100\nw4a16_mxfp4" + shape + "marlin,100\n",
+                                                      "h100_experts_fp4.csv");
+    REQUIRE(tables.size() == 3);
+    CHECK(tables[0].family == "trtllm, nvfp4");
+    CHECK(tables[1].family == "trtllm, mxfp8");
+    CHECK(tables[2].family == "marlin");
+}
+
+TEST_CASE("one row that takes longer than two in most layers is left out") {
+    const auto one_row = [](const char* time) {
+        std::string text = "dtype,m,n,k,latency_us\n";
+        for (const char* n : {"16384", "32768", "65536"}) {
+            text += std::string("fp8,1,") + n + ",16384," + time + "\nfp8,2," + n + ",16384,100.0\n";
+        }
+        return tables_of(text).front();
+    };
+    CHECK(one_row("99.0").samples.size() == 6);
+    CHECK(one_row("115.0").samples.size() == 3);
+    CHECK(one_row("115.0").left_out == 3);
+}
+
+TEST_CASE("editions of a table in two folders count once, and a folder without tables of the device is passed over") {
+    const std::filesystem::path root = std::filesystem::temp_directory_path() / fmt::format("treeline_editions_{}", ::getpid());
+    const auto write = [&](const char* folder, const std::string& text) {
+        std::filesystem::create_directories(root / folder);
+        std::ofstream(root / folder / "h100_gemm.csv") << text;
+        return (root / folder).string();
+    };
+    const std::string row = "bf16,1,16384,8192,100.0";
+    const std::string first = write("first", "dtype,m,n,k,latency_us\n" + row + "\n");
+    const std::string second = write("second", "dtype,m,n,k,latency_us,version\n" + row + ",2\nbf16,2,16384,8192,101.0,2\n");
+    std::filesystem::create_directories(root / "empty");
+    const std::string empty = (root / "empty").string();
+    const std::vector<MeasuredFile> files = read_measured_files({empty, first, second}, device("h100-sxm"));
+    REQUIRE(files.size() == 2);
+    CHECK(files[0].rows.size() == 1);
+    REQUIRE(files[1].rows.size() == 1);  // the row of the first edition is not there again
+    CHECK(files[1].rows[0].values.at("m") == "2");
+    CHECK_THROWS_AS(read_measured_files({empty}, device("h100-sxm")), text::InputError);
+    std::filesystem::remove_all(root);
 }

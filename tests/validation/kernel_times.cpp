@@ -3,7 +3,7 @@
 //     treeline_kernel_times [WORD...]              committed laws, and what each gives on the other devices
 //     treeline_kernel_times transfer               what laws give on the other devices alone (seconds)
 //     treeline_kernel_times --document             the tables of docs/cost-model.md, section 2.3, to put between its marks
-//     treeline_kernel_times --from DIR DEVICE      tables from outside by the laws that the catalogue has for that device
+//     treeline_kernel_times --from DIR... DEVICE   tables from outside by the laws that the catalogue has for that device
 //
 // Reads ../shared/data/kernels (GPU kernel tables of NVIDIA aiconfigurator). Fits again without intervals, so the figures are
 // those that `treeline calibrate` prints, and checks that the committed parameters are the fitted ones. Words on the command
@@ -21,6 +21,7 @@
 
 #include "calibrate/kernel_fit.h"
 #include "calibrate/tables/kernel_tables.h"
+#include "json/reader.h"
 #include "kernel_transfers.h"
 #include "numerics/quantile.h"
 #include "setups.h"
@@ -303,14 +304,14 @@ void print_errors(const sim::Calibration& laws, const std::string& whose, const 
 }
 
 /// Tables from outside, of a device of the catalogue, by its laws: its own or those of its relative.
-int score(const std::string& folder_or_file, const std::string& name) {
+int score(const std::vector<std::string>& folders_or_files, const std::string& name) {
     const sim::Device on = device(name);
     if (!on.calibration) {
         fmt::print("{} has no laws of measured kernels, and names no relative\n", name);
         return 1;
     }
     for (const calibrate::KernelTable& table :
-         calibrate::kernel_tables_of(calibrate::read_measured_files({folder_or_file}, on), on)) {
+         calibrate::kernel_tables_of(calibrate::read_measured_files(folders_or_files, on), on)) {
         print_errors(*on.calibration, on.laws_of.empty() ? name : on.laws_of, on, table);
     }
     return 0;
@@ -319,8 +320,13 @@ int score(const std::string& folder_or_file, const std::string& name) {
 }  // namespace
 
 int main(int count, char** words) {
-    if (count == 4 && std::string_view(words[1]) == "--from") {
-        return score(words[2], words[3]);
+    if (count >= 4 && std::string_view(words[1]) == "--from") {
+        try {
+            return score({words + 2, words + count - 1}, words[count - 1]);
+        } catch (const text::InputError& error) {
+            fmt::print(stderr, "{}\n", error.what());
+            return 1;
+        }
     }
     const auto folder = shared_measurements("data/kernels");
     if (!folder) {

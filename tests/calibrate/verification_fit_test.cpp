@@ -1,0 +1,97 @@
+// Do fits of recurrent verification and of walks along caches find the law that made the times, and refuse what no law made?
+#include <catch2/catch.hpp>
+
+#include "calibrate/tables/attention_walk_rows.h"
+#include "calibrate/tables/recurrent_verification_rows.h"
+#include "setups.h"
+
+using namespace treeline;
+using namespace treeline::calibrate;
+using namespace treeline::testing;
+
+namespace {
+
+/// Times of vLLM's chain by this law on H100, states of 64 KB a head from main memory, and as fast as that from the cache.
+RecurrentVerificationTable chain_of(const sim::RecurrentVerificationLaw& law, const sim::Device& on) {
+    RecurrentVerificationTable table{"vllm", false, {}, 0, ""};
+    for (const double heads : {12.0, 24.0, 48.0, 96.0}) {
+        for (const double batch : {1.0, 4.0, 16.0, 64.0, 256.0}) {
+            for (const double tokens : {2.0, 4.0, 8.0}) {
+                const sim::RecurrentVerification shape{batch, tokens, heads, Bytes(65536.0 * heads)};
+                table.samples.push_back({shape, time_of(law, shape, on.bandwidth, on.multiprocessors)});
+            }
+        }
+    }
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("a fit of recurrent verification recovers its law") {
+    const sim::Device on = device("h100-sxm");
+    sim::RecurrentVerificationLaw law;
+    law.startup = Seconds(4e-6);
+    law.per_token = Seconds(0.6e-6);
+    law.bandwidth_share = 0.8;
+    law.overlap = 0.5;
+    const auto fit = fit_recurrent_verification(chain_of(law, on), on, {});
+    REQUIRE(fit);
+    CHECK(fit->law.startup.value() == Approx(4e-6).epsilon(0.01));
+    CHECK(fit->law.per_token.value() == Approx(0.6e-6).epsilon(0.01));
+    CHECK(fit->law.bandwidth_share == Approx(0.8).epsilon(0.01));
+    CHECK(fit->law.overlap == 0.5);
+    CHECK(fit->law.per_head == Seconds(0.0));
+    CHECK(fit->held_out.median < 1e-3);
+
+    law.per_head = Seconds(9e-6);  // 256 sequences of 96 heads on 132 multiprocessors: 1.7 ms, 1.5 times the states' traffic
+    const auto limited = fit_recurrent_verification(chain_of(law, on), on, {});
+    REQUIRE(limited);
+    CHECK(limited->law.per_head.value() == Approx(9e-6).epsilon(0.01));
+}
+
+TEST_CASE("rows of recurrent verification are an engine's, from memory or from the cache") {
+    const std::string header =
+        "framework,kernel,phase,fused_conv,batch,tokens,heads,head_k_dim,head_v_dim,state_dtype,state_bytes_per_seq,latency_"
+        "us\n";
+    // 12 heads of 128 x 128 in fp32 are 786,432 B; the cache holds 50 MB. Twice 3 of them are in it, 64 x 2 are not by far,
+    // 64 x 3 / 4 lie between.
+    const MeasuredFile file = parse_measured_rows(header +
+                                                      "vllm,a,verify,0,1,2,12,128,128,fp32,786432,5\n"
+                                                      "vllm,a,verify,0,64,2,12,128,128,fp32,786432,50\n"
+                                                      "vllm,a,verify,0,24,2,12,128,128,fp32,786432,20\n"
+                                                      "vllm,a,decode,0,64,1,12,128,128,fp32,786432,40\n"
+                                                      "sglang,b,verify,1,64,2,12,128,128,fp32,786432,90\n",
+                                                  "h100_recurrent_verify.csv");
+    const auto tables = recurrent_verification_tables_of({file}, device("h100-sxm"));
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].family == "sglang-fused");
+    CHECK(tables[0].convolves);
+    CHECK(tables[1].family == "vllm");
+    REQUIRE(tables[1].samples.size() == 2);
+    CHECK(tables[1].samples[0].from_cache);
+    CHECK(!tables[1].samples[1].from_cache);
+    CHECK(tables[1].left_out == 1);
+}
+
+TEST_CASE("a kernel that splits caches has no walk, one that walks along them has") {
+    const sim::Device on = device("h100-sxm");
+    const auto table_of = [&](double per_token) {
+        AttentionWalkTable table;
+        const sim::AttentionWalkLaw law{Seconds(6e-6), Seconds(per_token), 0.8};
+        for (const double heads : {1.0, 4.0, 8.0, 16.0}) {
+            for (const double batch : {1.0, 8.0, 64.0}) {
+                for (const double context : {1024.0, 8192.0, 65536.0}) {
+                    const sim::AttentionWalk shape{batch,   heads, 1.0,
+                                                   context, 128.0, Bytes(batch * heads * context * 2.0 * 128.0 * 2.0)};
+                    table.samples.push_back({shape, time_of(law, shape, on.bandwidth, on.multiprocessors)});
+                }
+            }
+        }
+        return table;
+    };
+    // 32,768 FLOPs a token on one of 132 multiprocessors with 989 TFLOP/s: 4.4 ns at full speed.
+    const auto walk = fit_attention_walk(table_of(20e-9), on, {});
+    REQUIRE(walk);
+    CHECK(walk->law.per_token.value() == Approx(20e-9).epsilon(0.01));
+    CHECK(!fit_attention_walk(table_of(1e-9), on, {}));
+}
