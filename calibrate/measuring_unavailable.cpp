@@ -4,6 +4,10 @@
 
 namespace treeline::calibrate {
 
+std::vector<KernelCase> kernel_cases(const CaseOptions& /*options*/, std::size_t /*probe_bytes*/) {
+    throw text::InputError({"this treeline was built without kernels, so it has no list of what it would measure"});
+}
+
 OwnDevice own_device(const std::string& name) {
     throw text::InputError({"--device " + name + ": this treeline was built without kernels, so it measures no device; give " +
                             "tables that were measured elsewhere with --from"});

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "calibrate/tables/case_list.h"
 #include "calibrate/measure/own_device.h"
+#include "calibrate/tables/case_list.h"
 #include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"

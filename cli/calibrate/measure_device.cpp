@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/measure/own_device.h"
 #include "calibrate/tables/fit_tables.h"
 #include "calibrate/tables/kernel_tables.h"
-#include "calibrate/measure/own_device.h"
 #include "cli/progress.h"
 #include "hardware/catalogue.h"
 #include "reports/calibrate/calibration_output.h"

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "calibrate/tables/calibration_answer.h"
 #include "calibrate/measure/own_device.h"
+#include "calibrate/tables/calibration_answer.h"
 #include "reports/figure.h"
 
 namespace treeline::reports {

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "calibrate/measure/own_device.h"
 #include "calibrate/tables/fit_tables.h"
 #include "calibrate/tables/kernel_tables.h"
 #include "calibrate/tables/measured_machine.h"
 #include "calibrate/tables/measurement_files.h"
-#include "calibrate/measure/own_device.h"
 #include "calibrate/tables/run_records.h"
 #include "json/reader.h"
 #include "own_machine.h"
