@@ -168,7 +168,8 @@ TEST_CASE("a category that was not measured is predicted from neighbours, within
     CHECK(numerics::quantile(with_neighbours, 0.5) < 0.7 * numerics::quantile(with_mean, 0.5));
     CHECK(numerics::quantile(with_neighbours, 0.8) < 0.8 * numerics::quantile(with_mean, 0.8));
     CHECK(within >= 0.75 * static_cast<double>(with_neighbours.size()));
-    CHECK(within <= 0.93 * static_cast<double>(with_neighbours.size()));  // no wider than what is unknown
+    // Means over the data sets of a category scatter less than the data sets, of which eight in ten lie within.
+    CHECK(within <= 0.95 * static_cast<double>(with_neighbours.size()));
 }
 
 TEST_CASE("acceptance falls with the context between the measured ones") {
