@@ -277,17 +277,23 @@ KindsLeftOut leave_kinds_out(const std::vector<requests::PublishedDrafter>& draf
             if (rest.empty() || looks_up(nlohmann::json::parse(drafter.description).at("kind"))) {
                 continue;
             }
-            const std::map<int, double> measured = sim::mean_lengths(rows);
-            const auto off_by = [&](const sim::AcceptanceOfTraffic& found) {
-                const int k = std::min({longest, measured.rbegin()->first, found.chain.measured_positions()});
-                const double length = found.chain.accept_length(k);
-                return std::abs(sim::rate_log_odds({{k, length}}, k) - sim::rate_log_odds(measured, k));
-            };
             const sim::AcceptanceOfTraffic mean = sim::acceptance_of_traffic(rest, {});
             const sim::AcceptanceOfTraffic asked =
                 sim::acceptance_of_traffic(rest, {{{category, 1.0}}, {}, "", {}}, neighbours);
-            result.unsaid.push_back({drafter.target, off_by(mean) / sim::spread_over_kinds(mean.kinds)});
-            result.asked.push_back({drafter.target, off_by(asked) / sim::spread_of(sim::AcceptanceOrigin::same_kind)});
+            std::map<std::string, std::vector<sim::MeasuredAcceptance>> datasets;
+            for (const sim::MeasuredAcceptance& row : rows) {
+                datasets[row.dataset].push_back(row);
+            }
+            for (const auto& [dataset, of_dataset] : datasets) {
+                const std::map<int, double> measured = sim::mean_lengths(of_dataset);
+                const auto off_by = [&](const sim::AcceptanceOfTraffic& found) {
+                    const int k = std::min({longest, measured.rbegin()->first, found.chain.measured_positions()});
+                    const double length = found.chain.accept_length(k);
+                    return std::abs(sim::rate_log_odds({{k, length}}, k) - sim::rate_log_odds(measured, k));
+                };
+                result.unsaid.push_back({drafter.target, off_by(mean) / sim::spread_over_kinds(mean.kinds)});
+                result.asked.push_back({drafter.target, off_by(asked) / sim::spread_of(sim::AcceptanceOrigin::same_kind)});
+            }
         }
     }
     return result;
@@ -308,8 +314,9 @@ bool kinds_hold(const std::vector<requests::PublishedDrafter>& drafters) {
                                       std::pair{"its kind of requests is", &left_out.asked}}) {
         const double share = share_within(*votes);
         const bool near_nominal = share >= least_within && share <= most_within;
-        fmt::print("  of {} kinds of requests left out, {:.0f} % lie in the interval where {} (nominal 80 %){}\n",
-                   votes->size(), 100.0 * share, what, near_nominal ? "" : ": sim/acceptance_curves.h is stale");
+        fmt::print(
+            "  of {} data sets whose kinds of requests are left out, {:.0f} % lie in the interval where {} (nominal 80 %){}\n",
+            votes->size(), 100.0 * share, what, near_nominal ? "" : ": sim/acceptance_curves.h is stale");
         hold = near_nominal && hold;
     }
     return hold;
