@@ -322,6 +322,14 @@ void apply_expert_kernels(const Operation& operation, const Precision& precision
 /// own.
 bool is_of_heads(const Operation& operation) { return !operation.kernel && operation.reads_per_token <= 0.0; }
 
+/// For each cached token: as measured on the device where the engine picks the kernels by itself, or as they are described.
+Seconds walk_of(const AttentionKernels& kernels, double head_width, const Platform& platform) {
+    const bool measured = platform.stack.attention_kernels.name.empty() && platform.by_laws() && platform.device.calibration &&
+                          platform.device.calibration->attention_walk;
+    return measured ? platform.device.calibration->attention_walk->per_token * (head_width / walk_head_width)
+                    : verify_walk_of(kernels, platform.device, head_width);
+}
+
 /// How long one block walks along a cache, in the kernels that the user picked or that the engine picks to verify.
 void apply_attention_kernels(const Operation& operation, const Precision& precision, const Platform& platform, Rates& rates) {
     if (operation.kind != OperationKind::attention || !operation.reads_context) {
@@ -336,7 +344,7 @@ void apply_attention_kernels(const Operation& operation, const Precision& precis
         return;
     }
     rates.per_context = std::max(rates.per_context, kernels->decode_walk);
-    rates.walk_of_several = std::max(rates.per_context, verify_walk_of(*kernels, platform.device, operation.head_dim));
+    rates.walk_of_several = std::max(rates.per_context, walk_of(*kernels, operation.head_dim, platform));
     if (kernels->row_tile > 0.0 && platform.device.multiprocessors > 0.0) {
         rates.walking_blocks = operation.cache_heads * operation.rows_per_token / platform.device.multiprocessors;
         rates.per_walk_rows = 1.0 / kernels->row_tile;
