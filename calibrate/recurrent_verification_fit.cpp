@@ -42,6 +42,16 @@ std::vector<double> residuals_of(const RecurrentVerificationFit& fit, const Samp
     return residuals;
 }
 
+/// The most that a head can take if no sample was faster: where a fit starts, so that at least one sample feels it.
+Seconds most_per_head(const Samples& samples, const sim::Device& device) {
+    Seconds most(std::numeric_limits<double>::infinity());
+    for (const RecurrentVerificationSample& sample : samples) {
+        const double turns = sample.shape.sequences * sample.shape.heads / std::max(device.multiprocessors, 1.0);
+        most = std::min(most, sample.time / turns);
+    }
+    return most;
+}
+
 /// The best of fits from several lengths of a step: where memory or chain bounds every row, the other one has no slope.
 std::optional<RecurrentVerificationFit> fitted_form(const VerificationForm& form, const Samples& samples,
                                                     const sim::Device& device, const KernelFitOptions& options) {
@@ -49,7 +59,7 @@ std::optional<RecurrentVerificationFit> fitted_form(const VerificationForm& form
     for (const double step : {0.3e-6, 0.8e-6, 2e-6}) {
         std::vector<double> start = {4e-6, step, 0.8, 1.5};
         if (form.per_head) {
-            start.push_back(8e-6);
+            start.push_back(most_per_head(samples, device).value());
         }
         std::optional<LogFit> fit = fit_logs(start, samples.size(), options.huber_delta, [&](const auto& values) {
             return residuals_of(fit_from(form, values), samples, device);

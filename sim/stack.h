@@ -238,7 +238,7 @@ struct Stack {
     StateCopy state_copy = StateCopy::in_graph;
     Seconds eager_launch;         ///< host time of one kernel launch outside any graph, for eager state copies
     double calls_per_copy = 3.0;  ///< framework calls for one such copy (views of both rows, and the copy)
-    /// Whose all-reduces it runs, and whose products in fp4 and with scales of blocks: a family of measured kernels ("vllm").
+    /// Whose all-reduces it runs, and whose products with scales of blocks: a family of measured kernels ("vllm").
     std::string collectives = "nccl";
     /// It runs our own kernels: laws of those that other engines replace by theirs hold (treeline_family).
     bool runs_treeline_kernels = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -89,6 +90,11 @@ calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& inp
         answer.launches = calibrate::launch_costs_of(files);
         answer.recurrent_verification = calibrate::fitted_verification(
             calibrate::recurrent_verification_tables_of(files, answer.device), answer.device, input.options, answer.left_out);
+        calibrate::AttentionWalkTable walks = calibrate::attention_walk_table_of(files, answer.device);
+        if (std::optional<calibrate::AttentionWalkFit> fit =
+                calibrate::fit_attention_walk(walks, answer.device, input.options)) {
+            answer.attention_walk = calibrate::CalibratedWalk{std::move(walks), std::move(*fit)};
+        }
     }
     answer.kernels = calibrate::fitted_where_possible(std::move(tables), answer.device, input.options, answer.left_out);
     leave_out_useless(answer);

@@ -29,7 +29,8 @@ TEST_CASE("a device without calibration is refused by a sentence that names thos
     static_cast<void>(read_platform(input.root.object_or_text("a", "device"), input.descriptions));
     CHECK(input.problems() ==
           "in: a.mode: \"calibrated\" needs measured kernels, and the description of mi300x names neither a "
-          "calibration nor a relative (laws_of); measured are a100-sxm-80, h100-sxm and l40s");
+          "calibration nor a relative (laws_of); measured are a100-sxm-80, arc-pro-b60, b300, gb200, "
+          "h100-sxm, l40s and rtx-pro-6000");
 }
 
 TEST_CASE("calibrated decoding is slower than the data sheet's, by what kernels lose") {

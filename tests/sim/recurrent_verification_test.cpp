@@ -67,6 +67,17 @@ TEST_CASE("an engine without a measured chain takes the one with the shortest st
     CHECK(calibration.recurrent_verification_law("llama.cpp")->family == "vllm");
 }
 
+TEST_CASE("laws of recurrent verification carry over as shares and times") {
+    const Device measured = treeline::testing::device("h100-sxm"), other = treeline::testing::device("h200");
+    REQUIRE(measured.calibration);
+    REQUIRE(other.calibration);
+    REQUIRE(!measured.calibration->recurrent_verification.empty());
+    const RecurrentVerificationLaw& own = *measured.calibration->recurrent_verification_law("vllm");
+    const RecurrentVerificationLaw& carried = *other.calibration->recurrent_verification_law("vllm");
+    CHECK(carried.per_token == own.per_token);
+    CHECK(carried.bandwidth_share == own.bandwidth_share);
+}
+
 TEST_CASE("a law of recurrent verification without a share of the bandwidth is refused") {
     Calibration calibration = *testing::device("h100-sxm").calibration;
     CHECK(problems_of(calibration).empty());
