@@ -324,7 +324,8 @@ bool is_of_heads(const Operation& operation) { return !operation.kernel && opera
 
 /// For each cached token: as measured on the device where the engine picks the kernels by itself, or as they are described.
 Seconds walk_of(const AttentionKernels& kernels, double head_width, const Platform& platform) {
-    const bool measured = platform.stack.attention_kernels.name.empty() && platform.by_laws() && platform.device.calibration &&
+    const bool measured = platform.stack.attention_kernels.name.empty() && platform.by_laws() &&
+                          !kernels.verify_walks.contains(platform.device.name) && platform.device.calibration &&
                           platform.device.calibration->attention_walk;
     return measured ? platform.device.calibration->attention_walk->per_token * (head_width / walk_head_width)
                     : verify_walk_of(kernels, platform.device, head_width);
