@@ -26,9 +26,7 @@ std::string placement_flags(const sim::Model& target, bool on_gpu) {
     for (sim::Count i = 0; i < layers; ++i) {
         last = target.kinds[target.order[static_cast<std::size_t>(i)]].residence == sim::Residence::device ? last : i + 1;
     }
-    const std::string experts = on_host == 0    ? ""
-                                : last < layers ? fmt::format(" --n-cpu-moe {}", last)
-                                                : " --cpu-moe";
+    const std::string experts = on_host == 0 ? "" : last < layers ? fmt::format(" --n-cpu-moe {}", last) : " --cpu-moe";
     return (on_gpu ? fmt::format(" --gpu-layers {}", all_layers) : "") + experts;
 }
 

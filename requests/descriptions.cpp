@@ -7,6 +7,7 @@
 #include "models/catalogue.h"
 #include "requests/file_kind.h"
 #include "requests/published_acceptance.h"
+#include "text/catalogue_folder.h"
 
 namespace treeline::requests {
 
@@ -22,8 +23,9 @@ Descriptions::Descriptions(Catalogue catalogue, fs::path base_folder)
 
 std::string Descriptions::resolved(const std::string& name_or_path) const {
     const fs::path path = name_or_path;
-    return looks_like_path(name_or_path) && path.is_relative() ? (base_folder_ / path).lexically_normal().string()
-                                                               : name_or_path;
+    return looks_like_path(name_or_path) && path.is_relative() && !text::is_builtin(path)
+               ? (base_folder_ / path).lexically_normal().string()
+               : name_or_path;
 }
 
 const std::vector<PublishedDrafter>& Descriptions::published_drafters() {

@@ -61,7 +61,7 @@ struct Device {
     /// Single-thread speed of the host that such devices come with, over a fast desktop's (Stack::scales_with_host).
     double host_speed = 1.0;
     double compute_capability = 0.0;  ///< NVIDIA's (8.6); 0 = unknown, or of another maker
-    double multiprocessors = 0.0;  ///< streaming multiprocessors, compute units or cores; 0 = unknown
+    double multiprocessors = 0.0;     ///< streaming multiprocessors, compute units or cores; 0 = unknown
     /// Query heads of one token for which attention over a latent cache reads it, where an engine's kernels take one token at a
     /// time (Stack::takes_latent_tokens_apart); 0 where they read it once for all heads and new tokens.
     double latent_heads_per_read = 0.0;

@@ -126,7 +126,8 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         const double runs = operation.count;
         const bool steps = operation.sequential && !priced.measured;
         pass.step_time += steps ? platform.stack.scan_step * runs : Seconds(0.0);
-        const double memory_runs = operation.kind == OperationKind::collective || operation.placed == Placed::on_host ? 0.0 : runs;
+        const double memory_runs =
+            operation.kind == OperationKind::collective || operation.placed == Placed::on_host ? 0.0 : runs;
         pass.operations.push_back({std::move(operation), priced.rates, runs, memory_runs, own_gaps, steps});
     }
     if (platform.mode != CostMode::hoi) {

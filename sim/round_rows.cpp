@@ -36,6 +36,10 @@ std::string row_problem(const RowInputs& inputs, const Speculation& speculation,
         setup.platform.stack.rollback_flags.contains(setup.rollback)) {
         return "the engine of the stack '" + setup.platform.stack.name + "' replays chains only";
     }
+    if (setup.rollback == Rollback::ring && setup.platform.stack.rollback_flags.contains(setup.rollback) &&
+        inputs.drafter.reads_on_host) {
+        return "the engine of the stack '" + setup.platform.stack.name + "' replays drafts of a model or head only";
+    }
     if (setup.rollback == Rollback::ring && tree.depth() + 1 > ring_capacity) {
         return "a draft of " + std::to_string(tree.depth()) + " levels does not fit in a ring of " +
                std::to_string(ring_capacity) + " tokens";

@@ -166,7 +166,8 @@ struct Stack {
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;
-    std::vector<std::string> host_per_verified_layer_of;  ///< kinds of models (kind_of_model) that it was measured of; empty: all
+    std::vector<std::string>
+        host_per_verified_layer_of;  ///< kinds of models (kind_of_model) that it was measured of; empty: all
     /// What it adds further for each layer whose cached tokens ranks share (decode context parallelism).
     Seconds host_per_shared_layer;
     /// What each token of a draft, root included, adds in each layer whose latent attention picks what it reads: kernels that

@@ -42,6 +42,7 @@ std::vector<fs::path> builtin_below(const fs::path& folder) {
     for (auto at = builtin_files().lower_bound(start); at != builtin_files().end() && at->first.starts_with(start); ++at) {
         files.emplace_back(at->first);
     }
+    std::sort(files.begin(), files.end());  // by their parts, as on a disk
     return files;
 }
 

@@ -26,7 +26,8 @@ same validate
 # Examples can be copied and run.
 expect 0 'llama-3.1-8b-h100 .*sweeps/million-points' examples
 expect 2 'did you mean "starter"' examples startr
-expect 0 '' examples starter --output mine.json
+checks=$((checks + 1))
+"$TREELINE" examples starter --output mine.json >out.txt 2>&1 || fail "an example cannot be copied: $(cat out.txt)"
 cmp -s mine.json "$SOURCE/examples/starter.json" || fail "the copy of an example differs"
 expect 0 '^Run ' recommend mine.json
 expect 0 'title' examples --format csv

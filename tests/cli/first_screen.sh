@@ -68,7 +68,7 @@ for all in "--explain" "--explain all"; do
     expect 0 'More: .*ROUND .*MEMORY .*OPERATIONS .*INPUTS ' estimate $point $all
 done
 expect 2 '^treeline: --explain: there is no section "memry"; write candidates, .* or all' recommend $qwen $served --explain memry
-expect 2 '^treeline: --explain: there is no section "pareto"; write round, memory, operations, inputs or all' estimate $point --explain pareto
+expect 2 '^treeline: --explain: there is no section "pareto"; write round, engine, memory, operations, inputs or all' estimate $point --explain pareto
 expect 2 '^treeline: --explain belongs to the table' recommend $qwen $served --explain trust --format json
 expect 2 '^treeline: --explain belongs to the table' estimate $point --explain round --format csv
 expect 2 '^treeline: --explain needs the answer itself' recommend $qwen $served --explain trust --store kept.sqlite

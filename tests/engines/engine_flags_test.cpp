@@ -177,7 +177,8 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
     CHECK(text(sim::IndependentDrafter{}, "tensorrt-llm@1.2").find("decoding_type: DraftTarget\n") != std::string::npos);
     CHECK(text(sim::IndependentDrafter{}, "tensorrt-llm@1.3").find("decoding_type: Draft_Target\n") != std::string::npos);
     CHECK(text(sim::IndependentDrafter{}, "llama.cpp") ==
-          llama + "--spec-type draft-simple --spec-draft-model PATH_OF_THE_DRAFTER.gguf --spec-draft-n-max 3");
+          llama +
+              "--spec-type draft-simple --spec-draft-model PATH_OF_THE_DRAFTER.gguf --spec-draft-ngl 99 --spec-draft-n-max 3");
 
     CHECK(text(sim::NgramDrafter{}, "llama.cpp") == llama + "--spec-type ngram-simple --spec-ngram-simple-size-m 3");
     CHECK(text(sim::NgramDrafter{}, "vllm").find(R"("method":"ngram")") != std::string::npos);

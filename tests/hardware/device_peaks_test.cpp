@@ -26,9 +26,10 @@ TEST_CASE("peaks, bandwidths and memories lie where devices of their kind do", "
         INFO(name);
         const sim::Device device = load_uncalibrated_device(catalogue, name).value;
         const bool cpu = device.kind == sim::DeviceKind::cpu;
-        // FLOP a byte in 16 bits: 30 (Apple, H20) to 945 (Thor, LPDDR5X beside the units of a large GPU); CPUs 32 to 747 (AMX).
+        // FLOP a byte in 16 bits: 30 (Apple, H20) to 945 (Thor, LPDDR5X beside the units of a large GPU); CPUs 13 (a desktop)
+        // to 747 (AMX); Pascal, whose 16-bit units are none of use, 23.
         const double balance = device.intensity_for(sim::NumberFormat::bf16).value();
-        CHECK(balance > 25.0);
+        CHECK(balance > (cpu ? 10.0 : name == "gtx-1080-ti" ? 20.0 : 25.0));
         CHECK(balance < 1000.0);
         // From the narrowest to the widest format: units for matrices make bf16 at most 36 times fp32 (H100: 15, Thor: 32,
         // AMX: 32; Gaudi 3, whose fp32 is that of its vector units: 128).
@@ -48,9 +49,9 @@ TEST_CASE("peaks, bandwidths and memories lie where devices of their kind do", "
             CHECK(quarters >= 1.99);
             CHECK(quarters <= 4.01);
         }
-        // All memory is read in 10 ms (V100 16 GB: 19) to 1 s (GPUs; M3 Ultra 0.61) or 2 s (CPUs).
+        // All memory is read in 5 ms (CMP 170HX: 8 GB of HBM2e; V100 16 GB: 19) to 1 s (GPUs; M3 Ultra 0.61) or 2 s (CPUs).
         const double sweep = device.memory / device.bandwidth / Seconds(1.0);
-        CHECK(sweep > 0.01);
+        CHECK(sweep > 0.005);
         CHECK(sweep < (cpu ? 2.0 : 1.0));
     }
 }
@@ -162,8 +163,11 @@ TEST_CASE("no device has more memory than its name says, and a driver keeps no m
         {"rtx-pro-5000", 48},
         {"rx-7800-xt", 16},
         {"mi250x", 64},
+        {"gtx-1080-ti", 11},
+        {"rtx-2080-ti-22", 22},
+        {"cmp-170hx", 8},
     };
-    CHECK(gibibytes.size() + 4 == device_names(catalogue).size());  // all but four CPUs, whose modules are a choice
+    CHECK(gibibytes.size() + 6 == device_names(catalogue).size());  // all but six CPUs, whose modules are a choice
     for (const auto& [name, nominal] : gibibytes) {
         INFO(name);
         const double share = load_uncalibrated_device(catalogue, name).value.memory.value() / (nominal * 1073741824.0);

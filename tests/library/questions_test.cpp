@@ -51,7 +51,6 @@ TEST_CASE("the question explore gets the page's data without studies, and the cu
     const Json answer = answer_to("explore", workload);
     CHECK(answer["page"]["summary"]["sentence"] == answer_to("recommend", workload)["sentence"]);
     CHECK(answer["page"].contains("heatmap"));
-    CHECK_FALSE(answer["page"].contains("sections"));
     CHECK(answer["drafters"][0]["per_position"] == Json({0.7, 0.5}));
 }
 

@@ -178,6 +178,7 @@ TEST_CASE("policies that need a flag are not among what an engine does by itself
     setup.platform = platform("h100-sxm", "sglang");
     setup.drafter = OneLayerDrafter{};
     setup.acceptance = DraftAcceptance(Acceptance::geometric(0.6));
+    setup.acceptance.siblings = RankAcceptance(std::vector<double>{0.6, 0.2, 0.1, 0.05});
     setup.rollback = Rollback::ring;
     setup.speculations.push_back({SglangShape{3, 4, 8}, Verification::packed, "sglang 3,4,8"});
     const CompiledRound round = compile_round(setup);

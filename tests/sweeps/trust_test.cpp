@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <numeric>
 
 #include "requests/recommend/workload_reader.h"
 #include "requests/validate/measured_errors_reader.h"
@@ -98,12 +99,12 @@ TEST_CASE("eight chances in ten decide whether speculation pays", "[trust]") {
 }
 
 TEST_CASE("the chance that speculation pays is that of the interval beside it, loads without drafts included", "[trust]") {
-    // The example at batches that only plain decoding fits: they pull the gain down, and the interval with it.
+    // The example at batches at which drafts lose: they pull the gain down, and the interval with it.
     RecommendInput input = example();
     input.errors = errors_of(0.3);
     const Answer alone = answer(input, 1);
-    const double context = input.workload.traffic.points.front().context;
-    input.workload.traffic.points = {{1.0, context, 0.2}, {600.0, context, 0.8}};
+    constexpr double context = 725.0;
+    input.workload.traffic.points = {{1.0, context, 0.2}, {500.0, context, 0.8}};  // nothing is drafted at 500
     const Answer result = answer(input, 1);
     REQUIRE(result.result.recommendation);
     REQUIRE(result.result.recommendation->speculate);
@@ -169,7 +170,9 @@ TEST_CASE("the catalogue's errors cover both modes and every class of batches", 
         for (const numerics::CaseResidual& residual : of_mode->speed_ups) {
             ++levels.at(static_cast<std::size_t>(residual.traits.level));
         }
-        CHECK(*std::min_element(levels.begin(), levels.end()) >= 16);
+        // Of sources that no number was fitted to: few measured more than 64 requests.
+        CHECK(*std::min_element(levels.begin(), levels.end()) >= 4);
+        CHECK(std::accumulate(levels.begin(), levels.end(), 0) > 300);
     }
 }
 

@@ -165,7 +165,7 @@ TEST_CASE("trees of SGLang become trees") {
 TEST_CASE("a run faster than its checkpoint can be read was in another format") {
     // 16.1 GB of bf16 weights, 90 % of them without the embedding, take 4.3 ms at the 3.35 TB/s of an H100.
     const std::string row =
-        R"(, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 1, "value_with": 1, "value_without": )";
+        R"(, "n_gpus": 1, "speedup": 1.5, "draft_tokens": 3, "batch_or_concurrency": 1, "value_with": 1, "value_without": )";
     const MeasuredPoints wrong = speculative_points_in(row + R"(2.5, "target_precision": "bf16")");
     REQUIRE(wrong.left_out.size() == 1);
     CHECK(wrong.left_out.front().reason == "faster than its checkpoint can be read: the format is not stated");

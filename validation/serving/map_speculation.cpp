@@ -131,6 +131,9 @@ MeasuredQuantity quantity_of(const std::string& metric) {
     return of_a_user ? MeasuredQuantity::speed_up : MeasuredQuantity::throughput_gain;
 }
 
+/// Whether the row says nothing of how many devices there were.
+bool lacks_devices(const SpeculationRow& row) { return !row.ranks.tensor && !row.ranks.devices; }
+
 /// A step of plain decoding as the row measured it; 0 where it does not say.
 double measured_plain_step(const SpeculationRow& row, double batch) {
     if (!row.value_without || *row.value_without <= 0.0) {
@@ -184,6 +187,9 @@ std::optional<MeasuredPoint> point_in_format(const Candidate& candidate, const s
 /// How many of NameTable::narrower_formats are too wide to be read as fast as the row's plain decoding was: 0 where the
 /// published checkpoint can be; nothing where a stated format cannot, or none of them.
 std::optional<std::size_t> formats_too_wide(const Candidate& candidate, const ServingParts& parts) {
+    if (lacks_devices(candidate.row) && format_in(parts.names, candidate.place.format) != nullptr) {
+        return 0;  // more devices explain it
+    }
     if (!reads_faster_than_memory(candidate.row, parts, candidate.point)) {
         return 0;
     }
@@ -267,9 +273,6 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
     }
     return Candidate{row, place, std::move(point)};
 }
-
-/// Whether the row says nothing of how many devices there were.
-bool lacks_devices(const SpeculationRow& row) { return !row.ranks.tensor && !row.ranks.devices; }
 
 /// How far the plain steps of some rows are from what they would take on so many ranks, by logarithms; nothing where it cannot
 /// be priced there.
