@@ -4,7 +4,8 @@
 // Weights. What a source measured errs alike, whatever the number of its cases: each source has one vote at each level, shared
 // among its cases. The vote doubles with each trait (engine, device, kind of model) that is the same, and falls to a quarter
 // with each level of the batch between. Quantiles are taken (n + 1)/n as far from the middle, for n sources: a further one may
-// lie outside of all that were seen. `treeline validate` prints what such intervals hold of sources that are left out.
+// lie outside of all that were seen. The two factors were chosen among a few by what intervals of left-out sources then held,
+// which `treeline validate` prints.
 #pragma once
 
 #include <array>

@@ -27,12 +27,13 @@ CellOf known(std::optional<Value> ServerRow::*member, Text text) {
 std::vector<FigureOfServer> all_figures() {
     const auto whole = [](double value) { return text::fixed_text(std::floor(value), 0); };
     const auto requests = [](double value) { return text::fixed_text(value, value > 0.0 && value < 10.0 ? 1 : 0); };
+    const auto seconds = [](Seconds value) { return text_of(value); };
     const auto energy = [](Joules value) { return text_of(value); };
     const auto dollars = [](Dollars value) { return text::dollars_text(1e6 * value.value()); };
     return {
         {"tokens/s/device", [](const ServerRow& row) { return std::optional(text::short_text(row.tokens_per_second_device)); }},
         {"TPOT", [](const ServerRow& row) { return std::optional(text_of(row.time_per_token)); }},
-        {"TTFT", [](const ServerRow& row) { return std::optional(text_of(row.first_token)); }},
+        {"TTFT", known(&ServerRow::first_token, seconds)},
         {"waiting", known(&ServerRow::waiting, requests)},
         {"largest batch", known(&ServerRow::largest_batch, whole)},
         {"J/token", known(&ServerRow::energy_per_token, energy)},

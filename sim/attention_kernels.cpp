@@ -11,9 +11,8 @@ Seconds verify_walk_of(const AttentionKernels& kernels, const Device& device, do
         return measured->second * width;
     }
     if (kernels.tile_efficiency > 0.0 && device.multiprocessors > 0.0) {
-        // Scores and outputs, two FLOPs for each element of a head and row.
-        const Flops of_token(4.0 * std::max(1.0, kernels.row_tile) * head_width);
-        return of_token / (device.peak_for(NumberFormat::bf16) * (kernels.tile_efficiency / device.multiprocessors));
+        const Seconds walk = walk_at(kernels.tile_efficiency, device.peak_for(NumberFormat::bf16), device.multiprocessors);
+        return walk * (std::max(1.0, kernels.row_tile) / walk_tile_rows * head_width / walk_head_width);
     }
     return kernels.verify_walk * width;
 }

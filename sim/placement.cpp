@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/traits.h"
+
 namespace treeline::sim {
 namespace {
-
-bool has_experts(const LayerKind& kind) {
-    return std::any_of(kind.blocks.begin(), kind.blocks.end(),
-                       [](const Block& block) { return std::holds_alternative<MixtureOfExperts>(block.kind); });
-}
 
 /// The link over which the host is reached; null where none is stated.
 const Interconnect* link_to_host(const Device& device) {

@@ -8,14 +8,19 @@ namespace treeline::sim {
 namespace {
 
 template <class Kind>
+bool has_block(const LayerKind& kind) {
+    return std::any_of(kind.blocks.begin(), kind.blocks.end(),
+                       [](const Block& block) { return std::holds_alternative<Kind>(block.kind); });
+}
+
+template <class Kind>
 bool has_block(const Model& model) {
-    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) {
-        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
-                           [](const Block& block) { return std::holds_alternative<Kind>(block.kind); });
-    });
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) { return has_block<Kind>(kind); });
 }
 
 }  // namespace
+
+bool has_experts(const LayerKind& kind) { return has_block<MixtureOfExperts>(kind); }
 
 bool has_experts(const Model& model) { return has_block<MixtureOfExperts>(model); }
 

@@ -13,6 +13,7 @@ namespace treeline::sim {
 std::string kind_of_model(const Model& model);
 
 /// Whether it has mixtures of experts, whatever mixes its tokens.
+bool has_experts(const LayerKind& kind);
 bool has_experts(const Model& model);
 
 /// Whether it caches keys and values by head, for which VerificationRule says how they are read.

@@ -82,12 +82,14 @@ std::string schedule(const sweeps::Answer& answer) {
 
 ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidate, const char* name) {
     const sim::Device& device = sweeps::recommended_variant(answer).setup.platform.device;
-    ServerRow row{name, candidate.tokens_per_second_device, candidate.time_per_token, candidate.time_to_first_token, {}, {}, {},
-                  {}};
-    if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    ServerRow row{name, candidate.tokens_per_second_device, candidate.time_per_token, {}, {}, {}, {}, {}};
+    if (!found.saturation) {
+        row.first_token = candidate.time_to_first_token;
+    }
+    if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch && !found.saturation) {
         row.waiting = candidate.queued;
     }
-    const sweeps::Recommendation& found = *answer.result.recommendation;
     row.largest_batch = &candidate == &found.plain || !found.speculate ? found.capacity.plain : found.capacity.drafting;
     if (answer.input.workload.objective == sweeps::Objective::energy) {
         row.energy_per_token = candidate.energy_per_token;
@@ -124,7 +126,7 @@ std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps:
         notes.push_back(
             fmt::format("{} requests/s are more than this can serve: plain decoding serves {}, the recommended configuration "
                         "{}; the answer "
-                        "is about servers that are always full.",
+                        "is about servers that are always full, and requests wait ever longer.",
                         text::short_text(found.saturation->asked), text::short_text(found.saturation->plain),
                         text::short_text(found.saturation->best)));
     }

@@ -66,8 +66,11 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
 std::string why_rejected(const sweeps::Answer& answer) {
     const sweeps::RejectedDrafting& rejected = *answer.rejected;
     const sweeps::Limits& limits = answer.input.workload.limits;
+    if (rejected.gain < 1.0) {
+        return "";  // no limit need be raised for a loss
+    }
     if (!rejected.limit) {
-        return rejected.gain < 1.0 ? "" : fmt::format(", less than the {} asked for", text::ratio_text(limits.minimum_gain));
+        return fmt::format(", less than the {} asked for", text::ratio_text(limits.minimum_gain));
     }
     switch (*rejected.limit) {
         case sweeps::Limit::waiting:

@@ -200,3 +200,33 @@ TEST_CASE("a recurrent target adds its host time to each round of an engine that
     CHECK((slower.host - host).value() == Approx(1e-3));
     CHECK(evaluate(compile_round(setup), {0, 4.0, 100.0}).host == Seconds(0.0));
 }
+
+TEST_CASE("a chain that keeps a state of every token takes what the law of the engine's kernel says") {
+    RoundSetup setup;
+    setup.target = model("qwen3.5-27b");
+    setup.precision = setup.target.precision;
+    setup.platform = platform("h100-sxm", "sglang");
+    setup.platform.mode = CostMode::calibrated;
+    setup.drafter = OneLayerDrafter{};
+    setup.acceptance = Acceptance::geometric(0.6);
+    setup.rollback = Rollback::snapshot;
+    const Device& device = setup.platform.device;
+    REQUIRE(device.calibration);
+    const RecurrentVerificationLaw* law = device.calibration->recurrent_verification_law("sglang");
+    REQUIRE(law != nullptr);
+    REQUIRE(law->family == "sglang");
+    const CompiledRound round = compile_round(setup);
+    for (const double batch : {1.0, 16.0}) {
+        Seconds scans;
+        for (const ExplainedPass& pass : explain(round, {7, batch, 1'000.0})) {
+            for (const OperationEstimate& operation : pass.operations) {
+                scans += pass.phase == "verify" && operation.kind == OperationKind::scan ? operation.time / operation.count
+                                                                                         : Seconds(0.0);
+            }
+        }
+        // 48 heads of 128 by 128 values in fp32; inputs and outputs of the tokens are a hundredth of that.
+        const RecurrentVerification shape{batch, 8.0, 48.0, Bytes(48.0 * 128.0 * 128.0 * 4.0)};
+        INFO(batch);
+        CHECK(scans.value() == Approx(time_of(*law, shape, device.bandwidth, device.multiprocessors).value()).epsilon(0.02));
+    }
+}

@@ -42,6 +42,23 @@ void add_fitted(const fs::path& file, const std::string& folder, std::set<std::s
     }
 }
 
+/// Speculation of EAGLE-3 with three drafts at one request, on an engine and device to be set.
+SpeculationRow one_request() {
+    SpeculationRow row;
+    row.drafter = "eagle3";
+    row.draft_tokens = 3.0;
+    row.batch = 1.0;
+    row.batch_kind = "batch";
+    row.speed_up = 2.0;
+    row.is_pair = true;
+    return row;
+}
+
+ServingParts parts_of_catalogue() {
+    std::vector<std::string> notes;
+    return requests::read_serving_parts(requests::catalogue_in(testing::source_folder(), "test"), {}, notes);
+}
+
 }  // namespace
 
 TEST_CASE("every number that was fitted to speculative rows says to which") {
@@ -63,22 +80,14 @@ TEST_CASE("every number that was fitted to speculative rows says to which") {
 }
 
 TEST_CASE("rows of a source that fed a number are seen, all others are not") {
-    std::vector<std::string> notes;
-    const ServingParts parts =
-        requests::read_serving_parts(requests::catalogue_in(testing::source_folder(), "test"), {}, notes);
-    SpeculationRow row;
+    const ServingParts parts = parts_of_catalogue();
+    SpeculationRow row = one_request();
     row.model = "Llama-3.1-8B-Instruct";
     row.engine = "sglang";
     row.engine_version = "0.5.6";
     row.device = "H200";
-    row.drafter = "eagle3";
-    row.draft_tokens = 3.0;
     row.ranks.tensor = 1.0;
-    row.batch = 1.0;
-    row.batch_kind = "batch";
     row.metric = "speedup";
-    row.speed_up = 2.0;
-    row.is_pair = true;
     const auto evidence_of = [&](const std::string& citation) {
         row.citation = citation;
         const MeasuredPoints read = points_of(std::vector<SpeculationRow>{row}, parts);
@@ -93,22 +102,14 @@ TEST_CASE("rows of a source that fed a number are seen, all others are not") {
 }
 
 TEST_CASE("a row that does not say how many devices ran it has those whose plain step comes nearest") {
-    std::vector<std::string> notes;
-    const ServingParts parts =
-        requests::read_serving_parts(requests::catalogue_in(testing::source_folder(), "test"), {}, notes);
-    SpeculationRow row;
+    const ServingParts parts = parts_of_catalogue();
+    SpeculationRow row = one_request();
     row.model = "Qwen3-32B";
     row.engine = "vllm";
     row.engine_version = "0.12.0";
     row.device = "H100";
     row.format = "bf16";
-    row.drafter = "eagle3";
-    row.draft_tokens = 3.0;
-    row.batch = 1.0;
-    row.batch_kind = "batch";
     row.metric = "tpot_ms";
-    row.speed_up = 2.0;
-    row.is_pair = true;
     row.prompt_tokens = 1000.0;
     row.output_tokens = 500.0;
     const auto devices_at = [&](double plain_ms) {
