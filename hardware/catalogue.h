@@ -31,6 +31,8 @@ json::Described<sim::Device> load_uncalibrated_device(const std::filesystem::pat
 /// away. An engine's plain name ("vllm") is its newest version; for a version that the catalogue lacks, the InputError names
 /// the nearest one (hardware/stack_versions.h).
 json::Document stack_document(const std::filesystem::path& catalogue, const std::string& name_or_path);
+/// The stack; the nearest older version, or else the oldest, stands for one that the catalogue lacks (Stack::stands_for).
+/// "vllm@0.14" is "vllm-0.14".
 json::Described<sim::Stack> load_stack(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// Kernels of experts that a user may pick in a stack (hardware/expert_kernels).
 json::Described<sim::ExpertKernels> load_expert_kernels(const std::filesystem::path& catalogue,

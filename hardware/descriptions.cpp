@@ -292,6 +292,10 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_piece = seconds_or("host_per_piece", Seconds(0.0));
     stack.pieces_per_draft_pass =
         reader.has("pieces_per_draft_pass") ? reader.ratio("pieces_per_draft_pass", 0.0, 1000.0) : 0.0;
+    stack.state_pool_share = reader.has("state_pool_share") ? reader.ratio("state_pool_share", 0.0, 0.99) : 0.0;
+    stack.state_slots = reader.has("state_slots") ? reader.ratio("state_slots", 1.0, 100.0) : 1.0;
+    stack.recurrent_passes_apart =
+        reader.has("recurrent_passes_apart") ? reader.ratio("recurrent_passes_apart", 0.0, 1.0) : 0.0;
     stack.committed_copies = reader.has("committed_copies") ? reader.ratio("committed_copies", 0.0, 10.0) : 0.0;
     stack.host_per_recurrent_round = seconds_or("host_per_recurrent_round", Seconds(0.0));
     if (reader.has("host_per_verified_layer_of")) {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engines/priced_engine.h"
+#include "engines/request_limits.h"
 #include "sim/rollback/rollback.h"
 #include "sim/traits.h"
 #include "text/table.h"
@@ -20,6 +22,25 @@ std::string with_other(const std::string& because, const std::string& otherwise)
     return otherwise.empty() ? because : fmt::format("{}; otherwise with {}", because, otherwise);
 }
 
+/// Whether drafts differ in length from one sequence to the next.
+bool drafts_differ(const sim::RoundSetup& setup) {
+    const sim::DrafterPlan plan = sim::plan(setup.drafter, setup.target, setup.precision);
+    return plan.hit_rate < 1.0 || plan.mean_draft > 0.0;
+}
+
+void add_graph(const sim::RoundSetup& setup, const sim::VerificationRule& rule, std::vector<Habit>& habits) {
+    if (rule.in_pieces) {
+        habits.push_back({"graph of a verification", "in pieces",
+                          "between pieces the host launches the attention of each layer; the pass takes the longer of host and "
+                          "device"});
+    } else if (drafts_differ(setup)) {
+        habits.push_back({"graph of a verification", "whole where all drafts are as long",
+                          "the engine runs other steps in pieces, which is not priced"});
+    } else {
+        habits.push_back({"graph of a verification", "whole", "every sequence has as many tokens"});
+    }
+}
+
 void add_verification(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
     if (!stack.attention_kernels.name.empty()) {
@@ -31,11 +52,7 @@ void add_verification(const sim::RoundSetup& setup, std::vector<Habit>& habits) 
         return;
     }
     habits.push_back({"attention", rule->backend, with_other(rule->because, rule->otherwise)});
-    habits.push_back({"graph of a verification", rule->in_pieces ? "in pieces" : "whole",
-                      rule->in_pieces
-                          ? "between pieces the host launches the attention of each layer; the pass takes the longer of "
-                            "host and device"
-                          : "every sequence has as many tokens"});
+    add_graph(setup, *rule, habits);
 }
 
 void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
@@ -61,6 +78,29 @@ void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
         habits.push_back({"accepted states", fmt::format("copied {}", stack.committed_copies > 1.0 ? "twice" : "once"),
                           "outside of the graph, after each verification"});
     }
+    if (const double share = stack.state_pool_share; share > 0.0) {
+        habits.push_back(
+            {"memory of states", fmt::format("{:.0f} % of that for states and caches", 100.0 * share),
+             fmt::format("divided at start, {:.0f} states a running request beside those of its draft", stack.state_slots)});
+    }
+    if (const double apart = stack.recurrent_passes_apart; apart > 0.0) {
+        habits.push_back({"verification of several sequences",
+                          apart < 1.0 ? "together or one by one, by build (the middle of both is priced)" : "one by one",
+                          "the engine splits a batch whose sequences have several tokens and a recurrent state"});
+    }
+}
+
+void add_running_requests(const sim::Platform& platform, std::vector<Habit>& habits) {
+    const std::optional<engines::Engine> engine = engines::priced_engine(platform);
+    if (!engine) {
+        return;
+    }
+    const double usual = engines::usual_requests(*engine, platform);
+    std::string flag = engines::requests_flag(*engine, platform, usual + 1.0);
+    flag = flag.substr(flag.find_first_not_of(' '));
+    flag = flag.substr(0, flag.find_first_of(" :"));
+    habits.push_back({"running requests", fmt::format("up to {:.0f}", usual),
+                      fmt::format("its default; {} is written where a load needs more", flag)});
 }
 
 void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
@@ -68,7 +108,10 @@ void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const bool waits = sim::plan(setup.drafter, setup.target, setup.precision).reads_on_host;
     if (waits && stack.synchronous_per_round > Seconds(0.0)) {
         habits.push_back({"scheduling", "after each round", "this drafter needs the sampled tokens on the host"});
+    } else if (stack.synchronous_per_round > Seconds(0.0)) {
+        habits.push_back({"scheduling", "asynchronous", "the next step is prepared while the device works"});
     }
+    add_running_requests(setup.platform, habits);
     habits.push_back({"prompts", std::string(name_of(stack.prefill)),
                       stack.prefill == sim::PrefillPolicy::mixed         ? "in the steps of those that decode"
                       : stack.prefill == sim::PrefillPolicy::alternating ? "in steps of their own"
@@ -76,6 +119,12 @@ void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
 }
 
 }  // namespace
+
+std::string version_note(const sim::Stack& stack) {
+    return stack.stands_for.empty()
+               ? ""
+               : fmt::format("No description of {}: priced as {}, the nearest version known.", stack.stands_for, stack.name);
+}
 
 std::string engine_habits_text(const sim::RoundSetup& setup) {
     std::vector<Habit> habits;

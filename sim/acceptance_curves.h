@@ -1,5 +1,5 @@
 // What measured curves of acceptance have in common, and by how much they differ: the numbers that stand in for acceptance that
-// nobody measured. build/tests/validation/treeline_acceptance_curves fits them anew, prints their errors with each target left
+// nobody measured. treeline_acceptance_curves fits them anew, prints their errors with each target left
 // out, and fails where they are stale.
 #pragma once
 

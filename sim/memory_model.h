@@ -29,8 +29,10 @@ struct MemoryConstants {
     Bytes logits_per_token;           ///< fp32 logits
     Bytes activations_per_token;      ///< widest pair of layer inputs and outputs
     PrefillMemory prefill;
-    Bytes capacity;        ///< what the engine may take of the device (Stack::memory_share_of)
-    Bytes plain_capacity;  ///< the same without a drafter
+    double state_slots = 1.0;       ///< states that the engine keeps of a running sequence, beside those of its draft
+    double per_state_pooled = 0.0;  ///< 1/share of the pools that states may take (Stack::state_pool_share); 0: any
+    Bytes capacity;                 ///< what the engine may take of the device (Stack::memory_share_of)
+    Bytes plain_capacity;           ///< the same without a drafter
 
     [[nodiscard]] Bytes capacity_of(const RowConstants& row) const {
         return row.holds_drafter > 0.0 ? capacity : plain_capacity;
@@ -44,15 +46,23 @@ struct MemoryModel : MemoryConstants {
 /// What each sequence of the batch keeps, and what all keep together.
 struct SequenceMemory {
     Bytes states, target_cache, draft_cache;
+    Bytes pooled;  ///< the least that an engine with pools must have for these
     Bytes shared;
 
-    [[nodiscard]] Bytes own() const { return states + target_cache + draft_cache; }
+    [[nodiscard]] Bytes used() const { return states + target_cache + draft_cache; }
+    [[nodiscard]] Bytes own() const { return used() < pooled ? pooled : used(); }
 };
 
 /// States of one sequence, with the copies that its rollback needs.
 inline Bytes state_memory(const MemoryConstants& memory, const RowConstants& row) {
     return memory.target_state * row.target_states + memory.draft_state * (row.draft_states * row.holds_drafter) +
            memory.replay_per_token * row.cached_activations;
+}
+
+/// What states and caches of a sequence must have together where an engine divides its memory between both beforehand: states
+/// beyond their share leave memory to caches that nobody needs.
+inline Bytes pooled_memory(const MemoryConstants& memory, const RowConstants& row) {
+    return memory.target_state * ((row.target_states - 1.0 + memory.state_slots) * memory.per_state_pooled);
 }
 
 inline Bytes cache_memory(const std::vector<CacheTerm>& caches, const RowConstants& row, double context) {
@@ -87,7 +97,8 @@ inline Bytes prefix_memory(const std::vector<CacheTerm>& caches, double tokens) 
 
 inline SequenceMemory sequence_memory(const MemoryModel& memory, const RowConstants& row, double context) {
     SequenceMemory sequence{state_memory(memory, row), cache_memory(memory.target_caches, row, context),
-                            cache_memory(memory.draft_caches, row, context) * row.holds_drafter, Bytes(0.0)};
+                            cache_memory(memory.draft_caches, row, context) * row.holds_drafter, pooled_memory(memory, row),
+                            Bytes(0.0)};
     const double prefix = context < memory.shared_prefix ? context : memory.shared_prefix;
     if (prefix > 0.0) {
         const Bytes of_target = prefix_memory(memory.target_caches, prefix);

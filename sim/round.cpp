@@ -100,6 +100,10 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     memory.draft_weights = added_weights(drafter, draft_platform.ranks, draft_platform.parallel);
     memory.reserved = setup.platform.device.reserved;
     memory.per_graph = setup.platform.stack.memory_per_graph;
+    if (const double share = setup.platform.stack.state_pool_share; share > 0.0) {
+        memory.state_slots = setup.platform.stack.state_slots;
+        memory.per_state_pooled = 1.0 / share;
+    }
     memory.target_state = target.state * stage;
     memory.replay_per_token = target.replay_per_token * stage;
     memory.logits_per_token = Bytes(4.0 * static_cast<double>(setup.target.vocabulary_size) / ranks);
@@ -408,10 +412,26 @@ RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         for (std::uint32_t i = row.begin[pass]; i < row.begin[pass + 1]; ++i) {
             const RoundStep& step = round.steps[i];
-            add_step(round.passes[pass], step, totals_of(round.passes[pass], shape_of(step, sequences, point.context)), totals);
+            const StepPasses shared = passes_of(step.apart, sequences);
+            add_step(round.passes[pass], step, shared.passes,
+                     totals_of(round.passes[pass], shape_of(step, shared.sequences, point.context)), totals);
         }
     }
     return finish_round(round, row, point.batch, point.context, totals);
+}
+
+bool memory_holds(const CompiledRound& round, const RoundRow& row, double batch, double context) {
+    return peak_memory(round.memory, row, sequences_of_group(round, batch), context) <= round.memory.capacity_of(row);
+}
+
+double largest_that_fits(const CompiledRound& round, const RoundRow& row, double context) {
+    constexpr double most_requests = 1e6;
+    double low = 0.0, high = most_requests + 1.0;
+    while (high - low > 1.0) {
+        const double middle = std::floor(0.5 * (low + high));
+        (memory_holds(round, row, middle, context) ? low : high) = middle;
+    }
+    return low;
 }
 
 Seconds time_to_first_token(const CompiledRound& round, double prompt_tokens) {

@@ -189,7 +189,7 @@ struct RoundEstimate {
     double wasted_draft_share = 0.0;  ///< drafted tokens that were rejected / drafted
 };
 
-/// The shape at which a step runs its pass; `sequences` are those of a pass.
+/// The shape at which a step runs its pass; `sequences` are those of one of its passes (StepPasses).
 inline PassShape shape_of(const RoundStep& step, double sequences, double context) {
     return {sequences * step.rows, step.tokens, context + step.context_offset, step.logits};
 }
@@ -203,14 +203,16 @@ struct RoundTotals {
     [[nodiscard]] Seconds of(Phase phase) const { return time[static_cast<std::size_t>(phase)]; }
 };
 
-inline void add_step(const CompiledPass& pass, const RoundStep& step, const PassTotals& totals, RoundTotals& round) {
-    round.time[static_cast<std::size_t>(step.phase)] += step.runs * pass_time(pass, totals);
+inline void add_step(const CompiledPass& pass, const RoundStep& step, double passes, const PassTotals& totals,
+                     RoundTotals& round) {
+    const double runs = step.runs * passes;
+    round.time[static_cast<std::size_t>(step.phase)] += runs * pass_time(pass, totals);
     if (step.phase == Phase::plain) {
         round.plain_bytes = totals.bytes;
         round.plain_flops = totals.flops;
     } else {
-        round.bytes += step.runs * totals.bytes;
-        round.flops += step.runs * totals.flops;
+        round.bytes += runs * totals.bytes;
+        round.flops += runs * totals.flops;
     }
 }
 
@@ -333,6 +335,11 @@ struct MemoryPart {
     Bytes bytes;
 };
 std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoint& point);
+
+/// Whether the memory of a device holds a batch of this row.
+bool memory_holds(const CompiledRound& round, const RoundRow& row, double batch, double context);
+/// The largest whole batch that fits, up to a million; 0 if not even one sequence does. Memory never falls with the batch.
+double largest_that_fits(const CompiledRound& round, const RoundRow& row, double context);
 
 /// Time that reading one prompt takes in the steady state, in the mean over their lengths.
 inline Seconds prompt_time(const CompiledRound& round, int speculation) {

@@ -66,6 +66,7 @@ void run(const CompiledPass& pass, PassBlock& block) {
 struct Owner {
     std::size_t point = 0;
     const RoundStep* step = nullptr;
+    double passes = 1.0;
 };
 
 struct RoundBlock {
@@ -79,7 +80,7 @@ void flush(const CompiledPass& pass, RoundBlock& block) {
     run(pass, block.pass);
     for (std::size_t i = 0; i < block.pass.size; ++i) {
         const Owner& owner = block.owners[i];
-        add_step(pass, *owner.step, block.pass.totals(i), block.totals[owner.point]);
+        add_step(pass, *owner.step, owner.passes, block.pass.totals(i), block.totals[owner.point]);
     }
     block.pass.size = 0;
 }
@@ -93,8 +94,9 @@ void evaluate_block(const CompiledRound& round, const PointColumns& points, std:
             const double sequences = sequences_of_pass(round, points.batch[begin + i]);
             for (std::uint32_t step = row.begin[pass]; step < row.begin[pass + 1]; ++step) {
                 const std::size_t place = block.pass.size++;
-                block.owners[place] = {i, &round.steps[step]};
-                block.pass.set(place, shape_of(round.steps[step], sequences, points.context[begin + i]));
+                const StepPasses shared = passes_of(round.steps[step].apart, sequences);
+                block.owners[place] = {i, &round.steps[step], shared.passes};
+                block.pass.set(place, shape_of(round.steps[step], shared.sequences, points.context[begin + i]));
                 if (block.pass.size == block_size) {
                     flush(round.passes[pass], block);
                 }

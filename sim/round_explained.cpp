@@ -53,11 +53,12 @@ std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint
     for (std::size_t id = 0; id < pass_count; ++id) {
         const CompiledPass& pass = round.passes[id];
         for (std::uint32_t i = row.begin[id]; i < row.begin[id + 1]; ++i) {
-            const PassShape shape = shape_of(round.steps[i], sequences, point.context);
+            const StepPasses shared = passes_of(round.steps[i].apart, sequences);
+            const PassShape shape = shape_of(round.steps[i], shared.sequences, point.context);
             const Seconds beside = static_cast<PassId>(id) == PassId::plain ? step_host(round, sequences, 1.0) : Seconds(0.0);
             explained.push_back({phase_text(static_cast<PassId>(id), row.begin[id + 1] - row.begin[id], i - row.begin[id]),
-                                 shape, round.steps[i].runs, pass_time(pass, totals_of(pass, shape)) + beside, pass.launch_time,
-                                 explain(pass, shape)});
+                                 shape, round.steps[i].runs * shared.passes, pass_time(pass, totals_of(pass, shape)) + beside,
+                                 pass.launch_time, explain(pass, shape)});
         }
     }
     return explained;
@@ -77,6 +78,7 @@ std::vector<MemoryPart> memory_parts(const CompiledRound& round, const DesignPoi
         {"drafter key-value cache", sequence.draft_cache * sequences},
         {"key-value caches of what all sequences share", sequence.shared},
         {"recurrent states and their copies", sequence.states * sequences},
+        {"left to caches by the engine's division of its memory", (sequence.own() - sequence.used()) * sequences},
         {"activations while prompts are read", reading ? prompts : Bytes(0.0)},
         {"logits", reading ? Bytes(0.0) : memory.logits_per_token * (row.logits * sequences)},
         {"activations", reading ? Bytes(0.0) : memory.activations_per_token * (row.activations * sequences)},

@@ -57,13 +57,14 @@ inline void run_operations(const CompiledPass& pass, bool reading_context, const
 }
 
 /// add_step() for a column of points.
-inline void add_columns(const CompiledPass& pass, Phase phase, double runs, const TotalColumns& step, std::size_t size,
-                        RoundColumns& round) {
+inline void add_columns(const CompiledPass& pass, Phase phase, double runs_of_step, const double* passes,
+                        const TotalColumns& step, std::size_t size, RoundColumns& round) {
     const PassConstants times = pass;
     double* const time = round.time[static_cast<std::size_t>(phase)];
     if (phase == Phase::plain) {
 #pragma GCC ivdep
         for (std::size_t i = 0; i < size; ++i) {
+            const double runs = runs_of_step * passes[i];
             const PassTotals totals{Seconds(step.device[i]), Flops(step.flops[i]), Bytes(step.bytes[i])};
             time[i] += (runs * pass_time(times, totals)).value();
             round.plain_bytes[i] = step.bytes[i];
@@ -73,6 +74,7 @@ inline void add_columns(const CompiledPass& pass, Phase phase, double runs, cons
     }
 #pragma GCC ivdep
     for (std::size_t i = 0; i < size; ++i) {
+        const double runs = runs_of_step * passes[i];
         const PassTotals totals{Seconds(step.device[i]), Flops(step.flops[i]), Bytes(step.bytes[i])};
         time[i] += (runs * pass_time(times, totals)).value();
         round.bytes[i] += runs * step.bytes[i];
@@ -115,7 +117,8 @@ inline void memory_columns(const MemoryModel& model, const RoundRow& compiled_ro
 }
 
 bool same_shape(const RoundStep& a, const RoundStep& b) {
-    return a.rows == b.rows && a.tokens == b.tokens && a.logits == b.logits && a.context_offset == b.context_offset;
+    return a.rows == b.rows && a.tokens == b.tokens && a.logits == b.logits && a.context_offset == b.context_offset &&
+           a.apart == b.apart;
 }
 
 }  // namespace
@@ -143,6 +146,15 @@ RoundGrid::RoundGrid(const CompiledRound& round, std::span<const int> speculatio
     }
 }
 
+std::size_t RoundGrid::sharing_of(double apart) {
+    const auto known = std::find(apart_.begin(), apart_.end(), apart);
+    const auto place = static_cast<std::size_t>(known - apart_.begin());
+    if (known == apart_.end()) {
+        apart_.push_back(apart);
+    }
+    return place;
+}
+
 void RoundGrid::add_row(int speculation) {
     const RoundRow& row = round_->row(speculation);
     Row added{speculation, {}};
@@ -154,7 +166,7 @@ void RoundGrid::add_row(int speculation) {
             });
             const auto place = static_cast<std::size_t>(known - unique_.begin());
             if (known == unique_.end()) {
-                unique_.push_back({&round_->passes[pass], step, false, 0, 0});
+                unique_.push_back({&round_->passes[pass], step, false, 0, sharing_of(step.apart), 0});
             }
             ++unique_[place].users;
             added.steps.push_back({place, step.phase, step.runs});
@@ -171,6 +183,15 @@ void RoundGrid::fill(std::span<const double> batch, Block& block) const {
         block.of_group.device[i] = sequences.of_group;
         block.of_pass.device[i] = sequences.of_pass;
     }
+    block.of_passes.resize(apart_.size());
+    for (std::size_t sharing = 0; sharing < apart_.size(); ++sharing) {
+        StepPassesColumns& columns = block.of_passes[sharing];
+        for (std::size_t i = 0; i < block.batches * contexts_; ++i) {
+            const StepPasses shared = passes_of(apart_[sharing], block.of_pass.device[i]);
+            columns.sequences[i] = shared.sequences;
+            columns.passes[i] = shared.passes;
+        }
+    }
     block.base.resize(unique_.size());
     for (std::size_t u = 0; u < unique_.size(); ++u) {
         base_of(unique_[u], block, block.base[u]);
@@ -181,12 +202,13 @@ TREELINE_VECTOR_CLONES
 void RoundGrid::base_of(const UniqueStep& unique, const Block& block, TotalColumns& totals) const {
     const std::size_t size = block.batches * contexts_;
     const double no_context[tile_size] = {};
+    const double* sequences = block.of_passes[unique.sharing].sequences;
     for (std::size_t i = 0; i < size; ++i) {
-        const ShapeTerms terms = terms_of(shape_of(unique.step, block.of_pass.device[i], 0.0));
+        const ShapeTerms terms = terms_of(shape_of(unique.step, sequences[i], 0.0));
         totals.device[i] = step_time(*unique.pass, terms).value();
         totals.flops[i] = totals.bytes[i] = 0.0;
     }
-    run_operations(*unique.pass, false, unique.step, block.of_pass.device, no_context, size, &totals, totals);
+    run_operations(*unique.pass, false, unique.step, sequences, no_context, size, &totals, totals);
 }
 
 void RoundGrid::begin(std::size_t block, std::span<const double> contexts, TileWork& work) const {
@@ -207,8 +229,8 @@ void RoundGrid::begin_shared(TileWork& work) const {
     for (std::size_t u = 0; u < unique_.size(); ++u) {
         const UniqueStep& unique = unique_[u];
         if (unique.reads_context && unique.users > 1) {
-            run_operations(*unique.pass, true, unique.step, block.of_pass.device, work.context, work.size, &block.base[u],
-                           work.shared[unique.shared]);
+            run_operations(*unique.pass, true, unique.step, block.of_passes[unique.sharing].sequences, work.context, work.size,
+                           &block.base[u], work.shared[unique.shared]);
         }
     }
 }
@@ -228,10 +250,11 @@ void RoundGrid::evaluate(std::size_t index, const TileWork& work, EstimateColumn
         if (unique.reads_context && unique.users > 1) {
             totals = &work.shared[unique.shared];
         } else if (unique.reads_context) {
-            run_operations(*unique.pass, true, unique.step, block.of_pass.device, work.context, size, totals, own);
+            run_operations(*unique.pass, true, unique.step, block.of_passes[unique.sharing].sequences, work.context, size,
+                           totals, own);
             totals = &own;
         }
-        add_columns(*unique.pass, use.phase, use.runs, *totals, size, round);
+        add_columns(*unique.pass, use.phase, use.runs, block.of_passes[unique.sharing].passes, *totals, size, round);
     }
     estimates.size = size;
     estimates.capacity = round_->memory.capacity_of(compiled).value();

@@ -77,6 +77,11 @@ struct TotalColumns {
     alignas(64) double device[tile_size], flops[tile_size], bytes[tile_size];
 };
 
+/// StepPasses as columns.
+struct StepPassesColumns {
+    alignas(64) double sequences[tile_size], passes[tile_size];
+};
+
 /// Of a tile in work; one for each thread.
 struct TileWork {
     std::size_t block = 0;  ///< of batches
@@ -116,7 +121,8 @@ private:
         RoundStep step;
         bool reads_context = false;
         int users = 0;
-        std::size_t shared = 0;  ///< place in TileWork::shared, for those that read the context and have several users
+        std::size_t sharing = 0;  ///< place in apart_
+        std::size_t shared = 0;   ///< place in TileWork::shared, for those that read the context and have several users
     };
     struct StepUse {
         std::size_t unique = 0;
@@ -129,11 +135,13 @@ private:
     };
     struct Block {
         std::size_t first = 0, batches = 0;
-        TotalColumns all, of_group, of_pass;  ///< Sequences, in the first column of each
-        std::vector<TotalColumns> base;       ///< by unique step: operations that read no context
+        TotalColumns all, of_group, of_pass;       ///< Sequences, in the first column of each
+        std::vector<StepPassesColumns> of_passes;  ///< of `of_pass`, by place in apart_
+        std::vector<TotalColumns> base;            ///< by unique step: operations that read no context
     };
 
     void add_row(int speculation);
+    std::size_t sharing_of(double apart);
     void fill(std::span<const double> batch, Block& block) const;
     void base_of(const UniqueStep& unique, const Block& block, TotalColumns& totals) const;
     void read_context(const UniqueStep& unique, const Block& block, const TileWork& work, TotalColumns& totals) const;
@@ -141,6 +149,7 @@ private:
 
     const CompiledRound* round_;
     std::vector<UniqueStep> unique_;
+    std::vector<double> apart_;  ///< the values of RoundStep::apart
     std::vector<Row> rows_;
     std::vector<Block> blocks_;
     std::size_t contexts_ = 1, shared_ = 0;

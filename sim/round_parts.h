@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,8 +43,23 @@ struct RoundStep {
     double tokens = 1.0;  ///< of a row
     double logits = 1.0;  ///< of a row
     double context_offset = 0.0;
-    double runs = 1.0;  ///< times it runs in a round; a probability if it does not always run
+    double runs = 1.0;   ///< times it runs in a round; a probability if it does not always run
+    double apart = 0.0;  ///< how sequences share its passes (passes_of): 0 all in one, 1 each in its own
 };
+
+/// The passes that a step takes for the sequences of a batch, one after the other, and the sequences in each of them.
+struct StepPasses {
+    double sequences = 1.0, passes = 1.0;
+};
+/// s^(1 - apart) in each of s^apart passes. Where it is unknown whether an engine runs them together, ½ prices the geometric
+/// middle of both.
+inline StepPasses passes_of(double apart, double sequences) {
+    if (apart == 0.0) {
+        return {sequences, 1.0};
+    }
+    const double passes = std::pow(sequences, apart);
+    return {sequences / passes, passes};
+}
 
 /// What one sequence takes of an accelerator, which serves one sequence after the other, whatever the context. Zero on
 /// platforms that are priced by passes.

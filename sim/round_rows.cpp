@@ -151,6 +151,11 @@ void add_verification(const RowInputs& inputs, const Speculation& speculation, c
     } else {
         verify.push_back({Phase::verify, shape.sequences, shape.tokens, shape.tokens, 0.0, 1.0});
     }
+    if (has_recurrent_state(inputs.setup.target)) {
+        for (RoundStep& step : verify) {
+            step.apart = inputs.setup.platform.stack.recurrent_passes_apart;
+        }
+    }
 }
 
 /// Each row of an unrolled verification starts from a state of its own: a copy of the live one, or of the row that attained it.

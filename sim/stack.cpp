@@ -90,7 +90,12 @@ std::string Stack::rollback_problem(Rollback rollback) const {
     if (rollback == Rollback::truncate || std::find(rollbacks.begin(), rollbacks.end(), rollback) != rollbacks.end()) {
         return {};
     }
-    return "the stack '" + name + "' does not implement the rollback '" + std::string(name_of(rollback)) + "'";
+    std::string known;
+    for (const Rollback other : rollbacks) {
+        known += (known.empty() ? "" : ", ") + std::string(name_of(other));
+    }
+    return "the stack '" + name + "' does not implement the rollback '" + std::string(name_of(rollback)) + "'" +
+           (known.empty() ? "" : " (it has " + known + ")");
 }
 
 double time_factor_of(Seconds measured, Seconds modelled, double shared) { return std::pow(measured / modelled, shared); }
@@ -161,6 +166,10 @@ std::vector<std::string> problems_of(const Stack& stack) {
             "pieces_per_draft_pass must lie between 0 and 1000");
     require(std::isfinite(stack.committed_copies) && stack.committed_copies >= 0.0 && stack.committed_copies <= 10.0,
             "committed_copies must lie between 0 and 10");
+    require(stack.state_pool_share >= 0.0 && stack.state_pool_share < 1.0, "state_pool_share must lie between 0 and 1");
+    require(stack.state_slots >= 1.0 && stack.state_slots <= 100.0, "state_slots must lie between 1 and 100");
+    require(stack.recurrent_passes_apart >= 0.0 && stack.recurrent_passes_apart <= 1.0,
+            "recurrent_passes_apart must lie between 0 and 1");
     require_overhead(stack.host_per_verified_layer, 0.01, "host_per_verified_layer");
     require_overhead(stack.host_per_shared_layer, 0.01, "host_per_shared_layer");
     require_overhead(stack.per_sparse_token, 0.01, "per_sparse_token");

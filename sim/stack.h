@@ -117,6 +117,7 @@ struct Stack {
     /// Whose server it describes, as `--engine` names it: "vllm", or with the version whose flags it takes where that is not
     /// the newest known, "vllm@0.24". Empty: of no engine whose flags are known.
     std::string engine;
+    std::string stands_for;  ///< the version that was asked for ("vllm-0.11"), where this is the nearest one described
     DraftedTrees drafted_trees = DraftedTrees::any;
     Seconds host_launch;          ///< host time of one kernel launch (0 where a graph is replayed)
     Seconds node_cost;            ///< device-side gap of one kernel
@@ -150,6 +151,9 @@ struct Stack {
     /// Times that the accepted state of each recurrent layer is copied, outside of the graph, where verification keeps a state
     /// of every token (Rollback::snapshot); 0 where the next pass finds it by its index.
     double committed_copies = 0.0;
+    /// How sequences share the verification of a target with recurrent states (RoundStep::apart): 0 in one pass, 1 each in a
+    /// pass of its own, between: it depends on the build, and the geometric middle of both is priced.
+    double recurrent_passes_apart = 0.0;
     /// What a round adds to host_per_round whose target has recurrent states: finding the accepted ones and launching copies.
     Seconds host_per_recurrent_round;
     /// Attention over a latent cache takes each new token apart and reads the cache for it, on devices whose kernel does so
@@ -266,6 +270,10 @@ struct Stack {
     std::optional<double> memory_utilisation;
     MemoryShare memory_share_of = MemoryShare::device;
     std::vector<MemoryReserve> memory_reserves;  ///< by rising `below`
+    /// Share of the memory for states and caches that goes to recurrent states, where an engine divides it beforehand (SGLang's
+    /// mamba_full_memory_ratio r: r/(1 + r)); 0: each takes what it needs. And states that a running sequence then holds.
+    double state_pool_share = 0.0;
+    double state_slots = 1.0;
     Bytes score_bytes;              ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
     bool logits_of_prompt = false;  ///< logits of every prompt token are formed, not only of the last one
     std::vector<Verification> verifications = {all_verifications.begin(),

@@ -11,21 +11,6 @@ namespace treeline::sweeps {
 namespace {
 
 constexpr int load_bisections = 40;
-constexpr double most_requests = 1e6;  ///< that are tried
-
-bool memory_holds(const sim::CompiledRound& round, const sim::RoundRow& row, double batch, double context) {
-    return sim::peak_memory(round.memory, row, sim::sequences_of_group(round, batch), context) <= round.memory.capacity_of(row);
-}
-
-/// The largest whole batch that fits; 0 if not even one sequence does. Memory never falls with the batch.
-double largest_that_fits(const sim::CompiledRound& round, const sim::RoundRow& row, double context) {
-    double low = 0.0, high = most_requests + 1.0;
-    while (high - low > 1.0) {
-        const double middle = std::floor(0.5 * (low + high));
-        (memory_holds(round, row, middle, context) ? low : high) = middle;
-    }
-    return low;
-}
 
 /// Sequences whose rounds one step holds.
 double budget_holds(const sim::CompiledRound& round, const sim::RoundRow& row) {
@@ -124,8 +109,8 @@ SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load&
         return settled;
     }
     const bool all = load.kind == LoadKind::concurrency && load.value <= budget &&
-                     memory_holds(round, row, load.value, context);  // the usual case, without a search
-    settled.largest_batch = all ? load.value : largest_that_fits(round, row, context);
+                     sim::memory_holds(round, row, load.value, context);  // the usual case, without a search
+    settled.largest_batch = all ? load.value : sim::largest_that_fits(round, row, context);
     settled.by_budget = budget < settled.largest_batch;
     settled.largest_batch = std::min(settled.largest_batch, budget);
     if (settled.largest_batch < 1.0) {
@@ -141,7 +126,7 @@ SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load&
 
 double most_sequences(const sim::CompiledRound& round, int speculation, double context) {
     const sim::RoundRow& row = round.row(speculation);
-    return std::min(largest_that_fits(round, row, context), budget_holds(round, row));
+    return std::min(sim::largest_that_fits(round, row, context), budget_holds(round, row));
 }
 
 SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, double sequences, double context) {

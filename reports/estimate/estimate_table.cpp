@@ -229,6 +229,9 @@ std::string acceptance(const sweeps::PointEstimate& estimate) {
 
 std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
     std::vector<std::string> notes;
+    if (std::string note = version_note(estimate.input.platform.stack); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
     for (const auto& [who, load] : {std::pair{"", &estimate.load}, std::pair{"Without the drafter: ", &estimate.plain_load}}) {
         if (!load->problem.empty() && (load == &estimate.load || estimate.input.speculates())) {
             notes.push_back(fmt::format("{}{}; the figures are those of the largest batch.", who, load->problem));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engines/engine_flags.h"
+#include "reports/engine_habits.h"
 #include "reports/objective_text.h"
 #include "reports/prefill_pool.h"
 #include "reports/recommend/recommendation_output.h"
@@ -162,6 +163,9 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
     }
     const sim::RoundSetup& setup = sweeps::recommended_variant(answer).setup;
     const sweeps::Candidate& best = answer.result.recommendation->candidates.front();
+    if (std::string note = version_note(setup.platform.stack); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
     if (best.basis == sim::AcceptanceBasis::extrapolated) {
         notes.push_back(fmt::format("Acceptance was measured only up to position {}; beyond, it is extrapolated.",
                                     setup.acceptance.chain.measured_positions()));

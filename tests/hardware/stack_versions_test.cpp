@@ -37,14 +37,17 @@ TEST_CASE("versions are compared number by number", "[hardware]") {
     CHECK(nearest_version(names, "vllm") == std::nullopt);
 }
 
-TEST_CASE("the plain name of an engine is its newest version, and an unknown version names the nearest one", "[hardware]") {
+TEST_CASE("the plain name of an engine is its newest version, and the nearest one stands for an unknown version",
+          "[hardware]") {
     for (const char* engine : {"vllm", "sglang", "tensorrt-llm"}) {
         CHECK(load_stack(catalogue, engine).value.name == newest_version(stack_names(catalogue), engine));
     }
-    try {
-        load_stack(catalogue, "vllm-0.11");
-        FAIL("an unknown version was loaded");
-    } catch (const text::InputError& error) {
-        CHECK(std::string(error.what()).find("the nearest version known is \"vllm-0.10\"") != std::string::npos);
+    for (const char* asked : {"vllm-0.11", "vllm@0.11"}) {
+        const sim::Stack stack = load_stack(catalogue, asked).value;
+        CHECK(stack.name == "vllm-0.10");
+        CHECK(stack.stands_for == "vllm-0.11");
     }
+    CHECK(load_stack(catalogue, "vllm@0.10").value.stands_for.empty());
+    CHECK(load_stack(catalogue, "vllm-0.6").value.name == "vllm-0.8");  // none is as old
+    CHECK_THROWS_AS(load_stack(catalogue, "nobody-0.6"), text::InputError);
 }

@@ -197,7 +197,7 @@ TEST_CASE("What an accelerator cannot run is said in a sentence") {
     setup.speculations.push_back({BranchingShape{{2, 2}}, Verification::unrolled, "unrolled tree"});
     CHECK(problem_of(setup, setup.speculations.size() - 1) == "the stack 'on-chip' has no verification 'unrolled'");
     setup = setup_on(vck190, Rollback::joint);
-    CHECK(problem_of(setup, 1) == "the stack 'on-chip' does not implement the rollback 'joint'");
+    CHECK(problem_of(setup, 1).starts_with("the stack 'on-chip' does not implement the rollback 'joint'"));
     setup = setup_on(vck190);
     setup.platform.ranks = 2.0;
     CHECK(problem_of(setup, 1).find("specmamba-vck190 has no interconnect") == 0);

@@ -281,7 +281,7 @@ TEST_CASE("what a stack, an engine or a policy cannot do is a sentence of that s
     CHECK(compile_round(setup).row(2).problem.find("'joint' cannot follow verification 'packed'") != std::string::npos);
     setup.platform.stack = stack("vllm");
     CHECK(problems_of(setup).front() ==
-          "the stack '" + setup.platform.stack.name + "' does not implement the rollback 'joint'");
+          "the stack '" + setup.platform.stack.name + "' does not implement the rollback 'joint' (it has snapshot)");
     setup.rollback = Rollback::snapshot;
     round = compile_round(setup);
     CHECK(round.runs(1));

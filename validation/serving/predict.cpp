@@ -34,14 +34,23 @@ double SpeculativePoint::speed_up(double accept_length) {
 double SpeculativePoint::speed_up_of(const sim::Speculation& draft) {
     setup_.speculations.back() = draft;
     const sim::CompiledRound round = sim::compile_round(setup_);
-    const sim::RoundEstimate with = sim::evaluate(round, point_with_speculation());
-    const sim::RoundEstimate plain = sim::evaluate(round, {0, point_.batch, point_.context});
+    const sim::RoundEstimate with = sim::evaluate(round, in_service(round, point_with_speculation()));
+    const sim::RoundEstimate plain = sim::evaluate(round, in_service(round, plain_point()));
     times_ = {plain.time_per_token.value(), with.draft.value(), with.verify.value(),
               with.rollback.value(),        with.host.value(),  with.prompts.value()};
     if (point_.quantity != MeasuredQuantity::throughput_gain) {
         return plain.time_per_token / with.time_per_token;
     }
     return with.tokens_per_second_device / plain.tokens_per_second_device;
+}
+
+sim::DesignPoint SpeculativePoint::in_service(const sim::CompiledRound& round, sim::DesignPoint point) {
+    const sim::RoundRow& row = round.row(point.speculation);
+    if (!sim::memory_holds(round, row, point.batch, point.context)) {
+        const double most = sim::largest_that_fits(round, row, point.context);
+        point.batch = most < 1.0 ? point.batch : most;
+    }
+    return point;
 }
 
 double SpeculativePoint::accept_length_for(double wanted) {

@@ -42,6 +42,9 @@ private:
     [[nodiscard]] sim::DesignPoint point_with_speculation() const {
         return {1, std::min(point_.batch, point_.most_requests), point_.context};
     }
+    /// The requests of a load that memory holds are in service at once; the others wait. All of them where not even one fits:
+    /// then it is not the memory that was measured.
+    static sim::DesignPoint in_service(const sim::CompiledRound& round, sim::DesignPoint point);
     /// speed_up() with setup_'s acceptance and this draft.
     double speed_up_of(const sim::Speculation& draft);
 
