@@ -4,6 +4,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -84,6 +85,9 @@ std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::er
 
 std::string refused(const std::vector<std::string>& problems) { return dumped({{"problems", problems}}); }
 
+constexpr const char* too_much_memory =
+    "the question takes more memory than an answer may; ask for fewer configurations or loads";
+
 }  // namespace
 
 Answered answered(const std::function<std::string()>& answer) {
@@ -94,10 +98,12 @@ Answered answered(const std::function<std::string()>& answer) {
     } catch (const nlohmann::json::exception&) {
         return {Answered::Outcome::refused, refused({"the question is not the JSON that is asked for"})};
     } catch (const sweeps::DeadlinePassed&) {
-        return {Answered::Outcome::too_long,
+        return {Answered::Outcome::too_large,
                 refused({"the question takes longer to answer than it may; ask for fewer configurations or loads"})};
     } catch (const std::bad_alloc&) {
-        return {Answered::Outcome::failed, dumped({{"failure", "there is not enough memory for this"}})};
+        return {Answered::Outcome::too_large, refused({too_much_memory})};
+    } catch (const std::length_error&) {
+        return {Answered::Outcome::too_large, refused({too_much_memory})};
     } catch (const std::exception& error) {
         return {Answered::Outcome::failed, dumped({{"failure", error.what()}})};
     }

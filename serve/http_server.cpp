@@ -42,7 +42,7 @@ int status_of(const Answered& answer, const std::string& body) {
             return 200;
         case Answered::Outcome::refused:
             return json::parse_strictly(body).failure.empty() ? 422 : 400;
-        case Answered::Outcome::too_long:
+        case Answered::Outcome::too_large:
             return 422;
         case Answered::Outcome::failed:
             break;

@@ -58,7 +58,7 @@ std::string token_in(const std::string& file) {
     return token;
 }
 
-/// What answers allocate beyond this fails, and with it that answer alone.
+/// Answers that allocate more are refused.
 void limit_memory(double gib) {
     const auto bytes = static_cast<rlim_t>(gib * bytes_of_gib);
     const rlimit limit{bytes, bytes};

@@ -17,7 +17,7 @@ struct Answered {
     enum class Outcome {
         answered,
         refused,   ///< {"problems": [sentences]}: the question is at fault
-        too_long,  ///< the same of one that would take longer than an answer may (sweeps/deadline.h)
+        too_large,  ///< the same of one that takes more time (sweeps/deadline.h) or memory than an answer may
         failed     ///< {"failure": text}: Treeline, or the machine, is
     } outcome;
     std::string text;
