@@ -17,6 +17,7 @@
 #include "requests/speculation_reader.h"
 #include "requests/validate/measured_errors_reader.h"
 #include "requests/variant_reader.h"
+#include "sweeps/deadline.h"
 
 namespace treeline::requests {
 namespace {
