@@ -108,6 +108,9 @@ private:
         if (says("object") || says("format") || says("shares") || says("axis") || (says("list") && !below.empty())) {
             single.push_back(objects(below));
         }
+        if (says("axis")) {
+            single.push_back({{"type", "array"}, {"items", {{"type", "integer"}}}});
+        }
         if (!says("list")) {
             return one_of(std::move(single));
         }

@@ -19,7 +19,7 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 cat >"$work/recommend.json" <<'END'
-{"target": "llama-3.1-8b", "platforms": [{"device": "h100-sxm", "engine": "vllm"}], "drafters": ["eagle3-llama-3.1-8b"],
+{"target": "llama-3.1-8b", "platforms": [{"device": "h100-sxm", "engine": "vllm"}], "drafters": ["eagle3-llama-3.1-8b"], "draft_tokens": {"from": 1, "to": 8},
  "traffic": {"concurrency": [8, 32]}, "prompt_tokens": 1000, "output_tokens": 300}
 END
 cat >"$work/estimate.json" <<'END'
