@@ -53,17 +53,20 @@ class Recommendation(Answer):
     def schedule(self):
         """How much to draft by batch: a pandas.DataFrame with batch_from, batch_to, draft_tokens and speed-ups, or a list of
         dicts where pandas is missing. ["schedule"] holds the rest of what is known of it."""
-        return _tables.frame((self["schedule"] or {}).get("entries", []))
+        return _tables.frame(self._entries())
+
+    def _entries(self):
+        """None where no configuration meets the limits."""
+        return self.get("schedule", {}).get("entries", [])
 
     def _repr_html_(self):
         text = _tables.paragraph(self["sentence"], strong=True)
-        found, plain = self["recommendation"], self["plain"]
+        found, plain = self["recommendation"], self.get("plain")
         if found and plain:
             figures = ["tokens_per_s_device", "tpot_ms", "ttft_ms", "memory_gb"]
             text += _tables.table([{"": name, **row} for name, row in (("plain", plain), ("recommended", found))], ["", *figures])
-        entries = (self["schedule"] or {}).get("entries", [])
-        if entries:
-            text += _tables.table(entries, caption="Draft tokens by batch")
+        if self._entries():
+            text += _tables.table(self._entries(), caption="Draft tokens by batch")
         return text
 
 
