@@ -65,7 +65,7 @@ def test_other_answers_show_their_lines(examples):
     assert shown.rows == 22 and f"and {len(models) - 20} more" in shown.texts
     assert models[0].name in shown.texts
     assert Cells(treeline.hardware().devices._repr_html_()).rows == 22
-    sweep = treeline.sweep({"axes": {"target": ["llama-3-8b"], "device": ["h100-sxm"], "drafter": [], "draft_tokens": [0], "batch": [1, 2], "context": [1000]}})
+    sweep = treeline.sweep({"axes": {"target": ["llama-3-8b"], "device": ["h100-sxm"], "drafter": [{"kind": "ngram", "acceptance": {"rate": 0.5}}], "draft_tokens": [2], "batch": [1, 2], "context": [1000]}})
     assert "2 points" in Cells(sweep._repr_html_()).texts
 
 
