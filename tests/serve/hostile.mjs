@@ -98,7 +98,7 @@ const endless = {
 const refused = await server.ask('POST', '/v1/recommend', endless);
 const seconds = (Date.now() - began) / 1000;
 checks.that(refused.status === 422 || refused.status === 503, `a question without end: ${refused.status} ${refused.text.slice(0, 200)}`);
-checks.that(seconds < 6, `a question without end took ${seconds} s`);
+checks.that(seconds < 20, `a question without end took ${seconds} s`);
 await answers('questions without end');
 
 // Slow: a byte at a time, on every connection that there is.

@@ -89,7 +89,7 @@ for (const question of [
   checks.that(status === 422 && json.problems.some((problem) => problem.includes('none is read here')), `${JSON.stringify(question)}: ${status} ${JSON.stringify(json)?.slice(0, 200)}`);
 }
 checks.that(!JSON.stringify(await server.ask('GET', `/v1/models?name=${encodeURIComponent(secret)}`)).includes('"layers"'), 'no file by name');
-const tree = { ...point, drafter: { kind: 'eagle3', acceptance: { rate: 0.7, per_rank: [0.6, 0.2] } }, shape: 'children:2/1,1', draft_tokens: undefined };
+const tree = { ...point, platform: { device: 'h100-sxm' }, drafter: { kind: 'eagle3', acceptance: { rate: 0.7, per_rank: [0.6, 0.2] } }, shape: 'children:2/1,1', draft_tokens: undefined };
 checks.equal((await server.ask('POST', '/v1/estimate', tree)).status, 200, 'a tree with a slash is no file');
 
 // Headers.
