@@ -52,7 +52,9 @@ std::string media_type(const std::string& content_type) {
 
 }  // namespace
 
-bool is_loopback(std::string_view address) { return address == "localhost" || address == "::1" || (address.starts_with("127.") && is_address(std::string(address))); }
+bool is_loopback(std::string_view address) {
+    return address == "localhost" || address == "::1" || (address.starts_with("127.") && is_address(std::string(address)));
+}
 
 std::optional<Refusal> refusal(const RequestHead& head, const Rules& rules) {
     if (!is_known_host(head.host, rules)) {

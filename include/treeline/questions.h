@@ -16,9 +16,9 @@ namespace treeline {
 struct Answered {
     enum class Outcome {
         answered,
-        refused,   ///< {"problems": [sentences]}: the question is at fault
+        refused,    ///< {"problems": [sentences]}: the question is at fault
         too_large,  ///< the same of one that takes more time (sweeps/deadline.h) or memory than an answer may
-        failed     ///< {"failure": text}: Treeline, or the machine, is
+        failed      ///< {"failure": text}: Treeline, or the machine, is
     } outcome;
     std::string text;
 };
