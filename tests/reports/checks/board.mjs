@@ -45,7 +45,8 @@ export const checks = ({ data, withReport, render, noOverflow }) => ({
       async (page) => {
         const board = page.locator('#board');
         const status = async () => (await board.locator('.board-figures').textContent()).replaceAll('\u00a0', ' ');
-        const choose = (label, option) => board.getByLabel(label).selectOption(option);
+        const list = (label) => board.locator('.choice').filter({ has: page.locator(`span:text-is("${label}")`) }).locator('select');
+        const choose = (label, option) => list(label).selectOption(option);
         const shapes = () => board.locator('svg .mark-symbol path').count();
         // Errors of 10 %, 20 % and 30 %: the middle one, and 0.8 of the way from it to the largest.
         assert.equal(await status(), '3 rows of 2 sources: median error 20.0 %, 90th percentile 28.0 %, bias 10.0 %. 3 rows of all sources left out.');
@@ -53,7 +54,7 @@ export const checks = ({ data, withReport, render, noOverflow }) => ({
         await choose('Engine', 'SGLang');
         assert.match(await status(), /^1 row of 1 source: median error 30.0 %/);
         assert.equal(await shapes(), 1);
-        assert.deepEqual(await board.getByLabel('Source').locator('option').allTextContents(), ['all (1)', 'two (1)'], 'lists offer what is there');
+        assert.deepEqual(await list('Source').locator('option').allTextContents(), ['all (1)', 'two (1)'], 'lists offer what is there');
         await choose('Engine', '');
         await choose('Source', 'one');
         assert.match(await status(), /^2 rows of 1 source: .* 2 rows of one left out\.$/);
