@@ -6,12 +6,11 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "library/drafter_rows.h"
 #include "models/catalogue.h"
 #include "reports/catalogue/models_output.h"
 #include "reports/json_rows.h"
 #include "requests/file_kind.h"
-#include "requests/known_drafters.h"
-#include "requests/setup_reader.h"
 
 namespace treeline::cli {
 namespace {
@@ -24,27 +23,11 @@ struct ModelsFlags {
     bool drafters = false;
 };
 
-/// As the longest chain that was measured accepts over all kinds of requests.
-reports::DrafterRow row_of(const requests::PublishedDrafter& drafter, requests::Descriptions& descriptions) {
-    const sim::Acceptance chain = requests::published_choice(drafter, {}, descriptions).acceptance.chain;
-    const int longest = chain.measured_positions();
-    return {drafter.name, drafter.target, longest, chain.accept_length(longest), requests::categories_of(drafter)};
-}
-
-std::vector<reports::DrafterRow> rows_of(const sim::Model& target, const requests::Catalogue& catalogue) {
-    requests::Descriptions descriptions(catalogue, {});
-    std::vector<reports::DrafterRow> rows;
-    for (const requests::KnownDrafter& known : requests::known_drafters(target, descriptions)) {
-        rows.push_back(row_of(known.drafter, descriptions));
-    }
-    return rows;
-}
-
 void list_drafters(const ModelsFlags& flags) {
     requests::Descriptions descriptions(flags.common.find(), {});
     std::vector<reports::DrafterRow> rows;
     for (const requests::PublishedDrafter& drafter : descriptions.published_drafters()) {
-        rows.push_back(row_of(drafter, descriptions));
+        rows.push_back(drafter_row(drafter, descriptions));
     }
     const Json json = reports::drafters_json(rows);
     switch (flags.common.chosen_format()) {
@@ -89,9 +72,10 @@ void describe_model(const ModelsFlags& flags) {
     described.provenance = requests::with_known_names(std::move(described.provenance), catalogue);
     switch (flags.common.chosen_format()) {
         case Format::table:
-            return flags.common.deliver(reports::model_table(described, rows_of(described.value, catalogue)));
+            return flags.common.deliver(reports::model_table(described, known_drafter_rows(described.value, catalogue)));
         case Format::json:
-            return flags.common.deliver(reports::model_json(described, rows_of(described.value, catalogue)).dump(2) + "\n");
+            return flags.common.deliver(reports::model_json(described, known_drafter_rows(described.value, catalogue)).dump(2) +
+                                        "\n");
         case Format::csv:
             return flags.common.deliver(reports::csv_of(Json::array({reports::model_summary_json(described.value)})));
     }

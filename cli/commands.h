@@ -60,6 +60,7 @@ Run add_import(CLI::App& app);
 Run add_diagnose(CLI::App& app);
 Run add_plan(CLI::App& app);
 Run add_lint(CLI::App& app);
+Run add_serve(CLI::App& app);
 Run add_inputs(CLI::App& app);
 Run add_examples(CLI::App& app);
 Run add_completions(CLI::App& app);

@@ -34,6 +34,7 @@ const std::vector<Command>& commands() {
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep, "Answers"},
         {"results", "list, compare and export what sweeps and recommendations have kept", add_results, "Answers"},
         {"lint", "check a speculative configuration before giving it to an engine", add_lint, "Answers"},
+        {"serve", "answer over HTTP, or as a tool of agents (Model Context Protocol)", add_serve, "Answers"},
         {"import", "read what a deployment was measured to do, from any engine", add_import, "Measurements"},
         {"diagnose", "say why a deployment is as fast as it is", add_diagnose, "Measurements"},
         {"plan", "propose the runs that would make a recommendation surer", add_plan, "Measurements"},

@@ -10,7 +10,7 @@ if(TREELINE_HARDENING)
 endif()
 
 # Folders that take in files, flags and answers of servers.
-set(TREELINE_READING_FOLDERS text json models hardware runs engines requests store)
+set(TREELINE_READING_FOLDERS text json models hardware runs engines requests store serve)
 
 function(treeline_harden target)
   if(NOT TREELINE_HARDENING OR TREELINE_SANITIZE)

@@ -1,6 +1,7 @@
 # What may be left out of a build. The program then says so where it is asked for it, and does not offer it in --help.
 option(TREELINE_KERNELS "Build the kernels, the real decoder and what measures this machine (OpenMP, OpenBLAS)" ON)
 option(TREELINE_SCRAPE "Import runs from a server's address (libcurl)" ON)
+option(TREELINE_SERVE "Answer over HTTP (cpp-httplib); without it `treeline serve` has --stdio alone" ON)
 option(TREELINE_PORTABLE "Link everything statically, so that the program runs on any Linux" OFF)
 if(TREELINE_PORTABLE)
   # Of the C library, too: nothing here looks up names of hosts or users, or loads a library, which is what that breaks.

@@ -33,9 +33,22 @@ std::string range_text(double low, double high) { return bound_text(low) + " to 
 
 /// A row of a key whose default is `fallback` unless words say it better.
 template <class Key>
-KeyRow row(const Key& key, std::string type, std::string fallback) {
-    return {std::string(key.key), std::move(type), key.otherwise.empty() ? std::move(fallback) : std::string(key.otherwise),
-            std::string(key.meaning), std::string(key.note)};
+KeyRow row(const Key& key, KeyForm form, std::string type, std::string fallback) {
+    return {std::string(key.key),
+            std::move(type),
+            key.otherwise.empty() ? std::move(fallback) : std::string(key.otherwise),
+            std::string(key.meaning),
+            std::string(key.note),
+            form};
+}
+
+/// The same of numbers within the key's bounds.
+template <class Key>
+KeyRow row_of_numbers(const Key& key, KeyForm form, std::string type, std::string fallback) {
+    KeyRow made = row(key, form, std::move(type), std::move(fallback));
+    made.low = static_cast<double>(key.low);
+    made.high = static_cast<double>(key.high);
+    return made;
 }
 
 std::vector<std::string> words_of(const WordKey& key) { return {key.words.begin(), key.words.end()}; }
@@ -66,23 +79,26 @@ bool read(Reader& at, const SwitchKey& key) { return at.flag_or(key, key.fallbac
 bool read_or(Reader& at, const SwitchKey& key, bool fallback) { return at.flag_or(key, fallback); }
 
 KeyRow row_of(const CountKey& key) {
-    return row(key, range_text(static_cast<double>(key.low), static_cast<double>(key.high)),
-               key.fallback ? std::to_string(*key.fallback) : "");
+    return row_of_numbers(key, KeyForm::whole_number, range_text(static_cast<double>(key.low), static_cast<double>(key.high)),
+                          key.fallback ? std::to_string(*key.fallback) : "");
 }
 
 KeyRow row_of(const NumberKey& key) {
-    return row(key, range_text(key.low, key.high) + (key.unit.empty() ? "" : " ") + std::string(key.unit),
-               key.fallback ? text::exact_text(*key.fallback) : "");
+    return row_of_numbers(key, KeyForm::number,
+                          range_text(key.low, key.high) + (key.unit.empty() ? "" : " ") + std::string(key.unit),
+                          key.fallback ? text::exact_text(*key.fallback) : "");
 }
 
-KeyRow row_of(const NumbersKey& key) { return row(key, "list of " + range_text(key.low, key.high), ""); }
-KeyRow row_of(const TextKey& key) { return row(key, std::string(key.type), text_or_nothing(key.fallback)); }
+KeyRow row_of(const NumbersKey& key) {
+    return row_of_numbers(key, KeyForm::numbers, "list of " + range_text(key.low, key.high), "");
+}
+KeyRow row_of(const TextKey& key) { return row(key, KeyForm::text, std::string(key.type), text_or_nothing(key.fallback)); }
 KeyRow row_of(const WordKey& key) {
     return row_of_words({key.key, {}, key.meaning, key.otherwise, key.note}, words_of(key), key.fallback.value_or(""));
 }
-KeyRow row_of(const SwitchKey& key) { return row(key, "true, false", key.fallback ? "true" : "false"); }
-KeyRow row_of(const AxisKey& key) { return row(key, "axis, " + range_text(key.low, key.high), ""); }
-KeyRow row_of(const PartKey& key) { return row(key, std::string(key.type), ""); }
+KeyRow row_of(const SwitchKey& key) { return row(key, KeyForm::flag, "true, false", key.fallback ? "true" : "false"); }
+KeyRow row_of(const AxisKey& key) { return row_of_numbers(key, KeyForm::axis, "axis, " + range_text(key.low, key.high), ""); }
+KeyRow row_of(const PartKey& key) { return row(key, KeyForm::part, std::string(key.type), ""); }
 
 KeyRow row_of_words(const PartKey& key, std::vector<std::string> words, std::string_view fallback) {
     const auto quoted = [](std::string_view word) { return "`" + std::string(word) + "`"; };
@@ -90,7 +106,7 @@ KeyRow row_of_words(const PartKey& key, std::vector<std::string> words, std::str
     for (const std::string& word : words) {
         type += (type.empty() ? "" : ", ") + quoted(word);
     }
-    KeyRow made = row(key, std::move(type), fallback.empty() ? "" : quoted(fallback));
+    KeyRow made = row(key, KeyForm::word, std::move(type), fallback.empty() ? "" : quoted(fallback));
     made.words = std::move(words);
     return made;
 }

@@ -124,11 +124,16 @@ Enum read_or(Reader& at, const ChoiceKey<Enum>& key, Enum fallback) {
     return at.choice_or(key, fallback);
 }
 
+/// What a key holds in JSON.
+enum class KeyForm { text, whole_number, number, numbers, word, flag, axis, part };
+
 /// What is said of a key to people: Markdown, and "|" may not occur in it.
 struct KeyRow {
     std::string key, type;
     std::string fallback;  ///< empty: the key must be given, or goes with another one
     std::string meaning, note;
+    KeyForm form = KeyForm::part;
+    double low = 0.0, high = 0.0;         ///< of numbers
     std::vector<std::string> words = {};  ///< of which it is one
 };
 KeyRow row_of(const CountKey& key);
@@ -156,6 +161,9 @@ std::vector<KeyRow> rows_of(const Keys&... keys) {
 struct KeyTable {
     std::string name;  ///< "platform"
     std::vector<KeyRow> rows;
+    /// Keys under which the object stands where it is not the file itself: "platforms" anywhere, or "tree.sequences" in the
+    /// object of the table "tree" alone. Empty: its name is the key.
+    std::vector<std::string> under = {};
 };
 
 /// For the help of a flag: "Sequences decoded together (default 1)", "Cost model: roofline (default), calibrated or hoi".

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <new>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +13,7 @@
 #include "reports/recommend/explored.h"
 #include "requests/known_drafters.h"
 #include "requests/setup_reader.h"
+#include "sweeps/deadline.h"
 #include "treeline/recommend.h"
 #include "treeline/tree.h"
 
@@ -78,9 +81,33 @@ constexpr std::array<Kind, 5> kinds = {{{"recommend", recommend_text},
                                         {"tree", tree_text},
                                         {"file", file_text}}};
 
-std::string refused(const std::vector<std::string>& problems) { return Json{{"problems", problems}}.dump(); }
+std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string refused(const std::vector<std::string>& problems) { return dumped({{"problems", problems}}); }
+
+constexpr const char* too_much_memory =
+    "the question takes more memory than an answer may; ask for fewer configurations or loads";
 
 }  // namespace
+
+Answered answered(const std::function<std::string()>& answer) {
+    try {
+        return {Answered::Outcome::answered, answer()};
+    } catch (const text::InputError& error) {
+        return {Answered::Outcome::refused, refused(error.problems())};
+    } catch (const nlohmann::json::exception&) {
+        return {Answered::Outcome::refused, refused({"the question is not the JSON that is asked for"})};
+    } catch (const sweeps::DeadlinePassed&) {
+        return {Answered::Outcome::too_large,
+                refused({"the question takes longer to answer than it may; ask for fewer configurations or loads"})};
+    } catch (const std::bad_alloc&) {
+        return {Answered::Outcome::too_large, refused({too_much_memory})};
+    } catch (const std::length_error&) {
+        return {Answered::Outcome::too_large, refused({too_much_memory})};
+    } catch (const std::exception& error) {
+        return {Answered::Outcome::failed, dumped({{"failure", error.what()}})};
+    }
+}
 
 std::string answer_question(std::string_view kind, std::string_view question, const requests::Catalogue& catalogue,
                             const std::filesystem::path& folder) {
@@ -88,15 +115,7 @@ std::string answer_question(std::string_view kind, std::string_view question, co
     if (found == kinds.end()) {
         return refused({"there is no question \"" + std::string(kind) + "\""});
     }
-    try {
-        return found->answer({question, catalogue, folder});
-    } catch (const text::InputError& error) {
-        return refused(error.problems());
-    } catch (const nlohmann::json::exception&) {
-        return refused({"the question is not the JSON that \"" + std::string(kind) + "\" takes"});
-    } catch (const std::exception& error) {
-        return Json{{"failure", error.what()}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    }
+    return answered([&] { return found->answer({question, catalogue, folder}); }).text;
 }
 
 }  // namespace treeline

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace treeline::numerics {
@@ -19,14 +20,18 @@ struct WeightedRatio {
 
 /// In ascending order of the ratios.
 std::vector<WeightedRatio> weighed(std::span<const CaseResidual> residuals, const CaseTraits& of) {
-    std::map<std::pair<std::string, int>, double> cases;  // of a source at a level
+    std::map<std::pair<std::string_view, int>, double> cases;  // of a source at a level
+    std::vector<const double*> cases_beside;
+    cases_beside.reserve(residuals.size());
     for (const CaseResidual& residual : residuals) {
-        cases[{residual.source, residual.traits.level}] += 1.0;
+        double& count = cases[{residual.source, residual.traits.level}];
+        count += 1.0;
+        cases_beside.push_back(&count);
     }
     std::vector<WeightedRatio> ratios;
     ratios.reserve(residuals.size());
     for (const CaseResidual& residual : residuals) {
-        double weight = 1.0 / cases.at({residual.source, residual.traits.level});
+        double weight = 1.0 / *cases_beside[ratios.size()];
         for (std::size_t i = 0; i < of.alike.size(); ++i) {
             weight *= residual.traits.alike[i] == of.alike[i] ? weight_of_trait : 1.0;
         }

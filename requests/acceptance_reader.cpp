@@ -191,7 +191,7 @@ void set_counts(const AcceptanceFile& file, sim::DraftAcceptance& acceptance) {
 
 /// As a measurement's file says.
 void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficKind& traffic, AcceptanceChoice& choice) {
-    const std::string path = descriptions.resolved(read(at, acceptance_keys::file));
+    const std::string path = descriptions.resolved_path(read(at, acceptance_keys::file));
     const std::string of = read_or(at, acceptance_keys::of, "");
     const sim::TrafficKind kind = read_traffic_kind(at, traffic);
     try {

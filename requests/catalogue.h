@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,14 @@
 
 namespace treeline::requests {
 
+class Remembered;
+
 /// Folders of the catalogue, as the readers want them.
 struct Catalogue {
     std::filesystem::path models;
     std::filesystem::path hardware;
+    /// Where what was read is kept for the next question; null: each question reads anew.
+    std::shared_ptr<Remembered> remembered = {};
 
     /// Published draft trees.
     [[nodiscard]] std::filesystem::path trees() const { return models.parent_path() / "examples" / "trees"; }

@@ -7,6 +7,7 @@
 #include "models/catalogue.h"
 #include "requests/file_kind.h"
 #include "requests/published_acceptance.h"
+#include "requests/remembered.h"
 #include "text/catalogue_folder.h"
 
 namespace treeline::requests {
@@ -22,15 +23,30 @@ Descriptions::Descriptions(Catalogue catalogue, fs::path base_folder)
     : catalogue_(std::move(catalogue)), base_folder_(std::move(base_folder)) {}
 
 std::string Descriptions::resolved(const std::string& name_or_path) const {
-    const fs::path path = name_or_path;
-    return looks_like_path(name_or_path) && path.is_relative() && !text::is_builtin(path)
+    return looks_like_path(name_or_path) ? resolved_path(name_or_path) : name_or_path;
+}
+
+std::string Descriptions::resolved_path(const std::string& path) const {
+    if (!reads_files()) {
+        throw text::InputError({"\"" + path + "\" is a file, and none is read here; name what the catalogue holds"});
+    }
+    return fs::path(path).is_relative() && looks_like_path(path) && !text::is_builtin(path)
                ? (base_folder_ / path).lexically_normal().string()
-               : name_or_path;
+               : path;
+}
+
+std::string Descriptions::resolved_shape(const std::string& text) const {
+    const std::size_t colon = text.find(':');
+    const bool short_form = colon != std::string::npos && colon > 0 && !looks_like_path(text.substr(0, colon));
+    return short_form ? text : resolved(text);
 }
 
 const std::vector<PublishedDrafter>& Descriptions::published_drafters() {
     if (!published_) {
-        published_ = std::make_shared<const std::vector<PublishedDrafter>>(readable_drafters(drafters_folder()));
+        using Drafters = std::vector<PublishedDrafter>;
+        const auto read = [&] { return readable_drafters(drafters_folder()); };
+        published_ = catalogue_.remembered ? catalogue_.remembered->of<Drafters>("drafters", read)
+                                           : std::make_shared<const Drafters>(read());
     }
     return *published_;
 }
@@ -65,7 +81,9 @@ const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view 
         return &known->second;
     }
     try {
-        json::Described<T> described = load(wanted);
+        json::Described<T> described = catalogue_.remembered && !looks_like_path(wanted) && !looks_like_path(design)
+                                           ? *catalogue_.remembered->of<json::Described<T>>(id, [&] { return load(wanted); })
+                                           : load(wanted);
         add_provenance(named(std::move(described.provenance), {name, design}));
         return &cache.emplace(id, std::move(described.value)).first->second;
     } catch (const text::InputError& error) {

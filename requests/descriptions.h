@@ -19,9 +19,12 @@ namespace treeline::requests {
 enum class FileKind;
 struct PublishedDrafter;
 
+/// As the folder of an input: it may name what the catalogue holds and no file. Whoever answers others reads none for them.
+inline constexpr const char* no_files = ":no files:";
+
 class Descriptions {
 public:
-    /// Paths in input files are relative to `base_folder`, the folder of the file that names them.
+    /// Paths in input files are relative to `base_folder`, the folder of the file that names them, or no_files.
     Descriptions(Catalogue catalogue, std::filesystem::path base_folder);
 
     /// The description that the text under `key` names. On failure its problems are noted at that key, and the result is null.
@@ -42,8 +45,13 @@ public:
 
     /// Described values of everything read so far, in reading order.
     [[nodiscard]] const std::vector<text::Provenance>& provenance() const { return provenance_; }
-    /// A path as the file means it; a name unchanged.
+    /// A path as the file means it; a name unchanged. Throws InputError for a path where no file may be named.
     [[nodiscard]] std::string resolved(const std::string& name_or_path) const;
+    /// The same for what is a path however it looks.
+    [[nodiscard]] std::string resolved_path(const std::string& path) const;
+    /// The same for a tree, which may also stand in its short form ("children:3/2,1").
+    [[nodiscard]] std::string resolved_shape(const std::string& text) const;
+    [[nodiscard]] bool reads_files() const { return base_folder_ != no_files; }
     [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
     [[nodiscard]] std::filesystem::path trees_folder() const { return catalogue_.trees(); }
     [[nodiscard]] std::filesystem::path drafters_folder() const { return catalogue_.models / "drafters"; }

@@ -123,7 +123,8 @@ sweeps::DrafterChoice with_acceptance(DescribedDrafter described, AcceptanceChoi
 std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptions) {
     constexpr std::uintmax_t largest_config = 1u << 20;
     const FileJson& input = at.raw();
-    if (!input.contains("model") || !input["model"].is_string() || input.value("kind", FileJson()) != FileJson("model")) {
+    if (!descriptions.reads_files() || !input.contains("model") || !input["model"].is_string() ||
+        input.value("kind", FileJson()) != FileJson("model")) {
         return std::nullopt;
     }
     namespace fs = std::filesystem;

@@ -45,7 +45,7 @@ std::vector<Shape> read_optimal_grid(json::Reader& at) {
 std::vector<Shape> read_text(json::Reader& at, std::string_view key, const std::string& text,
                              const Descriptions& descriptions) {
     try {
-        const sweeps::NamedShape named = read_named_shape(descriptions.resolved(text), descriptions.trees_folder());
+        const sweeps::NamedShape named = read_named_shape(descriptions.resolved_shape(text), descriptions.trees_folder());
         return {{named.shape, named.label}};
     } catch (const text::InputError& error) {
         for (const std::string& problem : error.problems()) {

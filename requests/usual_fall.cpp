@@ -10,6 +10,7 @@
 #include "json/reader.h"
 #include "models/catalogue.h"
 #include "sim/measured_acceptance.h"
+#include "text/catalogue_folder.h"
 
 namespace treeline::requests {
 namespace {
@@ -58,8 +59,7 @@ std::string publisher_of(const std::string& repository) { return repository.subs
 
 std::string publisher_of_model(const std::string& name, Descriptions& descriptions) {
     const std::filesystem::path file = descriptions.catalogue().models / (name + ".json");
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) {
+    if (!text::is_file(file)) {
         return "";
     }
     json::Document document = json::Document::load(file);

@@ -73,7 +73,7 @@ treeline_install() {
 # What building and running needs; ./check adds what only tests need.
 # shellcheck disable=SC2034  # used where this is sourced
 treeline_packages="g++=g++ cmake=cmake ninja=ninja-build node=nodejs npm=npm
-    libcli11-dev libcurl4-openssl-dev libeigen3-dev libfmt-dev libopenblas-openmp-dev libsqlite3-dev libyaml-cpp-dev
+    libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libeigen3-dev libfmt-dev libopenblas-openmp-dev libsqlite3-dev libyaml-cpp-dev
     nlohmann-json3-dev catch2"
 
 # The Python module, which ./check builds and tests. Without them ./run builds the program alone.

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "sim/round.h"
+#include "sweeps/deadline.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -58,6 +59,7 @@ std::vector<sim::Platform> cuts_of(const sim::Platform& platform, double gpus, c
         const double stage = gpus / pipeline;
         for (const double data : mixture ? divisors(stage) : std::vector<double>{1.0}) {
             for (const double experts : mixture&& stage > 1.0 ? std::vector<double>{1.0, stage} : std::vector<double>{1.0}) {
+                check_deadline();
                 sim::Platform cut = platform;
                 cut.ranks = stage / data;
                 cut.parallel = {data, experts, pipeline};

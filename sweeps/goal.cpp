@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sweeps/deadline.h"
+
 namespace treeline::sweeps {
 
 double objective_of(const TrafficMeans& means, Objective objective) {
@@ -44,6 +46,7 @@ Served served_by(const sim::CompiledRound& round, const DraftPlan& plan, const T
     served.loads.reserve(traffic.points.size());
     served.estimates.reserve(traffic.points.size());
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+        check_deadline();
         const TrafficPoint& point = traffic.points[i];
         const int speculation = plan.at(i);
         served.loads.push_back(settle(round, speculation, traffic.kind, point));
@@ -89,6 +92,7 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
     std::vector<double> batches(count), contexts(count);
     std::vector<SettledLoad> loads(count);
     for (std::size_t i = 0; i < count; ++i) {
+        check_deadline();
         const TrafficPoint& point = traffic.points[i % points];
         choices[i] = i < points ? 0 : plans[i / points - 1].at(i % points);
         loads[i] = settle(round, choices[i], traffic.kind, point);

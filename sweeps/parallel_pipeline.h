@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "numerics/team.h"
+#include "sweeps/deadline.h"
 
 namespace treeline::sweeps {
 
@@ -36,6 +37,7 @@ void ordered_pipeline(std::size_t count, unsigned threads, const std::function<R
                 }
             }
             try {
+                check_deadline();
                 Result result = produce(index);
                 std::unique_lock lock(mutex);
                 consumed.wait(lock, [&] { return failure || index == next_to_consume; });

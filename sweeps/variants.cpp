@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/accelerator.h"
+#include "sweeps/deadline.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -56,6 +57,7 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
                                         : lists.rollbacks;
             for (std::size_t d = 0; d < lists.drafters.size(); ++d) {
                 for (const sim::Rollback rollback : rollbacks) {
+                    check_deadline();
                     variants.push_back({labels_of(target, platform, lists.drafters[d], rollback),
                                         setup_of(target, platform, lists.drafters[d], rollback),
                                         {t, p, d}});

@@ -15,13 +15,12 @@
 #include "engines/lint.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "reports/lint/lint_output.h"
 #include "text/file_roles.h"
 #include "text/table.h"
 
 namespace treeline::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_bytes = 1u << 20;
 
@@ -54,33 +53,6 @@ std::string given_text(const std::string& file) {
     return *text;
 }
 
-std::string finding_count(const engines::LintResult& result) {
-    const std::size_t count = result.findings.size();
-    return count == 0 ? "no findings" : count == 1 ? "1 finding" : fmt::format("{} findings", count);
-}
-
-std::string table_of(const engines::LintResult& result) {
-    std::string text = fmt::format("Read as {} for {}: {}.\n", result.form, result.engine.label(), finding_count(result));
-    for (const engines::LintFinding& finding : result.findings) {
-        text += fmt::format("  {:<14} {}\n", name_of(finding.kind), finding.text);
-    }
-    return text;
-}
-
-Json json_of(const engines::LintResult& result) {
-    Json json = {{"format", "treeline-lint"},
-                 {"version", 1},
-                 {"engine", result.engine.word},
-                 {"engine_version", result.engine.asked.empty() ? result.engine.version : result.engine.asked},
-                 {"rules_of", result.engine.version},
-                 {"source", result.engine.source},
-                 {"findings", Json::array()}};
-    for (const engines::LintFinding& finding : result.findings) {
-        json["findings"].push_back({{"kind", name_of(finding.kind)}, {"key", finding.key}, {"text", finding.text}});
-    }
-    return json;
-}
-
 void lint_for(const LintFlags& flags) {
     const std::vector<std::string> formats = {"table", "json", "github", "sarif"};
     if (std::find(formats.begin(), formats.end(), flags.format) == formats.end()) {
@@ -94,10 +66,10 @@ void lint_for(const LintFlags& flags) {
     const engines::LintResult result =
         engines::lint(given, engine, [&](const std::string& name) { return content_of_file(folder / name); });
     write_answer("-",
-                 flags.format == "json"     ? json_of(result).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                 flags.format == "json"     ? reports::lint_json(result)
                  : flags.format == "github" ? github_annotations(result, flags.file, given)
                  : flags.format == "sarif"  ? sarif(result, flags.file, given)
-                                            : table_of(result),
+                                            : reports::lint_table(result),
                  flags.format == "table" || flags.format == "github");
     if (!result.findings.empty()) {
         throw Finished{1};

@@ -8,12 +8,9 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/recommend/workload_options.h"
-#include "engines/engine.h"
 #include "engines/priced_engine.h"
-#include "hardware/catalogue.h"
-#include "models/catalogue.h"
+#include "library/live_start.h"
 #include "reports/live_page.h"
-#include "reports/recommend/explored.h"
 #include "reports/recommend/recommendation_output.h"
 #include "requests/descriptions.h"
 #include "text/output_file.h"
@@ -26,18 +23,6 @@ using Json = nlohmann::ordered_json;
 struct ExploreFlags {
     std::string output = "treeline.html", catalogue;
 };
-
-/// What the page opens with where nothing is asked: a chat model on one device, its published drafter against a look-up.
-constexpr const char* first_question = R"({
-  "title": "Llama-3.1-8B on one H100",
-  "target": "llama-3.1-8b",
-  "platforms": [{"device": "h100-sxm", "engine": "vllm"}],
-  "drafters": ["eagle3-llama-3.1-8b", "ngram-llama-3.1-8b"],
-  "draft_tokens": {"from": 1, "to": 8},
-  "traffic": {"concurrency": [32]},
-  "prompt_tokens": 1000,
-  "output_tokens": 300
-})";
 
 bool asks_something(const WorkloadOptions& options) {
     const requests::WorkloadFlags& flags = options.flags;
@@ -70,17 +55,6 @@ void check(const Json& question) {
     }
 }
 
-/// What the form offers.
-Json catalogue_json(const requests::Catalogue& catalogue) {
-    Json engines = Json::array();
-    for (const engines::Engine& engine : engines::newest_engines()) {
-        engines.push_back({engine.word, engine.label()});
-    }
-    return {{"models", models::model_names(catalogue.models)},
-            {"devices", hardware::device_names(catalogue.hardware)},
-            {"engines", engines}};
-}
-
 void explore(const ExploreFlags& flags, const WorkloadOptions& options) {
     const requests::Catalogue catalogue = requests::find_catalogue(flags.catalogue);
     requests::WorkloadSource source = asks_something(options)
@@ -96,12 +70,7 @@ void explore(const ExploreFlags& flags, const WorkloadOptions& options) {
              "of one answer"});
     }
     const sweeps::Answer answer = engines::answer(std::move(source.input), 0);
-    const Json start = {{"title", answer.input.title},
-                        {"version", TREELINE_VERSION},
-                        {"question", source.raw},
-                        {"answer", reports::explored_json(answer)},
-                        {"catalogue", catalogue_json(catalogue)}};
-    text::write_file(flags.output, reports::render_live_page(start));
+    text::write_file(flags.output, live_page(answer, source.raw, catalogue));
     if (flags.output != "-") {
         write_answer("-", reports::sentence_of(answer) + "\nLive page: " + flags.output + "\n", true);
     }

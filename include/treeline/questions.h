@@ -4,12 +4,27 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "treeline/catalogue.h"
 
 namespace treeline {
+
+/// What came of a question.
+struct Answered {
+    enum class Outcome {
+        answered,
+        refused,    ///< {"problems": [sentences]}: the question is at fault
+        too_large,  ///< the same of one that takes more time (sweeps/deadline.h) or memory than an answer may
+        failed      ///< {"failure": text}: Treeline, or the machine, is
+    } outcome;
+    std::string text;
+};
+
+/// What `answer` returns; what it throws becomes JSON.
+Answered answered(const std::function<std::string()>& answer);
 
 /// The answer to a question in JSON, itself JSON. What may be asked:
 ///

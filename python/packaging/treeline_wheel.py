@@ -18,7 +18,7 @@ import zipfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 OPTIONS = ["-DCMAKE_BUILD_TYPE=Release", "-DTREELINE_WHEEL=ON", "-DTREELINE_CUDA=OFF", "-DTREELINE_TESTS=OFF", "-DTREELINE_KERNELS=OFF",
-           "-DTREELINE_MPI=OFF", "-DTREELINE_SCRAPE=OFF"]
+           "-DTREELINE_MPI=OFF", "-DTREELINE_SCRAPE=OFF", "-DTREELINE_SERVE=OFF"]
 
 
 def _project():

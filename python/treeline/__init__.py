@@ -17,13 +17,13 @@ import json as _json
 import os as _os
 
 from . import _treeline
-from ._answers import Answer, Record
+from ._answers import Answer, Listing, Recommendation, Record
 from ._sweep import Sweep
 from ._treeline import InputError
 
 __version__ = _treeline.version
 __all__ = [
-    "Answer", "InputError", "Record", "Sweep", "Tree",
+    "Answer", "InputError", "Recommendation", "Record", "Sweep", "Tree",
     "calibrate", "estimate", "hardware", "models", "recommend", "sweep", "validate",
 ]
 
@@ -51,10 +51,10 @@ def recommend(workload, *, catalogue=None, threads=0):
 
     Among the fields of the answer: `sentence`; `recommendation` (None where nothing keeps the limits) with drafter, shape,
     draft_tokens, gain and speedup (ratios to plain decoding), tpot_ms, ttft_ms, tokens_per_s_user,
-    tokens_per_s_device, memory_gb, accept_length (tokens a round); `schedule.entries` with batch_from, batch_to and
-    draft_tokens; `runners_up`, `pareto`, `excluded`, `engine_flags`, `uncertainty`. Methods: json(), table(), csv(), html().
+    tokens_per_s_device, memory_gb, accept_length (tokens a round); `schedule` with batch_from, batch_to and
+    draft_tokens, a pandas.DataFrame where pandas is there; `runners_up`, `pareto`, `excluded`, `engine_flags`, `uncertainty`. Methods: json(), table(), csv(), html().
     """
-    return Answer(_read(workload, _treeline.recommend_file, _treeline.recommend_json, catalogue, threads))
+    return Recommendation(_read(workload, _treeline.recommend_file, _treeline.recommend_json, catalogue, threads))
 
 
 def estimate(point, *, catalogue=None):
@@ -129,12 +129,13 @@ def calibrate(device, *, measured=(), derive_from="", source="", resamples=100, 
 
 def models(*, catalogue=None):
     """The models of the catalogue: a list of records with name, layers, parameters, and bytes of weights, cache and state."""
-    return _json.loads(_treeline.models_json(_catalogue(catalogue)), object_hook=Record)
+    return Listing(_json.loads(_treeline.models_json(_catalogue(catalogue)), object_hook=Record))
 
 
 def hardware(*, catalogue=None):
     """The hardware of the catalogue: lists `devices`, `stacks`, `boards` and `designs` of records whose keys end in their unit."""
-    return _json.loads(_treeline.hardware_json(_catalogue(catalogue)), object_hook=Record)
+    lists = _json.loads(_treeline.hardware_json(_catalogue(catalogue)), object_hook=Record)
+    return Record({name: Listing(records) for name, records in lists.items()})
 
 
 class Tree(_treeline.Tree):

@@ -1,5 +1,7 @@
 import json as _json
 
+from . import _tables
+
 
 class Record(dict):
     """A dict whose keys can be read as attributes: record.gain is record["gain"]. Names of dict's own methods need brackets."""
@@ -37,3 +39,39 @@ class Answer(Record):
     def html(self):
         """Of a recommendation: a self-contained page with plots, as text."""
         return self._native.page()
+
+    def _repr_html_(self):
+        """How a notebook shows it: the sentence, and the lines of csv()."""
+        sentence = self.get("sentence")
+        return (_tables.paragraph(sentence, strong=True) if sentence else "") + _tables.table_of_csv(self.csv())
+
+
+class Recommendation(Answer):
+    """The answer of recommend()."""
+
+    @property
+    def schedule(self):
+        """How much to draft by batch: a pandas.DataFrame with batch_from, batch_to, draft_tokens and speed-ups, or a list of
+        dicts where pandas is missing. ["schedule"] holds the rest of what is known of it."""
+        return _tables.frame(self._entries())
+
+    def _entries(self):
+        """None where no configuration meets the limits."""
+        return self.get("schedule", {}).get("entries", [])
+
+    def _repr_html_(self):
+        text = _tables.paragraph(self["sentence"], strong=True)
+        found, plain = self["recommendation"], self.get("plain")
+        if found and plain:
+            figures = ["tokens_per_s_device", "tpot_ms", "ttft_ms", "memory_gb"]
+            text += _tables.table([{"": name, **row} for name, row in (("plain", plain), ("recommended", found))], ["", *figures])
+        if self._entries():
+            text += _tables.table(self._entries(), caption="Draft tokens by batch")
+        return text
+
+
+class Listing(list):
+    """A list of records, which a notebook shows as a table."""
+
+    def _repr_html_(self):
+        return _tables.table(self)

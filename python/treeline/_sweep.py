@@ -1,6 +1,6 @@
 import json as _json
 
-from . import _treeline
+from . import _tables, _treeline
 from ._answers import Record
 
 
@@ -69,3 +69,8 @@ class Sweep:
     def table(self):
         """The summary as the program prints it."""
         return self._native.table()
+
+    def _repr_html_(self):
+        """How a notebook shows it: how many points there are, and the best of them."""
+        summary = self._document.summary
+        return _tables.paragraph(f"{summary.points:,} points", strong=True) + _tables.table(summary.best, caption="The best")

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "reports/figure.h"
 #include "validation/serving/study.h"
+#include "validation/validate.h"
 
 namespace treeline::reports {
 
@@ -19,12 +19,15 @@ nlohmann::ordered_json serving_json(const validation::ServingStudy& study);
 std::string serving_csv(const std::vector<validation::ServingStudy>& studies);
 /// A section of docs/trust.md.
 std::string serving_markdown(const std::vector<validation::ServingStudy>& studies);
-/// A self-contained page of these sections alone.
+/// A self-contained page of them alone.
 std::string serving_page(const std::vector<validation::ServingStudy>& studies);
 /// The file of a catalogue that intervals of recommendations are made of: measured / predicted of every row, one mode a study.
 std::string measured_errors_json(const std::vector<validation::ServingStudy>& studies);
-/// Parity plots, and errors by batch.
-std::vector<FigureSection> serving_sections(const validation::ServingStudy& study);
+/// One sentence for each way of predicting: rows and errors.
+std::string serving_sentence(const validation::ServingStudy& study);
+/// Every row that is predicted, with what filters choose by, and every row that was left out (reports/page/README.md, `board`).
+/// `papers` may be null.
+nlohmann::ordered_json board_json(const validation::Validation* papers, const std::vector<validation::ServingStudy>& studies);
 
 /// The class of batches of a level: "2 to 4".
 std::string level_text(int level);

@@ -36,23 +36,6 @@ Json measured_rows(const validation::Validation& validation) {
     return rows;
 }
 
-Figure parity_figure(const Json& rows) {
-    Figure figure;
-    figure.id = "parity";
-    figure.title = "Predicted against measured";
-    figure.reading = "Each mark is a published number in its printed unit; hollow ones were fitted. On the line the two agree.";
-    figure.mark = FigureMark::point;
-    figure.x = {"measured", "Measured (printed unit)", true};
-    figure.y = {"predicted", "Predicted (the same unit)", true};
-    figure.series = "paper";
-    figure.hollow = "fitted";
-    figure.diagonal = true;
-    figure.choices = {{"unit", "Unit"}};
-    figure.columns = row_columns;
-    figure.rows = rows;
-    return figure;
-}
-
 Figure error_figure(const Json& rows, const std::string& key, const std::string& title, const std::string& axis) {
     Figure figure;
     figure.id = "error-" + key;
@@ -124,17 +107,6 @@ Json records_of(const validation::Validation& validation) {
             {"rows", rows}};
 }
 
-Json left_out_of(const validation::Validation& validation) {
-    Json rows = Json::array();
-    for (const validation::LeftOutRow& left : validation.left_out) {
-        const validation::Experiments& paper = validation.papers[left.paper];
-        const std::string label =
-            fmt::format("{}, {}: {}", paper.paper, paper.tables[left.table].id, validation.row(left).name);
-        rows.push_back({{"label", label}, {"reason", left.reason}});
-    }
-    return rows;
-}
-
 Json fit_notes(const validation::Validation& validation) {
     Json notes = Json::array();
     for (const validation::PlatformFit& fit : validation.fits) {
@@ -151,17 +123,21 @@ Json fit_notes(const validation::Validation& validation) {
 
 std::string validation_page(const validation::Validation& validation, const std::vector<validation::ServingStudy>& studies) {
     const Json rows = measured_rows(validation);
-    const std::string sentence = fmt::format(
+    std::string sentence = fmt::format(
         "{} published measurements that were not used for fitting are predicted with a median error of {} and a 90th "
         "percentile of {}; {} numbers cannot be predicted. Whether a run fits into memory is predicted correctly in {}.",
         validation.measured.rows, text::percent_text(validation.measured.median), text::percent_text(validation.measured.p90),
         validation.left_out.size(), memory_counts_text(validation));
+    for (const validation::ServingStudy& study : studies) {
+        sentence += " " + serving_sentence(study);
+    }
     Json data = {{"format", "treeline-report"},
                  {"version", 1},
                  {"title", "Published results, predicted"},
                  {"subtitle", "treeline validate"},
                  {"summary", {{"heading", "How far to trust it"}, {"sentence", sentence}}}};
-    data["sections"] = {section_json({"all-rows", "All rows", "", {parity_figure(rows), table_figure(validation)}}),
+    data["board"] = board_json(&validation, studies);
+    data["sections"] = {section_json({"tables", "Published results", "", {table_figure(validation)}}),
                         section_json({"errors",
                                       "What errors depend on",
                                       "",
@@ -169,13 +145,7 @@ std::string validation_page(const validation::Validation& validation, const std:
                                        error_figure(rows, "batch", "batch", "Sequences in the batch"),
                                        error_figure(rows, "size", "size of the target", "Parameters of the target"),
                                        error_figure(rows, "context", "context", "Cached tokens")}})};
-    for (const validation::ServingStudy& study : studies) {
-        for (const FigureSection& section : serving_sections(study)) {
-            data["sections"].push_back(section_json(section));
-        }
-    }
     data["records"] = records_of(validation);
-    data["excluded"] = left_out_of(validation);
     data["notes"] = fit_notes(validation);
     return render_html(data);
 }

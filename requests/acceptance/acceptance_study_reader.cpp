@@ -33,7 +33,7 @@ sweeps::StudiedTree built(json::Reader& at, std::string_view key, const sweeps::
 sweeps::StudiedTree named_tree(json::Reader& at, std::string_view key, const std::string& text,
                                const Descriptions& descriptions) {
     try {
-        return built(at, key, read_named_shape(descriptions.resolved(text), descriptions.trees_folder()));
+        return built(at, key, read_named_shape(descriptions.resolved_shape(text), descriptions.trees_folder()));
     } catch (const text::InputError& error) {
         for (const std::string& problem : error.problems()) {
             at.problem(key, problem);

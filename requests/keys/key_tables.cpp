@@ -6,6 +6,7 @@
 #include "requests/keys/break_even_keys.h"
 #include "requests/keys/decode_keys.h"
 #include "requests/keys/fpga_keys.h"
+#include "requests/keys/loop_keys.h"
 #include "requests/keys/point_keys.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/sweep_keys.h"
@@ -18,9 +19,9 @@ const std::vector<json::KeyTable>& key_tables() {
     static const std::vector<json::KeyTable> tables = {
         {"workload", workload_keys::rows()},
         {"traffic", traffic_keys::rows()},
-        {"shares", share_keys::rows()},
+        {"shares", share_keys::rows(), {"traffic.batch", "traffic.concurrency", "traffic.arrival_rate", "traffic.context"}},
         {"limits", limit_keys::rows()},
-        {"point", point_keys::rows()},
+        {"point", point_keys::rows(), {"diagnosis.point"}},
         {"point.traffic", traffic_kind_keys::rows()},
         {"training", training_keys::rows()},
         {"sweep", sweep_keys::rows()},
@@ -28,24 +29,31 @@ const std::vector<json::KeyTable>& key_tables() {
         {"axes.device", sweep_element_keys::rows()},
         {"axes.precision", sweep_element_keys::rows_of_precision()},
         {"conditions", condition_keys::rows()},
-        {"range", range_keys::rows()},
+        {"range",
+         range_keys::rows(),
+         {"batch", "concurrency", "context", "draft_tokens", "kept_layers", "tensor_parallel", "expert_parallel",
+          "attention_data_parallel", "pipeline_parallel", "nodes", "depth"}},
         {"powers_of_two", range_keys::rows_of_powers()},
         {"target", target_keys::rows()},
         {"placement", placement_keys::rows()},
         {"precision", precision_keys::rows()},
-        {"format", storage_keys::rows()},
-        {"platform", platform_keys::rows()},
+        {"format",
+         storage_keys::rows(),
+         {"weights", "attention", "lm_head", "experts", "embeddings", "activations", "kv_cache", "state"}},
+        {"platform", platform_keys::rows(), {"platform", "platforms"}},
         {"platform.gpus", gpus_keys::rows()},
-        {"drafter", drafter_keys::rows()},
+        {"drafter", drafter_keys::rows(), {"drafter", "drafters", "lookup", "otherwise", "middle", "inner"}},
         {"acceptance", acceptance_keys::rows()},
         {"measured", measured_shape_keys::rows()},
-        {"tree", tree_keys::rows()},
+        {"tree", tree_keys::rows(), {"shape", "shapes"}},
         {"tree.sequences", tree_keys::rows_of_kind("sequences")},
         {"tree.beams", tree_keys::rows_of_kind("beams")},
         {"tree.sglang", tree_keys::rows_of_kind("sglang")},
         {"tree.tensorrt_llm", tree_keys::rows_of_kind("tensorrt_llm")},
         {"tree.optimal", tree_keys::rows_of_kind("optimal")},
-        {"lengths", length_keys::rows()},
+        {"lengths", length_keys::rows(), {"prompt_tokens", "output_tokens"}},
+        {"diagnosis", diagnosis_keys::rows()},
+        {"lint", lint_keys::rows()},
         {"break-even", break_even_keys::rows()},
         {"break-even.side", side_keys::rows()},
         {"break-even.simulate", simulated_keys::rows()},

@@ -1,12 +1,14 @@
 #include "requests/loop/diagnosis_request.h"
 
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "requests/fit/served_point.h"
+#include "requests/keys/loop_keys.h"
 #include "requests/loop/import_request.h"
 #include "requests/point_file.h"
 
@@ -104,11 +106,17 @@ Json point_of_load(const runs::RunCell& cell, Json point) {
     return point;
 }
 
-sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string& plain, const std::string& input,
-                                      const FlagTexts& flags, const Catalogue& catalogue) {
-    const Json point = point_json(input, flags);
-    Descriptions descriptions(catalogue, {});
-    const runs::MeasuredRun speculative = runs::import_runs({run});
+namespace {
+
+/// A run, and what messages call it.
+struct NamedRun {
+    std::string name;
+    runs::MeasuredRun run;
+};
+
+sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optional<NamedRun>& of_plain_steps,
+                                    const Json& point, Descriptions& descriptions) {
+    const runs::MeasuredRun& speculative = of_drafter.run;
     sweeps::DiagnosisInput result;
     result.settings = speculative.settings;
     for (const runs::RunCell& cell : speculative.cells) {
@@ -116,28 +124,62 @@ sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string&
             result.accepted.push_back(cell);
         }
     }
-    PointsOfRun of_run(point, run, descriptions);
+    PointsOfRun of_run(point, of_drafter.name, descriptions);
     for (const runs::RunCell& cell : speculative.cells) {
         if (const runs::RunCell known = with_acceptance(cell, speculative); is_timed(known)) {
-            auto& to = cell.draft_tokens > 0 ? result.rounds : plain.empty() ? result.plain : result.idle;
+            auto& to = cell.draft_tokens > 0 ? result.rounds : !of_plain_steps ? result.plain : result.idle;
             to.push_back(of_run.point(known, result));
         }
     }
-    if (!plain.empty()) {
-        PointsOfRun of_plain(point, plain, descriptions);
-        for (const runs::RunCell& cell : runs::import_runs({plain}).cells) {
+    if (of_plain_steps) {
+        PointsOfRun of_plain(point, of_plain_steps->name, descriptions);
+        for (const runs::RunCell& cell : of_plain_steps->run.cells) {
             if (is_timed(cell) && cell.draft_tokens == 0) {
                 result.plain.push_back(of_plain.point(cell, result));
             }
         }
         if (result.plain.empty()) {
-            throw text::InputError({fmt::format("{}: holds no timed step of plain decoding at a known batch", plain)});
+            throw text::InputError(
+                {fmt::format("{}: holds no timed step of plain decoding at a known batch", of_plain_steps->name)});
         }
     }
     if (std::vector<std::string> problems = problems_of(result); !problems.empty()) {
-        throw text::InputError({fmt::format("{}: {}", run, problems.front())});
+        throw text::InputError({fmt::format("{}: {}", of_drafter.name, problems.front())});
     }
     return result;
+}
+
+NamedRun read_run(const std::string& file) { return {file, runs::import_runs({file})}; }
+
+/// A run as `treeline import` writes it, or the text of a file that it reads; nothing where the key is absent.
+std::optional<NamedRun> read_run(json::Reader& at, std::string_view key) {
+    if (!at.has(key)) {
+        return std::nullopt;
+    }
+    const Json& raw = at.raw().at(std::string(key));
+    return NamedRun{at.place(key), runs::import_run_text(raw.is_string() ? raw.get<std::string>() : raw.dump(), at.place(key))};
+}
+
+}  // namespace
+
+sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string& plain, const std::string& input,
+                                      const FlagTexts& flags, const Catalogue& catalogue) {
+    const Json point = point_json(input, flags);
+    Descriptions descriptions(catalogue, {});
+    return diagnosis_of(read_run(run), plain.empty() ? std::nullopt : std::optional(read_run(plain)), point, descriptions);
+}
+
+sweeps::DiagnosisInput read_diagnosis(json::Document& document, Descriptions& descriptions) {
+    json::Reader root = document.root();
+    const std::optional<NamedRun> plain = read_run(root, diagnosis_keys::plain);
+    const std::optional<NamedRun> run = read_run(root, diagnosis_keys::run);
+    static_cast<void>(root.object(diagnosis_keys::point));
+    if (!run) {
+        root.problem(diagnosis_keys::run, "is missing");
+    }
+    root.finish();
+    document.throw_if_problems();
+    return diagnosis_of(*run, plain, root.raw().at(std::string(diagnosis_keys::point)), descriptions);
 }
 
 }  // namespace treeline::requests

@@ -26,5 +26,7 @@ nlohmann::ordered_json point_of_load(const runs::RunCell& cell, nlohmann::ordere
 /// was served: model, platform and drafter, as for `treeline estimate`. Throws InputError.
 sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string& plain, const std::string& input,
                                       const FlagTexts& flags, const Catalogue& catalogue);
+/// The same where all three stand in one document: {"run", "plain", "point"}.
+sweeps::DiagnosisInput read_diagnosis(json::Document& document, Descriptions& descriptions);
 
 }  // namespace treeline::requests

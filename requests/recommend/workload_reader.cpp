@@ -17,6 +17,7 @@
 #include "requests/speculation_reader.h"
 #include "requests/validate/measured_errors_reader.h"
 #include "requests/variant_reader.h"
+#include "sweeps/deadline.h"
 
 namespace treeline::requests {
 namespace {
@@ -188,6 +189,7 @@ std::vector<sim::Platform> read_platforms_of(json::Reader& root, Descriptions& d
     std::vector<json::Reader> elements = root.objects_or_texts(workload_keys::platforms, "device");
     const bool several = elements.size() > 1;
     for (json::Reader& element : elements) {
+        sweeps::check_deadline();
         const bool up_to = element.has(platform_keys::gpus) && element.raw().at(std::string(platform_keys::gpus)).is_object();
         for (sim::Platform& platform :
              read_platforms(std::move(element), descriptions, target, several || up_to ? &excluded : nullptr)) {

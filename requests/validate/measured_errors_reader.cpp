@@ -1,5 +1,6 @@
 #include "requests/validate/measured_errors_reader.h"
 
+#include "requests/remembered.h"
 #include "text/catalogue_folder.h"
 
 namespace treeline::requests {
@@ -56,7 +57,8 @@ sweeps::MeasuredErrors read_measured_errors(const std::filesystem::path& path) {
 
 sweeps::MeasuredErrors measured_errors_of(const Catalogue& catalogue) {
     const std::filesystem::path path = catalogue.measured_errors();
-    return text::is_file(path) ? read_measured_errors(path) : sweeps::MeasuredErrors{};
+    const auto read = [&] { return text::is_file(path) ? read_measured_errors(path) : sweeps::MeasuredErrors{}; };
+    return catalogue.remembered ? *catalogue.remembered->of<sweeps::MeasuredErrors>("errors", read) : read();
 }
 
 }  // namespace treeline::requests

@@ -17,7 +17,7 @@ def test_a_recommendation_has_the_programs_fields(examples, program):
     assert answer.table() == program("recommend", examples / "starter.json")
     assert answer.csv() == program("recommend", examples / "starter.json", "--format", "csv")
     assert answer.recommendation.gain == answer["recommendation"]["gain"]
-    assert answer.schedule.entries[0].batch_from == 1
+    assert answer["schedule"].entries[0].batch_from == 1
 
 
 def test_the_engine_is_a_key_of_the_platform(examples, loaded, program):

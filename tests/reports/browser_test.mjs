@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { binary, hasChromium, launch } from './chromium.mjs';
 import { fontEnvironment } from './fonts.mjs';
 import { openReport } from './report_page.mjs';
+import { checks as board } from './checks/board.mjs';
 import { checks as charts } from './checks/charts.mjs';
 import { checks as fonts } from './checks/fonts.mjs';
 import { checks as look } from './checks/look.mjs';
@@ -69,7 +70,7 @@ const noOverflow = async (page) => {
 };
 
 const tools = { data, withReport, render, noOverflow };
-const checks = { ...use(tools), ...charts(tools), ...look(tools), ...oddData(tools), ...fonts(tools), ...space(tools) };
+const checks = { ...board(tools), ...use(tools), ...charts(tools), ...look(tools), ...oddData(tools), ...fonts(tools), ...space(tools) };
 let failures = 0;
 for (const [name, check] of Object.entries(checks)) {
   try {

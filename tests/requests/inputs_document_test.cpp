@@ -23,6 +23,8 @@
 #include "requests/fpga/fpga_claims_reader.h"
 #include "requests/fpga/fpga_explore_reader.h"
 #include "requests/fpga/fpga_run_reader.h"
+#include "requests/loop/diagnosis_request.h"
+#include "requests/loop/lint_request.h"
 #include "requests/point_reader.h"
 #include "requests/recommend/workload_reader.h"
 #include "requests/sweep/sweep_reader.h"
@@ -141,6 +143,8 @@ void as_acceptance(json::Document& d, Descriptions& s) { static_cast<void>(read_
 void as_decode(json::Document& d, Descriptions& s) { static_cast<void>(read_decode(d, s, {})); }
 void as_explore(json::Document& d, Descriptions& s) { static_cast<void>(read_fpga_exploration(d, s, source / "hardware")); }
 void as_claims(json::Document& d, Descriptions& s) { static_cast<void>(read_fpga_claims(d, s, source / "hardware")); }
+void as_diagnosis(json::Document& d, Descriptions& s) { static_cast<void>(read_diagnosis(d, s)); }
+void as_lint(json::Document& d, Descriptions&) { static_cast<void>(read_lint(d)); }
 void as_fpga_run(json::Document& d, Descriptions& s) {
     json::Reader root = d.root();
     static_cast<void>(read_fpga_run(root, s, source / "hardware"));
@@ -230,6 +234,8 @@ void read_fragments(Known& known) {
               R"({"output_tokens": {}, "clearing": {}, "simulation": {}, "batch": [1], "settings": [{"shape": {}}]})",
               as_traffic);
     read_text(known, "treeline study traffic", R"({"design_point": {}})", as_traffic);
+    read_text(known, "treeline diagnose", R"({"run": {}, "plain": {}})", as_diagnosis);
+    read_text(known, "treeline lint", "{}", as_lint);
     read_text(known, "treeline study acceptance", R"({"shapes": [{}], "world": {}, "measured": {"shape": {}, "points": [{}]}})",
               as_acceptance);
     for (const char* kind : {"first-layers", "model", "ngram"}) {

@@ -58,7 +58,7 @@ cmp -s summary.md readme-summary.md || {
 [ "$(wc -l <summary.md)" -ge 11 ] || fail "scripts/trust_summary.sh finds too few rows: $(cat summary.md)"
 
 expect 0 'measurements' validate --html page.html
-for needed in 'Predicted against measured' 'error-tokens' 'error-batch' 'error-size' 'error-context' 'host, outside the passes' 'Fitted for A10G, on 8 rows'; do
+for needed in 'Predicted against measured' 'error-tokens' 'error-batch' 'error-size' 'error-context' 'host, outside the passes' 'Fitted for A10G, on 8 rows' '"board"' 'this row was fitted'; do
     checks=$((checks + 1))
     grep -q -- "$needed" page.html || fail "the page lacks '$needed'"
 done
@@ -200,7 +200,7 @@ expect 0 'runs.csv,1,mine,,roofline,time-per-token,llama-3.1-8b,h100-sxm,vllm-0.
 expect 0 'runs.csv,2,strange,.*no description of the target model,Some/Model' validate --serving runs.csv --no-papers --format csv
 expect 0 '1 of 2 runs without speculation are predicted' validate --serving runs.csv --no-papers
 expect 0 'measurements.*1 of 2 runs' validate --serving runs.csv
-expect 0 'time-per-token-calibrated' validate --serving runs.csv --no-papers --mode calibrated --format html
+expect 0 '"board".*"calibrated".*"mine"' validate --serving runs.csv --no-papers --mode calibrated --format html
 sed -i 's/,tpot_ms/,tpot/' runs.csv
 expect 2 'runs.csv: the column "tpot_ms" is missing' validate --serving runs.csv
 expect 2 'nothing is left to predict' validate --no-papers

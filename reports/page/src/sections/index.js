@@ -7,6 +7,7 @@ import { uncertainty } from './uncertainty.js';
 import { heatmap } from './heatmap.js';
 import { space } from './space.js';
 import { draftLength } from './draft-length.js';
+import { board } from './board.js';
 import { figureSections } from './figures.js';
 import { pareto } from './pareto.js';
 import { round } from './round.js';
@@ -26,6 +27,7 @@ export const sectionsOf = (data) => [
   heatmap,
   space,
   draftLength,
+  board,
   ...figureSections(data),
   pareto,
   round,

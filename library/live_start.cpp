@@ -1,0 +1,48 @@
+#include "library/live_start.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engines/engine.h"
+#include "hardware/catalogue.h"
+#include "models/catalogue.h"
+#include "reports/live_page.h"
+#include "reports/recommend/explored.h"
+
+namespace treeline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What the form offers.
+Json catalogue_json(const requests::Catalogue& catalogue) {
+    Json engines = Json::array();
+    for (const engines::Engine& engine : engines::newest_engines()) {
+        engines.push_back({engine.word, engine.label()});
+    }
+    return {{"models", models::model_names(catalogue.models)},
+            {"devices", hardware::device_names(catalogue.hardware)},
+            {"engines", engines}};
+}
+
+}  // namespace
+
+const char* const first_question = R"({
+  "title": "Llama-3.1-8B on one H100",
+  "target": "llama-3.1-8b",
+  "platforms": [{"device": "h100-sxm", "engine": "vllm"}],
+  "drafters": ["eagle3-llama-3.1-8b", "ngram-llama-3.1-8b"],
+  "draft_tokens": {"from": 1, "to": 8},
+  "traffic": {"concurrency": [32]},
+  "prompt_tokens": 1000,
+  "output_tokens": 300
+})";
+
+std::string live_page(const sweeps::Answer& answer, const Json& question, const requests::Catalogue& catalogue) {
+    return reports::render_live_page({{"title", answer.input.title},
+                                      {"version", TREELINE_VERSION},
+                                      {"question", question},
+                                      {"answer", reports::explored_json(answer)},
+                                      {"catalogue", catalogue_json(catalogue)}});
+}
+
+}  // namespace treeline

@@ -1,0 +1,41 @@
+#include "reports/lint/lint_output.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace treeline::reports {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string finding_count(const engines::LintResult& result) {
+    const std::size_t count = result.findings.size();
+    return count == 0 ? "no findings" : count == 1 ? "1 finding" : fmt::format("{} findings", count);
+}
+
+}  // namespace
+
+std::string lint_table(const engines::LintResult& result) {
+    std::string text = fmt::format("Read as {} for {}: {}.\n", result.form, result.engine.label(), finding_count(result));
+    for (const engines::LintFinding& finding : result.findings) {
+        text += fmt::format("  {:<14} {}\n", name_of(finding.kind), finding.text);
+    }
+    return text;
+}
+
+std::string lint_json(const engines::LintResult& result) {
+    Json json = {{"format", "treeline-lint"},
+                 {"version", 1},
+                 {"engine", result.engine.word},
+                 {"engine_version", result.engine.asked.empty() ? result.engine.version : result.engine.asked},
+                 {"rules_of", result.engine.version},
+                 {"source", result.engine.source},
+                 {"findings", Json::array()}};
+    for (const engines::LintFinding& finding : result.findings) {
+        json["findings"].push_back({{"kind", name_of(finding.kind)}, {"key", finding.key}, {"text", finding.text}});
+    }
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace treeline::reports

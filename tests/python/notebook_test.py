@@ -1,0 +1,76 @@
+"""In a notebook: answers show as tables, and the schedule is a DataFrame where pandas is there."""
+import html.parser
+import sys
+
+import pytest
+
+import treeline
+
+
+class Cells(html.parser.HTMLParser):
+    """The texts of a page, and whether its tags are closed as they were opened."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.texts, self.rows = [], [], 0
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+        self.rows += tag == "tr"
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_a_recommendation_shows_what_is_recommended_beside_plain_decoding(examples):
+    answer = treeline.recommend(examples / "starter.json")
+    shown = Cells(answer._repr_html_())
+    assert answer.sentence in "".join(shown.texts)
+    assert {"plain", "recommended", "tokens_per_s_device", "draft_tokens"} <= set(shown.texts)
+    assert shown.rows == 3 + 1 + len(answer["schedule"].entries)
+
+
+def test_one_that_nothing_meets_shows_its_sentence(examples, loaded):
+    workload = loaded(examples / "starter.json")
+    workload["limits"] = {"tpot_ms": 1e-3}
+    answer = treeline.recommend(workload)
+    assert answer.recommendation is None
+    assert answer.sentence in "".join(Cells(answer._repr_html_()).texts)
+    assert len(answer.schedule) == 0
+
+
+def test_the_schedule_is_a_frame_where_pandas_is_there(examples):
+    pandas = pytest.importorskip("pandas")
+    answer = treeline.recommend(examples / "starter.json")
+    assert isinstance(answer.schedule, pandas.DataFrame)
+    assert list(answer.schedule["draft_tokens"]) == [entry.draft_tokens for entry in answer["schedule"].entries]
+
+
+def test_and_a_list_where_it_is_not(examples, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)  # importing it then fails
+    answer = treeline.recommend(examples / "starter.json")
+    assert answer.schedule == answer["schedule"].entries
+
+
+def test_other_answers_show_their_lines(examples):
+    estimate = treeline.estimate(examples / "estimate-mamba2-2.7b.json")
+    assert Cells(estimate._repr_html_()).rows > 5
+    models = treeline.models()
+    shown = Cells(models._repr_html_())
+    assert shown.rows == 22 and f"and {len(models) - 20} more" in shown.texts
+    assert models[0].name in shown.texts
+    assert Cells(treeline.hardware().devices._repr_html_()).rows == 22
+    sweep = treeline.sweep({"axes": {"target": ["llama-3-8b"], "device": ["h100-sxm"], "drafter": [{"kind": "ngram", "acceptance": {"rate": 0.5}}], "draft_tokens": [2], "batch": [1, 2], "context": [1000]}})
+    assert "2 points" in Cells(sweep._repr_html_()).texts
+
+
+def test_names_are_shown_as_text():
+    rows = treeline._answers.Listing([{"name": "<script>alert(1)</script>", "share": 0.25, "count": 1234, "none": None}])
+    text = rows._repr_html_()
+    assert "<script>" not in text
+    assert {"<script>alert(1)</script>", "0.25", "1,234"} <= set(Cells(text).texts)
