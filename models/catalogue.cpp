@@ -141,13 +141,25 @@ bool is_repository(const std::string& text) {
            fs::path(text).extension() != ".json" && fs::path(text).extension() != ".gguf" && !fs::exists(text, ignored);
 }
 
+/// Whether a name ends in a release's year and month, or month and day ("-2507", "-0528").
+bool ends_in_date(const std::string& name) {
+    constexpr std::size_t digits = 4;
+    return name.size() > digits + 1 && name[name.size() - digits - 1] == '-' &&
+           (name[name.size() - digits] == '2' || name[name.size() - digits] == '0') &&
+           std::all_of(name.end() - digits, name.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; });
+}
+
 /// The catalogue's spelling: small letters, without a repository's owner and without words of training that change no size.
 std::string catalogue_name(std::string name) {
     name = name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1);
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    if (name.starts_with("nvidia-")) {
+        name.erase(0, std::string_view("nvidia-").size());
+    }
     for (bool shorter = true; shorter;) {
-        shorter = false;
-        for (const std::string_view ending : {"-instruct", "-it", "-chat", "-hf", "-thinking", "-base"}) {
+        shorter = ends_in_date(name);
+        name.erase(shorter ? name.size() - std::string_view("-2507").size() : name.size());
+        for (const std::string_view ending : {"-instruct", "-it", "-chat", "-hf", "-thinking", "-base", "-bf16"}) {
             if (name.size() > ending.size() && name.ends_with(ending)) {
                 name.erase(name.size() - ending.size());
                 shorter = true;

@@ -47,7 +47,7 @@ std::string plain_family(const std::string& architecture) {
 
 std::string family_of_same_layers(const std::string& plain_name) {
     // From the classes' code: parameters of a layer equal those of the family for the same config.
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 18> same = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 17> same = {{
         {"axk1", "DeepseekV3"},
         {"bitnet", "Llama"},
         {"dotsocr", "Qwen2"},
@@ -62,7 +62,6 @@ std::string family_of_same_layers(const std::string& plain_name) {
         {"nanbeige", "Llama"},
         {"paddleocrvl", "Ernie4_5"},
         {"panguultramoe", "DeepseekV3"},
-        {"qwen25omni", "Qwen2"},
         {"sarvammla", "DeepseekV3"},
         {"sarvammoe", "BailingMoeV2"},
         {"telechat3", "Llama"},

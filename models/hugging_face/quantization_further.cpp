@@ -40,30 +40,30 @@ const NamedMethod* named_method(std::string_view name) {
     return found == named_methods.end() ? nullptr : found;
 }
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool has_part(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// Letters and digits of a JSON value, in small letters: "int4weightonlyconfig".
 std::string words_of(const nlohmann::ordered_json& value) {
-    std::string words;
+    std::string letters;
     for (const char letter : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
         if (std::isalnum(static_cast<unsigned char>(letter)) != 0) {
-            words += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+            letters += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
         }
     }
-    return words;
+    return letters;
 }
 
 /// torchao's types by their names ("int4_weight_only", {"default": {"_type": "Float8DynamicActivationFloat8WeightConfig"}}).
 std::optional<StoredFormat> torchao_format(Reader& config, sim::NumberFormat base) {
-    const std::string words = config.has("quant_type") ? words_of(config.raw().at("quant_type")) : "";
-    const bool inputs = contains(words, "dynamicactivation");
-    if (contains(words, "float8")) {
+    const std::string type = config.has("quant_type") ? words_of(config.raw().at("quant_type")) : "";
+    const bool inputs = has_part(type, "dynamicactivation");
+    if (has_part(type, "float8")) {
         return StoredFormat{{fp8, 0.0, 32.0}, inputs ? fp8 : base};
     }
-    if (contains(words, "int4") || contains(words, "uint4")) {
+    if (has_part(type, "int4") || has_part(type, "uint4")) {
         return StoredFormat{{int4, 128.0, 32.0}, inputs ? int8 : base};
     }
-    if (contains(words, "int8")) {
+    if (has_part(type, "int8")) {
         return StoredFormat{{int8, 0.0, 16.0}, inputs ? int8 : base};
     }
     config.problem("quant_type", "is not a type of torchao that can be priced; known are those of int4, int8 and float8");

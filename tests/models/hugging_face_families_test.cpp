@@ -213,8 +213,9 @@ TEST_CASE("what cannot be imported is refused with a reason, or with what to do 
     CHECK_THAT(unknown, Catch::Contains("\"FooBarForCausalLM\" is not an architecture that can be imported.") &&
                             Catch::Contains("copy the most similar description in models/"));
     CHECK_THAT(unknown, !Catch::Contains("did you mean"));
-    CHECK_THAT(failure(with(sparse, {{"architectures", {"LamaForCausalLM"}}})), Catch::Contains("did you mean \"Llama\"?"));
-    CHECK_THAT(failure(with(sparse, {{"architectures", {"LamnaForCausalLM"}}})),
+    CHECK_THAT(failure(with(sparse, {{"architectures", {"LamaForCausalLM"}}, {"model_type", "x"}})),
+               Catch::Contains("did you mean \"Llama\"?"));
+    CHECK_THAT(failure(with(sparse, {{"architectures", {"LamnaForCausalLM"}}, {"model_type", "x"}})),
                !Catch::Contains("did you mean"));  // two edits
 }
 
