@@ -70,6 +70,8 @@ struct Explanation {
     std::vector<const Hypothesis*> parts;
     std::vector<double> factors;
     double explained = 0.0;
+    /// Of two: what would do as well in the place of each.
+    std::vector<std::vector<const Hypothesis*>> instead = {};
 
     [[nodiscard]] double plausible() const {
         double sum = 0.0;
@@ -108,6 +110,7 @@ constexpr double nearly_all = 0.9;
 Explanation best_of_two(const std::vector<Hypothesis>& hypotheses, const Excess& excess, const Diagnosis& diagnosis,
                         double alone) {
     Explanation best;
+    std::vector<Explanation> all;
     constexpr std::size_t least_loads = 4;
     if (excess.seconds.size() < least_loads || alone >= 0.95) {
         return best;
@@ -116,8 +119,23 @@ Explanation best_of_two(const std::vector<Hypothesis>& hypotheses, const Excess&
         for (std::size_t j = i + 1; j < hypotheses.size(); ++j) {
             Explanation two = explanation_of({&hypotheses[i], &hypotheses[j]}, excess);
             const bool worth_it = two.explained >= nearly_all && 1.0 - two.explained <= 0.4 * (1.0 - alone);
-            if (worth_it && all_count(two, diagnosis) && (best.parts.empty() || two.exactness() > best.exactness())) {
-                best = std::move(two);
+            if (worth_it && all_count(two, diagnosis)) {
+                all.push_back(std::move(two));
+            }
+        }
+    }
+    for (const Explanation& two : all) {
+        best = best.parts.empty() || two.exactness() > best.exactness() ? two : best;
+    }
+    constexpr double hardly_less = 0.85;
+    best.instead.resize(best.parts.size());
+    for (const Explanation& two : all) {
+        for (std::size_t j = 0; j < best.parts.size() && two.exactness() >= hardly_less * best.exactness(); ++j) {
+            const Hypothesis* kept = best.parts[1 - j];
+            const bool shares = two.parts[0] == kept || two.parts[1] == kept;
+            const Hypothesis* other = two.parts[0] == kept ? two.parts[1] : two.parts[0];
+            if (shares && other != best.parts[j]) {
+                best.instead[j].push_back(other);
             }
         }
     }
@@ -143,6 +161,9 @@ void add_explanation(const Explanation& explanation, const Diagnosis& diagnosis,
                     hypothesis.remedy,
                     true};
         cause.together = together;
+        for (const Hypothesis* other : together ? explanation.instead[j] : std::vector<const Hypothesis*>{}) {
+            cause.evidence += fmt::format(" In its place \"{}\" would explain nearly as much.", name_of(other->kind));
+        }
         causes.push_back(std::move(cause));
     }
 }
