@@ -124,6 +124,7 @@ std::unique_ptr<LineReader> vllm_log();
 std::unique_ptr<LineReader> sglang_log();
 std::unique_ptr<LineReader> llama_cpp_log();
 std::unique_ptr<LineReader> mlx_log();
+std::unique_ptr<LineReader> local_runners();
 std::unique_ptr<LineReader> prometheus();
 std::unique_ptr<LineReader> console_report();
 /// JSON that stands on a line of its own in a log.

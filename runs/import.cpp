@@ -299,14 +299,16 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
     readers.push_back(run_formats_of::sglang_log());
     readers.push_back(run_formats_of::llama_cpp_log());
     readers.push_back(run_formats_of::mlx_log());
+    readers.push_back(run_formats_of::local_runners());
     readers.push_back(run_formats_of::json_lines());
     return readers;
 }
 
 std::vector<std::string> run_formats() {
-    std::vector<std::string> names = {"logs of vLLM, SGLang, llama.cpp and oMLX",
-                                      "what vllm bench serve, SGLang's bench_serving and trtllm-bench print",
-                                      "metrics of servers (Prometheus)"};
+    std::vector<std::string> names = {
+        "logs of vLLM, SGLang, llama.cpp and oMLX",
+        "what vllm bench serve, SGLang's bench_serving, trtllm-bench, mlx_lm, ollama and TabbyAPI print",
+        "metrics of servers (Prometheus)"};
     for (const JsonFormat& format : json_formats()) {
         names.emplace_back(format.name);
     }

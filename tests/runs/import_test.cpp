@@ -396,6 +396,31 @@ TEST_CASE("logs in the records of a collector, and in UTF-16, say what they say 
     CHECK_THAT(problem_of("{\"log\": \"nothing of an engine\\n\"}\n"), Catch::Contains("formats that are read"));
 }
 
+TEST_CASE("what programs of local users print: times per token, drafts by a hint") {
+    const auto only = [](const std::string& text, const runs::RunHints& hints = {}) {
+        const runs::MeasuredRun run = runs::import_run_text(text, "file", hints);
+        REQUIRE(run.cells.size() == 1);
+        return run.cells.front();
+    };
+    const std::string mlx =
+        "==========\nPrompt: 24 tokens, 180.123 tokens-per-sec\nGeneration: 256 tokens, 80.0 tokens-per-sec\n"
+        "Peak memory: 18.123 GB\n";
+    CHECK(only(mlx).tpot.mean() == Approx(1.0 / 80.0));
+    CHECK(only(mlx).context == Approx(24.0 + 128.0));
+    CHECK(only(mlx).draft_tokens == 0);
+    runs::RunHints hints;
+    hints.draft_tokens = 3;
+    CHECK(only(mlx, hints).draft_tokens == 3);
+    CHECK(only("prompt eval count:    26 token(s)\nprompt eval rate:     200.00 tokens/s\neval count:           300 token(s)\n"
+               "eval duration:        5.0s\neval rate:            60.00 tokens/s\n")
+              .tpot.mean() == Approx(1.0 / 60.0));
+    CHECK(
+        only(
+            "Metrics (ID: abc): 256 tokens generated in 4.2 seconds (Queue: 0.0 s, Process: 0 cached tokens and 120 new tokens "
+            "at 900.0 T/s, Generate: 64.0 T/s, Context: 120 tokens)\n")
+            .tpot.mean() == Approx(1.0 / 64.0));
+}
+
 TEST_CASE("lines of one load end in one cell") {
     const std::string line =
         "[2026-04-08 14:05:21] Decode batch, #running-req: 8, #token: 9120, token usage: 0.11, cuda graph: True, gen "
