@@ -152,6 +152,14 @@ void check_deployment(const LintInput& input, const Flags& flags, const Engine& 
                                  "it to {}",
                                  *most_captured, *most_running, *most_running));
     }
+    constexpr long long running_by_default = 48;  // server_args.py, with speculation
+    if (most_captured && !most_running && *most_captured > running_by_default) {
+        findings.add(
+            Kind::ignored, "--cuda-graph-max-bs",
+            fmt::format("is {}, but with speculation SGLang runs at most {} requests unless --max-running-requests says "
+                        "more; give it as well",
+                        *most_captured, running_by_default));
+    }
     if (flags.has({"--enable-mixed-chunk"})) {
         findings.add(Kind::ignored, "--enable-mixed-chunk", "is disabled by speculation");
     }

@@ -1,9 +1,11 @@
 #include "models/catalogue.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "models/description.h"
 #include "models/gguf/import.h"
@@ -169,7 +171,31 @@ std::string catalogue_name(std::string name) {
     return name;
 }
 
+/// A name that ends in a format, as repositories of quantised checkpoints do: the rest of it and the format's word; an empty
+/// word where it ends in none.
+std::pair<std::string, std::string> without_format(std::string name) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 20> formats = {
+        {{"-fp8-dynamic", "fp8"},   {"-fp8", "fp8"},           {"-awq-int4", "awq"},  {"-awq-4bit", "awq"},
+         {"-awq", "awq"},           {"-gptq-int4", "gptq"},    {"-gptq", "gptq"},     {"-int4", "int4"},
+         {"-int8", "int8"},         {"-w4a16", "w4a16"},       {"-w8a8", "w8a8"},     {"-nvfp4", "nvfp4"},
+         {"-fp4", "nvfp4"},         {"-mxfp4", "mxfp4"},       {"-gguf", "q4_k_m"},   {"-bnb-4bit", "int4"},
+         {"-mlx-4bit", "mlx-4bit"}, {"-mlx-8bit", "mlx-8bit"}, {"-4bit", "mlx-4bit"}, {"-8bit", "mlx-8bit"}}};
+    for (const auto& [ending, word] : formats) {
+        if (name.size() > ending.size() && name.ends_with(ending)) {
+            name.erase(name.size() - ending.size());
+            return {catalogue_name(name), std::string(word)};
+        }
+    }
+    return {name, ""};
+}
+
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
+    const auto [model, format] = without_format(name);
+    if (!format.empty() && std::find(known.begin(), known.end(), model) != known.end()) {
+        throw text::InputError({"model \"" + name + "\" is named with its format: give the model, \"" + model +
+                                "\", and the format as its precision, such as \"" + format +
+                                "\"; a path to a Hugging Face config.json or to a GGUF file has both"});
+    }
     throw text::InputError({"model \"" + name + "\" is not in the catalogue" +
                             text::other_names(name, known, "treeline models") +
                             "; a path to a description or to a Hugging Face config.json also works"});

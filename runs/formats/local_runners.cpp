@@ -9,14 +9,14 @@
 namespace treeline::runs::run_formats_of {
 namespace {
 
-bool has(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
+bool says(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
 
 class LocalRunner : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
         const std::size_t first = line.find_first_not_of(" \t");
         const std::string_view text = first == std::string_view::npos ? std::string_view() : line.substr(first);
-        if (has(text, " tokens-per-sec")) {
+        if (says(text, " tokens-per-sec")) {
             run.format("what mlx_lm prints");
             run.engine("mlx");
             if (text.starts_with("Prompt:")) {
@@ -38,7 +38,7 @@ public:
             }
             return true;
         }
-        if (has(text, " tokens generated in ") && has(text, "Generate: ") && has(text, " T/s")) {
+        if (says(text, " tokens generated in ") && says(text, "Generate: ") && says(text, " T/s")) {
             run.format("a log of TabbyAPI");
             run.engine("exllamav3");
             prompt_ = number_after(text, "Context: ").value_or(0.0);

@@ -444,6 +444,8 @@ TEST_CASE("SGLang's replay caches and captured batches") {
     CHECK(finds(dspark + "--disable-cuda-graph-padding", "downgrade: --disable-cuda-graph-padding"));
     CHECK(finds(dspark + "--cuda-graph-max-bs 16 --max-running-requests 64", "raise it to 64"));
     CHECK(findings(dspark + "--cuda-graph-max-bs 64 --max-running-requests 64") == "");
+    CHECK(finds(dspark + "--cuda-graph-max-bs 64", "ignored: --cuda-graph-max-bs is 64, but with speculation"));
+    CHECK(findings(dspark + "--cuda-graph-max-bs 48") == "");
 }
 
 TEST_CASE("TensorRT-LLM's graphs need the exact batch unless they are padded") {

@@ -204,5 +204,8 @@ TEST_CASE("other names of a model, and those of Hugging Face") {
     CHECK(parameter_count(load("moonshotai/Kimi-K2.5")) == parameter_count(load("kimi-k2.6")));
     CHECK_THROWS_WITH(load("Qwen/Qwen3.8-28B"),
                       Catch::Contains("\"qwen3.8-28b\" is not in the catalogue; did you mean \"qwen3.8-27b\""));
+    CHECK_THROWS_WITH(load("RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic"),
+                      Catch::Contains("give the model, \"llama-3.3-70b\"") && Catch::Contains("such as \"fp8\""));
+    CHECK_THROWS_WITH(load("unsloth/Qwen3.8-27B-GGUF"), Catch::Contains("give the model, \"qwen3.8-27b\""));
     CHECK_THROWS_WITH(load("./Qwen/Qwen3.8-27B"), Catch::Contains("cannot be opened"));
 }
