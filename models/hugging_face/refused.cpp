@@ -19,10 +19,11 @@ constexpr std::string_view encoder = "encodes text and does not generate token b
 constexpr std::string_view encoder_decoder =
     "has an encoder whose output every decoder layer attends to; cross-attention has no block in a description yet";
 constexpr std::string_view rwkv = "mixes tokens by RWKV's recurrence, which has no block in a description yet";
+constexpr std::string_view diffusion = "denoises many tokens at a time instead of decoding them one by one";
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: import the target, and name the drafter's kind under \"drafter\"";
 
-constexpr std::array<Refusal, 86> refusals = {{
+constexpr std::array<Refusal, 83> refusals = {{
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
     {"xlstm", "has mLSTM layers, which have no block in a description yet"},
@@ -66,9 +67,6 @@ constexpr std::array<Refusal, 86> refusals = {{
     {"clip", encoder},
     {"siglip", encoder},
     {"vit", encoder},
-    {"llada", "denoises many tokens at a time instead of decoding them one by one"},
-    {"dream", "denoises many tokens at a time instead of decoding them one by one"},
-    {"sdar", "denoises many tokens at a time instead of decoding them one by one"},
     {"zamba", "shares an attention block among Mamba-1 layers in its own way; Zamba2 can be imported"},
     {"megatronbert", encoder},
     {"rembert", encoder},
@@ -127,6 +125,12 @@ std::optional<std::string> reason_to_refuse(const std::string& architecture, boo
         // NVIDIA's vision models are called Eagle, too.
         if (contains(architecture, part) && !sees_images) {
             return std::string(drafter);
+        }
+    }
+    // Language models of diffusion, in all their versions (LLaDA2Moe, SDARMoe, DreamOn, Fast_dLLM).
+    for (const char* part : {"LLaDA", "llada", "Dream", "dream", "SDAR", "sdar", "dLLM", "Diffu", "diffu", "DLM"}) {
+        if (contains(architecture, part)) {
+            return std::string(diffusion);
         }
     }
     const std::string plain = plain_family(architecture);

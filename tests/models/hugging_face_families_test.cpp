@@ -205,6 +205,10 @@ TEST_CASE("what cannot be imported is refused with a reason, or with what to do 
     CHECK_THAT(refused("BertModel"), Catch::Contains("nothing to speculate on"));
     CHECK_THAT(refused("Rwkv6ForCausalLM"), Catch::Contains("RWKV's recurrence"));
     CHECK_THAT(refused("MotifForCausalLM"), Catch::Contains("subtracts attentions"));
+    for (const char* diffusion :
+         {"LLaDAModelLM", "LLaDA2MoeModelLM", "DreamModel", "SDARMoeForCausalLM", "Fast_dLLM_QwenForCausalLM"}) {
+        CHECK_THAT(refused(diffusion), Catch::Contains("denoises many tokens at a time"));
+    }
     CHECK_THAT(refused("LlamaForSequenceClassification"), Catch::Contains("nothing to speculate on"));
     CHECK_THAT(refused("LlamaForCausalLMEagle3"), Catch::Contains("is a drafter of another model"));
     Json sparse = llama;
