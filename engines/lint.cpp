@@ -21,7 +21,7 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     if (!asked && !input.engine) {
         throw text::InputError({"the text names no engine; give it with --engine"});
     }
-    const Engine engine = asked ? *asked : newest(*input.engine);
+    const Engine engine = asked ? *asked : input.version.empty() ? newest(*input.engine) : find_engine(input.version);
     if (input.engine && *input.engine != engine.name) {
         throw text::InputError({fmt::format("the text is for {}, not for {}", newest(*input.engine).title, engine.title)});
     }

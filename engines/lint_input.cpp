@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/deployment_file.h"
 #include "engines/lint_sglang_costs.h"
 #include "json/parse.h"
 #include "json/reader.h"
@@ -50,6 +51,24 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
         }
     }
     return std::nullopt;
+}
+
+/// What an image in the command says of engine and version. A version whose rules are not known is that of no image.
+void take_image(LintInput& input) {
+    for (const std::string& word : input.command.words) {
+        const std::optional<std::string> image = engine_of_image(word);
+        if (!image) {
+            continue;
+        }
+        try {
+            const Engine engine = find_engine(*image);
+            input.engine = engine.name;
+            input.version = image->find('@') == std::string::npos ? "" : *image;
+        } catch (const text::InputError&) {
+            input.engine = find_engine(image->substr(0, image->find('@'))).name;
+        }
+        return;
+    }
 }
 
 bool is_slot(const std::string& key) { return !key.empty() && key.find_first_not_of("0123456789") == std::string::npos; }
@@ -145,6 +164,7 @@ LintInput read_lint_input(const std::string& whole_text) {
         if (!starts_as_yaml(text)) {
             input.command = split_command_line(text);
             input.engine = engine_of_command(input.command);
+            take_image(input);
             if (!input.engine && Flags(input.command.words).all().empty()) {
                 throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
             }
@@ -157,6 +177,14 @@ LintInput read_lint_input(const std::string& whole_text) {
     }
     if (!input.tree.is_object()) {
         throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
+    }
+    if (std::optional<CommandLine> command = command_of_deployment(input.tree)) {
+        input.command = std::move(*command);
+        input.engine = engine_of_command(input.command);
+        take_image(input);
+        input.form = LintForm::command;
+        input.form_text = "the command of a container";
+        return input;
     }
     input.engine = engine_of_tree(input.tree);
     return input;

@@ -21,6 +21,7 @@ struct LintInput {
     std::vector<std::string> repeated;  ///< keys that occur twice in it
     std::optional<std::string> file;    ///< the text below a line "# name.json"
     std::optional<EngineName> engine;   ///< by its content; nothing if that does not tell
+    std::string version;                ///< of an image that is named; empty where none is, or its rules are not known
 };
 
 /// Throws InputError if the text is neither a command line nor an object in JSON or YAML.

@@ -133,7 +133,9 @@ const std::vector<std::string_view> fork_flags = {"-fmoe",
                                                   "--merge-up-gate-experts",
                                                   "-smgs",
                                                   "--mla-use",
-                                                  "-mqkv"};
+                                                  "-mqkv",
+                                                  "--spec-stage",
+                                                  "--spec-autotune"};
 
 /// Whether the command line is of that fork, whose flags of speculation are those of older versions.
 bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) {
@@ -141,13 +143,20 @@ bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) 
         return word.find("ik_llama") != std::string::npos || word.find("ik-llama") != std::string::npos;
     });
     const Flag* flag = flags.find(fork_flags);
+    // Its types carry their settings: --spec-type mtp:n_max=3,p_min=0.0.
+    const Flag* type = flags.find({"--spec-type"});
+    if (flag == nullptr && type != nullptr && type->value.value_or("").find(':') != std::string::npos) {
+        flag = type;
+    }
     if (by_path || flag != nullptr) {
         findings.add(Kind::unknown, by_path ? "ik_llama.cpp" : flag->name,
-                     by_path
-                         ? "is a fork with flags of its own, which are not checked: it has --draft-max, --draft-min and "
-                           "--draft-p-min where llama.cpp has --spec-draft-n-max, --spec-draft-n-min and --spec-draft-p-min"
-                         : "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of that fork are "
-                           "not checked");
+                     by_path ? "is a fork with flags of its own, which are not checked: it has --draft-max, --draft-min and "
+                               "--draft-p-min where llama.cpp has --spec-draft-n-max, --spec-draft-n-min and --spec-draft-p-min"
+                     : flag == type
+                         ? "is of the form that the fork ik_llama.cpp takes: llama.cpp does not start with it, and flags "
+                           "of that fork are not checked; write --spec-type draft-mtp --spec-draft-n-max N"
+                         : "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of "
+                           "that fork are not checked");
     }
     return by_path || flag != nullptr;
 }

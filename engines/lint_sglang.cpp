@@ -141,6 +141,25 @@ void check_deployment(const LintInput& input, const Flags& flags, const Engine& 
                      "launches every kernel of drafter and verification one by one, which costs rounds more than plain steps; "
                      "leave it out");
     }
+    if (flags.has({"--disable-cuda-graph-padding"}) && !flags.has({"--disable-cuda-graph"})) {
+        findings.add(Kind::downgrade, "--disable-cuda-graph-padding",
+                     "runs rounds without a graph at every batch that was not captured itself; leave it out");
+    }
+    const auto most_captured = flags.number({"--cuda-graph-max-bs"}), most_running = flags.number({"--max-running-requests"});
+    if (most_captured && most_running && *most_captured < *most_running) {
+        findings.add(Kind::downgrade, "--cuda-graph-max-bs",
+                     fmt::format("is {}, below --max-running-requests, {}: rounds of larger batches run without a graph; raise "
+                                 "it to {}",
+                                 *most_captured, *most_running, *most_running));
+    }
+    constexpr long long running_by_default = 48;  // server_args.py, with speculation
+    if (most_captured && !most_running && *most_captured > running_by_default) {
+        findings.add(
+            Kind::ignored, "--cuda-graph-max-bs",
+            fmt::format("is {}, but with speculation SGLang runs at most {} requests unless --max-running-requests says "
+                        "more; give it as well",
+                        *most_captured, running_by_default));
+    }
     if (flags.has({"--enable-mixed-chunk"})) {
         findings.add(Kind::ignored, "--enable-mixed-chunk", "is disabled by speculation");
     }
@@ -159,6 +178,17 @@ void check_chains(const Flags& flags, const std::string& algorithm, Findings& fi
                          ? "replays chains only, and NGRAM drafts trees: the first round ends in an assertion; "
                            "leave it out, or draft with EAGLE at top-k 1"
                          : fmt::format("replays chains only; set {} 1", top_k_flag));
+    }
+    const auto replayed = flags.number({"--linear-replayssm-cache-len"});
+    if (replayed && !flags.has({"--enable-linear-replayssm-spec", "--enable-linear-replayssm"})) {
+        findings.add(Kind::ignored, "--linear-replayssm-cache-len", "is not read without --enable-linear-replayssm-spec");
+    }
+    constexpr long long least_for_dspark = 32;
+    if (replayed && algorithm == "DSPARK" && *replayed < least_for_dspark) {
+        findings.add(
+            Kind::value, "--linear-replayssm-cache-len",
+            fmt::format("is {}, too short for the verification windows of DSPARK: the server ends at start-up; give {}",
+                        *replayed, least_for_dspark));
     }
     const auto steps = flags.number({steps_flag}), tokens = flags.number({tokens_flag});
     if (flags.has({"--enable-multi-layer-eagle"}) && drafts_in_steps(algorithm)) {

@@ -214,6 +214,22 @@ void check_schedule(const Json& config, const Engine& engine, const std::string&
     }
 }
 
+/// CUDA graphs of the server: switched off, or captured for exact batches alone.
+void check_graphs(const Json& tree, Findings& findings) {
+    constexpr const char* key = "cuda_graph_config";
+    if (!tree.contains(key)) {
+        return;
+    }
+    if (tree[key].is_null()) {
+        findings.add(Kind::downgrade, key,
+                     "is null, which switches CUDA graphs off: every kernel of drafter and verification is "
+                     "launched by itself; leave it out");
+    } else if (tree[key].is_object() && tree[key].value("enable_padding", Json(false)) != Json(true)) {
+        findings.add(Kind::downgrade, key,
+                     "has no enable_padding: true, so rounds run without a graph at every batch that was not captured itself");
+    }
+}
+
 /// The configuration of a command line: the YAML that it names.
 Json tree_of_command(const LintInput& input, const ReadFile& read_file, std::vector<std::string>& repeated) {
     const Flags flags(input.command.words);
@@ -253,6 +269,7 @@ void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadF
     check_length(config, engine, type, findings);
     check_tree(config, type, findings);
     check_schedule(config, engine, type, findings);
+    check_graphs(tree, findings);
 }
 
 }  // namespace treeline::engines

@@ -61,6 +61,7 @@ VllmDeployment vllm_deployment_of(const CommandLine& command, const Flags& flags
     deployment.eager = flags.has({"--enforce-eager"});
     deployment.cache_format = value_of(flags, {"--kv-cache-dtype"});
     deployment.attention = upper(value_of(flags, {"--attention-backend"}));
+    deployment.graphs = vllm_graphs_of(flags);
     for (const auto& [name, value] : command.environment) {
         if (name == "VLLM_ATTENTION_BACKEND" && deployment.attention.empty()) {
             deployment.attention = upper(value);
@@ -76,6 +77,7 @@ VllmDeployment vllm_deployment_of(const Json& settings) {
     deployment.eager = is_set(settings, "enforce_eager", "enforce-eager");
     deployment.cache_format = setting(settings, "kv_cache_dtype");
     deployment.attention = upper(setting(settings, "attention_backend"));
+    deployment.graphs = vllm_graphs_of(settings);
     return deployment;
 }
 
@@ -90,6 +92,7 @@ void check_vllm_deployment(const Json& config, const std::string& method, const 
                      "leave it out");
         return;
     }
+    check_vllm_graphs(deployment.graphs, whole(config, "num_speculative_tokens"), findings);
     if (deployment.attention == "FLASHINFER") {
         findings.add(Kind::downgrade, "--attention-backend",
                      "is FLASHINFER, which before compute capability 10 takes drafts for prompts: rounds run in pieces of CUDA "

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engines/lint_input.h"
+#include "engines/lint_vllm_graphs.h"
 
 namespace treeline::engines {
 
@@ -12,6 +13,7 @@ struct VllmDeployment {
     bool eager = false;
     std::string cache_format;  ///< "fp8", "auto"; empty = not stated
     std::string attention;     ///< back end in capitals; empty = not stated
+    VllmGraphs graphs;
 };
 
 /// Of a command line, and of the settings beside a nested config.

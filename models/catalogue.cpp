@@ -1,9 +1,11 @@
 #include "models/catalogue.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "models/description.h"
 #include "models/gguf/import.h"
@@ -141,13 +143,25 @@ bool is_repository(const std::string& text) {
            fs::path(text).extension() != ".json" && fs::path(text).extension() != ".gguf" && !fs::exists(text, ignored);
 }
 
+/// Whether a name ends in a release's year and month, or month and day ("-2507", "-0528").
+bool ends_in_date(const std::string& name) {
+    constexpr std::size_t digits = 4;
+    return name.size() > digits + 1 && name[name.size() - digits - 1] == '-' &&
+           (name[name.size() - digits] == '2' || name[name.size() - digits] == '0') &&
+           std::all_of(name.end() - digits, name.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; });
+}
+
 /// The catalogue's spelling: small letters, without a repository's owner and without words of training that change no size.
 std::string catalogue_name(std::string name) {
     name = name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1);
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    if (name.starts_with("nvidia-")) {
+        name.erase(0, std::string_view("nvidia-").size());
+    }
     for (bool shorter = true; shorter;) {
-        shorter = false;
-        for (const std::string_view ending : {"-instruct", "-it", "-chat", "-hf", "-thinking", "-base"}) {
+        shorter = ends_in_date(name);
+        name.erase(shorter ? name.size() - std::string_view("-2507").size() : name.size());
+        for (const std::string_view ending : {"-instruct", "-it", "-chat", "-hf", "-thinking", "-base", "-bf16"}) {
             if (name.size() > ending.size() && name.ends_with(ending)) {
                 name.erase(name.size() - ending.size());
                 shorter = true;
@@ -157,7 +171,31 @@ std::string catalogue_name(std::string name) {
     return name;
 }
 
+/// A name that ends in a format, as repositories of quantised checkpoints do: the rest of it and the format's word; an empty
+/// word where it ends in none.
+std::pair<std::string, std::string> without_format(std::string name) {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 20> formats = {
+        {{"-fp8-dynamic", "fp8"},   {"-fp8", "fp8"},           {"-awq-int4", "awq"},  {"-awq-4bit", "awq"},
+         {"-awq", "awq"},           {"-gptq-int4", "gptq"},    {"-gptq", "gptq"},     {"-int4", "int4"},
+         {"-int8", "int8"},         {"-w4a16", "w4a16"},       {"-w8a8", "w8a8"},     {"-nvfp4", "nvfp4"},
+         {"-fp4", "nvfp4"},         {"-mxfp4", "mxfp4"},       {"-gguf", "q4_k_m"},   {"-bnb-4bit", "int4"},
+         {"-mlx-4bit", "mlx-4bit"}, {"-mlx-8bit", "mlx-8bit"}, {"-4bit", "mlx-4bit"}, {"-8bit", "mlx-8bit"}}};
+    for (const auto& [ending, word] : formats) {
+        if (name.size() > ending.size() && name.ends_with(ending)) {
+            name.erase(name.size() - ending.size());
+            return {catalogue_name(name), std::string(word)};
+        }
+    }
+    return {name, ""};
+}
+
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
+    const auto [model, format] = without_format(name);
+    if (!format.empty() && std::find(known.begin(), known.end(), model) != known.end()) {
+        throw text::InputError({"model \"" + name + "\" is named with its format: give the model, \"" + model +
+                                "\", and the format as its precision, such as \"" + format +
+                                "\"; a path to a Hugging Face config.json or to a GGUF file has both"});
+    }
     throw text::InputError({"model \"" + name + "\" is not in the catalogue" +
                             text::other_names(name, known, "treeline models") +
                             "; a path to a description or to a Hugging Face config.json also works"});

@@ -152,6 +152,9 @@ std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptio
             json[key] = value;
         }
     }
+    if (read->reads_target_cache) {
+        json["reads_target_cache"] = true;
+    }
     if (!read->format.empty()) {
         json["precision"] = read->format;
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include "sim/ggml_types.h"
 #include "text/parse_number.h"
@@ -68,8 +69,56 @@ std::optional<sim::Precision> exl3_of_word(std::string_view word, sim::NumberFor
     return bits ? std::optional(sim::exl3_precision(*bits, wide)) : std::nullopt;
 }
 
+/// Mixtures of GGUF under the names of others: Unsloth's without their "UD-", and bartowski's "_L", whose embeddings and LM
+/// head are q8_0.
+std::optional<sim::Precision> gguf_of_word(const std::string& word) {
+    if (std::optional<sim::Precision> known = sim::gguf_precision(word)) {
+        return known;
+    }
+    if (word.ends_with("_k_xl")) {
+        return sim::gguf_precision("ud-" + word);
+    }
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> plain = {
+        {{"q6_k_l", "q6_k"}, {"q5_k_l", "q5_k_m"}, {"q4_k_l", "q4_k_m"}, {"q2_k_l", "q2_k"}}};
+    const auto found = std::find_if(plain.begin(), plain.end(), [&](const auto& pair) { return pair.first == word; });
+    std::optional<sim::Precision> precision = found == plain.end() ? std::nullopt : sim::gguf_precision(found->second);
+    if (precision) {
+        precision->embeddings = sim::ggml_type_named("q8_0")->storage();
+        std::erase_if(precision->exceptions, [](const sim::WeightException& one) { return one.operation == "LM head"; });
+    }
+    return precision;
+}
+
+/// What methods and repositories call formats that have a word here.
+std::string usual_word(std::string word) {
+    std::replace(word.begin(), word.end(), '_', '-');
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 14> other_words = {{{"awq", "w4a16"},
+                                                                                            {"gptq", "w4a16"},
+                                                                                            {"awq-int4", "w4a16"},
+                                                                                            {"int4-awq", "w4a16"},
+                                                                                            {"gptq-int4", "w4a16"},
+                                                                                            {"int4-gptq", "w4a16"},
+                                                                                            {"int4-g128", "w4a16"},
+                                                                                            {"int4-w4a16", "w4a16"},
+                                                                                            {"w8a8", "int8"},
+                                                                                            {"w8a8-int8", "int8"},
+                                                                                            {"w8a8-fp8", "fp8"},
+                                                                                            {"fp8-dynamic", "fp8"},
+                                                                                            {"fp8-w8a8", "fp8"},
+                                                                                            {"fp8-blockwise", "fp8-block"}}};
+    const auto found =
+        std::find_if(other_words.begin(), other_words.end(), [&](const auto& pair) { return pair.first == word; });
+    return found == other_words.end() ? word : std::string(found->second);
+}
+
 /// Formats that engines other than llama.cpp load.
-std::optional<sim::Precision> format_of_word(const std::string& word, sim::NumberFormat wide) {
+std::optional<sim::Precision> format_of_word(const std::string& said, sim::NumberFormat wide) {
+    const std::string word = usual_word(said);
+    if (word == "mxfp8") {
+        sim::Precision precision = sim::checkpoint_precision(sim::NumberFormat::fp8, wide);
+        precision.weights = precision.experts = {sim::NumberFormat::fp8, 32.0, 8.0};
+        return precision;
+    }
     if (word == "mxfp4") {
         return sim::mxfp4_precision(wide);
     }
@@ -91,7 +140,7 @@ std::optional<sim::Precision> precision_of_word(const std::string& word, const s
     if (std::optional<sim::Precision> format = format_of_word(name, wide)) {
         return format;
     }
-    if (std::optional<sim::Precision> gguf = sim::gguf_precision(name)) {
+    if (std::optional<sim::Precision> gguf = gguf_of_word(name)) {
         return gguf;
     }
     std::optional<sim::Precision> mlx = mlx_of_word(name, wide);

@@ -61,7 +61,7 @@ void RunBuilder::format(const std::string& name) {
 void RunBuilder::say(std::string& known, const std::string& said, const std::string& hinted, const char* what) {
     if (known.empty() || known == said) {
         known = said;
-    } else if (!said.empty() && problems_.size() < most_run_problems) {
+    } else if (!said.empty() && contradictions_.size() < most_run_problems) {
         MeasuredRun a, b;
         a.sources = b.sources = {{file_, ""}};
         a.identity.model = known;
@@ -69,10 +69,11 @@ void RunBuilder::say(std::string& known, const std::string& said, const std::str
         try {
             static_cast<void>(joined({a, b}));  // judges whether two names mean the same
         } catch (const text::InputError&) {
-            problem(known == hinted
-                        ? fmt::format("is of the {} {}, but --{} says {}", what, said, what, known)
-                        : fmt::format("is of the {} {}, but lines before it are of {}; each deployment needs a file of its own",
-                                      what, said, known));
+            contradiction(
+                known == hinted
+                    ? fmt::format("is of the {} {}, but --{} says {}", what, said, what, known)
+                    : fmt::format("is of the {} {}, but lines before it are of {}; each deployment needs a file of its own",
+                                  what, said, known));
         }
     }
 }
@@ -144,6 +145,7 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
     }
     if (wrong.empty() && block.drafts > 0.0) {
         cell.acceptance.add(block.as_block());
+        good();
     }
 }
 
@@ -152,16 +154,47 @@ void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, doub
         return problem(fmt::format("says {} of {} s; it must lie above 0", what, text::short_text(seconds)));
     }
     mean.add(seconds, weight);
+    good();
 }
 
 UnknownFormat::UnknownFormat(const std::string& file)
     : InputError({file + ": is in none of the formats that are read; treeline import --help lists them"}) {}
 
+std::string RunBuilder::placed(const std::string& sentence) const {
+    return line_ > 0 ? fmt::format("{}: line {}: {}", file_, line_, sentence) : fmt::format("{}: {}", file_, sentence);
+}
+
 void RunBuilder::problem(const std::string& sentence) {
+    bad_records_ += line_ != bad_line_ || bad_records_ == 0 ? 1 : 0;
+    bad_line_ = line_;
+    file_is_bad_ = file_is_bad_ || line_ == 0;
     if (problems_.size() < most_run_problems) {
-        problems_.push_back(line_ > 0 ? fmt::format("{}: line {}: {}", file_, line_, sentence)
-                                      : fmt::format("{}: {}", file_, sentence));
+        problems_.push_back(placed(sentence));
     }
+}
+
+void RunBuilder::contradiction(const std::string& sentence) {
+    if (contradictions_.size() < most_run_problems) {
+        contradictions_.push_back(placed(sentence));
+    }
+}
+
+void RunBuilder::good() {
+    good_records_ += line_ != good_line_ || good_records_ == 0 ? 1 : 0;
+    good_line_ = line_;
+}
+
+void RunBuilder::leave_out_bad_records() {
+    if (file_is_bad_ || good_records_ <= bad_records_) {
+        return;
+    }
+    for (const std::string& problem : problems_) {
+        remark(problem + "; it is left out");
+    }
+    if (bad_records_ > static_cast<long>(problems_.size())) {
+        remark(fmt::format("{}: {} records in all are left out for reasons of that kind", file_, bad_records_));
+    }
+    problems_.clear();
 }
 
 void RunBuilder::remark(const std::string& sentence) {
@@ -171,6 +204,10 @@ void RunBuilder::remark(const std::string& sentence) {
 }
 
 MeasuredRun RunBuilder::take() {
+    if (broken()) {
+        throw text::InputError(contradictions_);
+    }
+    leave_out_bad_records();
     if (problems_.empty() && formats_.empty()) {
         throw UnknownFormat(file_);
     }

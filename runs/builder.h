@@ -48,11 +48,15 @@ public:
     void pass(const PassTime& pass) { run_.passes.push_back(pass); }
     void own_run(MeasuredRun run) { run_ = std::move(run); }
 
+    /// What is wrong with the record at this line, or with the file. Records that are few beside those that count are left
+    /// out, each with a remark; without lines, or among few good ones, they refuse the file.
     void problem(const std::string& sentence);
+    /// What refuses the file whatever else it holds: it is of two deployments.
+    void contradiction(const std::string& sentence);
     /// Once, however often it is said.
     void remark(const std::string& sentence);
 
-    [[nodiscard]] bool broken() const { return !problems_.empty(); }
+    [[nodiscard]] bool broken() const { return !contradictions_.empty(); }
     [[nodiscard]] const std::string& file() const { return file_; }
     /// Throws InputError with the problems, or because nothing was measured; UnknownFormat.
     MeasuredRun take();
@@ -67,9 +71,15 @@ private:
 
     std::map<std::tuple<int, double, long>, std::size_t> cells_;
     std::map<std::size_t, double> rounds_of_cells_;
-    std::vector<std::string> problems_, formats_;
+    std::vector<std::string> problems_, contradictions_, formats_;
     int stated_draft_tokens_ = -1;
     long line_ = 0;
+    long bad_line_ = 0, bad_records_ = 0, good_records_ = 0, good_line_ = 0;
+    bool file_is_bad_ = false;
+
+    void good();
+    void leave_out_bad_records();
+    [[nodiscard]] std::string placed(const std::string& sentence) const;
 };
 
 /// Reads lines of one kind of log; each line is offered to all of them.
@@ -114,6 +124,7 @@ std::unique_ptr<LineReader> vllm_log();
 std::unique_ptr<LineReader> sglang_log();
 std::unique_ptr<LineReader> llama_cpp_log();
 std::unique_ptr<LineReader> mlx_log();
+std::unique_ptr<LineReader> local_runners();
 std::unique_ptr<LineReader> prometheus();
 std::unique_ptr<LineReader> console_report();
 /// JSON that stands on a line of its own in a log.

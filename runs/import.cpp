@@ -133,12 +133,12 @@ void read_json_lines(std::istream& in, const RunJson& first, RunBuilder& run) {
         if (line.find_first_not_of(" \t") == std::string::npos) {
             continue;
         }
-        const std::optional<RunJson> json = parsed(line, run.file());
-        if (!json) {
-            not_json(run.file(), number, !complete);
-        }
         run.at_line(number);
-        take_json(*json, run, left_out);
+        if (const std::optional<RunJson> json = parsed(line, run.file())) {
+            take_json(*json, run, left_out);
+        } else {
+            run.problem(complete ? "is not JSON" : "ends in the middle of its JSON; it seems to be cut off");
+        }
     }
     left_out_remark(run, left_out);
 }
@@ -178,7 +178,28 @@ void read_table(std::istream& in, std::string text, const TableFormat& format, R
     format.read(text, run);
 }
 
-void read_log(std::istream& in, std::string line, bool complete, RunBuilder& run) {
+/// What a process wrote, in a record that a collector of logs made of it: Docker's "log", journald's "MESSAGE", Loki's "line",
+/// "message" and "msg" of others, Google's "textPayload". Nothing where the line is no such record.
+std::optional<std::string> recorded_line(const std::string& line, const std::string& file) {
+    const std::optional<RunJson> json = line.starts_with('{') ? parsed(line, file) : std::nullopt;
+    if (!json || !json->is_object() || format_of(*json) != nullptr) {
+        return std::nullopt;
+    }
+    for (const char* key : {"log", "MESSAGE", "message", "msg", "line", "textPayload"}) {
+        const auto found = json->find(key);
+        if (found != json->end() && found->is_string()) {
+            std::string text = found->get<std::string>();
+            while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
+                text.pop_back();
+            }
+            return text;
+        }
+    }
+    return std::nullopt;
+}
+
+/// `recorded`: each line is a record of a collector (recorded_line).
+void read_log(std::istream& in, std::string line, bool complete, bool recorded, RunBuilder& run) {
     const std::vector<std::unique_ptr<LineReader>> readers = line_readers();
     long number = 0;
     do {
@@ -189,7 +210,7 @@ void read_log(std::istream& in, std::string line, bool complete, RunBuilder& run
             }
             break;
         }
-        line = text::as_utf8(line);
+        line = text::as_utf8(recorded ? recorded_line(line, run.file()).value_or("") : line);
         for (const std::unique_ptr<LineReader>& reader : readers) {
             if (reader->take(line, run)) {
                 break;
@@ -201,7 +222,20 @@ void read_log(std::istream& in, std::string line, bool complete, RunBuilder& run
     }
 }
 
+/// The rest of a stream in UTF-16, as PowerShell redirects what a program prints, in UTF-8.
+std::string text_of_utf16(std::istream& in, const std::string& file) {
+    std::string bytes(std::istreambuf_iterator<char>(in), {});
+    if (bytes.size() > longest_document) {
+        throw text::InputError({file + ": is in UTF-16 and larger than 512 MiB; write it in UTF-8"});
+    }
+    return text::utf8_of_utf16(bytes);
+}
+
 MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHints& hints) {
+    if (in.peek() == 0xFF || in.peek() == 0xFE) {  // a mark of byte order, which no UTF-8 begins with
+        std::istringstream text(text_of_utf16(in, file));
+        return import_stream(text, file, hints);
+    }
     RunBuilder run(file, hints);
     std::string line;
     bool complete = true, any = false;
@@ -214,7 +248,9 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     }
     if (starts_as_json(line)) {
         try {
-            if (std::optional<RunJson> json = parsed(line, file)) {
+            if (recorded_line(line, file)) {
+                read_log(in, line, complete, true, run);
+            } else if (std::optional<RunJson> json = parsed(line, file)) {
                 read_json_lines(in, *json, run);
             } else {
                 read_document(in, line, run);
@@ -232,7 +268,7 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
         }
     }
     try {
-        read_log(in, line, complete, run);
+        read_log(in, line, complete, false, run);
     } catch (const RunJson::out_of_range&) {
         throw text::InputError({file + ": holds a number beyond 1e308, which nothing measured can be"});
     }
@@ -263,14 +299,16 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
     readers.push_back(run_formats_of::sglang_log());
     readers.push_back(run_formats_of::llama_cpp_log());
     readers.push_back(run_formats_of::mlx_log());
+    readers.push_back(run_formats_of::local_runners());
     readers.push_back(run_formats_of::json_lines());
     return readers;
 }
 
 std::vector<std::string> run_formats() {
-    std::vector<std::string> names = {"logs of vLLM, SGLang, llama.cpp and oMLX",
-                                      "what vllm bench serve, SGLang's bench_serving and trtllm-bench print",
-                                      "metrics of servers (Prometheus)"};
+    std::vector<std::string> names = {
+        "logs of vLLM, SGLang, llama.cpp and oMLX",
+        "what vllm bench serve, SGLang's bench_serving, trtllm-bench, mlx_lm, ollama and TabbyAPI print",
+        "metrics of servers (Prometheus)"};
     for (const JsonFormat& format : json_formats()) {
         names.emplace_back(format.name);
     }

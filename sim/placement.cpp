@@ -1,8 +1,10 @@
 #include "sim/placement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "sim/operations.h"
 #include "sim/traits.h"
 
 namespace treeline::sim {
@@ -30,6 +32,26 @@ PricedKernel streamed(Operation operation, const Precision& precision, const Pla
         priced.rates.per_byte = std::max(priced.rates.per_byte, 1.0 / link->bandwidth);
     }
     return priced;
+}
+
+/// llama.cpp copies weights over the link and computes on the device from so many tokens of a pass on (ggml's op_offload); of
+/// experts, those that are touched.
+constexpr double streamed_from = 32.0;
+
+/// What the copies take beyond a reading from the host's memory; a link that is faster than that memory changes nothing.
+void stream_large_passes(const Operation& operation, const Platform& platform, Rates& rates) {
+    const Interconnect* link = link_to_host(platform.device);
+    const SecondsPerByte more = link == nullptr ? SecondsPerByte(0.0) : 1.0 / link->bandwidth - rates.per_byte;
+    if (more <= SecondsPerByte(0.0)) {
+        return;
+    }
+    if (operation.kind == OperationKind::experts) {
+        rates.few_expert_rows = (streamed_from - 0.5) * operation.expert_rows;
+        rates.beyond_few_rows = more;
+    } else if (operation.kind == OperationKind::linear && rates.rule == RowRule::curve) {
+        rates.steps.step_after = streamed_from - 0.5;
+        rates.steps.step = operation.bytes.fixed * more;
+    }
 }
 
 }  // namespace
@@ -66,6 +88,26 @@ Count layers_on_host(const Model& model) {
                          [&](std::size_t kind) { return model.kinds[kind].residence != Residence::device; });
 }
 
+Bytes weights_on_host(const Model& model, const Precision& precision) {
+    Model moved = model;
+    for (LayerKind& kind : moved.kinds) {
+        kind.residence = Residence::device;
+    }
+    return stored_weights(moved, precision, 1.0) - stored_weights(model, precision, 1.0);
+}
+
+std::string host_problem(const Model& model, const Precision& precision, const Platform& platform) {
+    if (platform.host == nullptr || layers_on_host(model) == 0) {
+        return "";
+    }
+    const Device& host = platform.host->device;
+    const Bytes needed = weights_on_host(model, precision), there = host.memory - host.reserved;
+    const auto gigabytes = [](Bytes bytes) { return std::to_string(std::llround(bytes.value() / 1e9)) + " GB"; };
+    return needed <= there ? ""
+                           : "weights of " + gigabytes(needed) + " would lie on the host, where " + gigabytes(there) +
+                                 " are free (" + host.name + "): keep fewer layers there, or name a host with more memory";
+}
+
 void place(Residence residence, bool reads_prompt, std::size_t first, std::vector<Operation>& operations) {
     if (residence == Residence::device) {
         return;
@@ -90,6 +132,7 @@ std::optional<PricedKernel> price_on_host(const Operation& operation, const Prec
     Operation on_host = operation;
     on_host.placed = Placed::on_device;
     PricedKernel priced = price_kernel(on_host, precision, *platform.host);
+    stream_large_passes(operation, platform, priced.rates);
     if (operation.kind == OperationKind::experts) {
         priced.rates.startup += handover(platform) / (1.0 + priced.rates.overlap);
     }

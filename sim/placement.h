@@ -1,10 +1,11 @@
 // Weights that lie in the memory of the host instead of the device's: routed experts of some layers, or whole layers.
 //
 // A kind of layer says where it lies (LayerKind::residence). Its operations are then priced on the host (Platform::host) where
-// few tokens meet them, and with the weights streamed over the link where a prompt does, as llama.cpp runs them.
+// few tokens meet them, and with the weights streamed over the link where 32 tokens or a prompt do, as llama.cpp runs them.
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "sim/kernel_pricing.h"
 #include "sim/model.h"
@@ -26,6 +27,12 @@ Model placed(Model model, const Placement& placement);
 
 /// Layers of the model that are not all on the device.
 Count layers_on_host(const Model& model);
+
+/// Bytes of weights that lie on the host.
+Bytes weights_on_host(const Model& model, const Precision& precision);
+
+/// Why the host of a platform cannot hold them, as a sentence; empty where it can, and where no host is named.
+std::string host_problem(const Model& model, const Precision& precision, const Platform& platform);
 
 /// Marks the operations of a block of such a layer from `first` on; they take no memory of the device.
 void place(Residence residence, bool reads_prompt, std::size_t first, std::vector<Operation>& operations);

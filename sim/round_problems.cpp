@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/accelerator_round.h"
+#include "sim/placement.h"
 #include "sim/round.h"
 #include "sim/traits.h"
 
@@ -88,6 +89,9 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
                            std::to_string(static_cast<int>(setup.platform.ranks)) + " devices cannot share evenly");
     }
     add(problems_of(setup.target, setup.platform.ranks, setup.platform.parallel));
+    if (const std::string full = host_problem(setup.target, setup.precision, setup.platform); !full.empty()) {
+        problems.push_back(full);
+    }
     const std::vector<Rollback> usable = rollbacks_for(setup.target);
     if (std::find(usable.begin(), usable.end(), setup.rollback) == usable.end()) {
         problems.push_back(

@@ -84,6 +84,7 @@ enum class CauseKind {
     verify_attention,
     prompts_cost_more,
     rows_cost_more,
+    draft_passes,
     host_per_sequence,
     host_per_round,
     below_break_even,
@@ -104,6 +105,7 @@ constexpr auto names_in(CauseKind) {
                                   {verify_attention, "attention of the verification over long contexts"},
                                   {prompts_cost_more, "prompts cost rounds more than they should"},
                                   {rows_cost_more, "verified tokens cost more than their kernels should"},
+                                  {draft_passes, "passes of the drafter cost more than they should"},
                                   {host_per_sequence, "host time of each sequence"},
                                   {host_per_round, "fixed time of a round"},
                                   {below_break_even, "acceptance below break-even"},
@@ -117,9 +119,11 @@ struct Cause {
     /// Whether the measured times contradict the prediction in the way of this cause (true), or it is part of the prediction
     /// itself (false).
     bool beyond_prediction = false;
-    std::string evidence;     ///< sentences with figures
-    std::string remedy;       ///< what to try
-    bool is_pattern = false;  ///< recognised by how the excess grows; two of these exclude each other
+    std::string evidence;  ///< sentences with figures
+    std::string remedy;    ///< what to try
+    bool is_pattern =
+        false;              ///< recognised by how the excess grows; two of these exclude each other unless they are `together`
+    bool together = false;  ///< of two patterns that explain the excess only together
 };
 
 struct Diagnosis {
@@ -130,7 +134,8 @@ struct Diagnosis {
     std::vector<Cause> causes;  ///< likeliest first
 };
 
-/// The causes between which the measured times hardly tell: "or" stands between them. One where the first stands alone.
+/// The causes between which the measured times hardly tell: "or" stands between them. One where the first stands alone; two
+/// with "and" between them where they are `together`.
 std::vector<CauseKind> likeliest(const Diagnosis& diagnosis);
 
 /// Every reason why nothing can be diagnosed, as sentences.

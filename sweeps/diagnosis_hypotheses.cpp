@@ -2,39 +2,21 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "sweeps/diagnosis_causes.h"
+#include "sweeps/diagnosis_hypotheses.h"
 
 namespace treeline::sweeps {
 
 namespace {
 
-using diagnosis::add;
-using diagnosis::at;
 using diagnosis::draft_passes;
-using diagnosis::ms;
-using diagnosis::percent;
+using diagnosis::Hypothesis;
 
-/// Excess of the measured round over the expected one that is worth explaining.
-constexpr double notable = 0.05;
 /// One operation of the framework launched without a graph: 5 to 7 us of host time, and about 6 kernels for each operation of
 /// the model (hardware/stacks/eager.json).
 constexpr double eager_kernel = 6.5e-6, eager_kernels = 6.0;
 /// Captured sizes of engines that capture every eighth (vLLM; SGLang and TensorRT-LLM are similar), and the largest.
 constexpr double captured_step = 8.0, largest_captured = 512.0;
-
-/// A time that a cause would add to each load, up to a factor.
-struct Hypothesis {
-    CauseKind kind;
-    std::vector<double> seconds;
-    /// Factors that are plausible; 0 to unlimited where only the pattern is known.
-    double low = 0.0, high = 0.0;
-    std::string unit;  ///< what a factor of 1 is, for evidence
-    std::string remedy;
-
-    [[nodiscard]] bool sized() const { return high > 0.0; }
-};
 
 double launches_eager(const sim::CompiledPass& pass, const sim::Stack& stack, bool calibrated) {
     return pass.launches / std::max(1.0, stack.launches_per_operation(calibrated)) * eager_kernels * eager_kernel;
@@ -48,7 +30,7 @@ double next_captured(double tokens) {
 template <class Extra>
 Hypothesis hypothesis(const Diagnosis& diagnosis, CauseKind kind, double low, double high, std::string unit, std::string remedy,
                       Extra extra) {
-    Hypothesis result{kind, {}, low, high, std::move(unit), std::move(remedy)};
+    Hypothesis result{{{}, low, high}, kind, std::move(unit), std::move(remedy)};
     for (const DiagnosedPoint& point : diagnosis.input.rounds) {
         const sim::CompiledRound round = sim::compile_round(point.setup);
         result.seconds.push_back(std::max(0.0, extra(point, round, round.row(point.point.speculation))));
@@ -87,7 +69,9 @@ double copied_states(const DiagnosedPoint& point, const sim::CompiledRound& roun
     return 2.0 * round.memory.target_state.value() * point.point.batch * (row.draft_tokens + 1.0) / bandwidth;
 }
 
-std::vector<Hypothesis> hypotheses_of(const Diagnosis& diagnosis) {
+}  // namespace
+
+std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& diagnosis) {
     std::vector<Hypothesis> all = {
         hypothesis(diagnosis, CauseKind::drafter_not_captured, 0.25, 2.0, "the drafter's kernels launched one by one",
                    "check that the engine's log captures graphs for the drafter, too; a newer version may (vLLM from 0.10 on "
@@ -127,6 +111,13 @@ std::vector<Hypothesis> hypotheses_of(const Diagnosis& diagnosis) {
                            : 0.0;
             }),
         hypothesis(
+            diagnosis, CauseKind::draft_passes, 0.0, 0.0, "each pass of the drafter",
+            "draft fewer tokens; between the drafter's passes the host may wait, sample or launch: look for a graph of all of "
+            "them (SGLang, vLLM from 0.25 on), and for a drafter that runs in a slower format or without its own vocabulary",
+            [](const DiagnosedPoint&, const sim::CompiledRound& round, const sim::RoundRow& row) {
+                return draft_passes(round, row);
+            }),
+        hypothesis(
             diagnosis, CauseKind::host_per_sequence, 0.0, 0.0, "each sequence of the batch",
             "sampling and scheduling on the host grow with the batch; an asynchronous or overlapped scheduler hides them",
             [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) { return point.point.batch; }),
@@ -161,6 +152,12 @@ std::vector<Hypothesis> hypotheses_of(const Diagnosis& diagnosis) {
         return point.cell.draft_tokens == rounds.front().cell.draft_tokens;
     });
     std::erase_if(all, [&](const Hypothesis& each) {
+        const bool same_passes =
+            each.kind == CauseKind::draft_passes && std::all_of(each.seconds.begin(), each.seconds.end(),
+                                                                [&](double passes) { return passes == each.seconds.front(); });
+        if (same_passes) {
+            return true;
+        }
         if ((one_context && each.kind == CauseKind::verify_attention) ||
             (one_prompt && each.kind == CauseKind::prompts_cost_more) ||
             (one_batch && each.kind == CauseKind::host_per_sequence) ||
@@ -171,77 +168,6 @@ std::vector<Hypothesis> hypotheses_of(const Diagnosis& diagnosis) {
         return std::all_of(each.seconds.begin(), each.seconds.end(), [](double seconds) { return seconds <= 0.0; });
     });
     return all;
-}
-
-/// How a hypothesis fits the excess of all loads.
-struct Fitted {
-    double factor = 0.0, explained = 0.0;
-};
-
-Fitted fit(const Hypothesis& hypothesis, const std::vector<double>& excess, const std::vector<double>& weight) {
-    double hh = 0.0, hy = 0.0, yy = 0.0;
-    for (std::size_t i = 0; i < excess.size(); ++i) {
-        hh += weight[i] * hypothesis.seconds[i] * hypothesis.seconds[i];
-        hy += weight[i] * hypothesis.seconds[i] * excess[i];
-        yy += weight[i] * excess[i] * excess[i];
-    }
-    if (hh <= 0.0 || yy <= 0.0 || hy <= 0.0) {
-        return {};
-    }
-    double factor = hy / hh;
-    factor = hypothesis.sized() ? std::min(factor, hypothesis.high) : factor;
-    if (factor < hypothesis.low) {
-        return {};
-    }
-    return {factor, 1.0 - (yy - 2.0 * factor * hy + factor * factor * hh) / yy};
-}
-
-std::string evidence_of(const Hypothesis& hypothesis, const Fitted& fitted, const Diagnosis& diagnosis) {
-    const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
-    const Seconds extra(fitted.factor * hypothesis.seconds[diagnosis.focus]);
-    std::string text =
-        fmt::format("At {} a round takes {} where {} were expected. ", at(focus.cell), ms(focus.measured), ms(focus.expected));
-    text += hypothesis.sized()
-                ? fmt::format("With {} it would take {} more, {:.1f} times which explains {} of what {} loads take too long",
-                              hypothesis.unit, ms(Seconds(hypothesis.seconds[diagnosis.focus])), fitted.factor,
-                              percent(fitted.explained), diagnosis.loads.size())
-                : fmt::format("An extra {} for {} explains {} of what {} loads take too long", ms(Seconds(fitted.factor)),
-                              hypothesis.unit, percent(fitted.explained), diagnosis.loads.size());
-    text += fmt::format(" ({} here).", ms(extra));
-    if (focus.cell.drafting.known() && hypothesis.kind == CauseKind::drafter_not_captured) {
-        text +=
-            fmt::format(" The engine measured {} of drafting in a round; {} were predicted.",
-                        ms(Seconds(focus.cell.drafting.mean())), ms(focus.parts[static_cast<std::size_t>(RoundPart::draft)]));
-    }
-    return text;
-}
-
-}  // namespace
-
-void diagnosis::add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
-    std::vector<double> excess, weight;
-    for (const DiagnosedLoad& load : diagnosis.loads) {
-        excess.push_back((load.measured - load.expected).value());
-        weight.push_back(1.0 / std::pow(load.measured.value(), 2));
-    }
-    const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
-    const bool eager_logged = std::any_of(causes.begin(), causes.end(),
-                                          [](const Cause& cause) { return cause.kind == CauseKind::rounds_not_captured; });
-    if (excess[diagnosis.focus] < notable * focus.measured.value()) {
-        return;
-    }
-    for (const Hypothesis& hypothesis : hypotheses_of(diagnosis)) {
-        const Fitted fitted = fit(hypothesis, excess, weight);
-        const double share = fitted.factor * hypothesis.seconds[diagnosis.focus] / focus.measured.value();
-        if (fitted.explained < 0.3 || share < 0.03 || (eager_logged && hypothesis.kind == CauseKind::rounds_not_captured)) {
-            continue;
-        }
-        // A known size that fits says more than a pattern whose size is free.
-        const double plausible = hypothesis.sized() ? 1.0 - 0.15 * std::abs(std::log2(fitted.factor)) : 0.75;
-        const double rank = excess[diagnosis.focus] / focus.measured.value() * fitted.explained * fitted.explained * plausible;
-        causes.push_back({hypothesis.kind, std::min(share, 1.0), rank, true, evidence_of(hypothesis, fitted, diagnosis),
-                          hypothesis.remedy, true});
-    }
 }
 
 }  // namespace treeline::sweeps

@@ -85,4 +85,42 @@ std::string as_utf8(std::string_view text) {
     return valid;
 }
 
+namespace {
+
+void append_utf8(char32_t c, std::string& text) {
+    if (c < 0x80) {
+        text += static_cast<char>(c);
+        return;
+    }
+    const int further = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    constexpr unsigned char leads[] = {0, 0xC0, 0xE0, 0xF0};
+    text += static_cast<char>(leads[further] | (c >> (6 * further)));
+    for (int i = further - 1; i >= 0; --i) {
+        text += static_cast<char>(0x80u | ((c >> (6 * i)) & 0x3Fu));
+    }
+}
+
+}  // namespace
+
+std::string utf8_of_utf16(std::string_view bytes) {
+    const bool little = bytes.starts_with('\xFF');
+    const auto unit = [&](std::size_t at) {
+        const auto first = static_cast<unsigned char>(bytes[at]), second = static_cast<unsigned char>(bytes[at + 1]);
+        return static_cast<char32_t>(little ? first | (second << 8u) : (first << 8u) | second);
+    };
+    constexpr char32_t replacement = 0xFFFD;
+    std::string text;
+    for (std::size_t at = 2; at + 1 < bytes.size(); at += 2) {
+        char32_t c = unit(at);
+        if (c >= 0xD800 && c <= 0xDFFF) {
+            const char32_t low = c < 0xDC00 && at + 3 < bytes.size() ? unit(at + 2) : 0;
+            const bool pair = low >= 0xDC00 && low <= 0xDFFF;
+            c = pair ? 0x10000 + ((c - 0xD800) << 10u) + (low - 0xDC00) : replacement;
+            at += pair ? 2 : 0;
+        }
+        append_utf8(c, text);
+    }
+    return text;
+}
+
 }  // namespace treeline::text

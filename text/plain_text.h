@@ -13,4 +13,7 @@ std::string without_controls(std::string_view text);
 /// The text with U+FFFD in place of bytes that are not UTF-8.
 std::string as_utf8(std::string_view text);
 
+/// The text of UTF-16 that begins with its mark of byte order, without that mark; U+FFFD in place of halves of a pair.
+std::string utf8_of_utf16(std::string_view bytes);
+
 }  // namespace treeline::text

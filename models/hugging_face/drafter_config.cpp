@@ -14,17 +14,19 @@ using ConfigJson = nlohmann::ordered_json;
 
 /// A part of a checkpoint's class, model type or algorithm, in small letters without punctuation, and the kind that it stands
 /// for. The first that fits counts.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kinds_by_word = {{{"peagle", "p-eagle"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kinds_by_word = {{{"peagle", "p-eagle"},
                                                                                           {"eagle3", "eagle3"},
                                                                                           {"dflash", "dflash"},
                                                                                           {"dspark", "dspark"},
+                                                                                          {"domino", "dspark"},
                                                                                           {"medusa", "medusa"},
                                                                                           {"hydra", "hydra"},
                                                                                           {"mlpspeculator", "mlp-speculator"},
                                                                                           {"hass", "hass"},
                                                                                           {"eagle", "eagle"},
                                                                                           {"nextn", "mtp"},
-                                                                                          {"mtp", "mtp"}}};
+                                                                                          {"mtp", "mtp"},
+                                                                                          {"gemma4assistant", "mtp"}}};
 
 /// An object under a key; an empty one where there is none.
 const ConfigJson& inside(const ConfigJson& json, const char* key) {
@@ -101,7 +103,11 @@ std::string kind_of_config(const ConfigJson& config) {
     if (config.contains("dflash_config")) {
         return "dflash";
     }
-    return config.contains("draft_vocab_size") ? "eagle3" : "";
+    if (config.contains("draft_vocab_size")) {
+        return "eagle3";
+    }
+    // EAGLE's first checkpoints are a layer of their target's class.
+    return config.value("num_hidden_layers", ConfigJson()) == ConfigJson(1) ? "eagle" : "";
 }
 
 }  // namespace
@@ -117,7 +123,8 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     }
     // The layers stand at the top, under the name of a wrapper, or beside the features that enter.
     const ConfigJson &layers = inside(config, "transformer_layer_config"), &wrapped = inside(config, "model"),
-                     &eagle = inside(config, "eagle_config"), &dflash = inside(config, "dflash_config");
+                     &eagle = inside(config, "eagle_config"), &dflash = inside(config, "dflash_config"),
+                     &text = inside(config, "text_config");
     drafter.heads = count_of_keys({&config}, {"medusa_num_heads", "hydra_num_heads", "n_predict", "num_lookahead_tokens"});
     const bool of_heads = drafter.kind == "medusa" || drafter.kind == "hydra" || drafter.kind == "mlp-speculator";
     if (of_heads) {
@@ -127,14 +134,21 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     }
     drafter.heads = 0;
     const auto places = {&config, &layers, &wrapped, &dflash};
-    drafter.layers = count_of_keys({&config, &layers, &wrapped}, {"num_hidden_layers"});
-    drafter.feed_forward = count_of_keys({&config, &layers, &wrapped}, {"intermediate_size"});
-    drafter.draft_vocabulary = count_of_keys({&config, &layers, &wrapped}, {"draft_vocab_size"});
+    const auto of_layers = {&config, &layers, &wrapped, &text};
+    drafter.layers = count_of_keys(of_layers, {"num_hidden_layers"});
+    drafter.feed_forward = count_of_keys(of_layers, {"intermediate_size"});
+    drafter.draft_vocabulary = count_of_keys(of_layers, {"draft_vocab_size"});
     drafter.block =
         drafter.kind == "dflash" || drafter.kind == "dspark" ? count_of_keys(places, {"block_size", "dspark_block_size"}) : 0;
+    const std::string names = names_of_config(config);
+    if (drafter.block > 1 && names.find("domino") != std::string::npos) {
+        --drafter.block;  // Domino's blocks are DFlash's, whose first row is the last token
+    }
+    drafter.reads_target_cache = names.find("assistant") != std::string::npos;
     drafter.input_features = listed_layers({&config, &layers, &eagle, &dflash});
-    const long long own = count_of_keys({&config, &layers, &wrapped}, {"hidden_size"}),
-                    target = count_of_keys({&config, &layers, &wrapped, &eagle}, {"target_hidden_size"});
+    const long long own = count_of_keys(of_layers, {"hidden_size"}),
+                    target =
+                        count_of_keys({&config, &layers, &wrapped, &eagle}, {"target_hidden_size", "backbone_hidden_size"});
     drafter.width = target > 0 && own > 0 && own != target ? own : 0;
     std::string type = text_of_key(config, "torch_dtype");
     type = type.empty() ? text_of_key(config, "dtype") : type;

@@ -13,11 +13,13 @@ struct DrafterConfig {
     std::string kind;  ///< as inputs name it: "eagle3", "dflash", "medusa"
     long long layers = 0, draft_vocabulary = 0, input_features = 0, feed_forward = 0, block = 0, heads = 0, layers_per_head = 0;
     long long width = 0;  ///< only where the config says that it is not the target's
-    std::string format;   ///< of its weights: "bf16"
+    bool reads_target_cache = false;
+    std::string format;  ///< of its weights: "bf16"
 };
 
-/// EAGLE, EAGLE-3, P-EAGLE, DFlash, DSpark, Medusa, MLP speculators and heads for multi-token prediction, as their own
-/// repositories, SpecForge and vLLM's speculators write them; nothing where the config is of a model by itself.
+/// EAGLE, EAGLE-3, P-EAGLE, DFlash, DSpark, Domino (as the DSpark that costs what it does), Gemma 4's assistants, Medusa, MLP
+/// speculators and heads for multi-token prediction, as their own repositories, SpecForge and vLLM's speculators write them;
+/// nothing where the config is of a model by itself.
 std::optional<DrafterConfig> drafter_of_config(const nlohmann::ordered_json& config);
 
 }  // namespace treeline::models

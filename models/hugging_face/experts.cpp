@@ -7,9 +7,6 @@
 
 namespace treeline::models::hugging_face {
 
-namespace {
-
-/// A size that some configs state once and others once a layer; different values are a problem.
 sim::Count uniform_size(Reader& config, const std::vector<std::string>& keys) {
     for (const std::string& key : keys) {
         if (!config.has(key) || !config.raw().at(key).is_array()) {
@@ -24,18 +21,20 @@ sim::Count uniform_size(Reader& config, const std::vector<std::string>& keys) {
     return size_of_any(config, keys);
 }
 
+namespace {
+
 sim::Count shared_hidden(Reader& config, sim::Count expert_hidden) {
     const std::vector<std::string> counts = {"n_shared_experts", "num_shared_experts", "moe_num_shared_experts",
                                              "num_shared_expert"};
     const std::vector<std::string> sizes = {"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                                             "shared_intermediate_size"};
-    const sim::Count experts = has_any(config, counts) ? uniform_size(config, counts) : 0;
     const bool none = std::any_of(counts.begin(), counts.end(), [&](const std::string& key) {
         return config.has(key) && config.raw().at(key).is_number() && config.raw().at(key) == 0;
     });
     if (none) {
         return 0;
     }
+    const sim::Count experts = has_any(config, counts) ? uniform_size(config, counts) : 0;
     for (const std::string& key : sizes) {
         if (config.has(key)) {
             return size_or_none(config, key) * std::max<sim::Count>(1, experts);
@@ -62,6 +61,15 @@ sim::MixtureOfExperts mixture_of_experts(Reader& config) {
         config, {"num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts", "num_experts_per_topk"});
     moe.hidden = uniform_size(config, {"moe_intermediate_size", "intermediate_size", "ffn_hidden_size"});
     moe.shared_hidden = shared_hidden(config, moe.hidden);
+    return moe;
+}
+
+sim::MixtureOfExperts routed(Reader& config, std::string_view experts_key, std::string_view hidden_key,
+                             std::string_view active_key) {
+    sim::MixtureOfExperts moe;
+    moe.experts = size(config, experts_key);
+    moe.active = size(config, active_key);
+    moe.hidden = size(config, hidden_key);
     return moe;
 }
 

@@ -14,11 +14,14 @@ bool holds(Reader& config, const Flag& flag) {
 }
 
 sim::Attention attention_of(const TransformerFacts& facts, Reader& config, sim::Count width) {
+    const Defaults& defaults = facts.defaults;
     sim::Attention attention;
-    if (facts.defaults.heads > 0 && !has_any(config, head_count_keys)) {
-        attention.query_heads = facts.defaults.heads;
-        attention.kv_heads = size_or(config, "num_key_value_heads", facts.defaults.kv_heads);
-        attention.head_dim = size_or(config, "head_dim", facts.defaults.head_dim);
+    if (defaults.heads > 0) {
+        attention.query_heads = has_any(config, head_count_keys) ? size_of_any(config, head_count_keys) : defaults.heads;
+        attention.kv_heads =
+            size_or(config, "num_key_value_heads", defaults.kv_heads > 0 ? defaults.kv_heads : attention.query_heads);
+        const sim::Count divided = std::max<sim::Count>(1, width / attention.query_heads);
+        attention.head_dim = size_or(config, "head_dim", defaults.head_dim > 0 ? defaults.head_dim : divided);
     } else {
         attention = grouped_attention(config, width, false);
     }
@@ -35,8 +38,8 @@ sim::Attention attention_of(const TransformerFacts& facts, Reader& config, sim::
 
 sim::Mlp mlp_of(const TransformerFacts& facts, Reader& config, sim::Count width) {
     sim::Mlp mlp;
-    const bool stated = has_any(config, hidden_size_keys);
-    mlp.hidden = stated || facts.hidden_multiple == 0 ? size_of_any(config, hidden_size_keys) : facts.hidden_multiple * width;
+    const sim::Count by_class = facts.hidden_multiple > 0 ? facts.hidden_multiple * width : facts.defaults.hidden;
+    mlp.hidden = by_class > 0 && !has_any(config, hidden_size_keys) ? by_class : size_of_any(config, hidden_size_keys);
     mlp.gated = facts.gated;
     mlp.bias = holds(config, facts.mlp_bias);
     return mlp;
@@ -74,7 +77,8 @@ std::vector<bool> windowed_layers(const TransformerFacts& facts, Reader& config,
 
 void import_by_facts(const TransformerFacts& facts, Reader& config, sim::Model& model) {
     model.final_norm_vectors = facts.norm_vectors;
-    const std::size_t layers = layer_count(config);
+    const bool by_class = facts.defaults.layers > 0 && !has_any(config, layer_count_keys);
+    const std::size_t layers = by_class ? static_cast<std::size_t>(facts.defaults.layers) : layer_count(config);
     const sim::Attention full = attention_of(facts, config, model.width);
     const std::vector<bool> windowed = windowed_layers(facts, config, layers);
     sim::Attention sliding = full;

@@ -1,6 +1,7 @@
 // Transformers that differ in a few facts: norms, biases, windows, experts. Each family is a row of a table.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,9 +32,12 @@ enum class Windows {
     period,  ///< all but every n-th one; n is sliding_window_pattern or `window_period`
 };
 
-/// Sizes that configs within multimodal ones leave to their class.
+/// Sizes that a config within a multimodal one leaves out where they are those of its class. 0 = none.
 struct Defaults {
-    sim::Count heads = 0, kv_heads = 0, head_dim = 0, vocabulary = 0;
+    sim::Count width = 0, hidden = 0, layers = 0, heads = 0;
+    sim::Count kv_heads = 0;  ///< 0 = as many as heads
+    sim::Count head_dim = 0;  ///< 0 = width / heads
+    sim::Count vocabulary = 0;
 };
 
 struct TransformerFacts {
@@ -64,5 +68,17 @@ const std::vector<TransformerFacts>& transformer_families();
 
 /// Reads the language model's part of a config by these facts. Keys may have the names of any of the families.
 void import_by_facts(const TransformerFacts& facts, Reader& config, sim::Model& model);
+
+/// Keys of a config that neither the readers of a Transformer ask for nor are known to cost nothing. Keys that are null, false,
+/// zero or empty say nothing. Where there is none, the keys alone describe the model, whatever its class.
+std::vector<std::string> keys_not_understood(Reader& config);
+
+/// True where a config states the sizes that every Transformer has.
+bool states_a_transformer(Reader& config);
+
+/// A Transformer of a class that no table knows, by its keys alone: grouped-query or latent attention, gated networks,
+/// experts, windows by layer. Only where
+/// states_a_transformer, and keys_not_understood is empty.
+void import_by_keys(const std::string& architecture, Reader& config, sim::Model& model);
 
 }  // namespace treeline::models::hugging_face

@@ -96,6 +96,13 @@ sim::Attention grouped_attention(Reader& config, sim::Count width, bool bias_on_
     return attention;
 }
 
+sim::Attention with_window(sim::Attention attention, Reader& config) {
+    if (config.has("sliding_window")) {
+        attention.reach.window = static_cast<double>(size(config, "sliding_window"));
+    }
+    return attention;
+}
+
 sim::Mlp gated_mlp(Reader& config, std::string_view key) {
     sim::Mlp mlp;
     mlp.hidden = size(config, key);

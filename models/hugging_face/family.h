@@ -24,14 +24,16 @@ sim::Count size_of_any(Reader& config, const std::vector<std::string>& keys);
 bool has_any(Reader& config, const std::vector<std::string>& keys);
 
 /// Names that configs have for the same thing.
-inline const std::vector<std::string> width_keys = {"hidden_size", "n_embd", "d_model", "n_embed"};
-inline const std::vector<std::string> layer_count_keys = {"num_hidden_layers", "n_layer", "n_layers", "num_layers"};
+inline const std::vector<std::string> width_keys = {"hidden_size", "n_embd", "d_model", "n_embed", "model_dim"};
+inline const std::vector<std::string> layer_count_keys = {"num_hidden_layers", "n_layer", "n_layers", "num_layers",
+                                                          "num_transformer_layers"};
 inline const std::vector<std::string> head_count_keys = {"num_attention_heads", "n_head", "n_heads", "num_heads",
                                                          "attention_heads"};
-inline const std::vector<std::string> hidden_size_keys = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
+inline const std::vector<std::string> hidden_size_keys = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size",
+                                                          "ff_intermediate_size"};
 inline const std::vector<std::string> vocabulary_keys = {"vocab_size", "padded_vocab_size"};
 inline const std::vector<std::string> expert_count_keys = {"num_local_experts", "num_experts", "n_routed_experts",
-                                                           "moe_num_experts"};
+                                                           "moe_num_experts", "num_routed_experts"};
 
 /// Number of layers, under any of these names.
 std::size_t layer_count(Reader& config);
@@ -46,12 +48,24 @@ std::vector<bool> layer_set(Reader& config, std::string_view key, std::size_t la
 /// `bias_on_output`).
 sim::Attention grouped_attention(Reader& config, sim::Count width, bool bias_on_output);
 
+/// Multi-head latent attention under the names of DeepSeek or of openPangu.
+sim::LatentAttention latent_attention(Reader& config);
+
+/// A size that some configs state once and others once a layer; different values are a problem.
+sim::Count uniform_size(Reader& config, const std::vector<std::string>& keys);
+
 /// Routed experts of a layer; 0 where no key states them.
 sim::Count expert_count(Reader& config);
 /// Counts and sizes of experts and of the experts that every token visits; biases and gates are the caller's.
 sim::MixtureOfExperts mixture_of_experts(Reader& config);
+/// The same under the keys that are given, without shared experts.
+sim::MixtureOfExperts routed(Reader& config, std::string_view experts_key, std::string_view hidden_key,
+                             std::string_view active_key = "num_experts_per_tok");
 /// The layers of a mixture that have a dense network: the first ones, those that are listed, all but every n-th.
 std::vector<bool> dense_layers(Reader& config, std::size_t layers);
+
+/// The same within sliding_window, where the config has one.
+sim::Attention with_window(sim::Attention attention, Reader& config);
 
 /// intermediate_size, gated.
 sim::Mlp gated_mlp(Reader& config, std::string_view key = "intermediate_size");
@@ -71,12 +85,15 @@ void add_layer(sim::Model& model, const std::string& name, std::vector<sim::Bloc
 /// and tied embeddings are read by the caller.
 void import_nemotron_nas(Reader& config, sim::Model& model);
 void import_gemma4(Reader& config, sim::Model& model);
+void import_gemma3n(Reader& config, sim::Model& model);
 
 void import_falcon(Reader& config, sim::Model& model);
 void import_chat_glm(Reader& config, sim::Model& model);
 void import_mpt(Reader& config, sim::Model& model);
 void import_dbrx(Reader& config, sim::Model& model);
 void import_qwen(Reader& config, sim::Model& model);
+void import_molmo(Reader& config, sim::Model& model);
+void import_open_elm(Reader& config, sim::Model& model);
 
 void import_gpt_oss(Reader& config, sim::Model& model);
 void import_llama4(Reader& config, sim::Model& model);
@@ -85,6 +102,11 @@ void import_minimax_m3(Reader& config, sim::Model& model);
 void import_mimo_v2(Reader& config, sim::Model& model);
 void import_laguna(Reader& config, sim::Model& model);
 void import_step3(Reader& config, sim::Model& model);
+void import_small_thinker(Reader& config, sim::Model& model);
+void import_grok(Reader& config, sim::Model& model);
+void import_arctic(Reader& config, sim::Model& model);
+void import_hunyuan_large(Reader& config, sim::Model& model);
+void import_ernie_vision(Reader& config, sim::Model& model);
 
 void import_deepseek(Reader& config, sim::Model& model);
 void import_deepseek_v4(Reader& config, sim::Model& model);
@@ -111,5 +133,10 @@ void import_falcon_h1(Reader& config, sim::Model& model);
 void import_granite_hybrid(Reader& config, sim::Model& model);
 void import_lfm2(Reader& config, sim::Model& model);
 void import_qwen3_next(Reader& config, sim::Model& model);
+void import_olmo_hybrid(Reader& config, sim::Model& model);
+
+void import_minimax_lightning(Reader& config, sim::Model& model);
+void import_bailing_linear(Reader& config, sim::Model& model);
+void import_minicpm_sala(Reader& config, sim::Model& model);
 
 }  // namespace treeline::models::hugging_face

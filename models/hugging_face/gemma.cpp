@@ -93,4 +93,53 @@ void import_gemma4(Reader& config, sim::Model& model) {
     model.notes.emplace_back("One learned scale per layer is left out of the parameter count.");
 }
 
+namespace {
+
+/// What mixes the residual streams of Gemma 3n around a layer (AltUp), and the low-rank branch beside its attention (Laurel).
+std::vector<sim::Block> streams_and_branch(Reader& config, sim::Count width) {
+    const sim::Count streams = size_or(config, "altup_num_inputs", 1), rank = size(config, "laurel_rank");
+    return {block(sim::Projection{width, streams}, 1, 1), block(sim::Projection{streams, streams * (streams + 1)}, streams, 0),
+            block(sim::Projection{width, rank}, 0, 0), block(sim::Projection{rank, width}, 1, 1)};
+}
+
+}  // namespace
+
+void import_gemma3n(Reader& config, sim::Model& model) {
+    const std::size_t layers = layer_count(config);
+    const sim::Count of_layer = size(config, "hidden_size_per_layer_input");
+    const sim::Count further_streams = size_or(config, "altup_num_inputs", 1) - 1;
+    const std::size_t first_shared =
+        layers - std::min(layers, static_cast<std::size_t>(size_or_none(config, "num_kv_shared_layers")));
+    add_layer(model, "embeddings of layers", embeddings_of_layers(config, of_layer, layers, model));
+    const auto types = words_per_layer(config, "layer_types", layers);
+    sim::Attention full = grouped_attention(config, model.width, true);
+    full.query_key_norm = 2 * full.head_dim;
+    sim::Attention sliding = full;
+    sliding.reach.window = static_cast<double>(size(config, "sliding_window"));
+    sim::Mlp mlp;
+    mlp.hidden = uniform_size(config, {"intermediate_size"});
+    const sim::Block streams = block(sim::Projection{model.width, further_streams * model.width}, 0, 0);
+    if (further_streams > 0) {
+        add_layer(model, "streams apart", {streams});
+    }
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool is_full = types ? (*types)[i] == "full_attention" : (i + 1) % 5 == 0;
+        sim::Attention attention = is_full ? full : sliding;
+        attention.reuses_cache = i >= first_shared;
+        std::vector<sim::Block> blocks = streams_and_branch(config, model.width);
+        blocks.push_back(between_norms(attention));
+        blocks.push_back(between_norms(mlp));
+        blocks.push_back(block(sim::Projection{model.width, of_layer}, 0, 0));
+        blocks.push_back(block(sim::Projection{of_layer, model.width}, 1, 1));
+        add_layer(model, std::string(is_full ? "full" : "sliding") + (attention.reuses_cache ? ", shared cache" : ""),
+                  std::move(blocks));
+    }
+    if (further_streams > 0) {
+        add_layer(model, "streams together", {streams});
+    }
+    model.notes.emplace_back(
+        "Layers whose gates are sparse are priced as dense; projections of keys and values that a checkpoint holds for layers "
+        "with a shared cache are left out.");
+}
+
 }  // namespace treeline::models::hugging_face

@@ -6,18 +6,19 @@
 
 namespace treeline::models::hugging_face {
 
-namespace {
-
 sim::LatentAttention latent_attention(Reader& config) {
     sim::LatentAttention attention;
     attention.heads = size(config, "num_attention_heads");
-    attention.q_lora_rank = size_or_none(config, "q_lora_rank");
-    attention.kv_lora_rank = size(config, "kv_lora_rank");
-    attention.nope_dim = size(config, "qk_nope_head_dim");
-    attention.rope_dim = size_or_none(config, "qk_rope_head_dim");
-    attention.value_dim = size(config, "v_head_dim");
+    attention.q_lora_rank = size_or_none(config, config.has("attention_q_lora_dim") ? "attention_q_lora_dim" : "q_lora_rank");
+    attention.kv_lora_rank = size_of_any(config, {"kv_lora_rank", "attention_kv_lora_dim"});
+    attention.nope_dim = size_of_any(config, {"qk_nope_head_dim", "attention_qk_dim"});
+    attention.rope_dim =
+        size_or_none(config, config.has("attention_qk_rope_dim") ? "attention_qk_rope_dim" : "qk_rope_head_dim");
+    attention.value_dim = size_of_any(config, {"v_head_dim", "attention_v_dim"});
     return attention;
 }
+
+namespace {
 
 /// The scorer of DeepSeek sparse attention. A layer that shares an earlier
 /// layer's selection has none of its own.
@@ -39,14 +40,32 @@ sim::MixtureOfExperts routed_and_shared(Reader& config) {
     return moe;
 }
 
+/// Experts under ordinary attention: DeepSeek-V2's class with its latents switched off (DeepSeek-OCR, DeepSeek-VL2-Tiny).
+void import_without_latents(Reader& config, sim::Model& model) {
+    const std::size_t layers = layer_count(config);
+    const sim::Attention attention = grouped_attention(config, model.width, true);
+    const std::vector<bool> dense = dense_layers(config, layers);
+    const sim::MixtureOfExperts moe = routed_and_shared(config);
+    const sim::Mlp mlp = gated_mlp(config);
+    for (std::size_t i = 0; i < layers; ++i) {
+        add_layer(model, dense[i] ? "dense" : "experts", {block(attention), dense[i] ? block(mlp) : block(moe)});
+    }
+}
+
 }  // namespace
 
 void import_deepseek(Reader& config, sim::Model& model) {
+    if (!config.flag_or("use_mla", true)) {
+        import_without_latents(config, model);
+        return;
+    }
     const std::size_t layers = layer_count(config);
-    const std::vector<bool> dense = dense_layers(config, layers);
+    const bool experts = expert_count(config) > 0;
+    const std::vector<bool> dense = experts ? dense_layers(config, layers) : std::vector<bool>(layers, true);
     const auto indexers = words_per_layer(config, "indexer_types", layers);
-    const sim::MixtureOfExperts moe = routed_and_shared(config);
-    const sim::Mlp mlp = gated_mlp(config);
+    const sim::MixtureOfExperts moe = experts ? routed_and_shared(config) : sim::MixtureOfExperts{};
+    const bool any_dense = std::find(dense.begin(), dense.end(), true) != dense.end();
+    const sim::Mlp mlp = any_dense ? gated_mlp(config) : sim::Mlp{};
     sim::LatentAttention attention = latent_attention(config);
     for (std::size_t i = 0; i < layers; ++i) {
         const bool shared = indexers && (*indexers)[i] == "shared";

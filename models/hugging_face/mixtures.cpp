@@ -1,27 +1,8 @@
-// Transformers with grouped-query attention and experts that facts alone do not describe: gpt-oss, Llama 4, MiniMax, Step,
-// MiMo, Laguna.
+// Transformers with grouped-query attention and experts that facts alone do not describe: gpt-oss, Llama 4, MiniMax, MiMo,
+// Laguna.
 #include "models/hugging_face/family.h"
 
 namespace treeline::models::hugging_face {
-
-namespace {
-
-sim::MixtureOfExperts routed(Reader& config, std::string_view experts_key, std::string_view hidden_key) {
-    sim::MixtureOfExperts moe;
-    moe.experts = size(config, experts_key);
-    moe.active = size(config, "num_experts_per_tok");
-    moe.hidden = size(config, hidden_key);
-    return moe;
-}
-
-sim::Attention with_window(sim::Attention attention, Reader& config) {
-    if (config.has("sliding_window")) {
-        attention.reach.window = static_cast<double>(size(config, "sliding_window"));
-    }
-    return attention;
-}
-
-}  // namespace
 
 void import_gpt_oss(Reader& config, sim::Model& model) {
     sim::Attention full = grouped_attention(config, model.width, true);
@@ -49,16 +30,21 @@ void import_llama4(Reader& config, sim::Model& model) {
             "Chunked attention is priced as a sliding window "
             "of the chunk size; on average it reads less.");
     }
-    sim::MixtureOfExperts moe = routed(config, "num_local_experts", "intermediate_size");
-    moe.shared_hidden = moe.hidden;
+    // The class without experts is a dense model (MobileLLM-R1).
+    const bool experts = expert_count(config) > 0;
+    sim::MixtureOfExperts moe;
+    if (experts) {
+        moe = routed(config, "num_local_experts", "intermediate_size");
+        moe.shared_hidden = moe.hidden;
+    }
     const std::size_t layers = layer_count(config);
-    const auto step = static_cast<std::size_t>(size_or(config, "interleave_moe_layer_step", 1));
+    const auto step = static_cast<std::size_t>(experts ? size_or(config, "interleave_moe_layer_step", 1) : 1);
     const auto rope = counts_per_layer(config, "no_rope_layers", layers);
     for (std::size_t i = 0; i < layers; ++i) {
         // Every fourth layer has no rotary embedding and attends to everything,
         // unless the config lists them.
         const bool is_global = rope ? (*rope)[i] == 0 : (i + 1) % 4 == 0;
-        const bool sparse = (i + 1) % step == 0;
+        const bool sparse = experts && (i + 1) % step == 0;
         const std::string name = std::string(is_global ? "global" : "chunked") + (sparse ? ", experts" : ", dense");
         const sim::Block feed_forward = sparse ? block(moe) : block(gated_mlp(config, "intermediate_size_mlp"));
         add_layer(model, name, {block(is_global ? global : chunked), feed_forward});
@@ -121,23 +107,6 @@ void import_minimax_m3(Reader& config, sim::Model& model) {
         const std::string name = std::string(is_sparse ? "sparse" : "full") + (has_experts ? ", experts" : ", dense");
         const sim::Block feed_forward = has_experts ? block(moe) : block(gated_mlp(config, "dense_intermediate_size"));
         add_layer(model, name, {block(is_sparse ? sparse : full), feed_forward});
-    }
-}
-
-void import_step3(Reader& config, sim::Model& model) {
-    const std::size_t layers = layer_count(config);
-    const sim::Attention full = grouped_attention(config, model.width, true);
-    const sim::Attention sliding = with_window(full, config);
-    sim::MixtureOfExperts moe = routed(config, "num_experts", "moe_intermediate_size");
-    moe.shared_hidden = size_or_none(config, "share_expert_dim");
-    moe.router_bias = config.flag_or("use_moe_router_bias", false);
-    const auto types = words_per_layer(config, "layer_types", layers);
-    const auto dense_layers = static_cast<std::size_t>(size_or_none(config, "first_k_dense_replace"));
-    for (std::size_t i = 0; i < layers; ++i) {
-        const bool windowed = types && (*types)[i] == "sliding_attention";
-        const std::string name = std::string(windowed ? "sliding" : "full") + (i < dense_layers ? ", dense" : ", experts");
-        const sim::Block feed_forward = i < dense_layers ? block(gated_mlp(config)) : block(moe);
-        add_layer(model, name, {block(windowed ? sliding : full), feed_forward});
     }
 }
 

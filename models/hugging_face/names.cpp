@@ -1,9 +1,11 @@
 #include "models/hugging_face/names.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 namespace treeline::models::hugging_face {
 
@@ -41,6 +43,31 @@ std::string plain_family(const std::string& architecture) {
         return name == "hunyuanv1dense" ? "hunyuandensev1" : "hunyuanmoev1";
     }
     return name;
+}
+
+std::string family_of_same_layers(const std::string& plain_name) {
+    // From the classes' code: parameters of a layer equal those of the family for the same config.
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 17> same = {{
+        {"axk1", "DeepseekV3"},
+        {"bitnet", "Llama"},
+        {"dotsocr", "Qwen2"},
+        {"glmocr", "Glm4v"},
+        {"hunyuanvl", "HunYuanDenseV1"},
+        {"instella", "Olmo2"},
+        {"interns1pro", "Qwen3Moe"},
+        {"iquestcoder", "Llama"},
+        {"keye", "Qwen3"},
+        {"kormo", "Llama"},
+        {"mistral4", "DeepseekV3"},
+        {"nanbeige", "Llama"},
+        {"paddleocrvl", "Ernie4_5"},
+        {"panguultramoe", "DeepseekV3"},
+        {"sarvammla", "DeepseekV3"},
+        {"sarvammoe", "BailingMoeV2"},
+        {"telechat3", "Llama"},
+    }};
+    const auto found = std::find_if(same.begin(), same.end(), [&](const auto& pair) { return pair.first == plain_name; });
+    return found == same.end() ? std::string() : std::string(found->second);
 }
 
 std::string digits_of(const std::string& name) {

@@ -12,6 +12,9 @@ std::string plain_family(const std::string& architecture);
 /// Whether one letter changed, added, left out, or two swapped make one of the other.
 bool one_edit_apart(const std::string& a, const std::string& b);
 
+/// The family whose layers a class has, given its plain name ("dotsocr": Qwen2); empty where none is known.
+std::string family_of_same_layers(const std::string& plain_name);
+
 /// The digits of a name, in their order: its version and sizes.
 std::string digits_of(const std::string& name);
 

@@ -1,5 +1,7 @@
-// Families whose configs have a form of their own: Falcon, ChatGLM, MPT, DBRX and the first Qwen.
+// Families whose configs have a form of their own: Falcon, ChatGLM, MPT, DBRX, the first Qwen, Molmo and
+// OpenELM.
 #include <algorithm>
+#include <cmath>
 
 #include "models/hugging_face/family.h"
 
@@ -93,6 +95,58 @@ void import_qwen(Reader& config, sim::Model& model) {
     sim::Mlp mlp = gated_mlp(config);
     mlp.hidden = std::max<sim::Count>(1, mlp.hidden / 2);  // the config counts gate and up together
     add_layers(config, model, block(attention), block(mlp));
+}
+
+void import_molmo(Reader& config, sim::Model& model) {
+    sim::Attention attention = grouped_attention(config, model.width, false);
+    attention.qkv_bias = config.flag_or("qkv_bias", false);
+    if (config.flag_or("attention_layer_norm", false)) {
+        attention.query_key_norm = (attention.query_heads + attention.kv_heads) * attention.head_dim;
+    }
+    sim::Mlp mlp = gated_mlp(config);
+    mlp.hidden = std::max<sim::Count>(1, mlp.hidden / 2);  // the config counts gate and up together
+    add_layers(config, model, block(attention), block(mlp));
+    model.notes.emplace_back("The 128 further rows of the embedding, for images, are left out.");
+}
+
+namespace {
+
+/// Layer by layer: factors of the width, in steps of a divisor and never more than a tenth too small (OpenELM's rounding).
+sim::Count in_steps(double value, sim::Count step) {
+    const double rounded = std::floor((value + static_cast<double>(step) / 2.0) / static_cast<double>(step));
+    const sim::Count steps = std::max<sim::Count>(1, static_cast<sim::Count>(rounded));
+    return static_cast<double>(steps * step) < 0.9 * value ? (steps + 1) * step : steps * step;
+}
+
+}  // namespace
+
+void import_open_elm(Reader& config, sim::Model& model) {
+    model.tied_embeddings = config.flag_or("share_input_output_layers", true);
+    const std::size_t layers = layer_count(config);
+    const auto queries = counts_per_layer(config, "num_query_heads", layers);
+    const auto keys = counts_per_layer(config, "num_kv_heads", layers);
+    std::vector<double> factors =
+        config.has("ffn_multipliers") ? config.numbers("ffn_multipliers", 1e-3, 1e3) : std::vector<double>{};
+    if (!queries || !keys || factors.size() != layers) {
+        config.problem("ffn_multipliers",
+                       "must have one factor a layer, and num_query_heads and num_kv_heads one count a layer");
+        return;
+    }
+    const sim::Count step = size_or(config, "ffn_dim_divisor", 256);
+    for (std::size_t i = 0; i < layers; ++i) {
+        sim::Attention attention;
+        attention.query_heads = (*queries)[i];
+        attention.kv_heads = (*keys)[i];
+        attention.head_dim = size(config, "head_dim");
+        attention.query_key_norm = config.flag_or("normalize_qk_projections", false) ? 2 * attention.head_dim : 0;
+        sim::Mlp mlp;
+        mlp.hidden = in_steps(factors[i] * static_cast<double>(model.width), step);
+        mlp.gated = config.flag_or("ffn_with_glu", true);
+        add_layer(model,
+                  std::to_string(attention.query_heads) + " heads of " + std::to_string(attention.kv_heads) + ", hidden " +
+                      std::to_string(mlp.hidden),
+                  {block(attention), block(mlp)});
+    }
 }
 
 }  // namespace treeline::models::hugging_face

@@ -265,12 +265,12 @@ Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::
     Reader& config = inner ? *inner : file;
     const bool is_modelopt = inner || (!config.has("quant_method") && config.has("quant_algo"));
     const bool is_mlx = !is_modelopt && !config.has("quant_method") && (config.has("bits") || config.has("mode"));
-    const std::string method =
-        is_modelopt ? "modelopt"
-        : is_mlx
-            ? "mlx"
-            : config.choice("quant_method", {"fp8", "fbgemm_fp8", "mxfp4", "compressed-tensors", "modelopt", "modelopt_fp4",
-                                             "gptq", "awq", "auto-round", "bitsandbytes", "quark", "exl3"});
+    std::vector<std::string> methods = {
+        "fp8",  "fbgemm_fp8", "mxfp4",      "compressed-tensors", "modelopt", "modelopt_fp4", "modelopt_mixed",
+        "gptq", "awq",        "auto-round", "bitsandbytes",       "quark",    "exl3"};
+    methods.insert(methods.end(), further_methods().begin(), further_methods().end());
+    const std::string method = is_modelopt ? "modelopt" : is_mlx ? "mlx" : config.choice("quant_method", methods);
+    const bool further = std::find(further_methods().begin(), further_methods().end(), method) != further_methods().end();
     Quantization result;
     if (method == "fp8" || method == "fbgemm_fp8") {
         result.linear = StoredFormat{fp8_storage(config), fp8};
@@ -284,6 +284,8 @@ Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::
         read_mlx(config, base, result, model);
     } else if (method == "exl3") {
         read_exl3(config, base, result, model);
+    } else if (further) {
+        read_further(method, config, base, result);
     } else if (method == "quark") {
         read_quark(config, base, result, model);
     } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "models/hugging_face/family.h"
 #include "models/hugging_face/quantization.h"
@@ -22,5 +23,9 @@ void read_mlx(Reader& config, sim::NumberFormat base, Quantization& result, sim:
 
 /// ExLlamaV3: so many bits a weight in the mean, and in the LM head.
 void read_exl3(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model);
+
+/// Methods of few words, and what they say of all linear layers.
+const std::vector<std::string>& further_methods();
+void read_further(const std::string& method, Reader& config, sim::NumberFormat base, Quantization& result);
 
 }  // namespace treeline::models::hugging_face

@@ -1,4 +1,4 @@
-// Qwen3-Next and Qwen3.5: gated delta-rule layers, every fourth layer attention.
+// Qwen3-Next, Qwen3.5 and OLMo-Hybrid: gated delta-rule layers, every fourth layer attention.
 #include "models/hugging_face/family.h"
 
 namespace treeline::models::hugging_face {
@@ -46,6 +46,19 @@ void import_qwen3_next(Reader& config, sim::Model& model) {
         const std::string name = std::string(full ? "attention" : "linear") + (dense[i] ? ", dense" : "");
         add_layer(model, name,
                   {full ? block(attention) : block(delta), block(dense[i] ? sim::BlockKind(gated_mlp(config)) : feed_forward)});
+    }
+}
+
+void import_olmo_hybrid(Reader& config, sim::Model& model) {
+    const sim::GatedDelta delta = gated_delta(config);
+    sim::Attention attention = grouped_attention(config, model.width, true);
+    attention.query_key_norm = (attention.query_heads + attention.kv_heads) * attention.head_dim;
+    const sim::Mlp mlp = gated_mlp(config);
+    const std::size_t layers = layer_count(config);
+    const auto types = words_per_layer(config, "layer_types", layers);
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool full = types ? (*types)[i] == "full_attention" : (i + 1) % 4 == 0;
+        add_layer(model, full ? "attention" : "linear", {full ? block(attention) : block(delta), block(mlp)});
     }
 }
 

@@ -19,30 +19,21 @@ constexpr std::string_view encoder = "encodes text and does not generate token b
 constexpr std::string_view encoder_decoder =
     "has an encoder whose output every decoder layer attends to; cross-attention has no block in a description yet";
 constexpr std::string_view rwkv = "mixes tokens by RWKV's recurrence, which has no block in a description yet";
-constexpr std::string_view lightning = "has layers of lightning (linear) attention, which have no block in a description yet";
+constexpr std::string_view diffusion = "denoises many tokens at a time instead of decoding them one by one";
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: import the target, and name the drafter's kind under \"drafter\"";
 
 constexpr std::array<Refusal, 83> refusals = {{
-    {"gemma3n", "has per-layer embeddings, several residual streams and shared KV caches, which cannot be priced yet"},
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
     {"xlstm", "has mLSTM layers, which have no block in a description yet"},
     {"rwkv", rwkv},
-    {"minimaxtext01", lightning},
-    {"minimaxm1", lightning},
-    {"minimax", lightning},
-    {"bailingmoelinear", lightning},
-    {"bailingmoev25", lightning},
-    {"minicpmsala", lightning},
     {"phi4flash", "shares one KV cache among its upper layers (SambaY), which cannot be priced yet"},
     {"plamo2", "has layers that no description of a hybrid covers yet (normalised Mamba with heads)"},
     {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"step3vl", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"deepseekv41", "shares compressed caches and selections among layers, which have no block in a description yet"},
     {"mllama", encoder_decoder},
-    {"arctic",
-     "runs a dense network in parallel with routed experts on another branch of the residual, which has no block yet"},
     {"blt", "groups bytes into patches of varying length, so there is no fixed cost per token"},
     {"t5", encoder_decoder},
     {"mt5", encoder_decoder},
@@ -76,9 +67,6 @@ constexpr std::array<Refusal, 83> refusals = {{
     {"clip", encoder},
     {"siglip", encoder},
     {"vit", encoder},
-    {"llada", "denoises many tokens at a time instead of decoding them one by one"},
-    {"dream", "denoises many tokens at a time instead of decoding them one by one"},
-    {"sdar", "denoises many tokens at a time instead of decoding them one by one"},
     {"zamba", "shares an attention block among Mamba-1 layers in its own way; Zamba2 can be imported"},
     {"megatronbert", encoder},
     {"rembert", encoder},
@@ -107,6 +95,18 @@ constexpr std::array<Refusal, 83> refusals = {{
     {"doge", "masks attention dynamically and looks up experts by product keys, which has no block in a description yet"},
     {"jetmoe", "routes tokens to attention heads as to experts, which has no block in a description yet"},
     {"ouro", "runs its layers several times with possible exits in between, so there is no fixed cost per token"},
+    {"motif", "subtracts attentions of groups of heads from each other, which has no block in a description yet"},
+    {"zaya",
+     "convolves compressed queries and keys (CCA) and routes by small networks, which have no block in a description yet"},
+    {"jetnemotron", "has layers of dynamic convolutions (JetBlock), which have no block in a description yet"},
+    {"nemotronflash", "has DeltaNet layers beside Mamba-2 with tokens of its own, which no description of a hybrid covers yet"},
+    {"grovemoe", "has experts that whole groups share (adjugate experts), which have no block in a description yet"},
+    {"megrez2", "shares the same experts among several layers, which has no block in a description yet"},
+    {"megrezmoe", "shares the same experts among several layers, which has no block in a description yet"},
+    {"iquestloopcoder", "runs its layers twice over two caches, which has no block in a description yet"},
+    {"raven", "repeats its layers as often as a token needs, so there is no fixed cost per token"},
+    {"baichuanm1", "convolves keys and values over time, which has no block in a description yet"},
+    {"yuan", "filters hidden states over neighbouring tokens (LFA), which has no block in a description yet"},
     {"hymba", "runs attention and Mamba-1 heads in one block with tokens of its own, which has no block yet"},
 }};
 
@@ -114,7 +114,7 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 
 }  // namespace
 
-std::optional<std::string> reason_to_refuse(const std::string& architecture) {
+std::optional<std::string> reason_to_refuse(const std::string& architecture, bool sees_images) {
     for (const char* task : {"ForSequenceClassification", "ForTokenClassification", "ForMaskedLM", "ForQuestionAnswering",
                              "ForRewardModel", "RewardModel"}) {
         if (architecture.ends_with(task)) {
@@ -122,8 +122,15 @@ std::optional<std::string> reason_to_refuse(const std::string& architecture) {
         }
     }
     for (const char* part : {"Eagle", "eagle", "Medusa", "medusa", "MTP", "DFlash", "HASS", "Speculator", "MLPSpeculator"}) {
-        if (contains(architecture, part)) {
+        // NVIDIA's vision models are called Eagle, too.
+        if (contains(architecture, part) && !sees_images) {
             return std::string(drafter);
+        }
+    }
+    // Language models of diffusion, in all their versions (LLaDA2Moe, SDARMoe, DreamOn, Fast_dLLM).
+    for (const char* part : {"LLaDA", "llada", "Dream", "dream", "SDAR", "sdar", "dLLM", "Diffu", "diffu", "DLM"}) {
+        if (contains(architecture, part)) {
+            return std::string(diffusion);
         }
     }
     const std::string plain = plain_family(architecture);

@@ -150,7 +150,9 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
     for (const sweeps::CauseKind kind : sweeps::likeliest(diagnosis)) {
         names.emplace_back(name_of(kind));
     }
-    text += names.empty() ? "Nothing stands out." : fmt::format("Likeliest: {}.", text::listed(names, "or"));
+    text += names.empty()
+                ? "Nothing stands out."
+                : fmt::format("Likeliest: {}.", text::listed(names, diagnosis.causes.front().together ? "and" : "or"));
     return text;
 }
 

@@ -99,8 +99,9 @@ calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags
 }
 
 calibrate::ServingFit fit_runs(const std::vector<std::string>& files, const FlagTexts& flags, const Catalogue& catalogue) {
-    const Json point = point_of_flags(flags, "--runs");
+    const Json of_flags = point_of_flags(flags, "--runs");
     const runs::MeasuredRun run = runs::import_runs(files);
+    const Json point = point_of_run(run, of_flags);
     calibrate::ServingFit result;
     result.table.path = files.size() == 1 ? files.front() : fmt::format("{} and {} more", files.front(), files.size() - 1);
     Descriptions descriptions(catalogue, {});

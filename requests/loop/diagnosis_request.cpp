@@ -1,5 +1,6 @@
 #include "requests/loop/diagnosis_request.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -9,6 +10,7 @@
 
 #include "requests/fit/served_point.h"
 #include "requests/keys/loop_keys.h"
+#include "requests/keys/setup_keys.h"
 #include "requests/loop/import_request.h"
 #include "requests/point_file.h"
 
@@ -106,6 +108,36 @@ Json point_of_load(const runs::RunCell& cell, Json point) {
     return point;
 }
 
+Json point_of_run(const runs::MeasuredRun& run, Json point) {
+    const auto any = [](const Json& object, std::initializer_list<const char*> keys) {
+        return std::any_of(keys.begin(), keys.end(), [&](const char* key) { return object.contains(key); });
+    };
+    if (point.contains("platform") && point["platform"].is_object()) {
+        Json& platform = point["platform"];
+        const double ranks = run.identity.ranks;
+        if (ranks > 1.0 && ranks == std::floor(ranks) &&
+            !any(platform, {"tensor_parallel", "gpus", "expert_parallel", "pipeline_parallel", "attention_data_parallel"})) {
+            platform["tensor_parallel"] = static_cast<long long>(ranks);
+        }
+        const auto& engines = platform_keys::engine_words;
+        if (!any(platform, {"stack", "engine"}) &&
+            std::find(engines.begin(), engines.end(), run.identity.engine) != engines.end()) {
+            platform["engine"] = run.identity.engine;
+        }
+    }
+    if (run.settings.cache_format.starts_with("fp8") && point.contains("target")) {
+        Json& target = point["target"];
+        target = target.is_string() ? Json{{"model", target}} : target;
+        Json precision = target.value("precision", Json::object());
+        precision = precision.is_string() ? Json{{"checkpoint", precision}} : precision;
+        if (precision.is_object() && !any(precision, {"kv_cache", "all"})) {
+            precision["kv_cache"] = "fp8";
+            target["precision"] = precision;
+        }
+    }
+    return point;
+}
+
 namespace {
 
 /// A run, and what messages call it.
@@ -115,8 +147,9 @@ struct NamedRun {
 };
 
 sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optional<NamedRun>& of_plain_steps,
-                                    const Json& point, Descriptions& descriptions) {
+                                    const Json& stated, Descriptions& descriptions) {
     const runs::MeasuredRun& speculative = of_drafter.run;
+    const Json point = point_of_run(speculative, stated);
     sweeps::DiagnosisInput result;
     result.settings = speculative.settings;
     for (const runs::RunCell& cell : speculative.cells) {

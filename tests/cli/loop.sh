@@ -104,6 +104,14 @@ diagnosed qwen3.8-27b-m3-ultra "acceptance below break-even"
 diagnosed kimi-k2.6-8xpro6000 "acceptance below break-even"
 expect 0 'Likeliest: ' diagnose "$SOURCE/examples/runs/vllm-16035.json" --input "$SOURCE/examples/runs/vllm-16035-point.json" --html page.html
 grep -q 'waterfall' page.html || fail "the page has no waterfall"
+# What the log says of the deployment is priced where no flag says it: two ranks, the engine, the cache's format.
+cat >told.log <<'END'
+[2026-11-20 10:00:00] server_args=ServerArgs(model_path='Qwen/Qwen3-8B', tp_size=2, kv_cache_dtype='fp8_e4m3', speculative_algorithm='EAGLE3', speculative_num_steps=3, speculative_eagle_topk=1, speculative_num_draft_tokens=4)
+[2026-11-20 10:00:11 TP0] Decode batch, #running-req: 8, #token: 9120, token usage: 0.11, accept len: 2.85, accept rate: 0.62, cuda graph: True, gen throughput (token/s): 2912.40, #queue-req: 0,
+[2026-11-20 10:00:12 TP0] Decode batch, #running-req: 8, #token: 9420, token usage: 0.11, accept len: 2.81, accept rate: 0.60, cuda graph: True, gen throughput (token/s): 2905.40, #queue-req: 0,
+END
+expect 0 'qwen3-8b \(.*fp8.*\) on 2 x h100-sxm .*sglang' diagnose told.log --model qwen3-8b --device h100-sxm --drafter eagle3
+expect 0 'qwen3-8b .*on 2 x h100-sxm .*vllm' diagnose told.log --model qwen3-8b --precision '{"checkpoint": "bf16", "kv_cache": "bf16"}' --device h100-sxm --stack vllm --drafter eagle3
 expect 2 'needs .*drafter|drafter' diagnose my-run.json --model llama-3.1-8b --device h100-sxm
 expect 2 'holds no timed step of plain decoding' diagnose my-run.json "$fixtures/requests.jsonl" "${served[@]}"
 

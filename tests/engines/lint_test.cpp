@@ -392,10 +392,76 @@ TEST_CASE("SGLang's replay and multi-layer drafters take chains only") {
     CHECK(finds(eagle + "1 --speculative-num-draft-tokens 4 --disable-cuda-graph", "downgrade: --disable-cuda-graph"));
 }
 
+TEST_CASE("vLLM's graphs: modes, levels and captured sizes, in every form in which they are given") {
+    const std::string serve =
+        "vllm serve m --speculative-config '{\"method\":\"eagle3\",\"model\":\"d\","
+        "\"num_speculative_tokens\":3}' ";
+    CHECK(findings(serve) == "");
+    for (const char* off : {"-O0", "--compilation-config '{\"cudagraph_mode\": \"none\"}'", "-cc.cudagraph_mode=NONE",
+                            "--compilation-config.cudagraph_mode NONE"}) {
+        INFO(off);
+        CHECK(finds(serve + off, "switches CUDA graphs off"));
+    }
+    CHECK(finds(serve + "--compilation-config '{\"cudagraph_mode\":\"PIECEWISE\"}'", "attention of every layer is launched"));
+    CHECK(findings(serve + "--compilation-config '{\"cudagraph_mode\":\"FULL_AND_PIECEWISE\"}'") == "");
+    CHECK(finds(serve + "--compilation-config '{\"cudagraph_capture_sizes\":[1,2]}'", "no round runs in a graph"));
+    CHECK(finds(serve + "--max-num-seqs 64 --max-cudagraph-capture-size 128", "rounds of more than 32 of the 64 sequences"));
+    CHECK(findings(serve + "--max-num-seqs 64 --max-cudagraph-capture-size 256") == "");
+    CHECK(
+        finds("speculative-config:\n  method: eagle3\n  model: d\n  num_speculative_tokens: 3\ncompilation-config:\n  "
+              "cudagraph_mode: PIECEWISE\n",
+              "downgrade: compilation-config sets cudagraph_mode PIECEWISE"));
+}
+
+TEST_CASE("images name the engine and its version, and container files their command") {
+    const std::string old_image =
+        "docker run vllm/vllm-openai:v0.19.0 --model m --speculative-config "
+        "'{\"method\":\"mtp\",\"num_speculative_tokens_per_batch_size\":[[1,8,2]],"
+        "\"num_speculative_tokens\":2}'";
+    CHECK(finds(old_image, "was added in 0.24"));
+    CHECK(finds("docker run vllm/vllm-openai:latest --model m --speculative-config '{\"method\":\"eagle3\",\"model\":\"d\"}'",
+                "num_speculative_tokens"));
+    const std::string compose =
+        "services:\n  web:\n    image: nginx\n  vllm:\n    image: vllm/vllm-openai:v0.24.0\n    environment:\n      - "
+        "VLLM_USE_V2_MODEL_RUNNER=1\n    command: >\n      --model m --speculative-config "
+        "'{\"method\":\"ngram\",\"num_speculative_tokens\":3}'\n";
+    CHECK(finds(compose, "method is ngram, which model runner V2 refuses"));
+    const std::string pod =
+        "apiVersion: v1\nkind: Pod\nspec:\n  containers:\n    - image: lmsysorg/sglang:v0.5.9-cu128\n      "
+        "command: [python3, -m, sglang.launch_server]\n      args: [--model-path, m, --speculative-algorithm, "
+        "DFLASH]\n";
+    CHECK(finds(pod, "is DFLASH, which SGLang 0.5.9 does not know"));
+}
+
+TEST_CASE("SGLang's replay caches and captured batches") {
+    const std::string dspark =
+        "python3 -m sglang.launch_server --model m --speculative-algorithm DSPARK "
+        "--speculative-draft-model-path d ";
+    CHECK(finds(dspark + "--enable-linear-replayssm-spec --linear-replayssm-cache-len 16",
+                "value: --linear-replayssm-cache-len is 16, too short"));
+    CHECK(findings(dspark + "--enable-linear-replayssm-spec --linear-replayssm-cache-len 32") == "");
+    CHECK(finds(dspark + "--linear-replayssm-cache-len 32", "ignored: --linear-replayssm-cache-len"));
+    CHECK(finds(dspark + "--disable-cuda-graph-padding", "downgrade: --disable-cuda-graph-padding"));
+    CHECK(finds(dspark + "--cuda-graph-max-bs 16 --max-running-requests 64", "raise it to 64"));
+    CHECK(findings(dspark + "--cuda-graph-max-bs 64 --max-running-requests 64") == "");
+    CHECK(finds(dspark + "--cuda-graph-max-bs 64", "ignored: --cuda-graph-max-bs is 64, but with speculation"));
+    CHECK(findings(dspark + "--cuda-graph-max-bs 48") == "");
+}
+
+TEST_CASE("TensorRT-LLM's graphs need the exact batch unless they are padded") {
+    const std::string yaml = "speculative_config:\n  decoding_type: MTP\n  max_draft_len: 3\n";
+    CHECK(findings(yaml) == "");
+    CHECK(finds(yaml + "cuda_graph_config:\n  max_batch_size: 64\n", "downgrade: cuda_graph_config has no enable_padding"));
+    CHECK(findings(yaml + "cuda_graph_config:\n  enable_padding: true\n") == "");
+    CHECK(finds(yaml + "cuda_graph_config: null\n", "switches CUDA graphs off"));
+}
+
 TEST_CASE("ik_llama.cpp is told from llama.cpp") {
     CHECK(finds("llama-server -m a.gguf -md b.gguf -fmoe --draft-max 4", "-fmoe is a flag of the fork ik_llama.cpp"));
     CHECK(finds("/opt/ik_llama.cpp/build/bin/llama-server -m a.gguf -md b.gguf --draft-max 4",
                 "is a fork with flags of its own"));
+    CHECK(finds("llama-server -m a.gguf --spec-type mtp:n_max=3,p_min=0.0", "is of the form that the fork ik_llama.cpp takes"));
+    CHECK(finds("llama-server -m a.gguf --spec-stage mtp:n_max=3", "--spec-stage is a flag of the fork"));
     CHECK(!finds("llama-server -m a.gguf -md b.gguf --spec-type draft-simple", "fork"));
 }
 

@@ -58,6 +58,28 @@ TEST_CASE("block drafters, heads and speculators of other kinds") {
     CHECK(speculator->width == 4096);
 }
 
+TEST_CASE("Domino, assistants that read the target's cache, and EAGLE's one layer under its target's class") {
+    const auto domino = drafter_of_config({{"architectures", {"DominoDraftModel"}},
+                                           {"num_hidden_layers", 5},
+                                           {"block_size", 16},
+                                           {"dflash_config", {{"target_layer_ids", {1, 9, 17, 25, 33}}}}});
+    REQUIRE(domino);
+    CHECK(domino->kind == "dspark");
+    CHECK(domino->block == 15);
+    const auto assistant =
+        drafter_of_config({{"architectures", {"Gemma4AssistantForCausalLM"}},
+                           {"model_type", "gemma4_assistant"},
+                           {"backbone_hidden_size", 2560},
+                           {"text_config", {{"hidden_size", 256}, {"num_hidden_layers", 4}, {"intermediate_size", 2048}}}});
+    REQUIRE(assistant);
+    CHECK(assistant->kind == "mtp");
+    CHECK(assistant->reads_target_cache);
+    CHECK(assistant->layers == 4);
+    CHECK(assistant->width == 256);
+    CHECK(drafter_of_config({{"architectures", {"LlamaForCausalLM"}}, {"hidden_size", 4096}, {"num_hidden_layers", 1}})->kind ==
+          "eagle");
+}
+
 TEST_CASE("models by themselves are no drafters") {
     CHECK_FALSE(drafter_of_config({{"architectures", {"LlamaForCausalLM"}}, {"hidden_size", 4096}, {"num_hidden_layers", 32}}));
     CHECK_FALSE(drafter_of_config({{"architectures", {"Qwen3ForCausalLM"}}, {"model_type", "qwen3"}}));

@@ -70,6 +70,17 @@ TEST_CASE("families count to the published totals, to the last digit") {
     CHECK(table.at("rows").size() == 70);
 }
 
+TEST_CASE("configs of 2024 to 2026, multimodal ones among them, count to half a percent of what is published") {
+    std::ifstream file(treeline::testing::source_folder() / "tests" / "models" / "rounded_totals.json");
+    const Json table = Json::parse(file);
+    for (const Json& row : table.at("rows")) {
+        INFO(row.at("model"));
+        CHECK(static_cast<double>(parameter_count(import(row.at("config")))) / 1e9 ==
+              Approx(row.at("billions").get<double>()).epsilon(0.005));
+    }
+    CHECK(table.at("rows").size() == 89);
+}
+
 TEST_CASE("text-only names, model types and wrapped language models find their family") {
     for (const char* name : {"LLaMAForCausalLM", "LlamaModel", "llama", "LlamaForConditionalGeneration"}) {
         INFO(name);
@@ -193,15 +204,55 @@ TEST_CASE("what cannot be imported is refused with a reason, or with what to do 
     CHECK_THAT(refused("T5ForConditionalGeneration"), Catch::Contains("cross-attention has no block"));
     CHECK_THAT(refused("BertModel"), Catch::Contains("nothing to speculate on"));
     CHECK_THAT(refused("Rwkv6ForCausalLM"), Catch::Contains("RWKV's recurrence"));
-    CHECK_THAT(refused("MiniMaxText01ForCausalLM"), Catch::Contains("lightning"));
+    CHECK_THAT(refused("MotifForCausalLM"), Catch::Contains("subtracts attentions"));
+    for (const char* diffusion :
+         {"LLaDAModelLM", "LLaDA2MoeModelLM", "DreamModel", "SDARMoeForCausalLM", "Fast_dLLM_QwenForCausalLM"}) {
+        CHECK_THAT(refused(diffusion), Catch::Contains("denoises many tokens at a time"));
+    }
     CHECK_THAT(refused("LlamaForSequenceClassification"), Catch::Contains("nothing to speculate on"));
     CHECK_THAT(refused("LlamaForCausalLMEagle3"), Catch::Contains("is a drafter of another model"));
-    const std::string unknown = refused("FooBarForCausalLM");
+    Json sparse = llama;
+    sparse.erase("intermediate_size");
+    const std::string unknown = failure(with(sparse, {{"architectures", {"FooBarForCausalLM"}}, {"model_type", "x"}}));
     CHECK_THAT(unknown, Catch::Contains("\"FooBarForCausalLM\" is not an architecture that can be imported.") &&
                             Catch::Contains("copy the most similar description in models/"));
     CHECK_THAT(unknown, !Catch::Contains("did you mean"));
-    CHECK_THAT(refused("LamaForCausalLM"), Catch::Contains("did you mean \"Llama\"?"));
-    CHECK_THAT(refused("LamnaForCausalLM"), !Catch::Contains("did you mean"));  // two edits
+    CHECK_THAT(failure(with(sparse, {{"architectures", {"LamaForCausalLM"}}, {"model_type", "x"}})),
+               Catch::Contains("did you mean \"Llama\"?"));
+    CHECK_THAT(failure(with(sparse, {{"architectures", {"LamnaForCausalLM"}}, {"model_type", "x"}})),
+               !Catch::Contains("did you mean"));  // two edits
+}
+
+TEST_CASE("a class that nobody knows is read by its keys where all of them are understood") {
+    const Json unknown =
+        with(llama, {{"architectures", {"FooBarForCausalLM"}}, {"model_type", "foobar"}, {"rms_norm_eps", 1e-6}});
+    const sim::Model model = import(unknown);
+    CHECK(parameter_count(model) == 8'030'261'248);
+    CHECK(has_note(model, "FooBarForCausalLM is not known: it is read by its keys alone"));
+    CHECK_THAT(failure(with(unknown, {{"ssm_state", 64}, {"delta_gates", true}})),
+               Catch::Contains("what its keys ssm_state, delta_gates cost is not known"));
+    CHECK_THAT(failure(with(unknown, {{"hidden_act", "relu2"}})), Catch::Contains("hidden_act"));
+    CHECK(parameter_count(import(with(unknown, {{"ssm_state", 0}, {"delta_gates", false}}))) == 8'030'261'248);  // off
+    // Latent attention and experts are told by their keys, too.
+    const Json latent = {
+        {"model_type", "x"},        {"hidden_size", 64},           {"intermediate_size", 128},  {"num_hidden_layers", 3},
+        {"num_attention_heads", 4}, {"vocab_size", 100},           {"kv_lora_rank", 16},        {"q_lora_rank", 24},
+        {"qk_nope_head_dim", 16},   {"qk_rope_head_dim", 8},       {"v_head_dim", 16},          {"n_routed_experts", 8},
+        {"num_experts_per_tok", 2}, {"moe_intermediate_size", 32}, {"first_k_dense_replace", 1}};
+    CHECK(parameter_count(import(with(latent, {{"architectures", {"FooBarForCausalLM"}}}))) ==
+          parameter_count(import(with(latent, {{"architectures", {"DeepseekV3ForCausalLM"}}}))));
+}
+
+TEST_CASE("a config within a multimodal one leaves out what its class has by default") {
+    // LLaVA-1.5-7B: Vicuna-7B with 64 further rows in its embedding and LM head.
+    const Json llava = {
+        {"architectures", {"LlavaForConditionalGeneration"}},
+        {"model_type", "llava"},
+        {"text_config", {{"architectures", {"LlamaForCausalLM"}}, {"model_type", "llama"}, {"vocab_size", 32064}}}};
+    CHECK(parameter_count(import(llava)) == 6'738'415'616 + 2 * 64 * 4096);
+    Json alone = llama;
+    alone.erase("hidden_size");
+    CHECK_THAT(failure(alone), Catch::Contains("hidden_size"));
 }
 
 TEST_CASE("modules for multi-token prediction are counted, whatever the family") {

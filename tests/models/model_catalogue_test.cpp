@@ -197,7 +197,15 @@ TEST_CASE("other names of a model, and those of Hugging Face") {
     CHECK(parameter_count(load("qwen3.8-27b")) == parameter_count(load("qwen3.5-27b")));
     CHECK(load("meta-llama/Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
     CHECK(load("Qwen3-8B").name == "qwen3-8b");
+    CHECK(load("Qwen/Qwen3-30B-A3B-Instruct-2507").name == "qwen3-30b-a3b");
+    CHECK(load("swiss-ai/Apertus-70B-Instruct-2509").name == "apertus-70b");
+    CHECK(load("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16").name == "nemotron-3-nano-30b-a3b");
+    CHECK(load("deepseek-ai/DeepSeek-R1-0528").name == "deepseek-r1");
+    CHECK(parameter_count(load("moonshotai/Kimi-K2.5")) == parameter_count(load("kimi-k2.6")));
     CHECK_THROWS_WITH(load("Qwen/Qwen3.8-28B"),
                       Catch::Contains("\"qwen3.8-28b\" is not in the catalogue; did you mean \"qwen3.8-27b\""));
+    CHECK_THROWS_WITH(load("RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic"),
+                      Catch::Contains("give the model, \"llama-3.3-70b\"") && Catch::Contains("such as \"fp8\""));
+    CHECK_THROWS_WITH(load("unsloth/Qwen3.8-27B-GGUF"), Catch::Contains("give the model, \"qwen3.8-27b\""));
     CHECK_THROWS_WITH(load("./Qwen/Qwen3.8-27B"), Catch::Contains("cannot be opened"));
 }

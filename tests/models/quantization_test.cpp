@@ -264,6 +264,22 @@ TEST_CASE("MLX quantises every matrix in groups, exl3 by bits in the mean, GPTQ 
     CHECK(storage_of(exl3, "down projection").per_element().value() * 8.0 == Approx(4.05));
     CHECK(exl3.precision.embeddings == sim::Storage{bf16});
     CHECK(sim::weight_format(exl3.precision, "output: LM head", exl3.precision.embeddings).storage.element_bits() == 6.0);
+    // Methods of few words: what they store, and what products run in.
+    const auto bits = [](const Json& config) {
+        return storage_of(quantised(config), "down projection").per_element().value() * 8.0;
+    };
+    CHECK(bits({{"quant_method", "bitnet"}}) == 2.0);
+    CHECK(quantised({{"quant_method", "bitnet"}}).precision.math == int8);
+    CHECK(bits({{"quant_method", "torchao"}, {"quant_type", "int4_weight_only"}}) == 4.25);
+    const Json dynamic = {{"quant_method", "torchao"},
+                          {"quant_type", {{"default", {{"_type", "Float8DynamicActivationFloat8WeightConfig"}}}}}};
+    CHECK(bits(dynamic) == 8.0);
+    CHECK(quantised(dynamic).precision.math == fp8);
+    CHECK(bits({{"quant_method", "hqq"}, {"quant_config", {{"weight_quant_params", {{"nbits", 4}, {"group_size", 64}}}}}}) ==
+          4.5);
+    CHECK(bits({{"quant_method", "quanto"}, {"weights", "int2"}}) == 2.25);
+    CHECK(bits({{"quant_method", "aqlm"}, {"in_group_size", 8}, {"nbits_per_codebook", 16}, {"num_codebooks", 1}}) == 2.0);
+    CHECK(bits({{"quant_method", "w8a8_fp8"}}) == 8.0);
     const sim::Model three = quantised({{"quant_method", "gptq"}, {"bits", 3}, {"group_size", 128}});
     CHECK(storage_of(three, "down projection").per_element().value() * 8.0 == 3.125);
 }

@@ -368,6 +368,12 @@ TEST_CASE("what people call a quantised checkpoint is a precision, whatever its 
     };
     CHECK(bits("Q5_K_M") == 5.5);  // block_q5_K: 176 bytes for 256
     CHECK(bits("UD-Q4_K_XL") == 4.5);
+    CHECK(bits("Q4_K_XL") == bits("UD-Q4_K_XL"));
+    CHECK(bits("Q6_K_L") == bits("Q6_K"));
+    CHECK(bits("awq") == bits("w4a16"));
+    CHECK(bits("W8A8") == bits("int8"));
+    CHECK(bits("fp8_dynamic") == 8.0);
+    CHECK(bits("mxfp8") == 8.25);
     CHECK(bits("IQ4_XS") == 4.25);
     CHECK(bits("6-bit") == 6.5);  // and a 16-bit scale and offset for 64
     CHECK(bits("mlx-3bit-g32") == 4.0);

@@ -315,6 +315,33 @@ TEST_CASE("what a stranger gets wrong is said in a sentence") {
     CHECK(problem_of(content("vllm_log_new.txt"), hints).find("but --model says some-other-model") != std::string::npos);
 }
 
+TEST_CASE("one bad record never stops a file of many") {
+    const auto remark_of = [](const std::string& text) {
+        const runs::MeasuredRun run = runs::import_run_text(text, "file", {});
+        CHECK(run.cells.size() > 0);
+        std::string remarks;
+        for (const std::string& remark : run.remarks) {
+            remarks += remark + "\n";
+        }
+        return remarks;
+    };
+    const std::string responses = content("llama_cpp_responses.jsonl"), points = content("sglang_bench_speculative.jsonl");
+    CHECK_THAT(remark_of(responses + R"({"timings": {"predicted_n": -5, "predicted_ms": "x", "draft_n": 3}})" + "\n"),
+               Catch::Contains("must give predicted_n and predicted_ms as numbers; it is left out"));
+    CHECK_THAT(remark_of(responses + "{\"bad\n" + responses), Catch::Contains("is not JSON; it is left out"));
+    CHECK_THAT(remark_of(responses + "{\"timings\": {\"predi"), Catch::Contains("seems to be cut off; it is left out"));
+    CHECK_THAT(remark_of(points + R"({"batch_size": 0, "steps": 3, "topk": 4, "num_draft_tokens": 8, "acc_length": -1, )" +
+                         R"("step_time": 0.01, "speed": 232.6, "completion_tokens": 512})" + "\n"),
+               Catch::Contains("it is left out"));
+    CHECK_THAT(remark_of(content("speculators_acceptance.csv") + "\nx,y,,,\n"),
+               Catch::Contains("has 5 fields, but the header has 8; it is left out"));
+    // What counts is the same as without the record.
+    CHECK(runs::import_run_text(responses + "{\"bad\n", "file", {}).cells.front().acceptance.drafts ==
+          runs::import_run_text(responses, "file", {}).cells.front().acceptance.drafts);
+    // Bad records that are as many as good ones are no slip.
+    CHECK_FALSE(problem_of("num_drafts,num_draft_tokens,num_accepted_tokens\n10,30,15\nx,y,z\na,b,c\n").empty());
+}
+
 TEST_CASE("every beginning of every fixture is imported or refused") {
     std::minstd_rand random(7);
     for (const char* name : all_fixtures) {
@@ -336,6 +363,62 @@ TEST_CASE("every beginning of every fixture is imported or refused") {
         }
         CHECK(read + refused > 10);
     }
+}
+
+TEST_CASE("logs in the records of a collector, and in UTF-16, say what they say in plain text") {
+    const std::string plain = content("vllm_log_new.txt");
+    const runs::MeasuredRun expected = runs::import_run_text(plain, "file", {});
+    const auto same = [&](const std::string& text) {
+        const runs::MeasuredRun run = runs::import_run_text(text, "file", {});
+        REQUIRE(run.cells.size() == expected.cells.size());
+        for (std::size_t i = 0; i < run.cells.size(); ++i) {
+            CHECK(run.cells[i].acceptance.drafts == expected.cells[i].acceptance.drafts);
+            CHECK(run.cells[i].round.mean() == expected.cells[i].round.mean());
+        }
+    };
+    std::string line;
+    for (const char* key : {"log", "MESSAGE", "message", "msg", "line", "textPayload"}) {
+        INFO(key);
+        std::istringstream lines(plain);
+        std::string records;
+        while (std::getline(lines, line)) {
+            records += nlohmann::json{{"stream", "stderr"}, {key, line + "\n"}}.dump() + "\n";
+        }
+        same(records);
+    }
+    std::string little = "\xFF\xFE", big = "\xFE\xFF";
+    for (const char c : plain) {
+        little += {c, '\0'};
+        big += {'\0', c};
+    }
+    same(little);
+    same(big);
+    CHECK_THAT(problem_of("{\"log\": \"nothing of an engine\\n\"}\n"), Catch::Contains("formats that are read"));
+}
+
+TEST_CASE("what programs of local users print: times per token, drafts by a hint") {
+    const auto only = [](const std::string& text, const runs::RunHints& hints = {}) {
+        const runs::MeasuredRun run = runs::import_run_text(text, "file", hints);
+        REQUIRE(run.cells.size() == 1);
+        return run.cells.front();
+    };
+    const std::string mlx =
+        "==========\nPrompt: 24 tokens, 180.123 tokens-per-sec\nGeneration: 256 tokens, 80.0 tokens-per-sec\n"
+        "Peak memory: 18.123 GB\n";
+    CHECK(only(mlx).tpot.mean() == Approx(1.0 / 80.0));
+    CHECK(only(mlx).context == Approx(24.0 + 128.0));
+    CHECK(only(mlx).draft_tokens == 0);
+    runs::RunHints hints;
+    hints.draft_tokens = 3;
+    CHECK(only(mlx, hints).draft_tokens == 3);
+    CHECK(only("prompt eval count:    26 token(s)\nprompt eval rate:     200.00 tokens/s\neval count:           300 token(s)\n"
+               "eval duration:        5.0s\neval rate:            60.00 tokens/s\n")
+              .tpot.mean() == Approx(1.0 / 60.0));
+    CHECK(
+        only(
+            "Metrics (ID: abc): 256 tokens generated in 4.2 seconds (Queue: 0.0 s, Process: 0 cached tokens and 120 new tokens "
+            "at 900.0 T/s, Generate: 64.0 T/s, Context: 120 tokens)\n")
+            .tpot.mean() == Approx(1.0 / 64.0));
 }
 
 TEST_CASE("lines of one load end in one cell") {

@@ -1,6 +1,8 @@
 // Weights in the memory of the host: what they no longer take of the device, and what they cost there.
 #include "sim/placement.h"
 
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #include "hardware/catalogue.h"
@@ -77,6 +79,42 @@ TEST_CASE("experts on the host are bound by its memory, and those of a prompt by
         48.0 * 128.0 * 3.0 * 2048.0 * 768.0 * gguf_precision("q4_k_m")->experts.per_element().value() / 32e9;
     CHECK(time_of(all, fast, PassKind::prefill, 512.0).value() > streamed);
     CHECK(time_of(all, fast, PassKind::prefill, 512.0).value() < 2.0 * streamed);
+}
+
+TEST_CASE("from 32 tokens on experts on the host are read over the link") {
+    const Model all = placed(model("qwen3-30b-a3b"), {Residence::experts_on_host, {}});
+    const Platform on = with_host("rtx-3060", "desktop-ddr5");
+    const Seconds below = time_of(all, on, PassKind::decode, 31.0), at = time_of(all, on, PassKind::decode, 32.0),
+                  above = time_of(all, on, PassKind::decode, 33.0);
+    // Between 31 and 32 tokens a layer of 128 experts, of which 32 tokens touch 1 - (1 - 8/128)^32 = 87 %, changes from 70 % of
+    // 89.6 GB/s to what PCIe 4 carries.
+    const Interconnect* pcie = nullptr;
+    for (const Interconnect& link : on.device.interconnects) {
+        pcie = link.name == "pcie" ? &link : pcie;
+    }
+    REQUIRE(pcie != nullptr);
+    const double touched = 1.0 - std::pow(1.0 - 8.0 / 128.0, 32.0);
+    const double bytes =
+        48.0 * 128.0 * touched * 3.0 * 2048.0 * 768.0 * gguf_precision("q4_k_m")->experts.per_element().value();
+    // Tokens of one sequence choose alike, so that somewhat fewer are touched.
+    const double all_apart = bytes * (1.0 / pcie->bandwidth.value() - 1.0 / (0.7 * 89.6e9));
+    CHECK((at - below).value() < all_apart);
+    CHECK((at - below).value() > 0.75 * all_apart);
+    CHECK((above - at).value() < 0.1 * (at - below).value());
+    // Dense layers: all of their weights, at any number of tokens.
+    const Model dense = placed(model("qwen3-8b"), {Residence::host, {}});
+    CHECK(time_of(dense, on, PassKind::decode, 32.0).value() > 1.5 * time_of(dense, on, PassKind::decode, 16.0).value());
+}
+
+TEST_CASE("what lies on the host must fit its memory") {
+    const Precision q4 = *gguf_precision("q4_k_m");
+    const Model small = placed(model("qwen3-30b-a3b"), {Residence::experts_on_host, {}});
+    const Model large = placed(model("qwen3-235b-a22b"), {Residence::experts_on_host, {}});
+    const Platform on = with_host("rtx-3060", "desktop-ddr5");  // 64 GB, of which 8 are taken
+    CHECK(host_problem(small, q4, on).empty());
+    CHECK_THAT(host_problem(large, q4, on), Catch::Contains("would lie on the host, where 56 GB are free (desktop-ddr5)"));
+    CHECK(host_problem(large, q4, platform("rtx-3060", "llama.cpp")).empty());
+    CHECK(host_problem(placed(model("qwen3-235b-a22b"), {Residence::experts_on_host, 20}), q4, on).empty());
 }
 
 TEST_CASE("without a host in the platform everything is priced on the device") {

@@ -71,6 +71,35 @@ TEST_CASE("faults are told apart by how they grow with batch and draft length") 
     CHECK(first_of([&](double batch, int length) { return 0.02 * step * batch * length; }) == CauseKind::rows_cost_more);
 }
 
+TEST_CASE("passes of a drafter that cost more are told from rows and from rounds") {
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    const double step = sim::evaluate(sim::compile_round(setup), {0, 1, 1000.0}).round.value();
+    const Diagnosis found =
+        diagnose(faulty(setup, {1, 8, 32}, {0, 1, 3, 5}, [&](double, int length) { return 6.0 * step * length; }));
+    CHECK(likeliest(found) == std::vector<CauseKind>{CauseKind::draft_passes});
+}
+
+TEST_CASE("two causes together are named with the share of each, and what one explains alone is not blamed on others") {
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    const double step = sim::evaluate(sim::compile_round(setup), {0, 1, 1000.0}).round.value();
+    const double fixed = 0.15 * step, per_sequence = 0.02 * step;
+    const Diagnosis both =
+        diagnose(faulty(setup, {1, 8, 32}, {0, 1, 3, 5}, [&](double batch, int) { return fixed + per_sequence * batch; }));
+    std::vector<CauseKind> kinds = likeliest(both);
+    std::sort(kinds.begin(), kinds.end());
+    CHECK(kinds == std::vector<CauseKind>{CauseKind::host_per_sequence, CauseKind::host_per_round});
+    const DiagnosedLoad& focus = both.loads[both.focus];
+    for (const Cause& cause : both.causes) {
+        if (cause.together) {
+            const double put_in = cause.kind == CauseKind::host_per_round ? fixed : per_sequence * focus.cell.batch;
+            CHECK(cause.share == Approx(put_in / focus.measured.value()).epsilon(0.02));
+        }
+    }
+    const Diagnosis one =
+        diagnose(faulty(setup, {1, 8, 32}, {0, 1, 3, 5}, [&](double batch, int) { return per_sequence * batch; }));
+    CHECK(std::count_if(one.causes.begin(), one.causes.end(), [](const Cause& cause) { return cause.is_pattern; }) == 1);
+}
+
 TEST_CASE("step(k) = a + b k is what was put in") {
     const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     DiagnosisInput input = faulty(setup, {4}, {0, 1, 3, 5}, [](double, int) { return 0.0; });

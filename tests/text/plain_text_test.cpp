@@ -36,6 +36,14 @@ TEST_CASE("text of any language stays, and bytes that are no text do not") {
     CHECK(without_controls("\x9B") == "\\x9b");
 }
 
+TEST_CASE("UTF-16 of both orders becomes UTF-8") {
+    using namespace std::string_literals;
+    // "é€😀": U+00E9, U+20AC and the pair D83D DE00 of U+1F600.
+    CHECK(utf8_of_utf16("\xFF\xFE\xE9\x00\xAC\x20\x3D\xD8\x00\xDE"s) == "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+    CHECK(utf8_of_utf16("\xFE\xFF\x00\xE9\x20\xAC\xD8\x3D\xDE\x00"s) == "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+    CHECK(utf8_of_utf16("\xFF\xFE\x3D\xD8\x41"s) == "\xEF\xBF\xBD");  // half of a pair, and half of a unit
+}
+
 TEST_CASE("fields of a table are UTF-8") {
     CsvReader reader("id,n\n\xFFx,1\n");
     REQUIRE(reader.next());

@@ -1,0 +1,71 @@
+// What programs of local users print at the end of an answer: mlx_lm.generate (ml-explore/mlx-lm, generate.py), ollama run
+// --verbose, TabbyAPI ("Metrics (ID: ...)", common/gen_logging.py). None of them says what was accepted.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "runs/builder.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+bool says(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
+
+class LocalRunner : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        const std::size_t first = line.find_first_not_of(" \t");
+        const std::string_view text = first == std::string_view::npos ? std::string_view() : line.substr(first);
+        if (says(text, " tokens-per-sec")) {
+            run.format("what mlx_lm prints");
+            run.engine("mlx");
+            if (text.starts_with("Prompt:")) {
+                prompt_ = number_after(text, "Prompt:").value_or(0.0);
+            } else if (text.starts_with("Generation:")) {
+                add(run, number_after(text, "Generation:").value_or(0.0), number_after(text, "tokens,").value_or(0.0));
+            }
+            return true;
+        }
+        if (text.starts_with("prompt eval count:") || text.starts_with("eval count:") || text.starts_with("eval rate:")) {
+            run.format("what ollama prints");
+            run.engine("llama.cpp");
+            if (text.starts_with("prompt")) {
+                prompt_ = number_after(text, "count:").value_or(0.0);
+            } else if (text.starts_with("eval count")) {
+                answer_ = number_after(text, "count:").value_or(0.0);
+            } else {
+                add(run, answer_, number_after(text, "rate:").value_or(0.0));
+            }
+            return true;
+        }
+        if (says(text, " tokens generated in ") && says(text, "Generate: ") && says(text, " T/s")) {
+            run.format("a log of TabbyAPI");
+            run.engine("exllamav3");
+            prompt_ = number_after(text, "Context: ").value_or(0.0);
+            add(run, number_after(text, "): ").value_or(0.0), number_after(text, "Generate: ").value_or(0.0));
+            return true;
+        }
+        return false;
+    }
+    void finish(RunBuilder&) override {}
+
+private:
+    /// An answer of `tokens` at so many a second; the first one comes from the prompt.
+    void add(RunBuilder& run, double tokens, double rate) {
+        if (!(rate > 0.0) || !(tokens > 1.0)) {
+            return run.problem("lacks the tokens or the rate of an answer");
+        }
+        const int drafts = std::max(0, run.draft_tokens_or(0));
+        RunCell& cell = run.cell_of_request(1.0, drafts, prompt_ + 0.5 * tokens, tokens);
+        run.time(cell.tpot, "a time per token", 1.0 / rate, tokens);
+        prompt_ = answer_ = 0.0;
+    }
+
+    double prompt_ = 0.0, answer_ = 0.0;
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> local_runners() { return std::make_unique<LocalRunner>(); }
+
+}  // namespace treeline::runs::run_formats_of
