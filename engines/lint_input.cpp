@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engines/lint_sglang_costs.h"
+#include "engines/lint_sglang_slots.h"
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -51,8 +52,6 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
     }
     return std::nullopt;
 }
-
-bool is_slot(const std::string& key) { return !key.empty() && key.find_first_not_of("0123456789") == std::string::npos; }
 
 /// The engine that a configuration object belongs to. TensorRT-LLM and vLLM both nest theirs under speculative_config.
 std::optional<EngineName> engine_of_tree(const Json& tree) {
