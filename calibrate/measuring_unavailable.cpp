@@ -5,12 +5,14 @@
 namespace treeline::calibrate {
 
 std::vector<KernelCase> kernel_cases(const CaseOptions& /*options*/, std::size_t /*probe_bytes*/) {
-    throw text::InputError({"this treeline was built without kernels, so it has no list of what it would measure"});
+    throw text::InputError(
+        {"this treeline was built without kernels, so it has no list of what it would measure (in a checkout, "
+         "./run --all builds them)"});
 }
 
 OwnDevice own_device(const std::string& name) {
     throw text::InputError({"--device " + name + ": this treeline was built without kernels, so it measures no device; give " +
-                            "tables that were measured elsewhere with --from"});
+                            "tables that were measured elsewhere with --from (in a checkout, ./run --all builds them)"});
 }
 
 OwnMeasurement measure_missing(const OwnDevice& own, const OwnMeasurementRequest& /*request*/, MeasurementFiles& /*files*/) {

@@ -5,7 +5,8 @@
 
 namespace treeline::decoder {
 namespace {
-constexpr const char* reason = "this treeline was built without kernels, so it decodes nothing";
+constexpr const char* reason =
+    "this treeline was built without kernels, so it decodes nothing (in a checkout, ./run --all builds them)";
 }
 
 bool available() { return false; }

@@ -120,6 +120,10 @@ std::vector<Engine> vllm_engines();
 std::vector<Engine> sglang_engines();
 std::vector<Engine> tensorrt_llm_engines();
 std::vector<Engine> llama_cpp_engines();
+
+inline void add_keys(Engine& engine, const std::vector<std::string>& keys) {
+    engine.keys.insert(engine.keys.end(), keys.begin(), keys.end());
+}
 }  // namespace detail
 
 }  // namespace treeline::engines

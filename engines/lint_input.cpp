@@ -7,6 +7,7 @@
 
 #include "engines/deployment_file.h"
 #include "engines/lint_sglang_costs.h"
+#include "engines/lint_sglang_slots.h"
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -70,8 +71,6 @@ void take_image(LintInput& input) {
         return;
     }
 }
-
-bool is_slot(const std::string& key) { return !key.empty() && key.find_first_not_of("0123456789") == std::string::npos; }
 
 /// The engine that a configuration object belongs to. TensorRT-LLM and vLLM both nest theirs under speculative_config.
 std::optional<EngineName> engine_of_tree(const Json& tree) {

@@ -1,8 +1,11 @@
 // The input of lint: the text, parsed, and the engine it belongs to.
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -48,6 +51,10 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
 void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
 void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
 void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& findings);
+
+inline bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 /// The whole number under `key`; nothing if it is absent or something else.
 std::optional<long long> whole(const nlohmann::ordered_json& object, const std::string& key);

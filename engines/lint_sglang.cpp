@@ -23,11 +23,7 @@ constexpr const char* tokens_flag = "--speculative-num-draft-tokens";
 constexpr const char* adaptive_flag = "--speculative-adaptive";
 constexpr const char* file_flag = "--speculative-adaptive-config";
 
-bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-void check_names(const Flags& flags, const Engine& engine, Findings& findings) {
+void check_sglang_names(const Flags& flags, const Engine& engine, Findings& findings) {
     for (const Flag& flag : flags.all()) {
         if (flag.name.starts_with("--speculative") && !engine.takes(flag.name)) {
             findings.add_unknown(engine, flag.name);
@@ -271,7 +267,7 @@ void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& r
     }
     Flags flags(input.command.words);
     flags.complete(engine.keys);
-    check_names(flags, engine, findings);
+    check_sglang_names(flags, engine, findings);
     const std::string algorithm = check_algorithm(flags, engine, findings);
     if (algorithm.empty()) {
         return;

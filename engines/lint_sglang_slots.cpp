@@ -27,8 +27,6 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool is_slot(const std::string& key) { return !key.empty() && key.find_first_not_of("0123456789") == std::string::npos; }
-
 bool are_steps(const Json& steps) {
     return steps.is_array() && !steps.empty() && std::all_of(steps.begin(), steps.end(), [](const Json& n) {
                return n.is_number_integer() && n.get<long long>() >= 0;

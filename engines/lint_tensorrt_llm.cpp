@@ -16,11 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = FindingKind;
 
-constexpr const char* schedule_key = "draft_len_schedule";
-
-bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
+constexpr const char* draft_len_schedule = "draft_len_schedule";
 
 bool is_eagle(const std::string& type) { return type == "Eagle" || type == "Eagle3"; }
 bool is_draft_model(const std::string& type) { return type == "DraftTarget" || type == "Draft_Target"; }
@@ -87,7 +83,7 @@ std::string check_type(const Json& config, const Engine& engine, bool pytorch, F
     return type;
 }
 
-void check_model(const Json& config, const std::string& type, Findings& findings) {
+void check_tensorrt_llm_model(const Json& config, const std::string& type, Findings& findings) {
     const bool named = config.contains("speculative_model") || config.contains("speculative_model_dir");
     const std::string key = config.contains("speculative_model_dir") ? "speculative_model_dir" : "speculative_model";
     if (config.contains("speculative_model") && config.contains("speculative_model_dir")) {
@@ -161,14 +157,14 @@ void check_tree(const Json& config, const std::string& type, Findings& findings)
 std::optional<std::map<long long, long long>> read_schedule(const Json& schedule, Findings& findings) {
     std::map<long long, long long> lengths;
     if (!schedule.is_object() || schedule.empty()) {
-        findings.add(Kind::value, schedule_key, "must map batch sizes to draft lengths, as in {4: 3, 16: 1}");
+        findings.add(Kind::value, draft_len_schedule, "must map batch sizes to draft lengths, as in {4: 3, 16: 1}");
         return std::nullopt;
     }
     for (const auto& [key, value] : schedule.items()) {
         const int batch = text::parse_number<int>(key).value_or(0);
         if (batch < 1 || !value.is_number_integer() || value.get<long long>() < 0) {
             findings.add(
-                Kind::value, schedule_key,
+                Kind::value, draft_len_schedule,
                 fmt::format("holds {}: {}; batches count from 1, lengths from 0", json::shown_key(key), json::shown(value)));
             return std::nullopt;
         }
@@ -178,7 +174,7 @@ std::optional<std::map<long long, long long>> read_schedule(const Json& schedule
 }
 
 void check_schedule(const Json& config, const Engine& engine, const std::string& type, Findings& findings) {
-    if (!config.contains(schedule_key) || config[schedule_key].is_null()) {
+    if (!config.contains(draft_len_schedule) || config[draft_len_schedule].is_null()) {
         return;
     }
     const bool lower = engine.schedule == ScheduleForm::lower_bounds;
@@ -187,15 +183,15 @@ void check_schedule(const Json& config, const Engine& engine, const std::string&
                      "excludes draft_len_schedule, which also says where drafting ends");
     }
     if (lower && (type == "MTP" || (is_eagle(type) && config.value("eagle3_one_model", Json(true)) != Json(false)))) {
-        findings.add(Kind::ignored, schedule_key,
+        findings.add(Kind::ignored, draft_len_schedule,
                      fmt::format("is not read in 1.2 by {}, which drafts inside the target's engine", type));
     }
-    const auto lengths = read_schedule(config[schedule_key], findings);
+    const auto lengths = read_schedule(config[draft_len_schedule], findings);
     if (!lengths) {
         return;
     }
     if (lower && lengths->count(1) == 0) {
-        findings.add(Kind::contradiction, schedule_key,
+        findings.add(Kind::contradiction, draft_len_schedule,
                      "must hold batch size 1: in 1.2 keys are the smallest batch of a range");
         return;
     }
@@ -203,12 +199,12 @@ void check_schedule(const Json& config, const Engine& engine, const std::string&
     const auto& [smallest, first] = *lengths->begin();
     if (most && first != *most) {
         findings.add(
-            Kind::contradiction, schedule_key,
+            Kind::contradiction, draft_len_schedule,
             fmt::format("drafts {} at its smallest key, {}, but must draft max_draft_len, {}, there", first, smallest, *most));
     }
     for (const auto& [batch, length] : *lengths) {
         if (most && length > *most) {
-            findings.add(Kind::contradiction, schedule_key,
+            findings.add(Kind::contradiction, draft_len_schedule,
                          fmt::format("drafts {} at {}, more than max_draft_len, {}", length, batch, *most));
         }
     }
@@ -265,7 +261,7 @@ void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadF
     }
     const std::string type = check_type(config, engine, backend != "tensorrt" && backend != "trt", findings);
     check_keys(config, engine, type, findings);
-    check_model(config, type, findings);
+    check_tensorrt_llm_model(config, type, findings);
     check_length(config, engine, type, findings);
     check_tree(config, type, findings);
     check_schedule(config, engine, type, findings);

@@ -18,10 +18,6 @@ using Kind = FindingKind;
 
 constexpr const char* length_key = "num_speculative_tokens";
 
-bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 void check_keys(const Json& config, const Engine& engine, Findings& findings) {
     for (const auto& [key, value] : config.items()) {
         if (!engine.takes(key)) {
@@ -57,7 +53,7 @@ std::string check_method(const Json& config, const Engine& engine, Findings& fin
     return old_mtp ? "mtp" : method;
 }
 
-void check_model(const Json& config, const std::string& method, Findings& findings) {
+void check_vllm_model(const Json& config, const std::string& method, Findings& findings) {
     const bool named = config.contains("model");
     if (named && is_one_of(method, {"ngram", "ngram_gpu", "suffix", "extract_hidden_states"})) {
         findings.add(Kind::ignored, "model", fmt::format("is not used by method {}", method));
@@ -229,7 +225,7 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
 void check_config(const Json& config, const Engine& engine, const VllmDeployment& deployment, Findings& findings) {
     check_keys(config, engine, findings);
     const std::string method = check_method(config, engine, findings);
-    check_model(config, method, findings);
+    check_vllm_model(config, method, findings);
     check_length(config, method, engine, findings);
     check_lookup(config, method, findings);
     check_keys_of_methods(config, method, findings);

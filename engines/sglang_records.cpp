@@ -6,7 +6,7 @@
 namespace treeline::engines::detail {
 namespace {
 
-Engine base(const std::string& version, const std::string& source) {
+Engine sglang_base(const std::string& version, const std::string& source) {
     Engine engine;
     engine.name = EngineName::sglang;
     engine.word = "sglang";
@@ -43,12 +43,8 @@ Engine base(const std::string& version, const std::string& source) {
     return engine;
 }
 
-void add_keys(Engine& engine, const std::vector<std::string>& keys) {
-    engine.keys.insert(engine.keys.end(), keys.begin(), keys.end());
-}
-
 Engine v0_5_9() {
-    Engine engine = base("0.5.9", "sgl-project/sglang, server_args.py at v0.5.9");
+    Engine engine = sglang_base("0.5.9", "sgl-project/sglang, server_args.py at v0.5.9");
     add_keys(engine, {"--speculative-ngram-min-match-window-size", "--speculative-ngram-max-match-window-size",
                       "--speculative-ngram-branch-length"});
     engine.retired = {{"--speculative-adaptive", "was added in 0.5.11"},
@@ -63,7 +59,7 @@ const std::vector<RetiredKey> gone_since_0_5_10 = {
 
 /// Adaptive steps exist, but one set of at least two candidates for all batches, and only without the overlap scheduler.
 Engine v0_5_11() {
-    Engine engine = base("0.5.11", "sgl-project/sglang, server_args.py and adaptive_spec_params.py at v0.5.11");
+    Engine engine = sglang_base("0.5.11", "sgl-project/sglang, server_args.py and adaptive_spec_params.py at v0.5.11");
     engine.methods.emplace_back("DFLASH");
     engine.drafters.push_back({DrafterKind::dflash, "DFLASH", true});
     add_keys(engine, {"--speculative-adaptive", "--speculative-adaptive-config", "--speculative-dflash-block-size",

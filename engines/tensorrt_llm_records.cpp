@@ -32,11 +32,7 @@ const std::vector<std::string> by_method = {"eagle_choices",
                                             "max_ngram_size",
                                             "max_verification_set_size"};
 
-void add_keys(Engine& engine, const std::vector<std::string>& keys) {
-    engine.keys.insert(engine.keys.end(), keys.begin(), keys.end());
-}
-
-Engine base(const std::string& version, const std::string& source) {
+Engine tensorrt_llm_base(const std::string& version, const std::string& source) {
     Engine engine;
     engine.name = EngineName::tensorrt_llm;
     engine.word = "tensorrt-llm";
@@ -51,7 +47,7 @@ Engine base(const std::string& version, const std::string& source) {
 /// 1.2.1. Drafters inside the target's engine (the default of EAGLE-3 and MTP) do not read the schedule; "Eagle" means EAGLE-3
 /// on the PyTorch backend.
 Engine v1_2() {
-    Engine engine = base("1.2", "NVIDIA/TensorRT-LLM, tensorrt_llm/llmapi/llm_args.py of 1.2");
+    Engine engine = tensorrt_llm_base("1.2", "NVIDIA/TensorRT-LLM, tensorrt_llm/llmapi/llm_args.py of 1.2");
     engine.schedule = ScheduleForm::lower_bounds;
     engine.methods = {"MTP",    "Eagle",     "Eagle3",    "NGram",        "DraftTarget",
                       "Medusa", "Lookahead", "SaveState", "UserProvided", "AUTO"};
@@ -67,7 +63,7 @@ Engine v1_2() {
 }
 
 Engine v1_3() {
-    Engine engine = base("1.3", "NVIDIA/TensorRT-LLM, llm_args.py of 2026 and the API reference of 1.3.0rc29");
+    Engine engine = tensorrt_llm_base("1.3", "NVIDIA/TensorRT-LLM, llm_args.py of 2026 and the API reference of 1.3.0rc29");
     engine.schedule = ScheduleForm::upper_bounds;
     engine.trees = EngineTrees::tensorrt_llm;
     engine.methods = {"MTP", "Eagle",  "Eagle3",    "NGram",     "Draft_Target",  "PARD", "DFlash",

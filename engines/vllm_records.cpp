@@ -15,7 +15,7 @@ std::vector<T> joined(std::vector<T> a, const std::vector<T>& b) {
     return a;
 }
 
-Engine base(const std::string& version, const std::string& source) {
+Engine vllm_base(const std::string& version, const std::string& source) {
     Engine engine;
     engine.name = EngineName::vllm;
     engine.word = "vllm";
@@ -30,7 +30,7 @@ Engine base(const std::string& version, const std::string& source) {
 
 /// Main of 2025-08-20 (8fd920924, vllm/config/__init__.py). Draft models raise NotImplementedError.
 Engine v0_10() {
-    Engine engine = base("0.10", "vllm-project/vllm, vllm/config/__init__.py at 8fd920924");
+    Engine engine = vllm_base("0.10", "vllm-project/vllm, vllm/config/__init__.py at 8fd920924");
     engine.methods = {"ngram", "eagle", "eagle3", "medusa", "mlp_speculator", "draft_model", "deepseek_mtp"};
     engine.drafters = {{DrafterKind::eagle, "eagle", true},
                        {DrafterKind::eagle3, "eagle3", true},
@@ -69,7 +69,7 @@ std::vector<EngineDrafter> drafters(bool schedule) {
 
 /// Main of 2026-04-08 (2488d1dca).
 Engine v0_19() {
-    Engine engine = base("0.19", "vllm-project/vllm, vllm/config/speculative.py at 2488d1dca");
+    Engine engine = vllm_base("0.19", "vllm-project/vllm, vllm/config/speculative.py at 2488d1dca");
     engine.methods = joined({"ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator", "draft_model", "eagle", "eagle3",
                              "extract_hidden_states", "dflash"},
                             mtp_names);
@@ -88,7 +88,7 @@ Engine v0_19() {
 /// Main of 2026-06-25 (e2af449c3), eleven days after the schedule by batch size (4ef4492e9, pull request 32374).
 Engine v0_24() {
     Engine engine =
-        base("0.24", "vllm-project/vllm, vllm/config/speculative.py at e2af449c3; docs/features/speculative_decoding");
+        vllm_base("0.24", "vllm-project/vllm, vllm/config/speculative.py at e2af449c3; docs/features/speculative_decoding");
     engine.schedule = ScheduleForm::ranges;
     engine.methods = joined(joined({"ngram", "ngram_gpu", "suffix", "medusa", "mlp_speculator", "draft_model", "custom_class",
                                     "eagle", "eagle3", "extract_hidden_states", "dflash"},

@@ -15,15 +15,16 @@ treeline_fail() {
     exit 1
 }
 
-# Reads --no-install, --jobs N and --help; $1 is the text that --help prints.
+# Reads --all, --no-install, --jobs N and --help; $1 is the text that --help prints.
 treeline_options() {
     local help="$1"
     shift
-    install=yes
+    install=yes all=no
     jobs=$(nproc 2>/dev/null || echo 2)
     while [ $# -gt 0 ]; do
         case "$1" in
             --no-install) install=no ;;
+            --all) [ "$treeline_program" = ./run ] || treeline_fail "unknown option $1 (see --help)"; all=yes ;;
             --jobs) [ $# -gt 1 ] || treeline_fail "--jobs needs a number"; jobs=$2; shift ;;
             --jobs=*) jobs=${1#--jobs=} ;;
             -h | --help) echo "$help"; exit 0 ;;
@@ -70,11 +71,14 @@ treeline_install() {
         treeline_fail "apt could not install: $missing"
 }
 
-# What building and running needs; ./check adds what only tests need.
+# What building and running the program needs; ./check adds what only tests need.
 # shellcheck disable=SC2034  # used where this is sourced
 treeline_packages="g++=g++ cmake=cmake ninja=ninja-build node=nodejs npm=npm
-    libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libeigen3-dev libfmt-dev libopenblas-openmp-dev libsqlite3-dev libyaml-cpp-dev
-    nlohmann-json3-dev catch2"
+    libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libeigen3-dev libfmt-dev libsqlite3-dev libyaml-cpp-dev nlohmann-json3-dev"
+
+# Kernels and the real decoder.
+# shellcheck disable=SC2034
+treeline_kernel_packages=libopenblas-openmp-dev
 
 # The Python module, which ./check builds and tests. Without them ./run builds the program alone.
 # shellcheck disable=SC2034
