@@ -7,8 +7,7 @@ awk -F' *[|] *' '
     $2 ~ /^Time per output token/ { part = "time" }
     $2 ~ /^Speed-up, accept length as measured/ { part = "speed-up" }
     $2 ~ /^Speed-up, accept length fitted/ { part = "fitted" }
-    $2 == "**all measurements**" { split($7, fitted, " "); row("published speculative results of five papers, " fitted[1] " numbers fitted to some", $3, $4, $5) }
-    $2 == "the same, nothing fitted" { row("… nothing fitted", $3, $4, $5) }
+    $2 == "the same, nothing fitted" { row("published speculative results of five papers, nothing fitted", $3, $4, $5) }
     function number(cell) { sub(/ .*/, "", cell); return cell + 0 }
     function widen(range, cell) {
         if (!(range in low) || number(cell) < low[range]) low[range] = number(cell)
@@ -22,17 +21,13 @@ awk -F' *[|] *' '
     $3 != "calibrated" { next }
     part == "time" && $2 == "… dense" { row("time per token without speculation, dense models", $4, $5, $6) }
     part == "time" && $2 == "… mixture" { row("… mixtures of experts", $4, $5, $6) }
-    part == "time" && $2 == "… hybrid mixture" { row("… hybrid mixtures of experts", $4, $5, $6) }
-    part == "time" && $2 ~ /with one measured run/ { row("… all of them, with one measured run of the deployment", $4, $5, $6) }
-    part == "speed-up" && $2 ~ /^… sources that no number/ { row("**speed-up on engines, accept length given: sources that no number was fitted to**", $4, $5, $6) }
-    part == "speed-up" && $2 ~ /^… sources that numbers/ { row("… sources that some number was fitted to", $4, $5, $6) }
-    part == "speed-up" && $2 ~ /^… one vote a citation/ { row("… all, one vote a source", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… sources that no number/ { row("**speed-up, accept length given: sources that no number was fitted to**", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… one vote a citation/ { row("… all sources, weighted equally", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^… other loads/ { row("… other loads of a deployment, one of which was measured with and without", $4, $5, $6) }
-    part == "fitted" && $2 ~ /^… sources that no number/ { row("**… at larger batches, accept length known from the smallest one: no number fitted**", $4, $5, $6) }
-    part == "fitted" && $2 ~ /^… sources that numbers/ { row("… … some number fitted", $4, $5, $6) }
+    part == "fitted" && $2 ~ /^… sources that no number/ { row("**… at larger batches, accept length known from the smallest: no number fitted**", $4, $5, $6) }
 ' "${1:?usage: scripts/trust_summary.sh docs/trust.md}" | awk '
     BEGIN { print "| what is predicted | cases | median error | p90 |\n|---|---|---|---|" }
-    /papers|nothing fitted/ { last = last $0 "\n"; next }
+    /five papers/ { last = last $0 "\n"; next }
     /^- / { interval = $0; next }
     { print }
     END { printf "%s\n%s\n", last, interval }'
