@@ -71,7 +71,8 @@ void write_machine(const fs::path& folder, const Machine& machine) {
                                  "name,title,driver,kind,cores,memory_bytes,cache_bytes,multiprocessors\n"
                                  "{},{},{},{},{},{:.0f},{:.0f},{}\n",
                                  machine.name, quoted(machine.title), quoted(machine.driver), machine.is_gpu ? "gpu" : "cpu",
-                                 machine.cores, machine.memory_bytes, machine.cache_bytes, machine.multiprocessors));
+                                 machine.cores, machine.memory_bytes, machine.cache_bytes, machine.multiprocessors),
+                     text::Replaces::own_input);
 }
 
 std::optional<Machine> read_machine(const fs::path& folder) {
@@ -126,7 +127,7 @@ void write_missing(const fs::path& folder, const Machine& machine, const std::ve
     for (const MissingCase& each : missing) {
         text += fmt::format("{},{},{}\n", quoted(each.name), quoted(each.reason), each.is_fatal ? 1 : 0);
     }
-    text::write_file(record_of(folder, machine, missing_ending), text);
+    text::write_file(record_of(folder, machine, missing_ending), text, text::Replaces::own_input);
 }
 
 std::vector<MissingCase> read_missing(const fs::path& folder, const Machine& machine) {

@@ -15,6 +15,7 @@
 #include "own_machine.h"
 #include "reports/calibrate/calibration_output.h"
 #include "setups.h"
+#include "text/file_roles.h"
 
 using namespace treeline;
 using treeline::testing::Folder;
@@ -209,6 +210,19 @@ TEST_CASE("the machine and what is missing stand beside the tables, and are no t
     CHECK_FALSE(missing[0].is_fatal);
     CHECK(missing[1].is_fatal);
     CHECK(calibrate::read_measurements(folder.path).empty());
+}
+
+TEST_CASE("a run that goes on replaces the records of the run before, which it has read") {
+    const Folder folder;
+    const calibrate::Machine machine = some_machine();
+    calibrate::write_machine(folder.path, machine);
+    calibrate::write_missing(folder.path, machine, {{"gemm m=1", "the time did not suffice", false}});
+    const text::InputRecord of_a_program;
+    CHECK(calibrate::read_machine(folder.path));
+    CHECK(calibrate::read_missing(folder.path, machine).size() == 1);
+    CHECK_NOTHROW(calibrate::write_machine(folder.path, machine));
+    CHECK_NOTHROW(calibrate::write_missing(folder.path, machine, {}));
+    CHECK(calibrate::read_missing(folder.path, machine).empty());
 }
 
 TEST_CASE("our own kernels' laws price no engine that runs others") {
