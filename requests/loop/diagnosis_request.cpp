@@ -184,13 +184,11 @@ sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optio
 
 NamedRun read_run(const std::string& file) { return {file, runs::import_runs({file})}; }
 
-/// A run as `treeline import` writes it, or the text of a file that it reads; nothing where the key is absent.
-std::optional<NamedRun> read_run(json::Reader& at, std::string_view key) {
-    if (!at.has(key)) {
-        return std::nullopt;
-    }
+/// A run as `treeline import` writes it, or the text of a file that it reads.
+NamedRun run_of(const json::Reader& at, std::string_view key) {
     const Json& raw = at.raw().at(std::string(key));
-    return NamedRun{at.place(key), runs::import_run_text(raw.is_string() ? raw.get<std::string>() : raw.dump(), at.place(key))};
+    const std::string text = raw.is_string() ? raw.get<std::string>() : raw.dump();
+    return {at.place(key), runs::import_run_text(text, at.place(key))};
 }
 
 }  // namespace
@@ -204,15 +202,16 @@ sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string&
 
 sweeps::DiagnosisInput read_diagnosis(json::Document& document, Descriptions& descriptions) {
     json::Reader root = document.root();
-    const std::optional<NamedRun> plain = read_run(root, diagnosis_keys::plain);
-    const std::optional<NamedRun> run = read_run(root, diagnosis_keys::run);
-    static_cast<void>(root.object(diagnosis_keys::point));
-    if (!run) {
+    const bool has_plain = root.has(diagnosis_keys::plain);
+    if (!root.has(diagnosis_keys::run)) {
         root.problem(diagnosis_keys::run, "is missing");
     }
+    static_cast<void>(root.object(diagnosis_keys::point));
     root.finish();
     document.throw_if_problems();
-    return diagnosis_of(*run, plain, root.raw().at(std::string(diagnosis_keys::point)), descriptions);
+    const std::optional<NamedRun> plain = has_plain ? std::optional(run_of(root, diagnosis_keys::plain)) : std::nullopt;
+    return diagnosis_of(run_of(root, diagnosis_keys::run), plain, root.raw().at(std::string(diagnosis_keys::point)),
+                        descriptions);
 }
 
 }  // namespace treeline::requests

@@ -124,6 +124,7 @@ for (const name of readdirSync(join(source, 'examples')).filter((each) => each.e
   checks.that(validate(example), `examples/${name}: ${JSON.stringify(validate.errors?.slice(0, 3))}`);
 }
 checks.that(examples.workload > 5 && examples.point > 2, `examples: ${JSON.stringify(examples)}`);
+checks.that(schemaOf('workload')({ ...workload, traffic: { batch: { from: 1, to: 8 } } }), 'an axis as a range');
 checks.that(schemaOf('diagnosis')(diagnosis) && schemaOf('lint')({ text: flags, engine: 'vllm@0.19' }), 'diagnosis and lint');
 for (const [schema, question] of [
   ['workload', { ...workload, objektive: 'latency' }],
