@@ -4,6 +4,7 @@
 
 #include "engines/priced_engine.h"
 #include "reports/html.h"
+#include "reports/recommend/page_names.h"
 #include "reports/recommend/recommendation_output.h"
 #include "requests/recommend/workload_file.h"
 
@@ -78,6 +79,8 @@ std::string as_json(const WorkloadAnswer& answer) {
 
 std::string as_csv(const WorkloadAnswer& answer) { return reports::recommendation_csv(answer); }
 
-std::string as_page(const WorkloadAnswer& answer) { return reports::render_html(reports::report_page_data(answer)); }
+std::string as_page(const WorkloadAnswer& answer) {
+    return reports::render_html(reports::report_page_data(reports::with_names(answer)));
+}
 
 }  // namespace treeline

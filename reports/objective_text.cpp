@@ -1,5 +1,6 @@
 #include "reports/objective_text.h"
 
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -41,9 +42,16 @@ const Words& words_of(sweeps::Objective objective) {
 }
 
 /// Why the schedule ends, after "beyond batch 188".
-std::string end_text(sweeps::Limit limit) {
-    return limit == sweeps::Limit::memory ? "nothing fits in memory at the longest context of the traffic"
-                                          : "nothing meets " + limit_text(limit);
+std::string end_text(const sweeps::Schedule& schedule, const sweeps::Capacity& capacity) {
+    if (*schedule.end_limit != sweeps::Limit::memory) {
+        return "nothing meets " + limit_text(*schedule.end_limit);
+    }
+    const std::string context = text::short_text(capacity.context);
+    const double plain = std::floor(capacity.plain);
+    return plain > schedule.largest_batch
+               ? fmt::format("a server with the drafter is full at context {}; one without it holds {:.0f} sequences", context,
+                             plain)
+               : fmt::format("the server is full at context {}", context);
 }
 
 /// Why drafts are switched off, after "from batch 64:".
@@ -147,16 +155,16 @@ std::string limit_text(sweeps::Limit limit) {
     return {};
 }
 
-std::string schedule_text(const sweeps::Schedule& schedule) {
+std::string schedule_text(const sweeps::Schedule& schedule, const sweeps::Capacity& capacity) {
     if (schedule.entries.empty()) {
-        return schedule.end_limit ? "Even at batch 1 " + end_text(*schedule.end_limit) + "." : "";
+        return schedule.end_limit ? "Even at batch 1 " + end_text(schedule, capacity) + "." : "";
     }
     std::string text = schedule.switch_off_batch ? fmt::format("Switch speculation off from batch {}: {}",
                                                                *schedule.switch_off_batch, off_text(schedule.switch_off_limit))
                                                  : fmt::format("Speculation pays up to batch {}{}", schedule.largest_batch,
                                                                schedule.end_limit ? "" : " at least");
     if (schedule.end_limit) {
-        text += fmt::format("; beyond batch {} {}", schedule.largest_batch, end_text(*schedule.end_limit));
+        text += fmt::format("; beyond batch {} {}", schedule.largest_batch, end_text(schedule, capacity));
     }
     return text + ".";
 }

@@ -40,8 +40,8 @@ std::string decoding_alone_text(const sim::RoundSetup& setup);
 /// "memory", "the TPOT limit", "the TTFT limit", "the minimum gain".
 std::string limit_text(sweeps::Limit limit);
 
-/// Where speculation stops paying and, if it does, where the schedule ends.
-std::string schedule_text(const sweeps::Schedule& schedule);
+/// Where speculation stops paying and, if it does, where the schedule ends; `capacity` is that of the same server.
+std::string schedule_text(const sweeps::Schedule& schedule, const sweeps::Capacity& capacity);
 /// The batches at which the speed-up falls at once, and why it can; empty where there are none.
 std::string steps_text(const sweeps::Schedule& schedule);
 

@@ -300,7 +300,7 @@ Json report_data(const ReportInputs& inputs) {
         data["summary"]["sure"] = gain_sentence(interval, inputs.trust, objective);
     }
     data["summary"]["note"] = traffic_text(inputs.workload.traffic);
-    data["schedule_sentence"] = schedule_text(recommendation.schedule) +
+    data["schedule_sentence"] = schedule_text(recommendation.schedule, recommendation.capacity) +
                                 (recommendation.schedule.steps.empty() ? "" : " " + steps_text(recommendation.schedule));
     data["traffic"] = traffic_rows(workload.traffic);
     data["schedule"] = schedule_rows(recommendation);

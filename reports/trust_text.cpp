@@ -11,17 +11,29 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// "95 %"; nothing is certain.
+std::string chance_text(double chance) {
+    constexpr double certain = 0.995;
+    return chance >= certain ? "more than 99 %" : fmt::format("{:.0f} %", 100.0 * chance);
+}
+
 /// "speculation pays with 95 %".
 std::string verdict_clause(const sweeps::GainChances& chances) {
     switch (chances.verdict) {
         case numerics::Verdict::pays:
-            return fmt::format("speculation pays with {:.0f} %", 100.0 * chances.pays);
+            return "speculation pays with " + chance_text(chances.pays);
         case numerics::Verdict::loses:
-            return fmt::format("speculation loses with {:.0f} %", 100.0 * (1.0 - chances.pays));
+            return "speculation loses with " + chance_text(1.0 - chances.pays);
         case numerics::Verdict::open:
             break;
     }
-    return fmt::format("whether speculation pays is too close to call: it does with {:.0f} %", 100.0 * chances.pays);
+    return "whether speculation pays is too close to call: it does with " + chance_text(chances.pays);
+}
+
+/// Measured speed-ups lie below predictions more often than above, so that a predicted gain can be the less likely outcome.
+std::string advice_text(const sweeps::GainChances& chances) {
+    const bool unlikely = chances.verdict == numerics::Verdict::open && chances.pays < 0.5;
+    return unlikely ? ", so measure both before you choose" : "";
 }
 
 std::string source_sentence(const sweeps::Trust* trust) {
@@ -85,7 +97,7 @@ std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trus
         return fmt::format("As each input moves over its range, {}; no engine like this one was measured.", interval);
     }
     return fmt::format("With {:.0f} % confidence {}{}.", 100.0 * trust->measured->nominal, interval,
-                       trust->chances ? "; " + verdict_clause(*trust->chances) : std::string());
+                       trust->chances ? "; " + verdict_clause(*trust->chances) + advice_text(*trust->chances) : std::string());
 }
 
 std::string chances_sentence(const sweeps::GainChances& chances) {

@@ -10,10 +10,12 @@
 
 #include "json/parse.h"
 #include "requests/descriptions.h"
+#include "requests/keys/setup_keys.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
 #include "text/parse_number.h"
 #include "text/split.h"
+#include "text/wording.h"
 
 namespace treeline::requests {
 namespace {
@@ -104,6 +106,22 @@ void rebase_under(FlagJson& node, const std::string& key, const std::filesystem:
     if (is_path) {
         node = (base / node.get<std::string>()).lexically_normal().string();
     }
+}
+
+/// "eagle" or "eagle3": kinds of drafters that a word misspells, which would be taken for the name of a model; empty if none.
+std::string kinds_meant(const std::string& word) {
+    constexpr std::size_t most_edits = 2, most_named = 2;
+    if (word.find('/') != std::string::npos || is_kind(word)) {
+        return "";
+    }
+    std::vector<std::string> meant;
+    for (const std::string& near :
+         text::nearest_few(word, {drafter_keys::kinds.begin(), drafter_keys::kinds.end()}, most_named)) {
+        if (near.size() <= word.size() + most_edits && word.size() <= near.size() + most_edits) {
+            meant.push_back("\"" + near + "\"");
+        }
+    }
+    return text::listed(meant, "or");
 }
 
 }  // namespace
@@ -198,6 +216,9 @@ FlagJson drafter_of_flag(const std::string& text) {
         return FlagJson{{"kind", text}};
     }
     FlagJson value = value_of_flag(text);
+    if (const std::string kinds = value.is_object() ? "" : kinds_meant(text); !kinds.empty()) {
+        throw text::InputError({fmt::format("--drafter: there is no drafter \"{}\"; did you mean {}?", text, kinds)});
+    }
     return value.is_object()       ? value
            : looks_published(text) ? FlagJson{{"published", text}}
                                    : FlagJson{{"kind", "model"}, {"model", text}};

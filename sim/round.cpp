@@ -349,6 +349,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         append_row({setup, drafter, rollback, trees}, speculation, round);
     }
     add_off_row(round);
+    keep_drafter_in_step(drafter, round);
     if (setup.platform.mode != CostMode::hoi) {
         const Stack& stack = setup.platform.stack;
         const Seconds drafter_states = stack.eager_launch * (stack.calls_per_draft_layer * recurrent_layers(drafter));

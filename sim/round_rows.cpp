@@ -244,13 +244,15 @@ TreeBuilder trees_of(const RoundSetup& setup) {
     return {RankAcceptance::known_or_assumed(setup.acceptance.siblings), shapes};
 }
 
-void append_row(const RowInputs& inputs, const Speculation& speculation, CompiledRound& round) {
-    RoundRow row;
+namespace {
+
+StepsByPass plain_step() {
     StepsByPass steps;
     steps_of(steps, PassId::plain).push_back({Phase::plain, 1.0, 1.0, 1.0, 0.0, 1.0});
-    if (!is_plain_decoding(speculation)) {
-        fill_row(inputs, speculation, row, steps);
-    }
+    return steps;
+}
+
+void append_steps(const StepsByPass& steps, RoundRow& row, CompiledRound& round) {
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         row.begin[pass] = static_cast<std::uint32_t>(round.steps.size());
         if (!round.passes[pass].operations.empty()) {
@@ -258,7 +260,31 @@ void append_row(const RowInputs& inputs, const Speculation& speculation, Compile
         }
     }
     row.begin[pass_count] = static_cast<std::uint32_t>(round.steps.size());
+}
+
+}  // namespace
+
+void append_row(const RowInputs& inputs, const Speculation& speculation, CompiledRound& round) {
+    RoundRow row;
+    StepsByPass steps = plain_step();
+    if (!is_plain_decoding(speculation)) {
+        fill_row(inputs, speculation, row, steps);
+    }
+    append_steps(steps, row, round);
     round.rows.push_back(std::move(row));
+}
+
+void keep_drafter_in_step(const DrafterPlan& drafter, CompiledRound& round) {
+    if (!drafter.needs_prefill) {
+        return;
+    }
+    StepsByPass steps = plain_step();
+    const PassId reads = drafter.context_model ? PassId::draft_context : PassId::draft;
+    steps_of(steps, reads).push_back({Phase::draft, 1.0, 1.0, 0.0, 0.0, 1.0});
+    if (drafter.inner.model) {
+        steps_of(steps, PassId::draft_inner).push_back({Phase::draft, 1.0, 1.0, 0.0, 0.0, 1.0});
+    }
+    append_steps(steps, round.off, round);
 }
 
 }  // namespace treeline::sim

@@ -84,7 +84,7 @@ std::string at_its_best(const Candidate& candidate, const Variant& variant) {
     }
     const sim::Speculation& speculation = variant.setup.speculations[static_cast<std::size_t>(candidate.speculation)];
     const bool chain = std::holds_alternative<sim::ChainShape>(speculation.shape);
-    return chain ? "with " + std::to_string(candidate.draft_tokens) + " drafts it "
+    return chain ? fmt::format("with {} draft{} it ", candidate.draft_tokens, candidate.draft_tokens > 1 ? "s" : "")
                  : "at its best shape (" + speculation.label + ") it ";
 }
 

@@ -141,10 +141,14 @@ BatchChoices choices_at(const sim::CompiledRound& round, const std::vector<int>&
                         int batch, BestOutcome& best, std::vector<Outcome>& outcomes) {
     outcomes = outcomes_of(round, speculations, at_batch(workload.traffic, batch), workload.objective);
     std::erase_if(outcomes, [](const Outcome& outcome) { return outcome.means.queued > 0.0; });
+    // A loaded drafter costs time where nothing is drafted, too: drafts that lose less are the better choice, unless the user
+    // asks for a gain.
+    Limits limits = workload.limits;
+    limits.minimum_gain = limits.minimum_gain > 1.0 ? limits.minimum_gain : 0.0;
     BatchChoices choices;
-    best = best_of(outcomes, round, workload.limits);
+    best = best_of(outcomes, round, limits);
     for (const Outcome& outcome : outcomes) {
-        if (!broken_limit(outcome, round, workload.limits)) {
+        if (!broken_limit(outcome, round, limits)) {
             choices.outcomes.push_back(outcome);
         }
     }
@@ -173,6 +177,7 @@ Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& s
     std::replace(choices.begin(), choices.end(), 0, sim::drafting_off);
     const int asked = largest_batch_asked(round, choices.back(), workload.traffic);
     std::vector<double> speedups;
+    std::vector<std::size_t> allowed;  // how many choices keep the limits, by batch from 1
     std::vector<BatchChoices> batches;
     for (int batch = 1; batch <= largest_batch; ++batch) {
         BestOutcome best;
@@ -183,7 +188,8 @@ Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& s
             break;
         }
         speedups.push_back(best.within->speedup);
-        if (best.within->speculation != sim::drafting_off) {
+        allowed.push_back(at_batch.outcomes.size());
+        if (best.within->speculation != sim::drafting_off && best.within->gain >= workload.limits.minimum_gain) {
             schedule.switch_off_batch.reset();
             schedule.switch_off_limit.reset();
         } else if (!schedule.switch_off_batch) {
@@ -201,7 +207,10 @@ Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& s
     }
     schedule.entries = ranges_of(round, batches, preferred == 0 ? sim::drafting_off : preferred);
     schedule.steps = steps_of(speedups);
-    std::erase_if(schedule.steps, [asked](const ScheduleStep& step) { return step.batch >= asked; });
+    std::erase_if(schedule.steps, [&](const ScheduleStep& step) {
+        const auto after = static_cast<std::size_t>(step.batch);
+        return step.batch >= asked || allowed[after] < allowed[after - 1];  // a limit takes a length away there
+    });
     follow(round, workload, schedule);
     return schedule;
 }

@@ -10,6 +10,7 @@
 #include "cli/recommend/workload_options.h"
 #include "reports/html.h"
 #include "reports/recommend/engines_output.h"
+#include "reports/recommend/page_names.h"
 #include "reports/recommend/recommendation_output.h"
 #include "text/output_file.h"
 
@@ -25,7 +26,7 @@ struct ReportFlags {
 
 /// The page of an answer, with flags for other engines beside those of its own.
 void write(const ReportFlags& flags, const sweeps::Answer& answer, const std::vector<engines::EngineFlags>& others) {
-    const Json data = reports::report_page_data(answer, others);
+    const Json data = reports::report_page_data(reports::with_names(answer), others);
     text::write_file(flags.output, flags.format == "json" ? data.dump(2) + "\n" : reports::render_html(data));
     if (flags.output != "-") {
         write_answer("-", reports::sentence_of(answer) + "\nReport: " + flags.output + "\n", true);

@@ -28,7 +28,9 @@ std::string how_sure(const sweeps::Answer& answer) {
         return paragraph(
             gain_sentence(*answer.interval, answer.trust ? &*answer.trust : nullptr, answer.input.workload.objective));
     }
-    return answer.rejected && answer.rejected->chances ? paragraph(chances_sentence(*answer.rejected->chances)) : "";
+    // Where a limit is in the way, the chance that drafts gain is not what the answer rests on.
+    const bool judged = answer.rejected && answer.rejected->chances && !answer.rejected->limit;
+    return judged ? paragraph(chances_sentence(*answer.rejected->chances)) : "";
 }
 
 std::string flags_of(const sweeps::Recommendation& found, const std::optional<engines::EngineFlags>& flags) {

@@ -282,6 +282,18 @@ Json summary_json(const sweeps::SweepAnswer& answer) {
     return json;
 }
 
+/// What to ask for where the best points are batches and contexts of one configuration.
+std::string neighbours_text(const sweeps::SweepAnswer& answer) {
+    const std::vector<sweeps::SweepPoint>& best = answer.summary.best;
+    const bool alike = std::all_of(best.begin(), best.end(), [&](const sweeps::SweepPoint& point) {
+        return point.variant == best.front().variant && point.point.speculation == best.front().point.speculation;
+    });
+    const bool others = answer.input.space.variants.size() > 1 || answer.input.space.speculation.size() > 1;
+    return alike && others && best.size() > 1 ? "These are neighbours of one another; --distinct device,drafter,shape lists "
+                                                "each configuration once.\n"
+                                              : "";
+}
+
 }  // namespace
 
 std::string sweep_json_tail(const sweeps::SweepAnswer& answer) {
@@ -306,7 +318,8 @@ std::string sweep_table(const sweeps::SweepAnswer& answer) {
     if (answer.lists_best && !summary.best.empty()) {
         text += fmt::format("\nThe best {} by {}\n\n", text::grouped_text(static_cast<long long>(summary.best.size())),
                             with_direction(*options.best_by)) +
-                table_of(answer, summary.best, {options.best_by}) + gaps_text(answer, {options.best_by});
+                table_of(answer, summary.best, {options.best_by}) + gaps_text(answer, {options.best_by}) +
+                neighbours_text(answer);
     }
     if (answer.lists_pareto && !summary.pareto.empty()) {
         const std::vector<const sweeps::SweepColumn*> columns(options.pareto_of.begin(), options.pareto_of.end());

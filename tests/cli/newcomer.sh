@@ -84,6 +84,9 @@ expect 2 '--paper: there is no published "strea"; there are .*stree' validate --
 expect 0 'The best 3 by' sweep "$SOURCE/examples/spire-study.json" --top 3 --by tokens_per_s_device --distinct drafter
 [ "$("$TREELINE" sweep "$SOURCE/examples/spire-study.json" --top 3 --by tokens_per_s_device --distinct drafter --format csv | tail -n +2 | cut -d, -f10 | sort -u | wc -l)" -eq 3 ] ||
     fail "--distinct drafter lists a drafter twice"
+expect 0 'neighbours of one another; --distinct device,drafter,shape' sweep "$SOURCE/examples/sweeps/million-points.json" --top 5 --by tokens_per_s_device
+expect 0 'The best 5 by' sweep "$SOURCE/examples/sweeps/million-points.json" --top 5 --by tokens_per_s_device --distinct device,drafter,shape
+grep -q neighbours out.txt && fail "the best of each configuration are called neighbours"
 expect 2 '--distinct: a sweep has no axis "drafters"; did you mean "drafter"' sweep "$SOURCE/examples/spire-study.json" --distinct drafters
 
 # Flags and the file that they mean are one workload.

@@ -106,6 +106,30 @@ TEST_CASE("drafting nothing is plain decoding") {
     }
 }
 
+TEST_CASE("zero drafts beside a loaded drafter cost the pass that keeps its cache in step, and nothing without a cache") {
+    // MTP in vLLM: 4 to 11 % of a step (vllm-project/vllm pull request 53426, two RTX 5090); a head of one layer on an H100.
+    RoundSetup head = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    head.drafter = OneLayerDrafter::published_eagle3();
+    const CompiledRound round = compile_round(head);
+    const DesignPoint off{drafting_off, 16.0, 2048.0};
+    const RoundEstimate plain = evaluate(round, {0, 16.0, 2048.0}), idle = evaluate(round, off);
+    CHECK(idle.accept_length == 1.0);
+    CHECK(idle.verify == plain.autoregressive);
+    CHECK(idle.rollback + idle.host == Seconds(0.0));
+    CHECK(idle.draft / plain.autoregressive > 0.02);
+    CHECK(idle.draft / plain.autoregressive < 0.11);
+    CHECK(idle.draft < evaluate(round, {1, 16.0, 2048.0}).draft);  // which also has logits
+    CHECK(idle.throughput_multiplier == Approx(plain.round / idle.round));
+    double explained = 0.0;
+    for (const ExplainedPass& pass : explain(round, off)) {
+        explained += pass.runs * pass.time.value();
+    }
+    CHECK(explained == Approx((idle.draft + idle.autoregressive).value()).epsilon(1e-12));
+    head.drafter = NgramDrafter{};
+    const CompiledRound lookup = compile_round(head);
+    CHECK(evaluate(lookup, off).round == evaluate(lookup, {0, 16.0, 2048.0}).round);
+}
+
 TEST_CASE("a round is the sum of its phases, and the explanation sums to them") {
     for (const RoundSetup& setup : varied_setups()) {
         const CompiledRound round = compile_round(setup);

@@ -201,13 +201,17 @@ TEST_CASE("the schedule takes the best length at every batch, falls with batch a
         previous_end = entry.batch_to;
         previous_length = entry.draft_tokens;
         double least = 1e9, greatest = 0.0;
+        const auto at = [&](int draft_tokens, int batch) {  // of none, the drafter stays loaded
+            const int speculation = draft_tokens > 0 ? draft_tokens : sim::drafting_off;
+            return sim::evaluate(round, {speculation, static_cast<double>(batch), 32.0});
+        };
         for (int batch = entry.batch_from; batch <= entry.batch_to; ++batch) {
             double best = 1e9;
             for (int k = 0; k <= 8; ++k) {
-                const sim::RoundEstimate estimate = sim::evaluate(round, {k, static_cast<double>(batch), 32.0});
+                const sim::RoundEstimate estimate = at(k, batch);
                 best = estimate.fits ? std::min(best, estimate.time_per_token.value()) : best;
             }
-            const sim::RoundEstimate taken = sim::evaluate(round, {entry.draft_tokens, static_cast<double>(batch), 32.0});
+            const sim::RoundEstimate taken = at(entry.draft_tokens, batch);
             CHECK(taken.time_per_token.value() <= best * (1.0 + schedule_tolerance) * (1.0 + 1e-12));
             least = std::min(least, taken.throughput_multiplier);
             greatest = std::max(greatest, taken.throughput_multiplier);

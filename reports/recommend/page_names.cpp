@@ -1,0 +1,107 @@
+#include "reports/recommend/page_names.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace treeline::reports {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kind_names[] = {{"early-exit", "early exit"},
+                                                                        {"layer-skip", "LayerSkip"},
+                                                                        {"spire", "SPIRe"},
+                                                                        {"eagle", "EAGLE"},
+                                                                        {"hass", "HASS"},
+                                                                        {"eagle3", "EAGLE-3"},
+                                                                        {"p-eagle", "P-EAGLE"},
+                                                                        {"mtp", "MTP"},
+                                                                        {"dflash", "DFlash"},
+                                                                        {"dspark", "DSpark"},
+                                                                        {"pard", "PARD"},
+                                                                        {"medusa", "Medusa"},
+                                                                        {"hydra", "Hydra"},
+                                                                        {"mlp-speculator", "MLP speculator"},
+                                                                        {"ngram", "n-gram look-up"},
+                                                                        {"suffix", "suffix decoding"},
+                                                                        {"token-recycling", "token recycling"}};
+
+void name_drafter(std::string& label) {
+    for (const auto& [word, name] : kind_names) {
+        if (label == word) {
+            label = name;
+            return;
+        }
+    }
+}
+
+/// "ngram with chain 1": the drafter is its first word.
+void name_first_word(std::string& text) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    std::string word = text.substr(0, end);
+    name_drafter(word);
+    text = word + text.substr(end);
+}
+
+/// Titles by name of device, without those that several devices have.
+std::map<std::string, std::string> titles_of(const std::vector<sweeps::Variant>& variants) {
+    std::map<std::string, std::string> titles, first_with;
+    for (const sweeps::Variant& variant : variants) {
+        const sim::Device& device = variant.setup.platform.device;
+        titles[device.name] = device.title;
+    }
+    for (auto& [name, title] : titles) {
+        const auto [first, is_new] = first_with.try_emplace(title, name);
+        if (title.empty() || !is_new) {
+            titles[first->second] = first->second;
+            title = name;
+        }
+    }
+    return titles;
+}
+
+void name_variants(std::vector<sweeps::Variant>& variants) {
+    const std::map<std::string, std::string> titles = titles_of(variants);
+    for (sweeps::Variant& variant : variants) {
+        variant.labels.device = titles.at(variant.setup.platform.device.name);
+        name_drafter(variant.labels.drafter);
+    }
+}
+
+/// Exclusions are labelled by their variants; those of platforms that made none keep their words.
+void name_excluded(std::vector<sweeps::Exclusion>& excluded, const std::vector<sweeps::Variant>& before,
+                   const std::vector<sweeps::Variant>& after) {
+    for (sweeps::Exclusion& exclusion : excluded) {
+        if (exclusion.variant < before.size() && exclusion.label == before[exclusion.variant].labels.text()) {
+            exclusion.label = after[exclusion.variant].labels.text();
+        }
+    }
+}
+
+}  // namespace
+
+sweeps::Answer with_names(sweeps::Answer answer) {
+    const std::vector<sweeps::Variant> before =
+        answer.result.recommendation ? answer.result.recommendation->variants : answer.input.workload.variants;
+    std::vector<sweeps::Variant> after = before;
+    name_variants(after);
+    name_excluded(answer.result.excluded, before, after);
+    if (answer.result.recommendation) {
+        name_excluded(answer.result.recommendation->excluded, before, after);
+        answer.result.recommendation->variants = std::move(after);
+    }
+    name_variants(answer.input.workload.variants);
+    for (sweeps::DrafterChoice& drafter : answer.input.drafters) {
+        name_drafter(drafter.label);
+    }
+    if (answer.rejected) {
+        name_first_word(answer.rejected->label);
+    }
+    if (answer.trust && answer.trust->choice) {
+        name_first_word(answer.trust->choice->rival);
+    }
+    return answer;
+}
+
+}  // namespace treeline::reports

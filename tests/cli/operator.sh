@@ -1,0 +1,142 @@
+# What an operator may follow blindly: the answer is about the server that runs, at the load that it has, against the best server without a drafter.
+. "$(dirname "$0")/lib.sh"
+
+# figure ROW COLUMN: a number of the small table of out.txt, whose cells two spaces or more keep apart.
+figure() { awk -F '  +' -v row="$1" -v column="$2" '$1 == row { print $column; exit }' out.txt; }
+# same WHAT A B
+same() {
+    checks=$((checks + 1))
+    [ -n "$2" ] && [ "$2" = "$3" ] || fail "$1: $2 and $3"
+}
+# above WHAT A B: A is larger.
+above() {
+    checks=$((checks + 1))
+    awk -v a="$2" -v b="$3" 'BEGIN { exit !(a + 0 > b + 0) }' || fail "$1: $2 is not above $3"
+}
+
+# 1. One baseline: a server without the drafter, whose memory is free for requests.
+small="--target qwen3-8b --device rtx-4090 --stack vllm --concurrency 12 --prompt 3600 --output-tokens 800"
+expect 0 'qwen3-8b on rtx-4090' estimate $small
+alone=$(figure plain 2)
+expect 0 '0\.[0-9]+x the tokens/s of the +same server without the drafter.*speculation loses with' estimate $small --drafter qwen3-1.7b --acceptance 0.75 --draft-tokens 2
+same "plain decoding with and without a drafter beside it" "$(figure plain 2)" "$alone"
+expect 0 'Run qwen3-8b on rtx-4090 without a drafter' recommend $small --drafter qwen3-1.7b --acceptance 0.75
+same "plain decoding of recommend and of estimate" "$(figure plain 2)" "$alone"
+
+# 2. The verdict is about the load: requests that wait count.
+expect 0 '0\.[0-9]+x the tokens/s of the +same server.*but 1[0-9.]+ ms per token instead of.*speculation loses with' estimate --target qwen3.5-4b --device h100-sxm --stack vllm \
+    --drafter mtp --draft-tokens 7 --accept-length 3.5 --concurrency 512 --prompt 1000 --output-tokens 1000
+above "requests that wait with the drafter" "$(figure "with the drafter" 5)" 100
+
+# 3. Loads stand for themselves: what does not fit is off there, and the rest is answered.
+hybrid="--target qwen3.5-27b --device h100-sxm --stack vllm"
+mtp="--drafter mtp --acceptance 0.75,0.58,0.45,0.34,0.26"
+for batch in 1,8,24 1,8,28 1:0.5,8:0.49,32:0.01; do
+    expect 0 'Run qwen3.5-27b on h100-sxm with mtp drafting 5 tokens: [12]\.[0-9]+x .*"num_speculative_tokens_per_batch_size":.*Batch +draft tokens' \
+        recommend $hybrid $mtp --context 8000 --batch $batch
+done
+expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*"num_speculative_tokens_per_batch_size"' recommend $hybrid $mtp --context 2000,60000 --batch 1,4
+expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*Excluded: pythia-70m .*vocabulary' recommend $hybrid --drafter pythia-70m --acceptance 0.5 $mtp --context 8000 --batch 1,8
+expect 0 'num_speculative_tokens_per_batch_size|\[\[1, *[0-9]+, *5\]' recommend $hybrid $mtp --context 8000 --batch 1,8,28 --export vllm-batch-context
+# A load that never happens changes nothing.
+"$TREELINE" recommend $hybrid $mtp --context 8000 --batch 1:0.5,8:0.5 >without.txt
+expect 0 'with mtp' recommend $hybrid $mtp --context 8000 --batch 1:0.5,8:0.5,28:0
+checks=$((checks + 1))
+cmp -s without.txt out.txt || fail "a load with a share of 0 changes the answer: $(diff without.txt out.txt)"
+
+# 4. The largest batch is that of each server: as many sequences decode, and one more waits.
+capacity() {
+    local where=$1 drafter=$2 plain drafting
+    shift 2
+    expect 0 'largest batch' recommend $where $drafter --context 8000 --batch 1 "$@"
+    plain=$(figure plain 5) drafting=$(figure recommended 5)
+    above "$where: sequences without the drafter" "$plain" "$drafting"
+    expect 0 "The drafter costs $((plain - drafting)) of $plain sequences at context 8000" recommend $where $drafter --context 8000 --batch 1 "$@"
+    expect 0 'tokens/s for each' estimate $where --context 8000 --batch "$plain"
+    expect 0 'does not fit' estimate $where --context 8000 --batch $((plain + 1))
+}
+expect 0 'beyond batch [0-9]+ a server with the drafter is full at context 8000; one without it holds [0-9]+ sequences' report --output - --format json \
+    $hybrid $mtp --context 8000 --batch 1
+grep -q 'nothing fits' out.txt && fail "nothing is said to fit where plain decoding does"
+capacity "$hybrid" "$mtp"
+capacity "--target qwen3-8b --device rtx-4090 --stack vllm" "--drafter qwen3-0.6b --acceptance 0.7"
+capacity "--target llama-3.1-8b --device h100-sxm --stack sglang" "--drafter eagle3 --acceptance 0.7,0.5"
+
+# 5. Capacity is what the engine takes of a device, by engine: a share that a flag moves and the flags for the engine then state.
+llama="--target llama-3.1-8b --device h100-sxm --context 8000 --batch 16"
+expect 0 'of 77\.0 GB are' estimate $llama --stack vllm --explain memory  # 0.9 of 85.5 GB
+vllm=$(figure plain 5)
+expect 0 'largest batch' estimate $llama --stack vllm --memory-utilisation 0.95
+above "sequences in a larger share" "$(figure plain 5)" "$vllm"
+expect 0 'of 85\.5 GB are' estimate $llama --stack cuda-graph --explain memory
+expect 0 '--gpu-memory-utilization 0\.95' recommend $llama --stack vllm --drafter eagle3 --acceptance 0.7,0.5 --memory-utilisation 0.95
+
+# 6. Served traffic: prompts, TTFT and what waits are in the answer, and a drafter that makes users wait needs their word.
+expect 0 'plain decoding at this +load.*waiting +largest batch' recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm \
+    --drafter eagle3 --acceptance 0.8,0.65,0.5 --concurrency 8 --prompt 5800 --output-tokens 400
+full="--target qwen3.5-4b --device h100-sxm --stack vllm --drafter mtp --acceptance 0.9,0.8,0.7 --draft-tokens 3 --concurrency 300 --prompt 1000 --output-tokens 1000"
+expect 0 'without a drafter.*the requests would wait for a place .--waiting [0-9.]+ allows that' recommend $full
+grep -q '[Ss]peculation pays' out.txt && fail "speculation is said to pay, and not recommended"
+expect 0 'Run qwen3.5-4b on h100-sxm with mtp' recommend $full --waiting 1 --ttft-growth 10000 --minimum-gain 0.01
+
+# 7. Flags of the engine that was priced; what it cannot express is refused.
+expect 0 'SGLang 0\.[0-9.]+:.*--speculative-algorithm EAGLE3' recommend --target llama-3.1-8b --device h100-sxm --engine sglang --drafter eagle3 --acceptance 0.7,0.5 --batch 4
+expect 0 'vllm serve meta-llama/Llama-3.1-8B-Instruct ' recommend --target llama-3.1-8b --device h100-sxm --engine vllm --drafter eagle3 --acceptance 0.7,0.5 --batch 4
+expect 0 'llama-server' recommend --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3
+grep -qE 'vllm serve|sglang|trtllm' out.txt && fail "a Xeon gets flags of an engine for GPUs"
+expect 2 "sglang 5,4,32: the stack 'vllm-[0-9.]+' verifies chains only" estimate --target llama-3.1-8b --device h100-sxm --stack vllm --drafter eagle3 --acceptance 0.7 --shape sglang:5,4,32
+expect 2 'has no module for multi-token prediction' recommend --target llama-3.1-8b --device h100-sxm --drafter mtp
+expect 0 'Run deepseek-r1 on 8x h200 with mtp' recommend --target deepseek-r1 --device h200 --tensor-parallel 8 --stack sglang --drafter mtp --acceptance 0.85,0.6 \
+    --concurrency 16 --prompt 1000 --output-tokens 500 --explain inputs
+grep -qE '(MTP|module)[^.]*left out' out.txt && fail "the module that was asked for is said to be left out"
+
+# 8. Numbers side by side agree: an interval holds its gain, the schedule runs from least to greatest, and few ranges differ by something.
+expect 0 'lies between' recommend --target qwen3.5-27b --device h100-sxm --stack vllm $mtp --concurrency 1,4,8 --prompt 2000 --output-tokens 500
+read -r gain low high < <(tr '\n' ' ' <out.txt | sed -E 's/.*tokens: ([0-9.]+)x the.*lies +between +([0-9.]+)x +and +([0-9.]+)x.*/\1 \2 \3/')
+above "the gain and the lower end of its interval" "$gain" "$low"
+above "the upper end and the gain" "$high" "$gain"
+
+# Where memory takes draft lengths away, kernels and graphs are not the cause.
+expect 0 'LOADS' recommend $hybrid $mtp --context 8000 --batch 1,8,28 --explain loads
+grep -q 'kernels take rows in tiles' out.txt && fail "a full memory is put down to kernels: $(grep 'One more' out.txt)"
+
+# Names stand on a page, whose reader typed none of the words.
+expect 0 '"sentence": "Run llama-3.1-8b on NVIDIA H100 SXM 80 GB with EAGLE-3 drafting .*"label": "EAGLE-3 on NVIDIA H100 SXM 80 GB"' report --output - --format json \
+    --target llama-3.1-8b --device h100-sxm --stack vllm --drafter eagle3 --acceptance 0.7,0.5 --batch 8
+grep -qE 'on h100-sxm|"eagle3"' out.txt && fail "a page has words of flags: $(grep -oE '.{40}(on h100-sxm|"eagle3").{20}' out.txt | head -3)"
+
+# 9. Several values of a platform's key are tried; a load beyond capacity is answered.
+l40s="--target qwen3-8b --device l40s --stack vllm --drafter eagle3 --acceptance 0.7,0.5,0.35 --prompt 2000 --output-tokens 400"
+expect 0 'Run qwen3-8b on l40s' recommend $l40s --concurrency 8 --prefill mixed,disaggregated
+expect 0 'Run qwen3-8b on l40s' recommend $l40s --concurrency 8 --token-budget 2048,8192
+expect 0 'Run qwen3-8b on l40s .*50 requests/s are more than this can serve: plain +decoding +serves' recommend $l40s --arrival-rate 50
+
+# 10. Slips of the pen get one sentence about what is wrong; a file says what it is; what a model file states is kept.
+qwen="--target qwen3-8b --device h100-sxm"
+expect 2 '^treeline: estimate: unknown flag "--devic"; did you mean "--device"\? *$' estimate --target qwen3-8b --devic h100-sxm
+expect 2 '^treeline: --device: is missing *$' estimate --target qwen3-8b
+expect 2 'model "qwen3-8bb" is not in the catalogue; did you mean "qwen3-8b"' recommend --target qwen3-8bb --device h100-sxm
+expect 2 'model "zzzzz" is not in the catalogue; `treeline models` lists all' recommend --target zzzzz --device h100-sxm
+checks=$((checks + 1))
+[ "$(wc -c <err.txt)" -lt 300 ] || fail "a misspelt model prints $(wc -c <err.txt) bytes"
+expect 2 '--drafter: there is no drafter "eagl3"; did you mean .*"eagle3"' recommend $qwen --drafter eagl3 --acceptance 0.7
+expect 2 '--drafter: there is no drafter "eagle-3"; did you mean .*"eagle3"' estimate $qwen --drafter eagle-3 --acceptance 0.7
+expect 2 'million-points.json: holds a sweep, not a workload: `treeline sweep ' recommend "$SOURCE/examples/sweeps/million-points.json"
+expect 2 'holds a workload, not a design point: `treeline recommend ' estimate "$SOURCE/examples/llama-3.1-8b-h100.json"
+for precision in "" "--precision fp8"; do
+    expect 0 'key-value cache' estimate --target deepseek-v4-flash --device h200 --tensor-parallel 4 $precision --batch 64 --context 32000 --explain memory
+    cache=$(awk -F '  +' '/key-value cache/ { print $2; exit }' out.txt)
+    same "the cache that the model file states in fp8, ${precision:-as published}" "$cache" "${stated:=$cache}"
+done
+expect 0 'plain' estimate --target mamba2-2.7b --device specmamba-vhk158 --prompt 2000
+longer=$(figure plain 4)
+expect 0 'plain' estimate --target mamba2-2.7b --device specmamba-vhk158 --prompt 200
+checks=$((checks + 1))
+[ "$(figure plain 4)" != "$longer" ] || fail "an accelerator's TTFT does not depend on the prompt: $longer"
+expect 0 'TTFT' estimate --target mamba2-2.7b --device specmamba-vhk158 --prompt 2000
+"$TREELINE" validate >said.txt 2>&1
+checks=$((checks + 1))
+for named in $(grep -oE 'treeline [a-z]+' said.txt | cut -d' ' -f2 | sort -u); do
+    "$TREELINE" "$named" --help >/dev/null 2>&1 || fail "validate names a command that there is not: $named"
+done
+finish
