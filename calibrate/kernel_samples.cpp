@@ -240,12 +240,14 @@ KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, sim::Numbe
     layer.heads = shape.heads;
     layer.head_dim = shape.head_dim;
     layer.state = shape.state_size;
+    layer.chunk = shape.chunk;
     const sim::RecurrentState recurrent = sim::recurrent_state(layer, 1.0);
     sim::LayerContext context;
     context.precision = precision_of(activations, state);
     context.writes = scan == Mamba2Scan::final_written   ? sim::StateWrites::final_state
                      : scan == Mamba2Scan::every_written ? sim::StateWrites::every_state
                                                          : sim::StateWrites::none;
+    context.pass = scan == Mamba2Scan::prompt ? sim::PassKind::prefill : sim::PassKind::decode;
     context.verification = scan == Mamba2Scan::tree ? sim::Verification::packed : sim::Verification::unrolled;
     KernelSample sample{fmt::format("{} heads of {} x {}", shape.heads, shape.head_dim, shape.state_size),
                         sim::state_scan(context, recurrent),
@@ -255,6 +257,29 @@ KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, sim::Numbe
         sample.operation = replay_of(layer, context.precision);
     }
     return sample;
+}
+
+namespace {
+
+KernelSample step_scan_sample(const StepScanShape& shape, const sim::RecurrentState& recurrent, sim::NumberFormat state,
+                              std::string site, Seconds time) {
+    sim::LayerContext context;
+    context.precision = precision_of(sim::NumberFormat::bf16, state);
+    context.writes = shape.writes_every ? sim::StateWrites::every_state : sim::StateWrites::final_state;
+    return {std::move(site), sim::state_scan(context, recurrent), {shape.batch, shape.tokens, 0.0, shape.tokens}, time};
+}
+
+}  // namespace
+
+KernelSample mamba1_sample(const StepScanShape& shape, const sim::Mamba1& layer, sim::NumberFormat state, Seconds time) {
+    return step_scan_sample(shape, sim::recurrent_state(layer, 1.0), state,
+                            fmt::format("{} channels of {}", layer.inner, layer.state), time);
+}
+
+KernelSample delta_sample(const StepScanShape& shape, const sim::GatedDelta& layer, sim::NumberFormat state, Seconds time) {
+    return step_scan_sample(
+        shape, sim::recurrent_state(layer, 1.0), state,
+        fmt::format("{} on {} heads of {} x {}", layer.value_heads, layer.key_heads, layer.key_dim, layer.value_dim), time);
 }
 
 KernelSample element_wise_sample(ElementWiseForm form, double rows, double width, sim::NumberFormat activations, Seconds time) {

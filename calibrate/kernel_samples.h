@@ -99,16 +99,26 @@ Bytes state_bytes(const RecurrentShape& shape, sim::NumberFormat state);
 KernelSample convolution_sample(double batch, double tokens, double channels, double width, sim::NumberFormat activations,
                                 Seconds time);
 
-/// What a Mamba-2 layer's scan does with its states.
-enum class Mamba2Scan { none_written, final_written, every_written, tree, replay };
+/// What a Mamba-2 layer's scan does with its states; `prompt` is scanned in chunks.
+enum class Mamba2Scan { none_written, final_written, every_written, tree, replay, prompt };
 
 /// One layer's recurrence over `tokens` tokens a sequence, one group of B and C: the operations of sim/layers/state_scan.cpp.
 struct Mamba2Shape {
     double batch = 1.0, tokens = 1.0;
     sim::Count heads = 1, head_dim = 64, state_size = 128;
+    sim::Count chunk = 256;  ///< of a prompt
 };
 KernelSample mamba2_sample(Mamba2Scan scan, const Mamba2Shape& shape, sim::NumberFormat activations, sim::NumberFormat state,
                            Seconds time);
+
+/// A scan of Mamba-1 or of the gated delta rule over `tokens` tokens a sequence, with the state written after the last of them
+/// or after every one.
+struct StepScanShape {
+    double batch = 1.0, tokens = 1.0;
+    bool writes_every = false;
+};
+KernelSample mamba1_sample(const StepScanShape& shape, const sim::Mamba1& layer, sim::NumberFormat state, Seconds time);
+KernelSample delta_sample(const StepScanShape& shape, const sim::GatedDelta& layer, sim::NumberFormat state, Seconds time);
 
 /// A kernel over rows of `width` elements: the operations of sim/layers/.
 enum class ElementWiseForm { norm, gated_norm, activation, rotary };

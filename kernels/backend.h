@@ -50,6 +50,7 @@ struct Backend {
 
     void (*scan)(const Scan&, Queue);
     void (*tree_scan)(const TreeScan&, Queue);
+    void (*chunk_scan)(const ChunkScan&, Queue);
     void (*channel_scan)(const ChannelScan&, Queue);
     void (*delta_scan)(const DeltaScan&, Queue);
     void (*convolution_update)(const ConvolutionUpdate&, Queue);

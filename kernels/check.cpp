@@ -63,6 +63,17 @@ void check(const TreeScan& scan) {
     require(scan.tree.tokens == scan.shape.tokens, kernel, "the shape and the tree differ in tokens");
 }
 
+void check(const ChunkScan& scan) {
+    const char* kernel = "chunk scan";
+    require(static_cast<bool>(scan.y), kernel, "y is missing");
+    require(scan.written.data != nullptr && scan.scratch != nullptr, kernel, "there is no place for the states, or no scratch");
+    check(token_by_token(scan));
+    const int chunk = scan.chunk.tokens;
+    require(static_cast<bool>(scan.chunk) && chunk > 0 && chunk % 64 == 0 && chunk <= 256, kernel,
+            "the chunk is not a chain of 64, 128, 192 or 256 tokens");
+    require(scan.shape.tokens % chunk == 0, kernel, "the tokens are not a multiple of the chunk's");
+}
+
 void check(const ConvolutionUpdate& update) {
     const char* kernel = "convolution update";
     const ConvolutionShape& shape = update.shape;
@@ -172,7 +183,14 @@ void check(const Linear& linear) {
     require_rows(linear.weight, linear.inputs, kernel, "the weight");
     require_rows(linear.y, linear.outputs, kernel, "y");
     require(linear.x.type == linear.weight.type, kernel, "x and the weight differ in type");
-    require(linear.y.type != ElementType::bf16 || linear.x.type == ElementType::bf16, kernel, "fp32 inputs have fp32 outputs");
+    const bool is_narrow = bytes_of(linear.x.type) == 1;
+    require(!is_narrow || (linear.inputs % 16 == 0 && linear.outputs % 16 == 0), kernel,
+            "in 8 bits inputs and outputs are multiples of 16");
+    const bool sums_integers = linear.x.type == ElementType::int8;
+    require(linear.y.type == ElementType::fp64 || sums_integers == (linear.y.type == ElementType::int32), kernel,
+            "int8 inputs have int32 outputs, and nothing else has");
+    require(linear.y.type != ElementType::bf16 || linear.x.type != ElementType::fp32, kernel, "fp32 inputs have fp32 outputs");
+    require(bytes_of(linear.y.type) > 1, kernel, "outputs are no 8-bit numbers");
 }
 
 void check(const GreedyVerification& verification) {

@@ -87,8 +87,33 @@ struct TreeScan {
     Rows y;
 };
 
+/// The scan of prompts in chunks: what Scan computes for a chain with the last state written. Chunks are scanned as trees are,
+/// over pairs of tokens, each from the state before it; those states are found first, in fp32 (Dao and Gu, section 6).
+struct ChunkScan {
+    ScanShape shape;  ///< tokens: a multiple of the chunk's, of one prompt
+    ScanTokens tokens;
+    TreeView chunk;  ///< a chain of the tokens of a chunk, a multiple of 64 up to 256
+    ConstStates initial;
+    Rows y;
+    States written;            ///< one a sequence; may be the memory of `initial`
+    float* scratch = nullptr;  ///< chunk_scan_scratch_floats() of them, aligned to 16 bytes
+};
+
+/// A state and a decay for each chunk and head.
+constexpr std::size_t chunk_scan_scratch_floats(const ScanShape& shape, int tokens_of_chunk) {
+    const auto chunks = static_cast<std::size_t>(shape.sequences) * static_cast<std::size_t>(shape.tokens / tokens_of_chunk);
+    const auto of_head = static_cast<std::size_t>(shape.head_dim) * static_cast<std::size_t>(shape.state_size);
+    return chunks * static_cast<std::size_t>(shape.heads) * (of_head + 1);
+}
+
+/// The scan that computes the same token by token.
+inline Scan token_by_token(const ChunkScan& scan) {
+    return {scan.shape, scan.tokens, nullptr, scan.initial, nullptr, scan.y, StateWrite::final, scan.written, nullptr};
+}
+
 /// Throw std::invalid_argument, one sentence, if arguments are missing or contradict each other. Kernels call them.
 void check(const Scan& scan);
 void check(const TreeScan& scan);
+void check(const ChunkScan& scan);
 
 }  // namespace treeline::kernels

@@ -2,9 +2,10 @@
 # Measures the GPU of a machine that has nothing but NVIDIA's driver: treeline is built where its packages are, as one program
 # with the libraries that a bare machine lacks, cuBLASLt among them, and carried there.
 #
-#   scripts/gpu_calibration.sh pack [--all-gpus] OUT.tar.gz
+#   scripts/gpu_calibration.sh pack [--all-gpus | --build FOLDER] OUT.tar.gz
 #       on the build machine: builds the program and packs it with the catalogues. With --all-gpus machine code for every
-#       generation from Ampere on, which takes several times as long to build; else drivers compile it for some.
+#       generation from Ampere on, which takes several times as long to build; else drivers compile it for some. With --build
+#       what is built in FOLDER already.
 #   sh gpu_calibration.sh run [cuda:1] [--quick] [--minutes N] [--lock-clock]
 #       on the GPU machine, in the unpacked folder: a first calibration in 4 minutes, tests of the kernels in 4 more, everything
 #       in 20 (N). --quick stops after the first.
@@ -38,19 +39,21 @@ needed_by() {
 }
 
 pack() {
-    architectures=few
-    if [ "${1:-}" = --all-gpus ]; then
-        architectures=all
-        shift
-    fi
+    architectures=few folder=''
+    case ${1:-} in
+        --all-gpus) architectures=all; shift ;;
+        --build) folder=$(realpath "${2:?--build needs a folder}"); shift 2 ;;
+    esac
     [ $# = 1 ] || fail "pack needs the name of the archive to write"
     case $1 in /*) archive=$1 ;; *) archive=$PWD/$1 ;; esac
     cd "$(dirname "$0")/.."
-    command -v cmake >/dev/null 2>&1 || fail "cmake is missing; ./run installs what building needs"
-    folder=build-gpu
-    cmake --preset release -B "$folder" -DTREELINE_CUDA=ON -DTREELINE_CUDA_ARCHITECTURES=$architectures \
-        -DCMAKE_EXE_LINKER_FLAGS="-static-libgcc -static-libstdc++" -DCMAKE_FIND_LIBRARY_SUFFIXES=".a;.so" >/dev/null ||
-        fail "configuring $folder failed"
+    if [ -z "$folder" ]; then
+        command -v cmake >/dev/null 2>&1 || fail "cmake is missing; ./run installs what building needs"
+        folder=build-gpu
+        cmake --preset release -B "$folder" -DTREELINE_CUDA=ON -DTREELINE_CUDA_ARCHITECTURES=$architectures \
+            -DCMAKE_EXE_LINKER_FLAGS="-static-libgcc -static-libstdc++" -DCMAKE_FIND_LIBRARY_SUFFIXES=".a;.so" >/dev/null ||
+            fail "configuring $folder failed"
+    fi
     nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$folder/CMakeCache.txt")
     case $nvcc in *nvcc) ;; *) fail "no nvcc here: the program would have no CUDA kernels" ;; esac
     toolkit=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
@@ -95,16 +98,22 @@ test_kernels() {
     echo "Tests of the kernels on the device: $tests"
 }
 
-# A kernel that takes the device's context with it ends the process; the next one leaves that kernel out. Measured data stay
-# whatever happens; the reason is the program's own sentence.
+# measure MINUTES FLAG...: a kernel that takes the device's context with it ends the process; the next one leaves that kernel out
+# and has the rest of the minutes. Measured data stay whatever happens; the reason is the program's own sentence.
 measure() {
+    until=$(echo "$(date +%s) $1" | awk '{printf "%d", $1 + 60 * $2}')
+    shift
     for attempt in 1 2 3 4; do
-        if ./treeline calibrate --catalogue "$PWD" --device "$device" --output results "$@" \
-            >results/calibrate.txt 2>results/messages.txt; then
-            cat results/messages.txt >&2
-            return
-        fi
+        left=$((until - $(date +%s)))
+        [ $left -gt 5 ] || break
+        # A kernel that never ends holds its process for good: two minutes more are for what a run that ends takes to fit.
+        command -v timeout >/dev/null 2>&1 && limit="timeout $((left + 120))" || limit=
+        status=0
+        $limit ./treeline calibrate --catalogue "$PWD" --device "$device" --output results --minutes "$(echo $left | awk '{print $1 / 60}')" "$@" \
+            >results/calibrate.txt 2>results/messages.txt || status=$?
         cat results/messages.txt >&2
+        [ $status != 0 ] || return 0
+        [ $status != 124 ] || echo "gpu_calibration: a kernel did not end" >&2
         grep -q 'does not work any more' results/messages.txt || break
     done
     tar czf treeline-gpu.tar.gz results
@@ -134,12 +143,12 @@ run() {
         nvidia-smi -q >results/nvidia-smi.txt 2>&1 || true
     fi
     started=$(date +%s)
-    measure --quick --minutes "$(echo "${minutes:-20} ${quick:-0}" | awk '{print $2 == 1 ? ($1 < 4 ? $1 : 4) : $1 / 5}')" $lock
+    measure "$(echo "${minutes:-20} ${quick:-0}" | awk '{print $2 == 1 ? ($1 < 4 ? $1 : 4) : $1 / 5}')" --quick $lock
     echo "A first calibration is in results/ after $(($(date +%s) - started)) s."
     tests="were not run"
     if [ -z "$quick" ]; then
         test_kernels
-        measure --check --minutes "$(echo "${minutes:-20}" | awk '{print $1 * 3 / 5}')" $lock
+        measure "$(echo "${minutes:-20}" | awk '{print $1 * 3 / 5}')" --check $lock
     fi
     cat results/calibrate.txt
     tar czf treeline-gpu.tar.gz results

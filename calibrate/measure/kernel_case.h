@@ -73,6 +73,8 @@ struct MeasuredFormat {
 };
 inline constexpr MeasuredFormat fp32_format{"fp32", kernels::ElementType::fp32};
 inline constexpr MeasuredFormat bf16_format{"bf16", kernels::ElementType::bf16};
+inline constexpr MeasuredFormat fp8_format{"fp8", kernels::ElementType::fp8};
+inline constexpr MeasuredFormat int8_format{"int8", kernels::ElementType::int8};
 /// The formats that a device computes in: both on a CPU, bf16 on a GPU.
 std::vector<MeasuredFormat> measured_formats(const CaseOptions& options);
 

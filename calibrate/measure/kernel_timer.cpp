@@ -61,9 +61,9 @@ private:
 };
 
 /// A graph of runs, each on memory of its own, is timed after another one of a single run: that one loads the kernel's code and
-/// leaves its activations in the cache, as the kernel before would, and keeps the device busy until the timed graph is there.
-/// Addresses are part of a graph, so a replay finds in the cache whatever is left of its last one: before each, the cache is
-/// emptied of it.
+/// leaves its activations in the cache, as the kernel before would. Addresses are part of a graph, so a replay finds in the
+/// cache whatever is left of its last one: before each, the cache is emptied of it. That also keeps the device busy until the
+/// host has launched the timed graph; where operands of several times the cache push each other out, the rehearsal does.
 class GraphTimer : public KernelTimer {
 public:
     GraphTimer(const kernels::CudaQueue& queue, const CacheFlush& flush, const Workspace& workspace, const KernelRun& run)
@@ -83,7 +83,7 @@ public:
     }
 
     double seconds() override {
-        if (eviction_ == Eviction::flush) {
+        if (eviction_ != Eviction::rotation) {
             flush_.put(queue_.queue());
         }
         rehearsal_->replay(queue_.queue());

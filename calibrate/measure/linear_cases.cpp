@@ -4,6 +4,8 @@
 namespace treeline::calibrate {
 namespace {
 
+using kernels::ElementType;
+
 struct Layer {
     int outputs, inputs;
 };
@@ -36,6 +38,11 @@ std::vector<int> row_counts(const CaseOptions& options) {
                           : std::vector{1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256};
 }
 
+/// In which the products of a format leave the kernel.
+ElementType result_type(ElementType type) {
+    return type == ElementType::fp8 ? ElementType::bf16 : type == ElementType::int8 ? ElementType::int32 : type;
+}
+
 KernelCase linear_case(const Layer& layer, int rows, const MeasuredFormat& format) {
     KernelCase result;
     result.table = "gemm";
@@ -49,13 +56,28 @@ KernelCase linear_case(const Layer& layer, int rows, const MeasuredFormat& forma
         workspace.start_activations();
         kernels::Linear linear{rows, layer.inputs, layer.outputs, {}, {}, {}};
         linear.x = workspace.activations(rows, layer.inputs, format.type);
-        linear.y = workspace.results(rows, layer.outputs, format.type);
+        linear.y = workspace.results(rows, layer.outputs, result_type(format.type));
         return [=, &workspace](kernels::Queue queue) mutable {
             linear.weight = {workspace.next_input(weight_bytes), format.type, layer.inputs};
             workspace.backend().linear(linear, queue);
         };
     };
     return result;
+}
+
+/// In 8 bits, without the scales that engines apply. Devices before Ada have no products in fp8: those cases fail there, and
+/// are listed as missing.
+void add_narrow_cases(const CaseOptions& options, std::vector<KernelCase>& cases) {
+    const std::vector<int> rows = options.thoroughness == Thoroughness::quick
+                                      ? std::vector{1, 16, 64, 256}
+                                      : std::vector{1, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+    for (const MeasuredFormat& format : {fp8_format, int8_format}) {
+        for (const Layer& layer : gpu_layers(options.thoroughness)) {
+            for (const int count : rows) {
+                cases.push_back(linear_case(layer, count, format));
+            }
+        }
+    }
 }
 
 /// The largest row counts on the largest layers say nothing new, and would take most of the time.
@@ -75,8 +97,9 @@ std::vector<KernelCase> linear_cases(const CaseOptions& options) {
             }
         }
     }
-    // A GPU's description needs a peak in fp32, too; nothing decodes in it.
     if (options.on_gpu) {
+        add_narrow_cases(options, cases);
+        // A GPU's description needs a peak in fp32, too; nothing decodes in it.
         for (const Layer& layer : {Layer{1024, 512}, Layer{4096, 4096}, Layer{8192, 4096}, Layer{4096, 8192}}) {
             for (const int rows : {1, 64, 1024}) {
                 cases.push_back(linear_case(layer, rows, fp32_format));

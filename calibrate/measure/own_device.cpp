@@ -19,6 +19,18 @@ namespace {
 
 OwnDevice own_cpu() { return {{&kernels::cpu_backend(), false, {}}, host_machine()}; }
 
+/// Throws InputError if the device does not run this program's kernels: it is too old for their code, or somebody else's alone.
+void require_kernels(const std::string& named, const kernels::CudaDevice& device) {
+    try {
+        kernels::cuda_backend().empty({});
+        kernels::cuda_backend().wait({});
+    } catch (const kernels::KernelError& error) {
+        throw text::InputError({fmt::format(
+            "--device {}: {} (compute capability {}.{}) does not run the kernels of this program, which need 8.0 or newer: {}",
+            named, device.name, device.major, device.minor, error.what())});
+    }
+}
+
 OwnDevice own_gpu(const std::string& named) {
     const kernels::CudaDevices found = kernels::available_devices();
     if (found.devices.empty()) {
@@ -34,6 +46,7 @@ OwnDevice own_gpu(const std::string& named) {
     }
     kernels::select_cuda_device(index);
     const kernels::CudaDevice& device = found.devices[static_cast<std::size_t>(index)];
+    require_kernels(named, device);
     return {{&kernels::cuda_backend(), true, device.pci_bus_id, device.l2_bytes}, gpu_machine(device)};
 }
 

@@ -142,6 +142,53 @@ KernelCase scan_case(const Layer& layer, const Point& point, const MeasuredForma
     return result;
 }
 
+/// A prompt that is scanned in chunks from a state that is changed in place. What its tokens bring was just computed.
+KernelCase prompt_case(const Layer& layer, int batch, int tokens) {
+    constexpr int chunk = 256;
+    constexpr ElementType state_type = ElementType::fp32;
+    KernelCase result;
+    result.table = "mamba2_prompt";
+    result.columns = {{"batch", std::to_string(batch)},
+                      {"tokens", std::to_string(tokens)},
+                      {"heads", std::to_string(layer.heads)},
+                      {"head_dim", std::to_string(layer.dim)},
+                      {"state_size", std::to_string(layer.state)},
+                      {"chunk", std::to_string(chunk)},
+                      {"dtype", bf16_format.name},
+                      {"state_dtype", fp32_format.name}};
+    const kernels::ScanShape shape{batch, tokens, layer.heads, layer.dim, layer.state, 1};
+    const std::size_t state_bytes = std::size_t(batch) * std::size_t(layer.heads) * std::size_t(layer.dim) *
+                                    std::size_t(layer.state) * bytes_of(state_type);
+    result.largest_piece = state_bytes;
+    result.prepare = [=](Workspace& workspace) -> KernelRun {
+        workspace.start_activations();
+        kernels::ChunkScan scan;
+        scan.shape = shape;
+        scan.tokens = tokens_for(workspace, shape, bf16_format.type);
+        scan.chunk = tree_on(workspace, kernels::packed_tree(chain_tree(chunk)));
+        scan.y = workspace.results(std::int64_t{batch} * tokens, std::int64_t{layer.heads} * layer.dim, bf16_format.type);
+        scan.scratch = static_cast<float*>(workspace.scratch(sizeof(float) * kernels::chunk_scan_scratch_floats(shape, chunk)));
+        return [=, &workspace](kernels::Queue queue) mutable {
+            std::byte* states = workspace.next_state(state_bytes, state_type);
+            scan.initial = {states, state_type};
+            scan.written = {states, state_type};
+            workspace.backend().chunk_scan(scan, queue);
+        };
+    };
+    return result;
+}
+
+void add_prompts(const CaseOptions& options, std::vector<KernelCase>& cases) {
+    const bool quick = options.thoroughness == Thoroughness::quick;
+    for (const Layer& layer : {Layer{24, 64, 128}, Layer{48, 64, 128}, Layer{80, 64, 128}, Layer{112, 64, 64}}) {
+        for (const int batch : {1, 4}) {
+            for (const int tokens : quick ? std::vector{512} : std::vector{512, 1024, 2048, 4096}) {
+                cases.push_back(prompt_case(layer, batch, tokens));
+            }
+        }
+    }
+}
+
 /// The format of activations matters little beside that of the state; engines keep states in fp32 by default.
 std::vector<std::pair<MeasuredFormat, MeasuredFormat>> formats(const CaseOptions& options) {
     if (options.on_gpu) {
@@ -160,6 +207,9 @@ std::vector<KernelCase> scan_cases(const CaseOptions& options) {
                 cases.push_back(scan_case(layer, point, format, state));
             }
         }
+    }
+    if (options.on_gpu) {
+        add_prompts(options, cases);
     }
     return cases;
 }

@@ -247,7 +247,7 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
                 problems.push_back(fmt::format(
                     "{}: is not a gemm, attention, experts, collective, recurrent or convolution row by its columns",
                     measured.place));
-            } else if (kind->convert != nullptr) {
+            } else if (kind->convert != nullptr && kind->has_law) {
                 add_row(*kind, measured, device, file.path, agreement, tables, problems);
             }
             if (problems.size() >= most_problems) {

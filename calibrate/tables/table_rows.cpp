@@ -110,6 +110,41 @@ ConvertedRow mamba2_row(TableRow& row) {
             sim::Storage{state}.per_element() * (elements * shape.batch)};
 }
 
+/// A prompt of Mamba-2, scanned in chunks.
+ConvertedRow mamba2_prompt_row(TableRow& row) {
+    const auto count = [&](const char* name) { return static_cast<sim::Count>(row.number(name, 1)); };
+    const sim::NumberFormat activations = row.format("dtype"), state = row.format("state_dtype");
+    const Mamba2Shape shape{row.number("batch", 1), row.number("tokens", 1), count("heads"),
+                            count("head_dim"),      count("state_size"),     count("chunk")};
+    const KernelSample sample = mamba2_sample(Mamba2Scan::prompt, shape, activations, state, row.time());
+    return {sim::KernelClass::scan, state, sample, bytes_at(sample)};
+}
+
+StepScanShape step_scan_shape(TableRow& row) {
+    return {row.number("batch", 1), row.number("tokens", 1), row.choice("form", {"final", "every"}) == 1};
+}
+
+ConvertedRow mamba1_row(TableRow& row) {
+    sim::Mamba1 layer;
+    layer.inner = static_cast<sim::Count>(row.number("channels", 1));
+    layer.state = static_cast<sim::Count>(row.number("state_size", 1));
+    const sim::NumberFormat state = row.format("state_dtype");
+    const KernelSample sample = mamba1_sample(step_scan_shape(row), layer, state, row.time());
+    return {sim::KernelClass::scan, state, sample, bytes_at(sample)};
+}
+
+ConvertedRow delta_row(TableRow& row) {
+    const auto count = [&](const char* name) { return static_cast<sim::Count>(row.number(name, 1)); };
+    sim::GatedDelta layer;
+    layer.key_heads = count("key_heads");
+    layer.value_heads = count("value_heads");
+    layer.key_dim = count("key_dim");
+    layer.value_dim = count("value_dim");
+    const sim::NumberFormat state = row.format("state_dtype");
+    const KernelSample sample = delta_sample(step_scan_shape(row), layer, state, row.time());
+    return {sim::KernelClass::scan, state, sample, bytes_at(sample)};
+}
+
 ConvertedRow element_wise_row(TableRow& row) {
     constexpr std::array forms = {ElementWiseForm::norm, ElementWiseForm::gated_norm, ElementWiseForm::activation,
                                   ElementWiseForm::rotary};
@@ -316,8 +351,9 @@ const std::vector<TableKind>& table_kinds() {
         {"attention_prefill", "tokens", prompt_row, "prompts without a cached part, heads up to 128 wide", "kv_dtype",
          "FlashAttention and FlashInfer"},
         {"host", "host_cost", nullptr, "what the host pays"},
-        {"mamba1_scan", "channels", nullptr, "kept without a law", "state_size", "mamba_ssm's selective_scan"},
-        {"delta_scan", "value_heads", nullptr, "kept without a law", "key_heads", "Triton (flash-linear-attention)"},
+        {"mamba1_scan", "channels", mamba1_row, "", "state_size", "mamba_ssm's selective_scan", false},
+        {"delta_scan", "value_heads", delta_row, "", "key_heads", "Triton (flash-linear-attention)", false},
+        {"mamba2_prompt", "chunk", mamba2_prompt_row, "", "state_dtype", "Triton (mamba_ssm)", false},
         {"mamba2_scan",
          "form",
          mamba2_row,

@@ -71,6 +71,9 @@ void multiply_widened(const Linear& linear) {
 
 void linear(const Linear& linear, Queue /*queue*/) {
     check(linear);
+    if (bytes_of(linear.x.type) == 1) {
+        throw std::invalid_argument("linear layer: CPUs multiply fp32 and bf16, no 8-bit numbers");
+    }
     if (linear.rows <= most_few_rows) {
         multiply_few_rows(linear);
     } else if (linear.weight.type == ElementType::fp32) {

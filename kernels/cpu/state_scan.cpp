@@ -171,4 +171,10 @@ void scan(const Scan& scan, Queue /*queue*/) {
     }
 }
 
+// Token by token: nothing is gained by pairs of tokens where there are no matrix units.
+void chunk_scan(const ChunkScan& chunked, Queue queue) {
+    check(chunked);
+    scan(token_by_token(chunked), queue);
+}
+
 }  // namespace treeline::kernels::cpu

@@ -26,6 +26,7 @@ const Backend& cuda_backend() {
         .wait = refuse,
         .scan = refuse,
         .tree_scan = refuse,
+        .chunk_scan = refuse,
         .channel_scan = refuse,
         .delta_scan = refuse,
         .convolution_update = refuse,

@@ -108,7 +108,7 @@ void with_type(ElementType type, Use use) {
     } else if (type == ElementType::fp32) {
         use(float{});
     } else {
-        throw std::invalid_argument("fp64 is for the reference kernels only");
+        throw std::invalid_argument("this kernel takes fp32 and bf16 only");
     }
 }
 

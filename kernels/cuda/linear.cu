@@ -33,11 +33,13 @@ struct CublasLt {
     decltype(&cublasLtMatmul) matmul = nullptr;
 
     CublasLt() {
-        void* library = open();
+        std::string unusable;
+        void* library = open(unusable);
         if (library == nullptr) {
-            throw KernelError(
-                "cuBLASLt is missing: neither the loader nor the folder lib beside the program, nor "
-                "/usr/local/cuda has libcublasLt.so of CUDA 11, 12 or 13");
+            throw KernelError(unusable.empty()
+                                  ? "cuBLASLt is missing: neither the loader nor the folder lib beside the program, nor "
+                                    "/usr/local/cuda has libcublasLt.so of CUDA 11, 12 or 13"
+                                  : "cuBLASLt cannot be loaded: " + unusable);
         }
         find(library, "cublasLtCreate", create);
         find(library, "cublasLtMatmulDescCreate", operation_create);
@@ -53,8 +55,8 @@ struct CublasLt {
     }
 
     /// The library of the toolkit that this was built with, or else another version: what is used here has the same types and
-    /// numbers from CUDA 11 to 13.
-    static void* open() {
+    /// numbers from CUDA 11 to 13. `unusable`: why one that is there cannot be loaded.
+    static void* open(std::string& unusable) {
         const std::string built_with = "libcublasLt.so." + std::to_string(CUDART_VERSION / 1000);
         std::error_code error;
         const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -65,6 +67,8 @@ struct CublasLt {
                 if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL)) {
                     return library;
                 }
+                const std::string reason = dlerror();
+                unusable = reason.starts_with(folder + name + ": cannot open") ? unusable : reason;
             }
         }
         return nullptr;
@@ -90,7 +94,22 @@ void require_success(cublasStatus_t status, const char* call) {
     }
 }
 
-cudaDataType data_type(ElementType type) { return type == ElementType::bf16 ? CUDA_R_16BF : CUDA_R_32F; }
+cudaDataType data_type(ElementType type) {
+    switch (type) {
+        case ElementType::bf16:
+            return CUDA_R_16BF;
+        case ElementType::fp8:
+            return CUDA_R_8F_E4M3;
+        case ElementType::int8:
+            return CUDA_R_8I;
+        case ElementType::int32:
+            return CUDA_R_32I;
+        case ElementType::fp32:
+        case ElementType::fp64:
+            break;
+    }
+    return CUDA_R_32F;
+}
 
 /// The largest power of 2, up to 256 (what cuBLASLt assumes where it is told nothing), that all three addresses are multiples
 /// of.
@@ -109,7 +128,16 @@ public:
         const cudaDataType in = data_type(linear.x.type), out = data_type(linear.y.type);
         const auto inputs = static_cast<std::uint64_t>(linear.inputs), outputs = static_cast<std::uint64_t>(linear.outputs);
         const auto rows = static_cast<std::uint64_t>(linear.rows);
-        require_success(lt.operation_create(&operation_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescCreate");
+        sums_integers_ = linear.y.type == ElementType::int32;
+        require_success(lt.operation_create(&operation_, sums_integers_ ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F,
+                                            sums_integers_ ? CUDA_R_32I : CUDA_R_32F),
+                        "cublasLtMatmulDescCreate");
+        if (linear.x.type == ElementType::fp8) {
+            // As engines' kernels do; Hopper's sums are then of 14 bits or so.
+            const std::int8_t fast = 1;
+            require_success(lt.operation_set(operation_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof(fast)),
+                            "cublasLtMatmulDescSetAttribute");
+        }
         const cublasOperation_t transposed = CUBLAS_OP_T;
         require_success(lt.operation_set(operation_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof(transposed)),
                         "cublasLtMatmulDescSetAttribute");
@@ -149,8 +177,11 @@ public:
 
     void run(cublasLtHandle_t handle, const Linear& linear, void* workspace, Queue queue) const {
         const float one = 1.0F, zero = 0.0F;
+        const std::int32_t whole_one = 1, whole_zero = 0;
+        const void* const alpha = sums_integers_ ? static_cast<const void*>(&whole_one) : &one;
+        const void* const beta = sums_integers_ ? static_cast<const void*>(&whole_zero) : &zero;
         require_success(
-            library().matmul(handle, operation_, &one, linear.weight.data, weight_, linear.x.data, x_, &zero, linear.y.data, y_,
+            library().matmul(handle, operation_, alpha, linear.weight.data, weight_, linear.x.data, x_, beta, linear.y.data, y_,
                              linear.y.data, y_, &algorithm_, workspace, workspace_bytes, stream_of(queue)),
             "cublasLtMatmul");
     }
@@ -159,6 +190,7 @@ private:
     cublasLtMatmulDesc_t operation_ = nullptr;
     cublasLtMatrixLayout_t weight_ = nullptr, x_ = nullptr, y_ = nullptr;
     cublasLtMatmulAlgo_t algorithm_{};
+    bool sums_integers_ = false;
 };
 
 /// Everything a product's preparation depends on: dimensions, strides, types, and the alignment that an algorithm may rely on.

@@ -3,7 +3,7 @@
 // A thread holds 32 numbers of the state from 4 or 8 rows, read and written 16 bytes at a time: 128 bytes in flight in fp32,
 // 64 in bf16. Threads that share rows sum their outputs together, each step halving the rows that a thread is about.
 //
-// Estimate for an H100 SXM, which no device has confirmed: five blocks on an SM in fp32 have 80 KB on their way, six in bf16
+// Estimate for an H100 SXM, which no device has confirmed: four blocks on an SM in fp32 have 64 KB on their way, six in bf16
 // 48 KB. A token takes about 200 instructions of a scheduler and block (half are the three operations a number); in that
 // time 2.5 KB pass at 22 bytes a ns and SM, of the block's 16 KB (fp32) or 8 KB (bf16) each way. So one token and every state
 // written are bound by memory; with the last state written up to about 13 tokens in fp32 and 6 in bf16 are, with none half as
@@ -90,7 +90,7 @@ __device__ int first_sum(int lane, int lanes) {
 /// A block's rows of one head of one sequence: blockIdx = (sequence, head, part of the head's rows), the last the fastest. A
 /// thread has 16 bytes of a row, and as much again `Chunks` - 1 times.
 template <class Activation, class State, int Chunks>
-__global__ void __launch_bounds__(threads, sizeof(State) == 2 ? 6 : 5) scan_kernel(Parameters<Activation, State> p) {
+__global__ void __launch_bounds__(threads, sizeof(State) == 2 ? 6 : 4) scan_kernel(Parameters<Activation, State> p) {
     constexpr int columns = columns_of_thread<State>, rows = held_numbers / columns / Chunks;
     Step* steps = dynamic_shared<Step>();
     const ScanShape& shape = p.shape;

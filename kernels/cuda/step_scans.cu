@@ -8,9 +8,8 @@
 namespace treeline::kernels::cuda {
 namespace {
 
-constexpr int width = 4;                            // neighbours of a state in a thread: 16 bytes of fp32, 8 of bf16
-constexpr int most_warps = 4;                       // of a block
-constexpr std::size_t shared_of_block = 96 * 1024;  // what every GPU from compute capability 8.0 on grants
+constexpr int width = 4;       // neighbours of a state in a thread: 16 bytes of fp32, 8 of bf16
+constexpr int most_warps = 4;  // of a block
 
 template <class Activation, class State>
 struct ChannelParameters {
@@ -85,7 +84,7 @@ struct DeltaParameters {
 /// blockIdx = (rows of a value head's state, value head, sequence): a warp for `Rows` of them, with `Pieces` of a row in a
 /// lane.
 template <int Rows, int Pieces, class Activation, class State>
-__global__ void __launch_bounds__(most_warps* warp) delta_scan_kernel(DeltaParameters<Activation, State> p) {
+__global__ void __launch_bounds__(most_warps* warp, 4) delta_scan_kernel(DeltaParameters<Activation, State> p) {
     float* kept = dynamic_shared<float>();
     const int own_warp = static_cast<int>(threadIdx.x) / warp, lane = static_cast<int>(threadIdx.x) % warp;
     const int head = static_cast<int>(blockIdx.y);
@@ -149,12 +148,16 @@ __global__ void __launch_bounds__(most_warps* warp) delta_scan_kernel(DeltaParam
 /// Warps of a block whose parts of the tree's states fit its shared memory.
 int warps_for(const ScanSteps& steps, std::size_t bytes_of_token) {
     const std::size_t of_warp = steps.tree ? static_cast<std::size_t>(steps.tokens) * bytes_of_token : 0;
+    if (of_warp == 0) {
+        return most_warps;
+    }
+    const auto shared_of_block = static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     for (int warps = most_warps; warps > 0; warps /= 2) {
         if (static_cast<std::size_t>(warps) * of_warp <= shared_of_block) {
             return warps;
         }
     }
-    throw std::invalid_argument("scan by steps: the tree's states do not fit the shared memory of a GPU");
+    throw std::invalid_argument("scan by steps: the tree's states do not fit the shared memory of this GPU");
 }
 
 /// Calls use(activation, state) with values of the two types.

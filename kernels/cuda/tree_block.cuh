@@ -70,8 +70,11 @@ struct TreeBlock {
     TreeTiles<Activation, State> tiles;
     int sequence, first_head, heads, first_channel, channels, group_column;
     int first_token, tokens;  ///< of the block's tile
-    int own_strip, group, quad;
+    int own_strip;
 
+    /// Computed anew wherever they are used: registers are scarce.
+    __device__ static int group() { return static_cast<int>(threadIdx.x) % 32 / 4; }
+    __device__ static int quad() { return static_cast<int>(threadIdx.x) % 4; }
     __device__ std::int64_t column(int head) const {
         return static_cast<std::int64_t>(first_head + head) * p.shape.head_dim + first_channel;
     }
@@ -95,7 +98,7 @@ struct TreeBlock {
         constexpr int per_row = RowTile<State, depth>::pieces_of_row, in_piece = elements_of_piece<State>;
         const std::int64_t number = p.state_of != nullptr ? p.state_of[sequence] : sequence;
         const State* from = p.initial + (number * p.shape.heads * p.shape.head_dim + column(head)) * p.shape.state_size;
-#pragma unroll 4
+#pragma unroll 2
         for (int i = static_cast<int>(threadIdx.x); i < tree_tile * per_row; i += tree_threads) {
             const int channel = i / per_row, at = chunk * depth + i % per_row * in_piece;
             const bool exists = channel < channels && at < p.shape.state_size;
@@ -127,7 +130,7 @@ struct TreeBlock {
     /// Strips without tokens leave the tensor cores to others.
     __device__ bool has_tokens() const { return own_strip * strip < tokens; }
     /// Of the thread's two rows.
-    __device__ int own_token(int half) const { return own_strip * strip + group + 8 * half; }
+    __device__ int own_token(int half) const { return own_strip * strip + group() + 8 * half; }
     /// Strips of the tile from `first` on that hold tokens up to the last of the warp's: parents come before their children.
     __device__ int strips(int first) const { return first < first_token ? tree_tile / strip : own_strip + 1; }
 
@@ -156,7 +159,7 @@ struct TreeBlock {
             return 0;
         }
         const std::int64_t token = first_token + own_token(half);
-        return p.tree.ancestors[token * p.tree.words_per_row + first_other / 64] >> 2 * quad;
+        return p.tree.ancestors[token * p.tree.words_per_row + first_other / 64] >> 2 * quad();
     }
 
     /// sum += e^{L_i - L_j} dt_j <C_i, B_j> x_j, over ancestors j of i in the tile from `first_other` on.
@@ -171,7 +174,7 @@ struct TreeBlock {
                 Pair<most_parts> weights[4];
 #pragma unroll
                 for (int n = 0; n < 2; ++n) {
-                    const int other = first_other + s * strip + n * 8 + 2 * quad;
+                    const int other = first_other + s * strip + n * 8 + 2 * quad();
                     float weight[2][2];
 #pragma unroll
                     for (int j = 0; j < 2; ++j) {
@@ -192,9 +195,9 @@ struct TreeBlock {
 #pragma unroll
                 for (int i = 0; i < pieces; ++i) {
                     Pair<parts_of<Activation, most_parts>> low[in_piece], high[in_piece];
-                    const int piece = (group / 2 + group % 2 * 4) * pieces + i;
-                    inputs.pairs(s * strip + 2 * quad, piece, low);
-                    inputs.pairs(s * strip + 2 * quad + 8, piece, high);
+                    const int piece = (group() / 2 + group() % 2 * 4) * pieces + i;
+                    inputs.pairs(s * strip + 2 * quad(), piece, low);
+                    inputs.pairs(s * strip + 2 * quad() + 8, piece, high);
 #pragma unroll
                     for (int n = 0; n < in_piece; ++n) {
                         multiply_add(sum[i * in_piece + n], weights, low[n], high[n]);
@@ -205,14 +208,14 @@ struct TreeBlock {
     }
 
     /// Where the thread's eight neighbours in memory are: of a row in the warp, and of the left or the right half of channels.
-    __device__ bool holds(int half, int side) const { return own_token(half) < tokens && 8 * quad + 32 * side < channels; }
+    __device__ bool holds(int half, int side) const { return own_token(half) < tokens && 8 * quad() + 32 * side < channels; }
     __device__ void write(int head, const float (&sum)[8][4], ColumnTile<Activation> inputs) const {
         Eight<Activation> gate[2][2] = {};
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             if (p.tokens.gate && holds(i / 2, i % 2)) {
                 const Activation* from = p.tokens.gate.row(row(first_token + own_token(i / 2))) + column(head);
-                gate[i / 2][i % 2] = read_eight(from + 8 * quad + 32 * (i % 2), p.aligned);
+                gate[i / 2][i % 2] = read_eight(from + 8 * quad() + 32 * (i % 2), p.aligned);
             }
         }
         const float d = p.tokens.d != nullptr ? p.tokens.d[first_head + head] : 0.0F;
@@ -221,7 +224,7 @@ struct TreeBlock {
             const int half = i / 2, side = i % 2;
             if (holds(half, side)) {
                 float x[8], z[8], y[8];
-                inputs.eight(own_token(half), quad + 4 * side).to_floats(x);
+                inputs.eight(own_token(half), quad() + 4 * side).to_floats(x);
                 gate[half][side].to_floats(z);
 #pragma unroll
                 for (int n = 0; n < 8; ++n) {
@@ -229,7 +232,7 @@ struct TreeBlock {
                     y[n] = p.tokens.gate ? __fdividef(y[n] * z[n], 1.0F + __expf(-z[n])) : y[n];
                 }
                 Activation* to = p.y.row(place(first_token + own_token(half))) + column(head);
-                write_eight(to + 8 * quad + 32 * side, y, p.aligned);
+                write_eight(to + 8 * quad() + 32 * side, y, p.aligned);
             }
         }
     }

@@ -23,9 +23,9 @@
 // TB/s in all) the first two rows take 1.85 and 2.6 us. Arithmetic of a sequence and head in the meantime: 1.7 and 2.8 MFLOP,
 // 104 and 168 mma a warp (64 and 128 for C h_0, on average 40 for the second product), at the 1024 multiply-adds a cycle and SM
 // of an A100 0.5 and 0.8 us; about 1000 and 1500 instructions a scheduler, 0.6 and 0.9 us; about 110 and 190 KB through shared
-// memory, 0.5 and 0.9 us at 128 bytes a cycle. Four and three blocks share an SM so that these overlap, and each has 24 or 40
-// KB of copies on their way. Both rows should be bound by memory, at ratios of about 1.3 and 0.95. fp32 activations take 624
-// mma a warp, 2.9 us beside 3.7 us of memory: near the limit or over it.
+// memory, 0.5 and 0.9 us at 128 bytes a cycle. Three blocks share an SM so that these overlap (two where activations are fp32;
+// more would spill registers), and each has 24 or 40 KB of copies on their way. Both rows should be bound by memory, at ratios
+// of about 1.3 and 0.95. fp32 activations take 624 mma a warp, 2.9 us beside 3.7 us of memory: near the limit or over it.
 #include "kernels/cuda/dynamic_shared.cuh"
 #include "kernels/cuda/kernels.h"
 #include "kernels/cuda/launch.cuh"
@@ -46,7 +46,6 @@ __device__ void scan_heads(const TreeBlock<Activation, State>& block) {
     // With one tile of tokens the products <C, B> are the same for all heads; with several the block has one head.
     const bool one_tile = first_token == 0;
     float products[8][4];
-    std::uint64_t mask[2] = {block.ancestors(0, 0), block.ancestors(0, 1)};
     block.fetch_operand(tiles.c, p.tokens.c, first_token, 0);
     if (one_tile) {
         block.fetch_operand(tiles.b, p.tokens.b, 0, 0);
@@ -92,11 +91,11 @@ __device__ void scan_heads(const TreeBlock<Activation, State>& block) {
                 block.fetch_operand(tiles.b, p.tokens.b, first_other, 0);
                 block.multiply_operands(first_other, chunks, products);
                 block.fetch_inputs(inputs, head, first_other);
-                mask[0] = block.ancestors(first_other, 0);
-                mask[1] = block.ancestors(first_other, 1);
                 block.arrive();
             }
             if (block.has_tokens()) {
+                // Read again for each head: registers are scarcer than the cache.
+                const std::uint64_t mask[2] = {block.ancestors(first_other, 0), block.ancestors(first_other, 1)};
                 block.add_inputs(head, first_other, products, inputs, mask, sum);
             }
             if (!one_tile && first_other + tree_tile < block.end()) {
@@ -109,7 +108,7 @@ __device__ void scan_heads(const TreeBlock<Activation, State>& block) {
 
 /// blockIdx.x = (sequence, channels, group, part of the group's heads), the last the fastest; blockIdx.y = tile of tokens.
 template <class Activation, class State>
-__global__ void __launch_bounds__(tree_threads, sizeof(Activation) + sizeof(State) == 4 ? 4 : 3)
+__global__ void __launch_bounds__(tree_threads, sizeof(Activation) == 2 ? 3 : 2)
     tree_scan_kernel(TreeParameters<Activation, State> p) {
     const ScanShape& shape = p.shape;
     const int heads_of_group = shape.heads / shape.groups, warp = static_cast<int>(threadIdx.x) / 32;
@@ -119,14 +118,14 @@ __global__ void __launch_bounds__(tree_threads, sizeof(Activation) + sizeof(Stat
     const int own_group = number % shape.groups;
     number /= shape.groups;
     const int first_channel = number % p.channel_blocks * tree_tile;
-    const int first_token = static_cast<int>(blockIdx.y) * tree_tile, lane = static_cast<int>(threadIdx.x) % 32;
+    const int first_token = static_cast<int>(blockIdx.y) * tree_tile;
     const TreeBlock<Activation, State> block{
         p, TreeTiles<Activation, State>(dynamic_shared<uint4>(), p.heads_of_block, shape.tokens), number / p.channel_blocks,
         own_group * heads_of_group + first_of_group, min(p.heads_of_block, heads_of_group - first_of_group), first_channel,
         min(tree_tile, shape.head_dim - first_channel), own_group * shape.state_size, first_token,
         min(tree_tile, shape.tokens - first_token),
         // Later strips have more ancestors: each scheduler gets some of all.
-        (warp + static_cast<int>(blockIdx.x)) % (tree_threads / 32), lane / 4, lane % 4};
+        (warp + static_cast<int>(blockIdx.x)) % (tree_threads / 32)};
     scan_heads(block);
 }
 

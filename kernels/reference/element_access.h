@@ -1,6 +1,8 @@
 // Elements of any type as doubles.
 #pragma once
 
+#include <cmath>
+
 #include "kernels/element.h"
 
 namespace treeline::kernels::reference {
@@ -11,6 +13,12 @@ inline double load(const void* data, ElementType type, std::int64_t at) {
             return static_cast<const float*>(data)[at];
         case ElementType::bf16:
             return to_float(static_cast<const Bf16*>(data)[at]);
+        case ElementType::fp8:
+            return to_float(static_cast<const Fp8*>(data)[at]);
+        case ElementType::int8:
+            return static_cast<const std::int8_t*>(data)[at];
+        case ElementType::int32:
+            return static_cast<const std::int32_t*>(data)[at];
         case ElementType::fp64:
             break;
     }
@@ -24,6 +32,15 @@ inline void store(void* data, ElementType type, std::int64_t at, double value) {
             return;
         case ElementType::bf16:
             static_cast<Bf16*>(data)[at] = to_bf16(static_cast<float>(value));
+            return;
+        case ElementType::fp8:
+            static_cast<Fp8*>(data)[at] = to_fp8(static_cast<float>(value));
+            return;
+        case ElementType::int8:
+            static_cast<std::int8_t*>(data)[at] = static_cast<std::int8_t>(std::lround(value));
+            return;
+        case ElementType::int32:
+            static_cast<std::int32_t*>(data)[at] = static_cast<std::int32_t>(std::lround(value));
             return;
         case ElementType::fp64:
             static_cast<double*>(data)[at] = value;

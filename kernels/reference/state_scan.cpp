@@ -100,6 +100,11 @@ void scan(const Scan& scan, Queue /*queue*/) {
     }
 }
 
+void chunk_scan(const ChunkScan& chunked, Queue queue) {
+    check(chunked);
+    scan(token_by_token(chunked), queue);
+}
+
 void tree_scan(const TreeScan& scan, Queue /*queue*/) {
     check(scan);
     for (std::int64_t sequence = 0; sequence < scan.shape.sequences; ++sequence) {

@@ -13,6 +13,7 @@
 
 #include "hardware/catalogue.h"
 #include "models/catalogue.h"
+#include "sim/law_choice.h"
 #include "sim/law_transfer.h"
 #include "sim/round.h"
 #include "source_folder.h"
@@ -410,4 +411,35 @@ TEST_CASE("damaged descriptions are read or refused, and nothing else happens", 
         }
     }
     CHECK(refused > 1500);  // most damage hits the structure; what hits a title or a source may pass
+}
+
+TEST_CASE("attention that engines run in FlashAttention is never priced by the law of our own kernel", "[hardware]") {
+    // Our kernel, as if it had been measured on this device and took next to nothing.
+    sim::Device device = load_device(catalogue, "h100-sxm").value;
+    sim::KernelLaw instant;
+    instant.bandwidth_share = instant.peak_share = sim::most_share;
+    for (const sim::KernelClass kernel :
+         {sim::KernelClass::attention, sim::KernelClass::attention_ungrouped, sim::KernelClass::prompt_attention,
+          sim::KernelClass::scan, sim::KernelClass::experts}) {
+        sim::CalibratedKernel own{kernel, sim::NumberFormat::bf16, instant, std::string(sim::treeline_family)};
+        device.calibration->kernels.insert(device.calibration->kernels.begin(), own);
+    }
+    sim::Operation attention;
+    attention.kind = sim::OperationKind::attention;
+    attention.reads_context = attention.shares_cache = true;
+    attention.launches = 1.0;
+    int others = 0;
+    for (const std::string& name : stack_names(catalogue)) {
+        INFO(name);
+        sim::Platform platform;
+        platform.device = device;
+        platform.stack = load_stack(catalogue, name).value;
+        platform.mode = sim::CostMode::calibrated;
+        const sim::KernelLaw* law = sim::law_that_prices(attention, {}, platform);
+        REQUIRE(law != nullptr);
+        const bool is_own = law == platform.device.calibration->own_law(sim::KernelClass::attention, sim::NumberFormat::bf16);
+        CHECK(is_own == (name == "ideal"));  // the stack of our own decoder
+        others += is_own ? 0 : 1;
+    }
+    CHECK(others > 10);
 }

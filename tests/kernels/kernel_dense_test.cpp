@@ -33,6 +33,58 @@ TEST_CASE("linear layers agree with the reference for one row and many") {
     }
 }
 
+TEST_CASE("linear layers in fp8 and int8 agree with the reference on a device that has them") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    for (const auto& [type, result] :
+         {std::pair{ElementType::fp8, ElementType::bf16}, std::pair{ElementType::fp8, ElementType::fp32},
+          std::pair{ElementType::int8, ElementType::int32}}) {
+        for (const int rows : {1, 3, pick(random, {17, 64})}) {
+            const int inputs = pick(random, {64, 112, 512}), outputs = pick(random, {16, 64, 336});
+            const double most = type == ElementType::int8 ? 100.0 : 1.0;
+            const InputRows x(rows, inputs, type, random, -most, most), weight(outputs, inputs, type, random, -most, most);
+            Output y(rows, outputs, result);
+            reference_backend().linear(
+                {rows, inputs, outputs, x.on(Side::reference), weight.on(Side::reference), y.on(Side::reference)}, {});
+            const auto run = [&] {
+                backend_under_test().linear(
+                    {rows, inputs, outputs, x.on(Side::device), weight.on(Side::device), y.on(Side::device)}, {});
+            };
+            INFO(name_of(type) << " to " << name_of(result) << ", " << rows << " x " << inputs << " -> " << outputs);
+            if (backend_under_test().name == "cpu") {
+                CHECK_THROWS_AS(run(), std::invalid_argument);
+                continue;
+            }
+            try {
+                run();
+            } catch (const KernelError& error) {
+                WARN("not on this device: " << error.what());  // fp8 before Ada
+                continue;
+            }
+            // Integers are exact; products of fp8 are summed less finely than in fp32 on some devices.
+            CHECK(y.relative_error() <= (type == ElementType::int8 ? 0.0 : 2e-2));
+        }
+    }
+}
+
+TEST_CASE("fp8 is E4M3: every code is a number of its own, and numbers become the nearest") {
+    CHECK(to_fp8(1.0F).bits == 0x38);
+    CHECK(to_fp8(-448.0F).bits == 0xfe);
+    CHECK(to_fp8(1e9F).bits == 0x7e);  // no infinity
+    CHECK(to_fp8(0x1p-9F).bits == 0x01);
+    CHECK(to_fp8(0x1p-10F).bits == 0x00);             // a tie, to even
+    CHECK(to_fp8(0x3p-10F).bits == 0x02);             // likewise
+    CHECK(to_fp8(0x1.fp-7F).bits == 0x08);            // up to the least normal number
+    CHECK(to_fp8(17.0F).bits == to_fp8(16.0F).bits);  // between 16 and 18, to even
+    CHECK(to_fp8(19.0F).bits == to_fp8(20.0F).bits);
+    for (unsigned code = 0; code < 256; ++code) {
+        const float value = to_float(Fp8{static_cast<std::uint8_t>(code)});
+        const bool is_nan = (code & 0x7fU) == 0x7fU;
+        CHECK((is_nan ? std::isnan(value) : to_fp8(value).bits == code));
+    }
+}
+
 TEST_CASE("norms and the gated activation agree with the reference") {
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);

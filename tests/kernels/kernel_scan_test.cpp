@@ -134,6 +134,54 @@ TEST_CASE("the tree scan agrees with the reference on chains, combs, full trees,
     }
 }
 
+TEST_CASE("the chunk scan agrees with the reference's recurrence, in chunks of every size and from states that are replaced") {
+    const std::uint64_t seed = test_seed();
+    INFO("TREELINE_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    for (const ElementType activation : {ElementType::fp32, ElementType::bf16}) {
+        for (const ElementType state : {ElementType::fp32, ElementType::bf16}) {
+            for (const auto& [chunk, chunks] :
+                 {std::pair{64, pick(random, {1, 3})}, std::pair{pick(random, {128, 192, 256}), 2}}) {
+                const int sequences = pick(random, {1, 2}), tokens = chunk * chunks;
+                const ScanCase data(random_scan_shape(random, sequences, tokens), sequences * tokens, sequences, activation,
+                                    state, random, pick(random, {3, 16}));
+                const TreeOnBoth chain(sim::build_tree(sim::ChainShape{chunk - 1}, sim::RankAcceptance{}));
+                const std::size_t floats = chunk_scan_scratch_floats(data.shape, chunk);
+                const Both<float> scratch(std::vector<float>(floats, std::numeric_limits<float>::quiet_NaN()));
+                Output y = data.new_y(), written = data.new_states(sequences);
+                const auto run = [&](Side side, const Backend& backend) {
+                    ChunkScan scan{data.shape,
+                                   data.tokens(side),
+                                   chain.on(side),
+                                   data.initial(side),
+                                   y.on(side),
+                                   {written.data(side), written.type(side)},
+                                   const_cast<float*>(scratch.on(side))};
+                    backend.chunk_scan(scan, {});
+                };
+                run(Side::reference, reference_backend());
+                run(Side::device, backend_under_test());
+                INFO(name_of(activation) << " tokens, " << name_of(state) << " states, " << sequences << " x " << chunks
+                                         << " chunks of " << chunk);
+                CHECK(y.relative_error() < data.allowed_error());
+                CHECK(written.relative_error() < data.allowed_error());
+            }
+        }
+    }
+    std::mt19937_64 any(1);
+    const ScanCase data({1, 64, 1, 64, 64, 1}, 64, 1, ElementType::fp32, ElementType::fp32, any);
+    Output y = data.new_y(), written = data.new_states(1);
+    const TreeOnBoth short_chain(sim::build_tree(sim::ChainShape{31}, sim::RankAcceptance{}));
+    const ChunkScan scan{data.shape,
+                         data.tokens(Side::reference),
+                         short_chain.on(Side::reference),
+                         data.initial(Side::reference),
+                         y.on(Side::reference),
+                         {written.data(Side::reference), ElementType::fp64},
+                         reinterpret_cast<float*>(y.data(Side::reference))};
+    CHECK_THROWS_AS(reference_backend().chunk_scan(scan, {}), std::invalid_argument);
+}
+
 TEST_CASE("scans take every shape that is allowed, many heads in turns, and rows that are not aligned") {
     const std::uint64_t seed = test_seed();
     INFO("TREELINE_TEST_SEED=" << seed);

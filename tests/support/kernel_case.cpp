@@ -101,7 +101,22 @@ std::uint64_t test_seed() {
 
 double typical_product(int terms) { return std::sqrt(double(terms)) / 3.0; }
 
-std::string name_of(ElementType type) { return type == ElementType::bf16 ? "bf16" : "fp32"; }
+std::string name_of(ElementType type) {
+    switch (type) {
+        case ElementType::bf16:
+            return "bf16";
+        case ElementType::fp8:
+            return "fp8";
+        case ElementType::int8:
+            return "int8";
+        case ElementType::int32:
+            return "int32";
+        case ElementType::fp32:
+        case ElementType::fp64:
+            break;
+    }
+    return "fp32";
+}
 
 std::vector<sim::DraftTree> test_trees(std::mt19937_64& random) {
     std::vector<int> comb;  // every token of the spine has a second child

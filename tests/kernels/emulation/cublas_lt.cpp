@@ -3,14 +3,16 @@
 #include <cublasLt.h>
 
 #include <cstring>
+#include <vector>
 
 #include "cache.h"
 #include "device_memory.h"
-#include "kernels/element.h"
+#include "kernels/reference/element_access.h"
 #include "streams.h"
 
 struct cublasLtContext {};
 struct cublasLtMatmulDescOpaque_t {
+    cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     cublasOperation_t a = CUBLAS_OP_N, b = CUBLAS_OP_N;
 };
 struct cublasLtMatrixLayoutOpaque_t {
@@ -27,23 +29,35 @@ namespace {
 
 using Layout = cublasLtMatrixLayoutOpaque_t;
 
-std::size_t bytes_of(cudaDataType type) { return type == CUDA_R_16BF ? 2 : 4; }
+using treeline::kernels::ElementType;
+
+ElementType element_type(cudaDataType type) {
+    switch (type) {
+        case CUDA_R_16BF:
+            return ElementType::bf16;
+        case CUDA_R_8F_E4M3:
+            return ElementType::fp8;
+        case CUDA_R_8I:
+            return ElementType::int8;
+        case CUDA_R_32I:
+            return ElementType::int32;
+        case CUDA_R_32F:
+            break;
+    }
+    return ElementType::fp32;
+}
+
+std::size_t bytes_of(cudaDataType type) { return treeline::kernels::bytes_of(element_type(type)); }
 
 double load(const void* matrix, const Layout& layout, bool transposed, std::uint64_t row, std::uint64_t column) {
     const std::uint64_t at = transposed ? column + row * static_cast<std::uint64_t>(layout.stride)
                                         : row + column * static_cast<std::uint64_t>(layout.stride);
-    return layout.type == CUDA_R_16BF
-               ? static_cast<double>(treeline::kernels::to_float(static_cast<const treeline::kernels::Bf16*>(matrix)[at]))
-               : static_cast<double>(static_cast<const float*>(matrix)[at]);
+    return treeline::kernels::reference::load(matrix, element_type(layout.type), static_cast<std::int64_t>(at));
 }
 
 void store(void* matrix, const Layout& layout, std::uint64_t row, std::uint64_t column, double value) {
     const std::uint64_t at = row + column * static_cast<std::uint64_t>(layout.stride);
-    if (layout.type == CUDA_R_16BF) {
-        static_cast<treeline::kernels::Bf16*>(matrix)[at] = treeline::kernels::to_bf16(static_cast<float>(value));
-    } else {
-        static_cast<float*>(matrix)[at] = static_cast<float>(value);
-    }
+    treeline::kernels::reference::store(matrix, element_type(layout.type), static_cast<std::int64_t>(at), value);
 }
 
 /// From the first element to the last; columns are `stride` apart, and the last need not be filled up.
@@ -54,7 +68,7 @@ std::size_t extent(const Layout& layout) {
 /// op(A) of rows x depth, op(B) of depth x columns, C and D of rows x columns.
 struct Problem {
     Layout a, b, c, d;
-    bool a_transposed, b_transposed;
+    bool a_transposed, b_transposed, sums_integers;
 
     [[nodiscard]] std::uint64_t depth() const { return a_transposed ? a.rows : a.columns; }
     [[nodiscard]] bool is_valid() const {
@@ -68,7 +82,17 @@ struct Problem {
     }
     /// Pairs of types that the library has kernels for.
     [[nodiscard]] bool is_supported() const {
-        return a.type == b.type && c.type == d.type && (d.type == CUDA_R_32F || a.type == CUDA_R_16BF);
+        const bool is_narrow = bytes_of(a.type) == 1;
+        if (a.type != b.type || c.type != d.type || sums_integers != (a.type == CUDA_R_8I) ||
+            sums_integers != (d.type == CUDA_R_32I)) {
+            return false;
+        }
+        // 8-bit operands: A transposed and B not, and multiples of 16 but for the columns of B.
+        if (is_narrow && (!a_transposed || b_transposed || depth() % 16 != 0 || d.rows % 16 != 0 || a.stride % 16 != 0 ||
+                          b.stride % 16 != 0)) {
+            return false;
+        }
+        return sums_integers || d.type == CUDA_R_32F || (a.type != CUDA_R_32F && d.type == CUDA_R_16BF);
     }
     /// What an algorithm is advised for.
     [[nodiscard]] std::uint64_t fingerprint() const {
@@ -85,7 +109,7 @@ struct Problem {
 
 Problem problem_of(cublasLtMatmulDesc_t operation, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
                    cublasLtMatrixLayout_t d) {
-    return {*a, *b, *c, *d, operation->a == CUBLAS_OP_T, operation->b == CUBLAS_OP_T};
+    return {*a, *b, *c, *d, operation->a == CUBLAS_OP_T, operation->b == CUBLAS_OP_T, operation->compute == CUBLAS_COMPUTE_32I};
 }
 
 bool is_multiple(const void* pointer, std::uint64_t alignment) {
@@ -100,11 +124,22 @@ std::optional<std::string> multiply(const Problem& problem, float alpha, const v
     touch(a, problem.a);
     touch(b, problem.b);
     touch(d, problem.d);
+    const std::uint64_t depth = problem.depth();
+    std::vector<double> of_a, of_b;  // the numbers that a sum runs over, next to each other
+    for (std::uint64_t row = 0; row < problem.d.rows; ++row) {
+        for (std::uint64_t k = 0; k < depth; ++k) {
+            of_a.push_back(load(a, problem.a, problem.a_transposed, row, k));
+        }
+    }
     for (std::uint64_t column = 0; column < problem.d.columns; ++column) {
+        of_b.clear();
+        for (std::uint64_t k = 0; k < depth; ++k) {
+            of_b.push_back(load(b, problem.b, problem.b_transposed, k, column));
+        }
         for (std::uint64_t row = 0; row < problem.d.rows; ++row) {
             double sum = 0.0;
-            for (std::uint64_t k = 0; k < problem.depth(); ++k) {
-                sum += load(a, problem.a, problem.a_transposed, row, k) * load(b, problem.b, problem.b_transposed, k, column);
+            for (std::uint64_t k = 0; k < depth; ++k) {
+                sum += of_a[row * depth + k] * of_b[k];
             }
             const double before = beta == 0.0F ? 0.0 : static_cast<double>(beta) * load(c, problem.c, false, row, column);
             store(d, problem.d, row, column, static_cast<double>(alpha) * sum + before);
@@ -122,8 +157,9 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
 }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* operation, cublasComputeType_t compute, cudaDataType scale) {
-    *operation = new cublasLtMatmulDescOpaque_t;
-    return compute == CUBLAS_COMPUTE_32F && scale == CUDA_R_32F ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+    *operation = new cublasLtMatmulDescOpaque_t{compute};
+    const bool is_known = compute == CUBLAS_COMPUTE_32I ? scale == CUDA_R_32I : scale == CUDA_R_32F;
+    return is_known ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t operation) {
     delete operation;
@@ -131,6 +167,9 @@ cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t operation) {
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute,
                                               const void* value, std::size_t bytes) {
+    if (attribute == CUBLASLT_MATMUL_DESC_FAST_ACCUM) {
+        return bytes == sizeof(std::int8_t) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+    }
     cublasOperation_t& which = attribute == CUBLASLT_MATMUL_DESC_TRANSA ? operation->a : operation->b;
     if (bytes != sizeof(which)) {
         return CUBLAS_STATUS_INVALID_VALUE;
@@ -207,7 +246,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t oper
     if (handle == nullptr || !problem.is_valid() || !advised || !allocated) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }
-    const float a_factor = *static_cast<const float*>(alpha), c_factor = *static_cast<const float*>(beta);
+    const auto factor = [&](const void* at) {
+        return problem.sums_integers ? static_cast<float>(*static_cast<const std::int32_t*>(at))
+                                     : *static_cast<const float*>(at);
+    };
+    const float a_factor = factor(alpha), c_factor = factor(beta);
     const cudaError_t error = emulation::put(stream, [=] { return multiply(problem, a_factor, a, b, c_factor, c, d); });
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
