@@ -10,6 +10,12 @@ endif()
 # What computes for long. With sanitizers it is optimised a little: unoptimised, a fit by Eigen takes a quarter of an hour.
 set(TREELINE_COMPUTING_FOLDERS sim numerics kernels decoder calibrate validation sweeps)
 
+# What reads and writes text: nothing that optimising more would be felt in, and it costs time to compile, in a page size as well.
+set(TREELINE_LIGHTLY $<$<CONFIG:Release>:-O1>)
+if(EMSCRIPTEN)
+  set(TREELINE_LIGHTLY -Os)
+endif()
+
 function(treeline_compile_options target)
   target_compile_options(${target} PRIVATE ${TREELINE_WARNINGS})
   if(TREELINE_WARNINGS_AS_ERRORS)
@@ -62,6 +68,9 @@ function(treeline_folder name)
   endforeach()
   target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
   treeline_compile_options(${target})
+  if(EMSCRIPTEN AND NOT name MATCHES "^(sim|numerics|sweeps)$")
+    target_compile_options(${target} PRIVATE ${TREELINE_LIGHTLY})
+  endif()
   if(name IN_LIST TREELINE_READING_FOLDERS)
     treeline_harden(${target})
   endif()

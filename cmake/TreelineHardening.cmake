@@ -3,7 +3,11 @@
 # library. tests/cli/hardened.sh looks at the built program.
 option(TREELINE_HARDENING "Harden Release programs (stack protector, checked C library, PIE, RELRO)" ON)
 
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(EMSCRIPTEN)  # a module has a memory of its own, and its C library neither a canary nor checked calls
+  set(TREELINE_HARDENING OFF)
+else()
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 if(TREELINE_HARDENING)
   include(CheckPIESupported)
   check_pie_supported(LANGUAGES CXX)

@@ -1,5 +1,5 @@
 # cpack -G DEB, cpack -G TGZ: a portable build (preset `portable`) makes the package of the program, any other build with the prefix /usr those
-# of the libraries and the Python module. scripts/packages.sh makes and tests them.
+# of the libraries and the Python module. scripts/release.sh makes and tests them.
 set(CPACK_PACKAGE_NAME treeline)
 set(CPACK_PACKAGE_VENDOR "Treeline contributors")
 set(CPACK_PACKAGE_CONTACT "Treeline contributors <treeline@users.noreply.github.com>")

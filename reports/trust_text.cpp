@@ -9,6 +9,9 @@
 namespace treeline::reports {
 namespace {
 
+/// Further digits differ between C libraries, whose erfc(), exp() and log() they come from.
+constexpr int platform_digits = 6;
+
 using Json = nlohmann::ordered_json;
 
 /// "95 %"; nothing is certain.
@@ -110,8 +113,7 @@ Json chances_json(const sweeps::GainChances& chances) {
     const char* verdict = chances.verdict == numerics::Verdict::pays    ? "pays"
                           : chances.verdict == numerics::Verdict::loses ? "loses"
                                                                         : "open";
-    // Further digits differ between C libraries, whose erfc() and exp() they come from.
-    return {{"pays", text::rounded(chances.pays, 6)}, {"verdict", verdict}};
+    return {{"pays", text::rounded(chances.pays, platform_digits)}, {"verdict", verdict}};
 }
 
 std::string rejected_text(const sweeps::RejectedDrafting& rejected) {
@@ -121,8 +123,10 @@ std::string rejected_text(const sweeps::RejectedDrafting& rejected) {
 }
 
 ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::Trust* trust) {
-    return trust != nullptr && trust->measured ? ShownInterval{trust->measured->low, trust->measured->high}
-                                               : ShownInterval{ranges.low, ranges.high};
+    if (trust == nullptr || !trust->measured) {
+        return {ranges.low, ranges.high};
+    }
+    return {text::rounded(trust->measured->low, platform_digits), text::rounded(trust->measured->high, platform_digits)};
 }
 
 std::vector<std::string> trust_sentences(const sweeps::GainInterval& ranges, const sweeps::Trust* trust,

@@ -11,7 +11,7 @@
 
 namespace treeline::reports {
 
-/// The interval that is shown: the measured one where there is one, else that of the inputs' ranges.
+/// The interval that is shown: the measured one where there is one, in six digits, else that of the inputs' ranges.
 struct ShownInterval {
     double low = 1.0, high = 1.0;
 };

@@ -1,18 +1,57 @@
 #!/usr/bin/env bash
-# Makes the module of the live page (wasm/README.md): scripts/live_module.sh [folder, default wasm/module] [build folder, default build-wasm]
-# Exit code 77: Emscripten is not here.
+# The live page that is kept, docs/live.html (wasm/README.md).
 set -euo pipefail
-cd "$(dirname "$0")/.."
-folder=${1:-wasm/module}
-build=${2:-build-wasm}
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-if ! command -v em++ >/dev/null; then
-    echo "Skipped: Emscripten is not installed; on Debian: apt-get install --no-install-recommends emscripten" >&2
+usage="Usage: scripts/live_module.sh [--check] [--jobs N] [BUILD_FOLDER]
+
+Compiles the library to WebAssembly in BUILD_FOLDER (default: build-wasm), builds the program into build/, and writes docs/live.html.
+
+  --check   only compare what it compiles with the library inside docs/live.html; exit code 1 where they differ
+  --jobs N  compile with N processes (default: all cores)
+
+Exit code 77: Emscripten 3.1.6 is not here."
+
+check=no jobs=$(nproc) build=build-wasm
+while [ $# -gt 0 ]; do
+    case $1 in
+        --check) check=yes; shift ;;
+        --jobs) jobs=${2:?$usage}; shift 2 ;;
+        -h | --help) echo "$usage"; exit 0 ;;
+        -*) echo "$usage" >&2; exit 2 ;;
+        *) build=$1; shift ;;
+    esac
+done
+
+version=$(em++ --version 2>/dev/null || true)
+if [[ $version != *" 3.1.6 "* ]]; then
+    echo "Skipped: Emscripten 3.1.6 is not installed; on Debian 12: apt-get install --no-install-recommends emscripten" >&2
     exit 77
 fi
+if command -v ccache >/dev/null; then
+    export EM_COMPILER_WRAPPER=ccache
+fi
 cmake --preset wasm -B "$build" >/dev/null
-cmake --build "$build" --target treeline_wasm >/dev/null
-mkdir -p "$folder"
-cp "$build/wasm/treeline.js" "$folder/treeline.js"
-gzip --best --no-name --to-stdout "$build/wasm/treeline.wasm" >"$folder/treeline.wasm.gz"
-ls -l "$folder"
+cmake --build "$build" --target treeline_wasm --parallel "$jobs" >"$build/build.log" 2>&1 || { tail -n 40 "$build/build.log" >&2; exit 1; }
+module=$build/module
+mkdir -p "$module"
+for file in treeline.js treeline.wasm; do
+    gzip --best --no-name --to-stdout "$build/wasm/$file" >"$module/$file.gz"
+done
+scripts/live_sources.sh >"$module/sources"
+
+cmake -D NPM="$(command -v npm)" -D FOLDER="$PWD/reports/page" -P cmake/npm_ci.cmake
+if [ "$check" = yes ]; then
+    node reports/page/build.mjs "$module/made.html" --live "$module"
+    node reports/page/build.mjs "$module/kept.html" --live docs/live.html
+    cmp "$module/made.html" "$module/kept.html" || { echo "FAILED: docs/live.html holds another library than this source makes; run scripts/live_module.sh"; exit 1; }
+    echo "docs/live.html holds the library that this source makes, byte for byte."
+    exit
+fi
+
+# The program takes the library out of docs/live.html, and fills the page with its first answer.
+node reports/page/build.mjs docs/live.html --live "$module"
+[ -f build/CMakeCache.txt ] || cmake --preset release -DTREELINE_CUDA=OFF >/dev/null
+cmake --build build --target treeline --parallel "$jobs" >/dev/null
+build/treeline explore --output docs/live.html
+ls -l docs/live.html

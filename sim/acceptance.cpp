@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "numerics/bisection.h"
+#include "numerics/root_of_squares.h"
 
 namespace treeline::sim {
 namespace {
@@ -149,7 +150,7 @@ std::vector<double> Acceptance::positions_to(int depth) const {
         double rate = stated_rate(i);
         if (place_ != 0.0) {
             const double shape = i > known_ && fall_ > 0.0 ? (place_ < 0.0 ? steeper_curve : flatter_curve) * std::log(i) : 0.0;
-            rate = rate_of_log_odds(log_odds(rate) + place_ * std::hypot(spread_, shape));
+            rate = rate_of_log_odds(log_odds(rate) + place_ * numerics::root_of_squares(spread_, shape));
         } else if (i <= measured_positions()) {
             result.push_back(positions_[static_cast<std::size_t>(i - 1)]);
             continue;

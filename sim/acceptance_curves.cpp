@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "numerics/root_of_squares.h"
 #include "sim/acceptance.h"
 
 namespace treeline::sim {
@@ -71,7 +72,8 @@ double spread_of_counts(double accept_length, double standard_error, double draf
         return log_odds(Acceptance::mean_length(inside, draft_tokens, 0.0).position(1));
     };
     const double by = deviations_of_80_percent * standard_error;
-    return std::hypot(spread_of(AcceptanceOrigin::own_run), 0.5 * (odds_at(accept_length + by) - odds_at(accept_length - by)));
+    return numerics::root_of_squares(spread_of(AcceptanceOrigin::own_run),
+                                     0.5 * (odds_at(accept_length + by) - odds_at(accept_length - by)));
 }
 
 double log_odds(double rate) {

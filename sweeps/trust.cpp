@@ -5,6 +5,7 @@
 #include <map>
 
 #include "numerics/random.h"
+#include "numerics/root_of_squares.h"
 #include "sim/traits.h"
 
 namespace treeline::sweeps {
@@ -237,7 +238,7 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
     }
     measured.engine_low = low * gain;
     measured.engine_high = high * gain;
-    const auto both = [](double a, double b) { return std::exp(std::hypot(std::log(a), std::log(b))); };
+    const auto both = [](double a, double b) { return std::exp(numerics::root_of_squares(std::log(a), std::log(b))); };
     measured.low = low < 1.0 ? gain / both(1.0 / low, 1.0 / acceptance.low) : gain * low * acceptance.low;
     measured.high = high > 1.0 ? gain * both(high, acceptance.high) : gain * high * acceptance.high;
     return measured;

@@ -1,13 +1,14 @@
 // Makes the pages. Scripts and styles are bundled into one HTML file in which only the title and the data are missing; the program puts those
 // in (reports/page_slots.cpp).
 //   node build.mjs <output>                            the report
-//   node build.mjs <output> --live <module folder>     the live page, with treeline.js and treeline.wasm.gz of that folder (wasm/) inside
+//   node build.mjs <output> --live <module>            the live page; the compiled library is in <module> (live_module.mjs)
 //   node build.mjs <output> --live stand-in            the same for tests and development: window.treelineStandIn(kind, question) answers
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
+import { compiledLibrary } from './live_module.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const [output = join(here, 'page.html'), kind, module] = process.argv.slice(2);
@@ -45,17 +46,12 @@ function licences(inputs) {
     .join('\n\n----\n\n');
 }
 
-/** The worker's script and the packed library, as text of elements that do not run by themselves. */
+/** What the live page runs in its worker, as text of elements that do not run by themselves. */
 async function library() {
-  if (!live || standIn) return { WORKER: '', MODULE: '' };
-  const glue = readFileSync(join(module, 'treeline.js'), 'utf8');
-  const worker = await transform(`${glue}\n${readFileSync(join(here, 'live/worker.js'), 'utf8')}`, {
-    minify: true,
-    target: 'es2022',
-    legalComments: 'none',
-  });
+  if (!live || standIn) return { GLUE: '', WORKER: '', MODULE: '', SOURCES: '' };
+  const worker = await transform(readFileSync(join(here, 'live/worker.js'), 'utf8'), { minify: true, target: 'es2022' });
   checkScript(worker.code);
-  return { WORKER: worker.code.trim(), MODULE: readFileSync(join(module, 'treeline.wasm.gz')).toString('base64') };
+  return { WORKER: worker.code.trim(), ...compiledLibrary(module) };
 }
 
 function checkScript(text) {

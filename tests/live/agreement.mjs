@@ -1,20 +1,20 @@
-// Does the module answer as the program does? node agreement.mjs <program> <module folder> <questions> [seed]
+// Does the module answer as the program does? node agreement.mjs <program> <page> <questions> [seed] [chromium]
 // Random questions go to both; answers must be equal byte for byte, and refusals sentence for sentence. Exit code 77: there is no module.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { loadModule } from './module.mjs';
+import { inChromium, inNode } from './module.mjs';
 import { catalogueOf, randomQuestions } from './random_questions.mjs';
 
-const [program, folder, count, seed = '1'] = process.argv.slice(2);
-if (!existsSync(join(folder, 'treeline.wasm.gz'))) {
-  console.log(`Skipped: there is no module in ${folder} (wasm/README.md says how it is made).`);
+const [program, page, count, seed = '1', where = 'node'] = process.argv.slice(2);
+if (!existsSync(page)) {
+  console.log(`Skipped: there is no ${page} (wasm/README.md says how it is made).`);
   process.exit(77);
 }
 
 const run = (...words) => spawnSync(program, words, { encoding: 'utf8', maxBuffer: 1 << 28 });
-const answer = await loadModule(resolve(folder));
+const answer = await (where === 'chromium' ? inChromium : inNode)(resolve(page));
 
 const work = mkdtempSync(join(tmpdir(), 'treeline-agreement-'));
 const file = join(work, 'question.json');
@@ -27,7 +27,7 @@ try {
     writeFileSync(file, text);
     const { status, stdout, stderr } = run('recommend', file, '--format', 'json');
     const began = performance.now();
-    const own = answer('recommend', text);
+    const own = await answer('recommend', text);
     if (status === 0) times.push(performance.now() - began);
     const expected =
       status === 0
@@ -49,6 +49,7 @@ try {
   }
 } finally {
   rmSync(work, { recursive: true });
+  await answer.close?.();
 }
 
 function firstDifference(text, other) {
@@ -62,5 +63,6 @@ const place = (share) => times[Math.floor(share * (times.length - 1))]?.toFixed(
 console.log(
   `${counts.answered} answered, ${counts.refused} refused, ${counts.different} different; module: median ${place(0.5)} ms, p90 ${place(0.9)} ms`,
 );
+if (counts.different > 0) console.log('FAILED: the page answers otherwise than the program; run scripts/live_module.sh');
 if (counts.answered < Number(count) / 2) console.log('FAILED: fewer than half of the questions have an answer');
 process.exit(counts.different === 0 && counts.answered >= Number(count) / 2 ? 0 : 1);

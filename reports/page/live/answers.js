@@ -25,7 +25,7 @@ export class Library {
       else this.#settle(data);
     };
     this.#worker.onerror = ({ message }) => failed(message);
-    this.#worker.postMessage({ module: text('module') });
+    this.#worker.postMessage({ glue: text('glue'), module: text('module') });
   }
 
   #settle({ id, answer, ms }) {

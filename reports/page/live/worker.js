@@ -1,5 +1,5 @@
-// Runs in the worker, behind the glue that Emscripten writes (treelineModule): unpacks the library, then answers one question after another.
-// In: first {module: gzip in base64}, then {id, kind, question}. Out: {ready: ms}, {failed}, or {id, answer, ms}.
+// Runs in the worker: unpacks the library and the script that Emscripten wrote to load it (treelineModule), then answers one question after
+// another. In: first {glue, module}, both gzip in base64, then {id, kind, question}. Out: {ready: ms}, {failed}, or {id, answer, ms}.
 let library;
 const waiting = [];
 
@@ -14,15 +14,16 @@ function answer({ id, kind, question }) {
   postMessage({ id, answer: text, ms: performance.now() - began });
 }
 
-async function start(text) {
+async function start({ glue, module }) {
   const began = performance.now();
-  library = await treelineModule({ wasmBinary: new Uint8Array(await unpacked(text)) });
+  importScripts(URL.createObjectURL(new Blob([await unpacked(glue)], { type: 'text/javascript' })));
+  library = await treelineModule({ wasmBinary: new Uint8Array(await unpacked(module)) });
   postMessage({ ready: performance.now() - began });
   waiting.splice(0).forEach(answer);
 }
 
 onmessage = ({ data }) => {
-  if (data.module) start(data.module).catch((error) => postMessage({ failed: String(error) }));
+  if (data.module) start(data).catch((error) => postMessage({ failed: String(error) }));
   else if (library) answer(data);
   else waiting.push(data);
 };
