@@ -37,11 +37,9 @@ void add_product(TableRow& row, MachineFigures& figures) {
     const sim::NumberFormat format = row.format("dtype");
     const double m = row.number("m", 1), n = row.number("n", 1), k = row.number("k", 1);
     const FlopsPerSecond rate = Flops(2.0 * m * n * k) / row.time();
-    const bool fp32 = format == sim::NumberFormat::fp32;
-    FlopsPerSecond& best = fp32 ? figures.fp32_peak : figures.bf16_peak;
-    if (rate > best) {
-        best = rate;
-        (fp32 ? figures.fp32_shape : figures.bf16_shape) = fmt::format("m {:g}, n {:g}, k {:g}", m, n, k);
+    MeasuredPeak& best = figures.peaks[format];
+    if (rate > best.rate) {
+        best = {rate, fmt::format("m {:g}, n {:g}, k {:g}", m, n, k)};
     }
 }
 
@@ -114,7 +112,7 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
         }
     }
     figures.launches = launch_costs_of(files);
-    if (!(figures.read > BytesPerSecond(0.0)) || !(figures.fp32_peak > FlopsPerSecond(0.0))) {
+    if (!(figures.read > BytesPerSecond(0.0)) || !(figures.peak_of(sim::NumberFormat::fp32) > FlopsPerSecond(0.0))) {
         problems.emplace_back("the measurements hold no read bandwidth, or no linear layer in fp32");
     }
     if (!problems.empty()) {
@@ -131,20 +129,27 @@ std::string device_description(const Machine& machine, const MachineFigures& fig
                                 : figures.update >= bandwidth ? "updating states in"
                                                               : "writing";
     Json peak;
-    peak["fp32"] =
-        number(figures.fp32_peak.value() / 1e12, "TFLOP/s", "the fastest linear layer in fp32, " + figures.fp32_shape);
-    // Elsewhere 16-bit numbers are widened and multiplied in fp32.
-    if (on_gpu && figures.bf16_peak > FlopsPerSecond(0.0)) {
-        peak["bf16"] =
-            number(figures.bf16_peak.value() / 1e12, "TFLOP/s", "the fastest linear layer in bf16, " + figures.bf16_shape);
+    for (const auto& [format, measured] : figures.peaks) {
+        // CPUs widen 16-bit numbers and multiply them in fp32.
+        if (on_gpu || format == sim::NumberFormat::fp32) {
+            const std::string name(name_of(format));
+            peak[name] =
+                number(measured.rate.value() / 1e12, "TFLOP/s", "the fastest linear layer in " + name + ", " + measured.shape);
+        }
     }
-    const Json json = {{"title", machine.title},
-                       {"kind", on_gpu ? "gpu" : "cpu"},
-                       {"memory", number(machine.memory_bytes / 1e9, "GB", "what the system reports")},
-                       {"memory_bandwidth", number(bandwidth.value() / 1e9, "GB/s", fastest + " memory that no cache holds")},
-                       {"cache", number(machine.cache_bytes / 1e6, "MB", "what the system reports")},
-                       {"peak", peak},
-                       {"calibration", calibration_file}};
+    Json json = {{"title", machine.title},
+                 {"kind", on_gpu ? "gpu" : "cpu"},
+                 {"memory", number(machine.memory_bytes / 1e9, "GB", "what the system reports")},
+                 {"memory_bandwidth", number(bandwidth.value() / 1e9, "GB/s", fastest + " memory that no cache holds")},
+                 {"cache", number(machine.cache_bytes / 1e6, "MB", "what the system reports")},
+                 {"peak", peak}};
+    if (on_gpu && machine.multiprocessors > 0) {
+        json["multiprocessors"] = {
+            {"value", machine.multiprocessors}, {"source", "what the driver reports"}, {"kind", "measured"}};
+    }
+    if (!calibration_file.empty()) {
+        json["calibration"] = calibration_file;
+    }
     return json.dump(2) + "\n";
 }
 

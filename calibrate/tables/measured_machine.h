@@ -1,6 +1,7 @@
 // What measurements say about a device as a whole, and the description made from that.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,24 @@ struct LaunchCost {
     Seconds each;  ///< time of one
 };
 
+/// Of the fastest linear layer in a format.
+struct MeasuredPeak {
+    FlopsPerSecond rate;
+    std::string shape;  ///< that layer
+};
+
 /// The yardsticks of a device.
 struct MachineFigures {
     BytesPerSecond read, write, copy;  ///< a copy counts its bytes twice
     BytesPerSecond update;             ///< of states changed in place, which count twice as well; 0: none was measured
     std::vector<LaunchCost> launches;
-    FlopsPerSecond fp32_peak, bf16_peak;  ///< of the fastest linear layer; 0: none was measured
-    std::string fp32_shape, bf16_shape;   ///< that layer
+    std::map<sim::NumberFormat, MeasuredPeak> peaks;  ///< of each format that was measured
+
+    /// 0: none was measured.
+    [[nodiscard]] FlopsPerSecond peak_of(sim::NumberFormat format) const {
+        const auto found = peaks.find(format);
+        return found == peaks.end() ? FlopsPerSecond() : found->second.rate;
+    }
 };
 
 /// From the tables `probe`, `launch`, `gemm` and `mamba2_scan`; throws InputError if bandwidth or products in fp32 are missing.

@@ -39,8 +39,13 @@ Fitted fit_machine(const calibrate::Machine& machine, const std::vector<calibrat
     result.answer.launches = fitted.figures.launches;
     result.answer.kernels = calibrate::fitted_where_possible(calibrate::kernel_tables_of(rows, result.answer.device),
                                                              result.answer.device, options, fitted.notes);
+    if (result.answer.kernels.empty()) {
+        // A calibration needs a law: without one the description stands for itself.
+        text::write_file(result.description, calibrate::device_description(machine, fitted.figures, machine.is_gpu, ""));
+        return fitted;
+    }
     text::write_file(folder / calibration_file, reports::calibration_json(result.answer));
-    if (check && !result.answer.kernels.empty()) {
+    if (check) {
         // By the calibration as it was written, so that what is checked is what others will read.
         const sim::Device calibrated = hardware::load_device({}, result.description.string()).value;
         result.answer.check = calibrate::checked_layers(rows, calibrated);

@@ -3,6 +3,7 @@
 #include <cublasLt.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -15,8 +16,15 @@
 namespace treeline::kernels::cuda {
 namespace {
 
-/// What cuBLASLt may use for sums across blocks; its own advice for Hopper.
-constexpr std::size_t workspace_bytes = 32U << 20;
+/// What cuBLASLt may use for sums across blocks: its own advice for Hopper, or less where a device has little memory.
+std::size_t find_workspace_bytes() {
+    constexpr std::size_t advised = 32U << 20;
+    int device = 0;
+    cudaDeviceProp properties{};
+    succeed(cudaGetDevice(&device), "cudaGetDevice");
+    succeed(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    return std::min<std::size_t>(advised, properties.totalGlobalMem / 64 / 256 * 256);
+}
 
 /// The functions of the library, under their names without the prefix.
 struct CublasLt {
@@ -123,7 +131,7 @@ std::uint32_t alignment_of(const Linear& linear) {
 /// counts by columns, y^T = W x^T with W transposed back.
 class Product {
 public:
-    Product(cublasLtHandle_t handle, const Linear& linear) {
+    Product(cublasLtHandle_t handle, const Linear& linear, std::size_t workspace_bytes) : workspace_bytes_(workspace_bytes) {
         const CublasLt& lt = library();
         const cudaDataType in = data_type(linear.x.type), out = data_type(linear.y.type);
         const auto inputs = static_cast<std::uint64_t>(linear.inputs), outputs = static_cast<std::uint64_t>(linear.outputs);
@@ -147,9 +155,9 @@ public:
 
         cublasLtMatmulPreference_t preference = nullptr;
         require_success(lt.preference_create(&preference), "cublasLtMatmulPreferenceCreate");
-        require_success(
-            lt.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes, sizeof(workspace_bytes)),
-            "cublasLtMatmulPreferenceSetAttribute");
+        require_success(lt.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes_,
+                                          sizeof(workspace_bytes_)),
+                        "cublasLtMatmulPreferenceSetAttribute");
         const std::uint32_t alignment = alignment_of(linear);
         for (const auto which : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                                  CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
@@ -182,7 +190,7 @@ public:
         const void* const beta = sums_integers_ ? static_cast<const void*>(&whole_zero) : &zero;
         require_success(
             library().matmul(handle, operation_, alpha, linear.weight.data, weight_, linear.x.data, x_, beta, linear.y.data, y_,
-                             linear.y.data, y_, &algorithm_, workspace, workspace_bytes, stream_of(queue)),
+                             linear.y.data, y_, &algorithm_, workspace, workspace_bytes_, stream_of(queue)),
             "cublasLtMatmul");
     }
 
@@ -191,6 +199,7 @@ private:
     cublasLtMatrixLayout_t weight_ = nullptr, x_ = nullptr, y_ = nullptr;
     cublasLtMatmulAlgo_t algorithm_{};
     bool sums_integers_ = false;
+    std::size_t workspace_bytes_;
 };
 
 /// Everything a product's preparation depends on: dimensions, strides, types, and the alignment that an algorithm may rely on.
@@ -199,6 +208,7 @@ using Key = std::tuple<int, int, int, int, std::int64_t, std::int64_t, std::int6
 struct Prepared {
     std::mutex mutex;
     std::map<int, cublasLtHandle_t> handles;  // by device
+    std::map<int, std::size_t> workspace_bytes;
     std::map<Key, Product> products;
     std::map<std::pair<int, void*>, void*> workspaces;  // by device and queue: queues may run at the same time
 };
@@ -222,10 +232,18 @@ cublasLtHandle_t handle_of(int device) {
     return handle;
 }
 
+std::size_t workspace_bytes_of(int device) {
+    std::size_t& bytes = prepared().workspace_bytes[device];
+    if (bytes == 0) {
+        bytes = find_workspace_bytes();
+    }
+    return bytes;
+}
+
 void* workspace_of(int device, Queue queue) {
     void*& workspace = prepared().workspaces[{device, queue.stream}];
     if (workspace == nullptr) {
-        succeed(cudaMalloc(&workspace, workspace_bytes), "cudaMalloc");
+        succeed(cudaMalloc(&workspace, workspace_bytes_of(device)), "cudaMalloc");
     }
     return workspace;
 }
@@ -262,7 +280,7 @@ void linear(const Linear& linear, Queue queue) {
                   linear.y.stride, linear.x.type, linear.y.type, alignment_of(linear)};
     auto found = prepared().products.find(key);
     if (found == prepared().products.end()) {
-        found = prepared().products.try_emplace(key, handle_of(device), linear).first;
+        found = prepared().products.try_emplace(key, handle_of(device), linear, workspace_bytes_of(device)).first;
     }
     found->second.run(handle_of(device), linear, workspace_of(device, queue), queue);
 }

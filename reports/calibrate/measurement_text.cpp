@@ -64,8 +64,9 @@ std::string machine_text(const calibrate::Machine& machine, const calibrate::Mac
     text += fmt::format(
         "Memory: {:.1f} GB/s read, {:.1f} GB/s written, {:.1f} GB/s copied (both ways). Products: {:.3g} "
         "TFLOP/s in fp32{}.\n",
-        figures.read.value() / 1e9, figures.write.value() / 1e9, figures.copy.value() / 1e9, figures.fp32_peak.value() / 1e12,
-        machine.is_gpu ? fmt::format(", {:.3g} in bf16", figures.bf16_peak.value() / 1e12) : "");
+        figures.read.value() / 1e9, figures.write.value() / 1e9, figures.copy.value() / 1e9,
+        figures.peak_of(sim::NumberFormat::fp32).value() / 1e12,
+        machine.is_gpu ? fmt::format(", {:.3g} in bf16", figures.peak_of(sim::NumberFormat::bf16).value() / 1e12) : "");
     return text + fmt::format("An empty launch: {}.\n", launches_text(figures));
 }
 

@@ -260,8 +260,8 @@ TEST_CASE("own measurements become tables from main memory, with their scatter, 
     files.save();
     const calibrate::MachineFigures figures = calibrate::figures_of(files.read());
     CHECK(figures.read.value() == Approx(1e6 / 0.9e-4));  // the quartile of fast runs
-    CHECK(figures.fp32_peak.value() == Approx(2.0 * 8 * 4096 * 1024 / 0.9e-3));
-    CHECK(figures.fp32_shape == "m 8, n 4096, k 1024");
+    CHECK(figures.peak_of(sim::NumberFormat::fp32).value() == Approx(2.0 * 8 * 4096 * 1024 / 0.9e-3));
+    CHECK(figures.peaks.at(sim::NumberFormat::fp32).shape == "m 8, n 4096, k 1024");
 
     const fs::path description = folder.path / "some-cpu-2-cores.json";
     std::ofstream(description) << calibrate::device_description(machine, figures, false, "calibration.json");
