@@ -13,12 +13,13 @@ sweeps::FpgaRun run_of(const sweeps::Recommendation& recommendation, const sweep
                           candidate.accept_length);
 }
 
-FigureSection section_of(const std::string& platform, const sweeps::FpgaEstimate& estimate) {
-    FigureSection whole = {"accelerator-" + platform, platform + ", cycle by cycle", sentence_of(estimate), {}};
+/// `id`: the accelerator's name in the catalogue; `title`: what people call it.
+FigureSection section_of(const std::string& id, const std::string& title, const sweeps::FpgaEstimate& estimate) {
+    FigureSection whole = {"accelerator-" + id, title + ", cycle by cycle", sentence_of(estimate), {}};
     for (FigureSection& part : fpga_sections(estimate)) {
         whole.text += part.text.empty() ? "" : " " + part.text;
         for (Figure& figure : part.figures) {
-            figure.id += "-" + platform;
+            figure.id += "-" + id;
             whole.figures.push_back(std::move(figure));
         }
     }
@@ -33,9 +34,10 @@ std::vector<FigureSection> accelerator_sections(const sweeps::Answer& answer) {
         return sections;
     }
     for (const sweeps::DeviceChoice& choice : sweeps::best_of_each_device(*answer.result.recommendation)) {
-        if (answer.result.recommendation->variants[choice.best->variant].setup.platform.accelerator) {
-            sections.push_back(
-                section_of(choice.platform, sweeps::estimate_fpga(run_of(*answer.result.recommendation, *choice.best))));
+        const sim::Platform& platform = answer.result.recommendation->variants[choice.best->variant].setup.platform;
+        if (platform.accelerator) {
+            sections.push_back(section_of(platform.device.name, choice.platform,
+                                          sweeps::estimate_fpga(run_of(*answer.result.recommendation, *choice.best))));
         }
     }
     return sections;

@@ -129,25 +129,36 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
     for (const auto& [name, reason] : refused) {
         UNSCOPED_INFO(name << ": " << reason);
     }
-    CHECK(refused == std::map<std::string, std::string>{
-                         {"deepseek-v3.2", "deepseek-v3.2: attention with a sparse indexer has no kernel"},
-                         {"glm-5", "glm-5: attention with a sparse indexer has no kernel"},
-                         {"deepseek-v4-flash", "deepseek-v4-flash: a projection parallel to the other blocks has no kernel"},
-                         {"deepseek-v4-pro", "deepseek-v4-pro: a projection parallel to the other blocks has no kernel"},
-                         {"gemma-4-12b", "gemma-4-12b: attention needs a head_dim that is a multiple of 8 up to 256"},
-                         {"gemma-4-26b-a4b", "gemma-4-26b-a4b: a block with more than two norms has no kernel"},
-                         {"gemma-4-31b", "gemma-4-31b: attention needs a head_dim that is a multiple of 8 up to 256"},
-                         {"glm-5.3-flash", "glm-5.3-flash: a projection parallel to the other blocks has no kernel"},
-                         {"inkling-1t", "inkling-1t: a projection parallel to the other blocks has no kernel"},
-                         {"mimo-v2-flash",
-                          "mimo-v2-flash: attention whose values are not as wide as its keys, or that reads another layer's "
-                          "cache, has no kernel"},
-                         {"kimi-k3", "kimi-k3: the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"},
-                         {"minimax-m3", "minimax-m3: attention with a sparse indexer has no kernel"},
-                         {"gpt-oss-120b", "gpt-oss-120b: attention with learned sinks has no kernel"},
-                         {"gpt-oss-20b", "gpt-oss-20b: attention with learned sinks has no kernel"},
-                         {"zamba2-7b", "zamba2-7b: attention whose input width differs from the model's has no kernel"},
-                     });
+    CHECK(refused ==
+          std::map<std::string, std::string>{
+              {"deepseek-v3.2", "deepseek-v3.2: attention with a sparse indexer has no kernel"},
+              {"glm-5", "glm-5: attention with a sparse indexer has no kernel"},
+              {"deepseek-v4-flash", "deepseek-v4-flash: a projection parallel to the other blocks has no kernel"},
+              {"deepseek-v4-pro", "deepseek-v4-pro: a projection parallel to the other blocks has no kernel"},
+              {"gemma-4-12b", "gemma-4-12b: attention needs a head_dim that is a multiple of 8 up to 256"},
+              {"gemma-4-26b-a4b", "gemma-4-26b-a4b: a block with more than two norms has no kernel"},
+              {"gemma-4-31b", "gemma-4-31b: attention needs a head_dim that is a multiple of 8 up to 256"},
+              {"glm-5.3-flash", "glm-5.3-flash: a projection parallel to the other blocks has no kernel"},
+              {"inkling-1t", "inkling-1t: a projection parallel to the other blocks has no kernel"},
+              {"mimo-v2-flash",
+               "mimo-v2-flash: attention whose values are not as wide as its keys, or that reads another layer's "
+               "cache, has no kernel"},
+              {"gemma-3n-e4b", "gemma-3n-e4b: a table beside the embedding has no kernel"},
+              {"kimi-linear-48b-a3b",
+               "kimi-linear-48b-a3b: the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"},
+              {"lfm2-1.2b", "lfm2-1.2b: a projection parallel to the other blocks has no kernel"},
+              {"lfm2-8b-a1b", "lfm2-8b-a1b: a projection parallel to the other blocks has no kernel"},
+              {"ling-3.0-flash",
+               "ling-3.0-flash: the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"},
+              {"minimax-m1",
+               "minimax-m1: Mamba-2 needs a head_dim that is a multiple of 16 up to 128, a state that is one up to 256, and a "
+               "convolution of width 2 to 8"},
+              {"kimi-k3", "kimi-k3: the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"},
+              {"minimax-m3", "minimax-m3: attention with a sparse indexer has no kernel"},
+              {"gpt-oss-120b", "gpt-oss-120b: attention with learned sinks has no kernel"},
+              {"gpt-oss-20b", "gpt-oss-20b: attention with learned sinks has no kernel"},
+              {"zamba2-7b", "zamba2-7b: attention whose input width differs from the model's has no kernel"},
+          });
 }
 
 TEST_CASE("models of the catalogue, shrunk, lose no token by speculation") {
