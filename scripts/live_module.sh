@@ -51,7 +51,7 @@ fi
 
 # The program takes the library out of docs/live.html, and fills the page with its first answer.
 node reports/page/build.mjs docs/live.html --live "$module"
-[ -f build/CMakeCache.txt ] || cmake --preset release -DTREELINE_CUDA=OFF >/dev/null
+if [ -f build/CMakeCache.txt ]; then cmake -B build >/dev/null; else cmake --preset release -DTREELINE_CUDA=OFF >/dev/null; fi  # a build that was configured without a page looks again
 cmake --build build --target treeline --parallel "$jobs" >/dev/null
 build/treeline explore --output docs/live.html
 ls -l docs/live.html
