@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -51,6 +52,11 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
 void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
 void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
 void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& findings);
+
+inline std::string in_capitals(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+}
 
 inline bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
     return std::find(words.begin(), words.end(), word) != words.end();

@@ -6,6 +6,7 @@
 #include "engines/lint_input.h"
 #include "engines/lint_sglang_costs.h"
 #include "engines/lint_sglang_slots.h"
+#include "engines/request_limits.h"
 #include "json/wording.h"
 #include "sim/trees/tree_shape.h"
 
@@ -38,8 +39,7 @@ std::string check_algorithm(const Flags& flags, const Engine& engine, Findings& 
         findings.add(Kind::missing, algorithm_flag, "is missing, so nothing is drafted");
         return "";
     }
-    std::string word = *flag->value;
-    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    std::string word = in_capitals(*flag->value);
     if (std::find(engine.methods.begin(), engine.methods.end(), word) == engine.methods.end()) {
         findings.add(Kind::unknown, algorithm_flag,
                      fmt::format("is {}, which {} does not know{}", *flag->value, engine.label(),
@@ -148,7 +148,7 @@ void check_deployment(const LintInput& input, const Flags& flags, const Engine& 
                                  "it to {}",
                                  *most_captured, *most_running, *most_running));
     }
-    constexpr long long running_by_default = 48;  // server_args.py, with speculation
+    constexpr auto running_by_default = static_cast<long long>(sglang_requests);
     if (most_captured && !most_running && *most_captured > running_by_default) {
         findings.add(
             Kind::ignored, "--cuda-graph-max-bs",

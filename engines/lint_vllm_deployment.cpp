@@ -3,7 +3,6 @@
 #include "engines/lint_vllm_deployment.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -12,11 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Kind = FindingKind;
-
-std::string upper(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return text;
-}
 
 std::string value_of(const Flags& flags, const std::vector<std::string_view>& names) {
     const Flag* flag = flags.find(names);
@@ -60,11 +54,11 @@ VllmDeployment vllm_deployment_of(const CommandLine& command, const Flags& flags
     deployment.model_runner_v2 = command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
     deployment.eager = flags.has({"--enforce-eager"});
     deployment.cache_format = value_of(flags, {"--kv-cache-dtype"});
-    deployment.attention = upper(value_of(flags, {"--attention-backend"}));
+    deployment.attention = in_capitals(value_of(flags, {"--attention-backend"}));
     deployment.graphs = vllm_graphs_of(flags);
     for (const auto& [name, value] : command.environment) {
         if (name == "VLLM_ATTENTION_BACKEND" && deployment.attention.empty()) {
-            deployment.attention = upper(value);
+            deployment.attention = in_capitals(value);
         }
     }
     return deployment;
@@ -76,7 +70,7 @@ VllmDeployment vllm_deployment_of(const Json& settings) {
         whole(settings, "data_parallel_size").value_or(whole(settings, "data-parallel-size").value_or(1));
     deployment.eager = is_set(settings, "enforce_eager", "enforce-eager");
     deployment.cache_format = setting(settings, "kv_cache_dtype");
-    deployment.attention = upper(setting(settings, "attention_backend"));
+    deployment.attention = in_capitals(setting(settings, "attention_backend"));
     deployment.graphs = vllm_graphs_of(settings);
     return deployment;
 }

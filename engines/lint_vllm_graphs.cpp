@@ -3,7 +3,6 @@
 #include "engines/lint_vllm_graphs.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -15,11 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Kind = FindingKind;
-
-std::string in_capitals(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return text;
-}
 
 void take_compilation(const Json& compilation, VllmGraphs& graphs) {
     if (!compilation.is_object()) {

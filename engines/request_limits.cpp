@@ -20,7 +20,7 @@ double usual_requests(const Engine& engine, const sim::Platform& platform) {
         case EngineName::vllm:
             return (is_large(platform.device) ? 1024.0 : 256.0) * platform.parallel.data;
         case EngineName::sglang:
-            return 48.0;
+            return sglang_requests;
         case EngineName::tensorrt_llm:
             return 2048.0;
         case EngineName::llama_cpp:
@@ -29,22 +29,37 @@ double usual_requests(const Engine& engine, const sim::Platform& platform) {
     return 4.0;
 }
 
+std::string requests_option(const Engine& engine) {
+    switch (engine.name) {
+        case EngineName::vllm:
+            return "--max-num-seqs";
+        case EngineName::sglang:
+            return "--max-running-requests";
+        case EngineName::tensorrt_llm:
+            return "max_batch_size";
+        case EngineName::llama_cpp:
+            break;
+    }
+    return "--parallel";
+}
+
 std::string requests_flag(const Engine& engine, const sim::Platform& platform, double requests) {
     if (requests <= usual_requests(engine, platform)) {
         return "";
     }
+    const double groups = engine.name == EngineName::vllm ? platform.parallel.data : 1.0;
+    const std::string option = requests_option(engine), count = fmt::format("{:.0f}", std::ceil(requests / groups));
     switch (engine.name) {
         case EngineName::vllm:
-            return fmt::format(" --max-num-seqs {:.0f}", std::ceil(requests / platform.parallel.data));
         case EngineName::sglang:
-            return fmt::format(" --max-running-requests {:.0f}", std::ceil(requests));
+            return " " + option + " " + count;
         case EngineName::tensorrt_llm:
-            return fmt::format("max_batch_size: {:.0f}\n", std::ceil(requests));
+            return option + ": " + count + "\n";
         case EngineName::llama_cpp:
             break;
     }
     // Slots share one cache only where nobody says how many there are.
-    return fmt::format(" --parallel {:.0f} --kv-unified", std::ceil(requests));
+    return " " + option + " " + count + " --kv-unified";
 }
 
 std::string memory_flag(const Engine& engine, std::optional<double> share) {

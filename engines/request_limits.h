@@ -9,10 +9,16 @@
 
 namespace treeline::engines {
 
+/// The most requests that SGLang runs at once with speculation unless it is told otherwise (server_args.py).
+inline constexpr double sglang_requests = 48.0;
+
 /// The most requests that one server runs at once by default while it speculates, over all its groups of attention data
 /// parallelism. vLLM: 1,024 in each group on devices of 70 GiB and more but for A100, else 256 (EngineArgs.get_batch_defaults).
-/// SGLang: 48 (server_args.py). TensorRT-LLM: 2,048 (its YAML's max_batch_size). llama.cpp: four slots.
+/// SGLang: sglang_requests. TensorRT-LLM: 2,048 (its YAML's max_batch_size). llama.cpp: four slots.
 double usual_requests(const Engine& engine, const sim::Platform& platform);
+
+/// The option that says how many run at once: "--max-num-seqs".
+std::string requests_option(const Engine& engine);
 
 /// The flag that lets `requests` run at once, with a space before it (TensorRT-LLM: a line of its YAML); empty where the
 /// default does.

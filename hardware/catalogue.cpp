@@ -187,18 +187,17 @@ json::Document stack_document(const fs::path& catalogue, const std::string& name
 }
 
 json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
+    std::string asked = name_or_path;  // "vllm@0.11" is "vllm-0.11"
+    const std::size_t at = asked.find('@');
+    if (at != std::string::npos && !asked.ends_with(".json")) {
+        asked[at] = '-';
+    }
     const std::vector<std::string> names = stack_names(catalogue);
-    std::string name = name_or_path;
-    std::replace(name.begin(), name.end(), '@', '-');
-    const bool described_itself =
-        std::find(names.begin(), names.end(), name) != names.end() || newest_version(names, name).has_value();
-    const std::optional<std::string> nearest = described_itself ? std::nullopt : nearest_version(names, name);
+    const bool known = std::find(names.begin(), names.end(), asked) != names.end();
+    const std::optional<std::string> nearest = known ? std::nullopt : nearest_version(names, asked);
     json::Described<sim::Stack> described =
-        described_in<sim::Stack>(stack_document(catalogue, nearest            ? *nearest
-                                                           : described_itself ? name
-                                                                              : name_or_path),
-                                 read_stack);
-    described.value.stands_for = nearest ? name : "";
+        described_in<sim::Stack>(stack_document(catalogue, nearest.value_or(asked)), read_stack);
+    described.value.stands_for = nearest ? asked : "";
     for (sim::VerificationRule& rule : described.value.verification_rules) {
         if (!rule.kernels.name.empty()) {
             rule.kernels = load_attention_kernels(catalogue, rule.kernels.name).value;

@@ -29,7 +29,7 @@ std::vector<int> version_numbers(std::string_view text) {
 
 StackVersion stack_version(std::string_view name) {
     const std::size_t dash = name.rfind('-');
-    if (dash == std::string_view::npos || dash == 0) {
+    if (name.ends_with(".json") || dash == std::string_view::npos || dash == 0) {
         return {std::string(name), {}};
     }
     std::vector<int> version = version_numbers(name.substr(dash + 1));

@@ -8,7 +8,7 @@
 
 namespace treeline::hardware {
 
-/// "vllm-0.12.1" is {"vllm", {0, 12, 1}}; a name that does not end in '-' and numbers has no version.
+/// "vllm-0.12.1" is {"vllm", {0, 12, 1}}; a name that does not end in '-' and numbers has no version, nor has a path.
 struct StackVersion {
     std::string engine;
     std::vector<int> version;

@@ -95,12 +95,8 @@ void add_running_requests(const sim::Platform& platform, std::vector<Habit>& hab
     if (!engine) {
         return;
     }
-    const double usual = engines::usual_requests(*engine, platform);
-    std::string flag = engines::requests_flag(*engine, platform, usual + 1.0);
-    flag = flag.substr(flag.find_first_not_of(' '));
-    flag = flag.substr(0, flag.find_first_of(" :"));
-    habits.push_back({"running requests", fmt::format("up to {:.0f}", usual),
-                      fmt::format("its default; {} is written where a load needs more", flag)});
+    habits.push_back({"running requests", fmt::format("up to {:.0f}", engines::usual_requests(*engine, platform)),
+                      fmt::format("its default; {} is written where a load needs more", engines::requests_option(*engine))});
 }
 
 void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {

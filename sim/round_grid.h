@@ -144,7 +144,6 @@ private:
     std::size_t sharing_of(double apart);
     void fill(std::span<const double> batch, Block& block) const;
     void base_of(const UniqueStep& unique, const Block& block, TotalColumns& totals) const;
-    void read_context(const UniqueStep& unique, const Block& block, const TileWork& work, TotalColumns& totals) const;
     void begin_shared(TileWork& work) const;
 
     const CompiledRound* round_;

@@ -24,6 +24,7 @@ TEST_CASE("a name that ends in numbers is an engine at a version", "[hardware]")
     CHECK(stack_version("tensorrt-llm").version.empty());
     CHECK(stack_version("cuda-graph").engine == "cuda-graph");
     CHECK(stack_version("llama.cpp").version.empty());
+    CHECK(stack_version("vllm-0.11.json").version.empty());  // a path
 }
 
 TEST_CASE("versions are compared number by number", "[hardware]") {

@@ -12,8 +12,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mmdebstrap --quiet --variant=essential bookworm "$work/bare" 2>"$work/said" || skip "mmdebstrap: $(tail -1 "$work/said")"
 "$root/scripts/gpu_calibration.sh" pack --build "$build" "$work/kit.tar.gz" >"$work/said" 2>&1 || fail "pack: $(tail -3 "$work/said")"
-tar -C "$work/bare/root" -xzf "$work/kit.tar.gz"
-kit=/root/treeline-gpu
+tar -C "$work/bare/srv" -xzf "$work/kit.tar.gz"
+kit=/srv/treeline-gpu
 [ -f "$work/bare$kit"/lib/libcublasLt.so.* ] || fail "the archive has no cuBLASLt"
 
 inside() { chroot "$work/bare" sh -c "cd $kit && $1"; }
