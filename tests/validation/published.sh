@@ -35,6 +35,20 @@ if [ -e "$data/speculation/measured.json" ]; then
     checks=$((checks + 1))
     cmp -s errors.json "$SOURCE/hardware/errors/serving.json" ||
         fail "hardware/errors/serving.json is stale: write it anew with --errors, as docs/trust.md is written"
+    # A citation that is misspelt there would leave rows that a number was fitted to among the unseen ones.
+    checks=$((checks + 1))
+    unused=$(python3 - "$SOURCE/validation/serving/evidence.json" "$data"/speculation/measured*.json <<'PYTHON'
+import fnmatch, json, re, sys
+cited = set()
+for file in sys.argv[2:]:
+    rows = json.load(open(file))
+    for row in rows if isinstance(rows, list) else rows.get("rows") or rows["measurements"]:
+        cited.add(re.sub(r"[^a-z0-9.+]+", "-", row["citation"].lower()).strip("-"))
+for entry in json.load(open(sys.argv[1]))["entries"]:
+    print(*[pattern for pattern in entry["citations"] if not any(fnmatch.fnmatch(text, pattern) for text in cited)], end="")
+PYTHON
+    )
+    [ -z "$unused" ] || fail "validation/serving/evidence.json: no measured row has a citation like $unused"
 else
     echo "SKIPPED: the measured rows of docs/trust.md; ../shared/data is not here"
     "$TREELINE" validate --format markdown >trust.md
