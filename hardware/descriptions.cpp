@@ -293,6 +293,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.pieces_per_draft_pass =
         reader.has("pieces_per_draft_pass") ? reader.ratio("pieces_per_draft_pass", 0.0, 1000.0) : 0.0;
     stack.state_pool_share = reader.has("state_pool_share") ? reader.ratio("state_pool_share", 0.0, 0.99) : 0.0;
+    stack.state_pool_flag = reader.text_or("state_pool_flag", "");
     stack.state_slots = reader.has("state_slots") ? reader.ratio("state_slots", 1.0, 100.0) : 1.0;
     stack.recurrent_passes_apart =
         reader.has("recurrent_passes_apart") ? reader.ratio("recurrent_passes_apart", 0.0, 1.0) : 0.0;

@@ -79,9 +79,10 @@ void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
                           "outside of the graph, after each verification"});
     }
     if (const double share = stack.state_pool_share; share > 0.0) {
-        habits.push_back(
-            {"memory of states", fmt::format("{:.0f} % of that for states and caches", 100.0 * share),
-             fmt::format("divided at start, {:.0f} states a running request beside those of its draft", stack.state_slots)});
+        habits.push_back({"memory of states", fmt::format("{:.0f} % of that for states and caches", 100.0 * share),
+                          with_other(fmt::format("divided at start, {:.0f} states a running request beside those of its draft",
+                                                 stack.state_slots),
+                                     stack.state_pool_flag)});
     }
     if (const double apart = stack.recurrent_passes_apart; apart > 0.0) {
         habits.push_back({"verification of several sequences",

@@ -274,6 +274,7 @@ struct Stack {
     /// mamba_full_memory_ratio r: r/(1 + r)); 0: each takes what it needs. And states that a running sequence then holds.
     double state_pool_share = 0.0;
     double state_slots = 1.0;
+    std::string state_pool_flag;    ///< with which it divides otherwise
     Bytes score_bytes;              ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
     bool logits_of_prompt = false;  ///< logits of every prompt token are formed, not only of the last one
     std::vector<Verification> verifications = {all_verifications.begin(),

@@ -174,9 +174,9 @@ PointEstimate estimate_point(PointInput input) {
         const Traffic alone = traffic_of(result.input);
         result.interval = gain_interval(setup, result.point.speculation, alone, result.objective);
         result.measured = measured_gain(setup, settled_on(result.round, result.point.speculation, alone), result.gain,
-                                        result.input.errors, acceptance_factors(*result.interval));
+                                        result.input.errors, unmeasured_factors(*result.interval));
         result.chances = chances_of(setup, {{result.point.batch, result.gain, 1.0}}, 1.0, result.input.errors,
-                                    acceptance_factors(*result.interval));
+                                    unmeasured_factors(*result.interval));
     }
     return result;
 }

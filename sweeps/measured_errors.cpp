@@ -48,14 +48,14 @@ double share_of_gains_below(const sim::RoundSetup& setup, double batch, double r
 }
 
 std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
-                                      const MeasuredErrors& errors, const AcceptanceFactors& acceptance) {
+                                      const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured) {
     if (!knows_errors(setup, errors)) {
         return std::nullopt;
     }
     double loses = 0.0;
     for (const GainAt& at : gains) {
         for (const double z : normal_fifths) {
-            const double factor = std::pow(z < 0.0 ? acceptance.low : acceptance.high, std::abs(z) / tenth_of_normal);
+            const double factor = std::pow(z < 0.0 ? unmeasured.low : unmeasured.high, std::abs(z) / tenth_of_normal);
             loses += 0.2 * at.share * share_of_gains_below(setup, at.batch, least / (at.gain * factor), errors);
         }
     }

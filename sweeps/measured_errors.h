@@ -42,9 +42,9 @@ struct GainAt {
     double batch = 1.0, gain = 1.0, share = 1.0;
 };
 
-/// The factors on a gain by what is uncertain in acceptance alone: at most 1, and at least 1, each passed with one chance in
-/// ten.
-struct AcceptanceFactors {
+/// The factors on a gain by what errors of measured engines do not hold, acceptance and modes of the engine that are unknown:
+/// at most 1, and at least 1, each passed with one chance in ten.
+struct UnmeasuredFactors {
     double low = 1.0, high = 1.0;
 };
 
@@ -57,6 +57,6 @@ double share_of_gains_below(const sim::RoundSetup& setup, double batch, double r
 
 /// The mean chance, over the traffic, that gains are at least `least`. Nothing where knows_errors() is false.
 std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
-                                      const MeasuredErrors& errors, const AcceptanceFactors& acceptance = {});
+                                      const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured = {});
 
 }  // namespace treeline::sweeps

@@ -214,7 +214,7 @@ ChoiceWorlds choice_in_worlds(const Recommendation& recommendation, const Worklo
 }  // namespace
 
 std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
-                                          const MeasuredErrors& errors, const AcceptanceFactors& acceptance) {
+                                          const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured) {
     if (!knows_errors(setup, errors)) {
         return std::nullopt;
     }
@@ -239,8 +239,8 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
     measured.engine_low = low * gain;
     measured.engine_high = high * gain;
     const auto both = [](double a, double b) { return std::exp(numerics::root_of_squares(std::log(a), std::log(b))); };
-    measured.low = low < 1.0 ? gain / both(1.0 / low, 1.0 / acceptance.low) : gain * low * acceptance.low;
-    measured.high = high > 1.0 ? gain * both(high, acceptance.high) : gain * high * acceptance.high;
+    measured.low = low < 1.0 ? gain / both(1.0 / low, 1.0 / unmeasured.low) : gain * low * unmeasured.low;
+    measured.high = high > 1.0 ? gain * both(high, unmeasured.high) : gain * high * unmeasured.high;
     return measured;
 }
 
@@ -251,8 +251,8 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     const bool own = setup.platform.stack.step_error.has_value();
     const MeasuredErrors::OfMode* of_mode = own ? nullptr : errors.of(setup.platform.mode);
     Trust trust;
-    const AcceptanceFactors acceptance = acceptance_factors(interval);
-    trust.measured = measured_gain(setup, recommendation.settled, interval.value, errors, acceptance);
+    const UnmeasuredFactors unmeasured = unmeasured_factors(interval);
+    trust.measured = measured_gain(setup, recommendation.settled, interval.value, errors, unmeasured);
     trust.other_mode = other_mode(setup, best.plan, workload);
     if (trust.other_mode) {
         const double low = trust.measured ? trust.measured->low : interval.low;
@@ -261,7 +261,7 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     }
     if (trust.measured) {
         trust.chances = chances_of(setup, gain_over(recommendation.settled, interval.value), workload.limits.minimum_gain,
-                                   errors, acceptance);
+                                   errors, unmeasured);
         trust.switch_off = switch_off_range(recommendation, setup, workload, errors);
     }
     if (!setup.platform.accelerator) {
@@ -303,10 +303,10 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
     if (best) {
         const sim::RoundSetup& setup = recommendation.variants[place.variant].setup;
         best->label = name_of_placed(recommendation, place);
-        const AcceptanceFactors acceptance =
-            acceptance_factors(gain_interval(setup, plan, workload.traffic, workload.objective));
+        const UnmeasuredFactors unmeasured =
+            unmeasured_factors(gain_interval(setup, plan, workload.traffic, workload.objective));
         const Traffic settled = settled_on(sim::compile_round(setup), plan, workload.traffic);
-        best->chances = chances_of(setup, gain_over(settled, best->gain), 1.0, errors, acceptance);
+        best->chances = chances_of(setup, gain_over(settled, best->gain), 1.0, errors, unmeasured);
     }
     return best;
 }

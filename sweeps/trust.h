@@ -45,7 +45,7 @@ struct Trust {
 /// The interval of a gain over a traffic in batches. Nothing on an accelerator, or where no engine like the setup's was
 /// measured.
 std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
-                                          const MeasuredErrors& errors, const AcceptanceFactors& acceptance);
+                                          const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured);
 
 /// Of a recommendation that speculates, for the workload that it was made for.
 Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,

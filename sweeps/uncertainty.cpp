@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/fpga/layer.h"
+#include "sim/traits.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -162,6 +163,19 @@ void add_acceptance(const sim::RoundSetup& setup, std::vector<UncertainRound>& i
                       with_acceptance(setup, low), with_acceptance(setup, high), true});
 }
 
+/// Both ways where a build decides how an engine shares a verification (Stack::recurrent_passes_apart).
+void add_mode(const sim::RoundSetup& setup, std::vector<UncertainRound>& inputs) {
+    const double apart = setup.platform.stack.recurrent_passes_apart;
+    if (apart <= 0.0 || apart >= 1.0 || !sim::has_recurrent_state(setup.target)) {
+        return;
+    }
+    sim::RoundSetup together = setup, split = setup;
+    together.platform.stack.recurrent_passes_apart = 0.0;
+    split.platform.stack.recurrent_passes_apart = 1.0;
+    inputs.push_back({"verification of several sequences", "all in one pass to each in its own: builds of the engine differ",
+                      sim::compile_round(together), sim::compile_round(split), false, true});
+}
+
 }  // namespace
 
 void move_inputs(const sim::Platform& platform, std::span<const double> places, sim::CompiledRound& round) {
@@ -188,14 +202,15 @@ std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup) {
             input.apply(inputs.back().high, input.at_high);
         }
     }
+    add_mode(setup, inputs);
     add_acceptance(setup, inputs);
     return inputs;
 }
 
-AcceptanceFactors acceptance_factors(const GainInterval& interval) {
+UnmeasuredFactors unmeasured_factors(const GainInterval& interval) {
     double down = 0.0, up = 0.0;
     for (const Sensitivity& input : interval.inputs) {
-        if (input.of_acceptance) {
+        if (input.unmeasured) {
             down += std::pow(std::min(0.0, std::log(input.low / interval.value)), 2);
             up += std::pow(std::max(0.0, std::log(input.high / interval.value)), 2);
         }
@@ -213,8 +228,8 @@ GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, 
     interval.of_capacity = stated.gain_of_capacity;
     for (UncertainRound& input : uncertain_rounds(setup)) {
         const double a = gain(input.low), b = gain(input.high);
-        interval.inputs.push_back(
-            {std::move(input.input), std::move(input.range), std::min(a, b), std::max(a, b), input.of_acceptance});
+        interval.inputs.push_back({std::move(input.input), std::move(input.range), std::min(a, b), std::max(a, b),
+                                   input.of_acceptance || input.of_mode});
     }
     double down = 0.0;
     double up = 0.0;

@@ -18,7 +18,7 @@ struct Sensitivity {
     std::string range;  ///< in words, with its source
     double low = 1.0;   ///< the smaller of the two gains
     double high = 1.0;
-    bool of_acceptance = false;  ///< it is about what is accepted, not about what a round takes
+    bool unmeasured = false;  ///< errors of measured engines do not hold it: acceptance, modes of the engine that are unknown
 };
 
 /// Inputs of a platform that is priced by passes, other than acceptance: bandwidth, peak, drafter's efficiency, software time.
@@ -40,6 +40,7 @@ struct UncertainRound {
     std::string input, range;
     sim::CompiledRound low, high;
     bool of_acceptance = false;  ///< it changes what is accepted, not what a round takes
+    bool of_mode = false;        ///< what the engine does of two things, which nobody states
 };
 
 /// The round of this setup with each uncertain input moved to both ends of its range, one at a time.
@@ -49,7 +50,8 @@ std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup);
 GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, const Traffic& traffic, Objective objective);
 
 /// An interval for the gain that holds what is unknown: what predictions missed where engines were measured, and how far the
-/// acceptance may lie from what is stated (added in quadrature of logarithms: neither knows of the other).
+/// acceptance may lie from what is stated, with modes of the engine that are unknown (added in quadrature of logarithms:
+/// neither knows of the other).
 struct MeasuredGain {
     double nominal = 0.8;
     double low = 1.0, high = 1.0;
@@ -60,6 +62,7 @@ struct MeasuredGain {
     bool own_deployment = false;                 ///< steps of this deployment were measured: the errors are its own
 };
 
-AcceptanceFactors acceptance_factors(const GainInterval& interval);
+/// Of the inputs that are `unmeasured`, added in quadrature of logarithms.
+UnmeasuredFactors unmeasured_factors(const GainInterval& interval);
 
 }  // namespace treeline::sweeps

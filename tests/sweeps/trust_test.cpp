@@ -1,6 +1,7 @@
 // Does what a recommendation says of its certainty follow from the errors that it is given?
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -57,7 +58,7 @@ TEST_CASE("the interval is the gain times the quantiles of what was missed", "[t
     CHECK(measured.engine_low == Approx(0.8 * gain));
     CHECK(measured.engine_high == Approx(1.2 * gain));
     // What is uncertain in acceptance is added in quadrature of logarithms.
-    const AcceptanceFactors acceptance = acceptance_factors(*result.interval);
+    const UnmeasuredFactors acceptance = unmeasured_factors(*result.interval);
     CHECK(acceptance.low < 1.0);
     CHECK(std::pow(std::log(measured.low / gain), 2) ==
           Approx(std::pow(std::log(0.8), 2) + std::pow(std::log(acceptance.low), 2)));
@@ -68,11 +69,41 @@ TEST_CASE("the interval is the gain times the quantiles of what was missed", "[t
                                                result.trust->other_mode->gain <= result.trust->measured->high));
 }
 
+TEST_CASE("an interval holds both ways in which an engine's build may share a verification", "[trust]") {
+    sim::RoundSetup setup;
+    setup.target = model("qwen3.5-27b");
+    setup.precision = setup.target.precision;
+    setup.platform = platform("rtx-5090", "llama.cpp");
+    setup.drafter = sim::OneLayerDrafter{};
+    setup.acceptance = sim::Acceptance::geometric(0.7);
+    setup.rollback = sim::Rollback::snapshot;
+    setup.speculations = sim::chains_up_to(3);
+    const auto at_four = [](const sim::RoundSetup& of) {
+        return gain_interval(of, 3, traffic_from({{4.0, 1.0}}, {{500.0, 1.0}}), Objective::latency);
+    };
+    const auto with = [&](double apart) {
+        setup.platform.stack.recurrent_passes_apart = apart;
+        return at_four(setup);
+    };
+    const GainInterval together = with(0.0), split = with(1.0), unknown = with(0.5);
+    CHECK(split.value < unknown.value);
+    CHECK(unknown.value < together.value);
+    CHECK(unmeasured_factors(together).low == Approx(unmeasured_factors(split).low).epsilon(0.05));
+    CHECK(unknown.value * unmeasured_factors(unknown).low < split.value * (1.0 + 1e-9));
+    CHECK(unknown.value * unmeasured_factors(unknown).high > together.value * (1.0 - 1e-9));
+    const auto named = std::find_if(unknown.inputs.begin(), unknown.inputs.end(), [](const Sensitivity& input) {
+        return input.input == "verification of several sequences";
+    });
+    REQUIRE(named != unknown.inputs.end());
+    CHECK(named->low == Approx(split.value));
+    CHECK(named->high == Approx(together.value));
+}
+
 TEST_CASE("wide errors put the switch-off batch into a range, and no errors leave it alone", "[trust]") {
     const Answer sure = with_errors(errors_of(0.0));
     CHECK(sure.trust->switch_off->earliest == sure.trust->switch_off->latest);
     CHECK(sure.trust->measured->engine_low == Approx(sure.interval->value));
-    CHECK(sure.trust->measured->low == Approx(sure.interval->value * acceptance_factors(*sure.interval).low));
+    CHECK(sure.trust->measured->low == Approx(sure.interval->value * unmeasured_factors(*sure.interval).low));
     const Answer unsure = with_errors(errors_of(0.45));
     REQUIRE(unsure.trust->switch_off->earliest);
     // The example's speed-ups fall from 1.7 to 1.3, so that 0.55 of them is a loss early, and 1.35 of them a gain throughout.
