@@ -37,8 +37,8 @@ bool is_known_host(const std::string& header, const Rules& rules) {
 /// In a time that does not tell how much of it is right.
 bool same_secret(std::string_view a, std::string_view b) {
     unsigned difference = a.size() == b.size() ? 0 : 1;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i % std::max<std::size_t>(b.size(), 1)]);
+    for (std::size_t i = 0; i < a.size() && !b.empty(); ++i) {
+        difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i % b.size()]);
     }
     return difference == 0;
 }
