@@ -52,7 +52,7 @@ kernels::Rows Network::run(const AttentionWeights& block, Cache& cache, const Pa
     attention.first_token = pass.first_token;
     attention.window = window_of(block, sizes_.longest_text);
     attention.sink = block.sink;
-    attention.splits = sizes_.splits;
+    attention.splits = sizes_.splits_of(block.kv_heads);
     attention.scratch = at.attention_scratch;
     attention.output = at.mixed;
     backend.attention(attention, queue);

@@ -33,8 +33,7 @@ Batch batch_of(const DecodeSetup& setup) {
     batch.longest_text = setup.context_tokens + setup.prompt_tokens + setup.new_tokens;
     batch.positions = batch.longest_text + verified;
     batch.fixed_shapes = setup.device == DeviceKind::cuda && setup.graphs != GraphUse::none;
-    // A GPU has more multiprocessors than a small batch has heads: long contexts are cut, to about 512 positions a part.
-    batch.splits = setup.device == DeviceKind::cuda ? std::clamp(batch.positions / 512, 1, 16) : 1;
+    batch.cuts_contexts = setup.device == DeviceKind::cuda;
     return batch;
 }
 

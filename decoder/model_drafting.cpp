@@ -48,7 +48,7 @@ NetworkSizes sizes_of(const DecodeSetup& setup, const Batch& batch, const sim::D
     sizes.window_slots = sizes.state_slots;
     sizes.moved_rows = batch.sequences * (inner.depth() + 1);
     sizes.longest_text = batch.longest_text;
-    sizes.splits = batch.splits;
+    sizes.cuts_contexts = batch.cuts_contexts;
     sizes.state_elements = setup.state_elements;
     return sizes;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "decoder/weights.h"
+#include "kernels/attention.h"
 
 namespace treeline::decoder {
 
@@ -76,10 +77,15 @@ struct NetworkSizes {
     int scan_outputs = 0;   ///< most outputs of scans with output_of_row
     int state_slots = 1;
     int window_slots = 1;
-    int moved_rows = 1;    ///< most rows of move_cache()
-    int longest_text = 1;  ///< what a share of the context is a share of
-    int splits = 1;        ///< of attention's context
+    int moved_rows = 1;          ///< most rows of move_cache()
+    int longest_text = 1;        ///< what a share of the context is a share of
+    bool cuts_contexts = false;  ///< attention takes a context in parts (kernels::attention_splits)
     kernels::ElementType state_elements = kernels::ElementType::fp32;
+
+    /// Of the context of an attention with so many key-value heads.
+    [[nodiscard]] int splits_of(int kv_heads) const {
+        return cuts_contexts ? kernels::attention_splits(sequences, kv_heads, positions) : 1;
+    }
 };
 
 /// Accepted tokens of verification passes whose rows were kept.

@@ -15,14 +15,17 @@ int selected_width(const GatedDeltaWeights& /*block*/) { return 0; }
 
 /// The widest row that any block wants of each buffer.
 struct Widths {
-    int wide = 0, mixed = 0, gated = 0, projection = 0, channels = 0, keys_values = 0, window = 0, attention_out = 0;
+    const NetworkSizes& sizes;
+    int wide = 0, mixed = 0, gated = 0, projection = 0, channels = 0, keys_values = 0, window = 0;
+    int attention_parts = 0;  ///< of a row, where a context is cut
     int selected = 0, steps = 0, down = 0, latent_query = 0;
 
     void add(const AttentionWeights& block) {
         wide = std::max(wide, block.gate_column() + (block.output_gate ? block.query_width() : 0));
         mixed = std::max(mixed, block.query_width());
         keys_values = std::max(keys_values, 2 * block.kv_width());
-        attention_out = std::max(attention_out, block.query_heads * (block.head_dim + 2));
+        const int splits = sizes.splits_of(block.kv_heads);
+        attention_parts = std::max(attention_parts, splits > 1 ? splits * block.query_heads * (block.head_dim + 2) : 0);
     }
     void add(const LatentAttentionWeights& block) {
         down = std::max(down, block.down.outputs);
@@ -100,7 +103,7 @@ const Value* uploaded(Memory& memory, const std::vector<Value>& values) {
 
 void Network::allocate_buffers() {
     const kernels::ElementType type = weights_.elements;
-    Widths widths;
+    Widths widths{sizes_};
     for (const BlockWeights& block : weights_.blocks) {
         std::visit([&](const auto& kind) { widths.add(kind); }, block.kind);
     }
@@ -125,9 +128,9 @@ void Network::allocate_buffers() {
     at.moved = memory_.rows(sizes_.moved_rows, widths.keys_values, type);
     at.windows_aside = memory_.array<std::byte>(static_cast<std::size_t>(sizes_.most_branches) * std::size_t(widths.window) *
                                                 kernels::bytes_of(type));
-    if (sizes_.splits > 1) {
-        at.attention_scratch = memory_.array<float>(static_cast<std::size_t>(sizes_.most_rows) * std::size_t(sizes_.splits) *
-                                                    std::size_t(widths.attention_out));
+    if (widths.attention_parts > 0) {
+        at.attention_scratch =
+            memory_.array<float>(static_cast<std::size_t>(sizes_.most_rows) * std::size_t(widths.attention_parts));
     }
     allocate_expert_buffers();
 }

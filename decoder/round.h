@@ -10,11 +10,11 @@ namespace treeline::decoder {
 /// Sizes that target and drafter share.
 struct Batch {
     int sequences = 1;
-    int positions = 1;          ///< of a sequence in the caches
-    int longest_text = 1;       ///< positions of a sequence's context, prompt and output
-    int tree_tokens = 1;        ///< of the draft, root included
-    bool fixed_shapes = false;  ///< passes must be as large as they can get, since graphs replay them
-    int splits = 1;             ///< of attention's context
+    int positions = 1;           ///< of a sequence in the caches
+    int longest_text = 1;        ///< positions of a sequence's context, prompt and output
+    int tree_tokens = 1;         ///< of the draft, root included
+    bool fixed_shapes = false;   ///< passes must be as large as they can get, since graphs replay them
+    bool cuts_contexts = false;  ///< attention takes a context in parts
 };
 
 /// What became of one sequence's draft. A sequence that has all its tokens goes on taking part without an outcome.

@@ -43,7 +43,7 @@ NetworkSizes sizes_of(const DecodeSetup& setup, const Batch& batch, const Verify
     sizes.window_slots = batch.sequences;
     sizes.moved_rows = batch.sequences * (setup.tree.depth() + 1);
     sizes.longest_text = batch.longest_text;
-    sizes.splits = batch.splits;
+    sizes.cuts_contexts = batch.cuts_contexts;
     sizes.state_elements = setup.state_elements;
     return sizes;
 }

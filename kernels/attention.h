@@ -1,6 +1,8 @@
 // Attention of a few new tokens on a cached context: decoding (one token) and verification (a chain or a tree).
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/element.h"
 #include "kernels/packed_tree.h"
 
@@ -38,6 +40,14 @@ struct Attention {
     float* scratch = nullptr;
     Rows output;  ///< as `query`
 };
+
+/// Parts in which kernels for GPUs take a context of so many positions: a GPU has more multiprocessors than a small batch has
+/// heads, and each holds several blocks, whose loads together are what keeps its memory busy.
+constexpr int attention_splits(int sequences, int kv_heads, int positions) {
+    constexpr int wanted_blocks = 512, fewest_positions = 128, most_splits = 64;
+    const int blocks = sequences * kv_heads;
+    return std::clamp((wanted_blocks + blocks - 1) / blocks, 1, std::clamp(positions / fewest_positions, 1, most_splits));
+}
 
 constexpr std::size_t attention_scratch_floats(const AttentionShape& shape, int splits) {
     const auto rows = static_cast<std::size_t>(shape.sequences) * static_cast<std::size_t>(shape.tokens);

@@ -55,28 +55,76 @@ struct Parameters {
     }
 };
 
-/// One row of the cache per warp at a time, as floats; rows beyond `count` become 0.
+/// Four neighbours as they lie in memory.
 template <class Element>
-__device__ void load_positions(float* to, int stride, Matrix<const Element> cache, std::int64_t first, int count, int column,
-                               int width) {
-    const bool aligned = (reinterpret_cast<std::uintptr_t>(cache.data + column) % 16 == 0) && cache.stride % 8 == 0;
-    for (int i = static_cast<int>(threadIdx.x) / 32; i < tile; i += threads / 32) {
-        const Element* row = cache.row(first + i) + column;
-        for (int d = 4 * (static_cast<int>(threadIdx.x) % 32); d < width; d += 128) {
-            float4 four = make_float4(0, 0, 0, 0);
-            if (i < count) {
-                four = aligned ? get4(row, d) : make_float4(get(row, d), get(row, d + 1), get(row, d + 2), get(row, d + 3));
+struct Four;
+template <>
+struct Four<float> {
+    float4 raw;
+    __device__ static Four none() { return {make_float4(0.0F, 0.0F, 0.0F, 0.0F)}; }
+    __device__ static Four at(const float* data) { return {*reinterpret_cast<const float4*>(data)}; }
+    __device__ static Four each(const float* data) { return {make_float4(data[0], data[1], data[2], data[3])}; }
+    [[nodiscard]] __device__ float4 floats() const { return raw; }
+};
+template <>
+struct Four<Bf16> {
+    uint2 raw;
+    __device__ static Four none() { return {make_uint2(0U, 0U)}; }
+    __device__ static Four at(const Bf16* data) { return {*reinterpret_cast<const uint2*>(data)}; }
+    __device__ static Four each(const Bf16* data) {
+        return {make_uint2(data[0].bits | static_cast<unsigned>(data[1].bits) << 16,
+                           data[2].bits | static_cast<unsigned>(data[3].bits) << 16)};
+    }
+    [[nodiscard]] __device__ float4 floats() const {
+        return make_float4(lower_half(raw.x), upper_half(raw.x), lower_half(raw.y), upper_half(raw.y));
+    }
+};
+
+/// A tile of the cache on its way from memory to shared memory, in registers: all its loads are under way at once, and arrive
+/// while the tile before is computed with. A warp takes a position, a lane 4 of its columns in each part of 128.
+template <class Element, int parts>
+struct Fetched {
+    static constexpr int warps = threads / 32;
+    Four<Element> four[tile / warps][parts];
+
+    /// Positions beyond `count` become 0.
+    __device__ void fetch(Matrix<const Element> cache, std::int64_t first, int count, int column, int width) {
+        const bool aligned = reinterpret_cast<std::uintptr_t>(cache.data + column) % 16 == 0 && cache.stride % 8 == 0;
+#pragma unroll
+        for (int i = 0; i < tile / warps; ++i) {
+            const int position = static_cast<int>(threadIdx.x) / 32 + i * warps;
+            const Element* row = cache.row(first + position) + column;
+#pragma unroll
+            for (int part = 0; part < parts; ++part) {
+                const int d = 4 * (static_cast<int>(threadIdx.x) % 32) + part * 128;
+                four[i][part] = Four<Element>::none();
+                if (position < count && d < width) {
+                    four[i][part] = aligned ? Four<Element>::at(row + d) : Four<Element>::each(row + d);
+                }
             }
-            *reinterpret_cast<float4*>(to + i * stride + d) = four;
         }
     }
-}
+    __device__ void store(float* to, int stride, int width) const {
+#pragma unroll
+        for (int i = 0; i < tile / warps; ++i) {
+            const int position = static_cast<int>(threadIdx.x) / 32 + i * warps;
+#pragma unroll
+            for (int part = 0; part < parts; ++part) {
+                const int d = 4 * (static_cast<int>(threadIdx.x) % 32) + part * 128;
+                if (d < width) {
+                    *reinterpret_cast<float4*>(to + position * stride + d) = four[i][part].floats();
+                }
+            }
+        }
+    }
+};
 
 /// What a block works on, and its shared memory.
-template <class Element, int rows_of_block>
+template <class Element, int rows_of_block, int parts>
 struct Block {
     static constexpr int rows_of_warp = rows_of_block / (threads / 32);
-    using Parts = float[widest_head / threads][rows_of_block];
+    using Parts = float[parts][rows_of_block];
+    using Tile = Fetched<Element, parts>;
 
     const Parameters<Element>& p;
     float* query;                     ///< [rows_of_block][stride], scaled
@@ -104,10 +152,14 @@ struct Block {
         }
     }
 
-    __device__ void load(Matrix<const Element> from, int first, int count) const {
+    __device__ void fetch(Tile& into, Matrix<const Element> from, int first, int count) const {
+        into.fetch(from, static_cast<std::int64_t>(sequence) * p.capacity + first, count, kv_head * p.shape.head_dim,
+                   p.shape.head_dim);
+    }
+    /// In place of the tile that was there, once all are done with it; what was written before is then seen by all.
+    __device__ void store(const Tile& fetched) const {
         __syncthreads();
-        load_positions(cache, stride, from, static_cast<std::int64_t>(sequence) * p.capacity + first, count,
-                       kv_head * p.shape.head_dim, p.shape.head_dim);
+        fetched.store(cache, stride, p.shape.head_dim);
         __syncthreads();
     }
 
@@ -143,7 +195,7 @@ struct Block {
     /// The thread's columns of all rows: sums = corrections sums + weights values.
     __device__ void add_values(int count, Parts& sums) const {
 #pragma unroll
-        for (int part = 0; part < widest_head / threads; ++part) {
+        for (int part = 0; part < parts; ++part) {
             const int d = static_cast<int>(threadIdx.x) + part * threads;
             if (d >= p.shape.head_dim) {
                 break;
@@ -152,6 +204,7 @@ struct Block {
             for (int row = 0; row < rows_of_block; ++row) {
                 sums[part][row] *= corrections[row];
             }
+#pragma unroll 4
             for (int i = 0; i < count; ++i) {
                 const float value = cache[i * stride + d];
 #pragma unroll
@@ -172,7 +225,7 @@ struct Block {
             }
             float* partial = p.splits > 1 ? p.partial(query_row(row), head_of(row), split) : nullptr;
 #pragma unroll
-            for (int part = 0; part < widest_head / threads; ++part) {
+            for (int part = 0; part < parts; ++part) {
                 const int d = static_cast<int>(threadIdx.x) + part * threads;
                 if (d < head_dim && partial != nullptr) {
                     partial[d] = sums[part][row];
@@ -190,9 +243,9 @@ struct Block {
 
 /// blockIdx = ((sequence, KV head), tile of query rows, split), the last the fastest: blocks that read the same positions are
 /// near.
-template <class Element, int rows_of_block>
+template <class Element, int rows_of_block, int parts>
 __global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> p) {
-    using Work = Block<Element, rows_of_block>;
+    using Work = Block<Element, rows_of_block, parts>;
     constexpr int rows_of_warp = Work::rows_of_warp;
     __shared__ float weights[tile][rows_of_block];
     __shared__ float corrections[rows_of_block], largest_of_row[rows_of_block], total_of_row[rows_of_block];
@@ -221,19 +274,35 @@ __global__ void __launch_bounds__(threads) attention_kernel(Parameters<Element> 
     for (int r = 0; r < rows_of_warp; ++r) {
         largest[r] = -INFINITY;
     }
-    float sums[widest_head / threads][rows_of_block] = {};
+    float sums[parts][rows_of_block] = {};
     const int positions = cached + p.first_token + p.shape.tokens;
     const std::int64_t tiles = (positions + tile - 1) / tile;
     const auto last = static_cast<int>(tiles * (split + 1) / p.splits);
-    for (auto at = static_cast<int>(tiles * split / p.splits); at < last; ++at) {
-        const int first = at * tile, count = min(tile, positions - first);
-        // Nobody sees less than the first token does, the sink apart.
-        if (p.window > 0 && first >= p.sink && first + count <= cached - p.window + 1) {
-            continue;
+    // Nobody sees less than the first token does, the sink apart.
+    const auto is_seen = [&](int at) {
+        return p.window == 0 || at * tile < p.sink || min(positions, (at + 1) * tile) > cached - p.window + 1;
+    };
+    const auto seen_from = [&](int at) {
+        while (at < last && !is_seen(at)) {
+            ++at;
         }
-        block.load(p.keys, first, count);
+        return at;
+    };
+    auto at = seen_from(static_cast<int>(tiles * split / p.splits));
+    typename Work::Tile fetched;
+    if (at < last) {
+        block.fetch(fetched, p.keys, at * tile, min(tile, positions - at * tile));
+    }
+    while (at < last) {
+        const int first = at * tile, count = min(tile, positions - first);
+        block.store(fetched);
+        block.fetch(fetched, p.values, first, count);
         block.weigh(first, count, largest, total);
-        block.load(p.values, first, count);
+        block.store(fetched);
+        at = seen_from(at + 1);
+        if (at < last) {
+            block.fetch(fetched, p.keys, at * tile, min(tile, positions - at * tile));
+        }
         block.add_values(count, sums);
     }
     if (threadIdx.x % 32 == 0) {
@@ -278,7 +347,12 @@ void launch_rows(const Parameters<Element>& parameters, Queue queue) {
         static_cast<std::size_t>(rows_of_block + tile) * static_cast<std::size_t>(shape.head_dim + 4) * sizeof(float);
     const auto blocks = static_cast<unsigned>(shape.sequences) * static_cast<unsigned>(shape.kv_heads) *
                         static_cast<unsigned>(parameters.row_tiles(rows_of_block)) * static_cast<unsigned>(parameters.splits);
-    launch("attention", attention_kernel<Element, rows_of_block>, {dim3(blocks), threads, shared}, queue, parameters);
+    const LaunchShape of{dim3(blocks), threads, shared};
+    if (shape.head_dim <= threads) {
+        launch("attention", attention_kernel<Element, rows_of_block, 1>, of, queue, parameters);
+    } else {
+        launch("attention", attention_kernel<Element, rows_of_block, widest_head / threads>, of, queue, parameters);
+    }
 }
 
 }  // namespace

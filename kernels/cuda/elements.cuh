@@ -153,6 +153,14 @@ __device__ inline float largest_over_block(float value) {
     return largest_over_lanes(threadIdx.x % 32 < blockDim.x / 32 ? of_warp[threadIdx.x % 32] : -INFINITY, 32);
 }
 
+/// Threads of a block that walks along a row of so many elements: eight elements a thread, so that few rows have loads enough
+/// in flight, in whole warps.
+inline unsigned threads_along(std::int64_t elements) {
+    constexpr std::int64_t of_a_thread = 8, fewest = 128, most = 1024, warp = 32;
+    const std::int64_t wanted = (elements + of_a_thread * warp - 1) / (of_a_thread * warp) * warp;
+    return static_cast<unsigned>(wanted < fewest ? fewest : wanted > most ? most : wanted);
+}
+
 inline unsigned blocks_for(std::int64_t items, std::int64_t per_block) {
     return static_cast<unsigned>((items + per_block - 1) / per_block);
 }

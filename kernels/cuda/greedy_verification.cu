@@ -7,7 +7,7 @@
 namespace treeline::kernels::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int most_threads = 1024;  ///< of a block that searches a row
 constexpr int none = 0x7fffffff;
 
 /// The larger value, or of equal ones the lower id.
@@ -30,13 +30,15 @@ struct Best {
 
 /// blockIdx = row: its `choices` best, one after the other. Each search leaves out what is not behind the one found before.
 template <class Element>
-__global__ void __launch_bounds__(threads) top_kernel(int vocabulary, Matrix<const Element> logits, int choices, int* ids) {
-    __shared__ Best of_warp[threads / 32];
+__global__ void __launch_bounds__(most_threads)
+    top_kernel(int vocabulary, Matrix<const Element> logits, int choices, int* ids) {
+    __shared__ Best of_warp[most_threads / 32];
     __shared__ Best found;
     Best before{INFINITY, -1};
     for (int choice = 0; choice < choices; ++choice) {
         Best best{-INFINITY, none};
-        for (int id = static_cast<int>(threadIdx.x); id < vocabulary; id += threads) {
+#pragma unroll 8
+        for (int id = static_cast<int>(threadIdx.x); id < vocabulary; id += static_cast<int>(blockDim.x)) {
             const float value = get(logits.row(blockIdx.x), id);
             if (value < before.value || (value == before.value && id > before.id)) {
                 best.take(value, id);
@@ -48,7 +50,7 @@ __global__ void __launch_bounds__(threads) top_kernel(int vocabulary, Matrix<con
         }
         __syncthreads();
         if (threadIdx.x < 32) {
-            best = threadIdx.x < threads / 32 ? of_warp[threadIdx.x] : Best{-INFINITY, none};
+            best = threadIdx.x < blockDim.x / 32 ? of_warp[threadIdx.x] : Best{-INFINITY, none};
             best.take_from_warp();
             if (threadIdx.x == 0) {
                 ids[static_cast<std::int64_t>(blockIdx.x) * choices + choice] = best.id;
@@ -103,8 +105,9 @@ void top_choices(const TopChoices& choices, Queue queue) {
     check(choices);
     with_type(choices.logits.type, [&](auto element) {
         using Element = decltype(element);
-        launch("top choices", top_kernel<Element>, {dim3(static_cast<unsigned>(choices.rows)), threads}, queue,
-               choices.vocabulary, typed<Element>(choices.logits), choices.choices, choices.ids);
+        launch("top choices", top_kernel<Element>,
+               {dim3(static_cast<unsigned>(choices.rows)), threads_along(choices.vocabulary)}, queue, choices.vocabulary,
+               typed<Element>(choices.logits), choices.choices, choices.ids);
     });
 }
 
@@ -113,7 +116,8 @@ void greedy_verification(const GreedyVerification& verification, Queue queue) {
     const auto sequences = static_cast<unsigned>(verification.sequences);
     with_type(verification.logits.type, [&](auto element) {
         using Element = decltype(element);
-        launch("argmax", top_kernel<Element>, {dim3(sequences * static_cast<unsigned>(verification.tree.tokens)), threads},
+        launch("argmax", top_kernel<Element>,
+               {dim3(sequences * static_cast<unsigned>(verification.tree.tokens)), threads_along(verification.vocabulary)},
                queue, verification.vocabulary, typed<Element>(verification.logits), 1, verification.argmax);
     });
     launch("greedy verification", greedy_walk_kernel, {dim3(sequences), 32}, queue, verification.tree,

@@ -6,7 +6,8 @@
 namespace treeline::kernels::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = 256;        ///< of a block that takes a part of a row
+constexpr int most_threads = 1024;  ///< of one that walks along a row (threads_along)
 
 /// blockIdx = (part of the row, row).
 template <class Element>
@@ -20,25 +21,28 @@ __global__ void __launch_bounds__(threads) add_bias_kernel(int width, Matrix<Ele
 
 /// blockIdx = row. Without a bias it is RMSNorm, whose mean counts as 0.
 template <class Element>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(most_threads)
     rms_norm_kernel(int width, Matrix<const Element> x, Matrix<Element> residual, const float* weight, const float* bias,
                     float epsilon, Matrix<Element> output) {
     const std::int64_t row = blockIdx.x;
     const auto sum_at = [&](int i) { return get(x.row(row), i) + (residual ? get(residual.row(row), i) : 0.0F); };
     float mean = 0.0F;
     if (bias != nullptr) {
-        for (int i = static_cast<int>(threadIdx.x); i < width; i += threads) {
+#pragma unroll 4
+        for (int i = static_cast<int>(threadIdx.x); i < width; i += static_cast<int>(blockDim.x)) {
             mean += sum_at(i);
         }
         mean = sum_over_block(mean) / static_cast<float>(width);
     }
     float squares = 0.0F;
-    for (int i = static_cast<int>(threadIdx.x); i < width; i += threads) {
+#pragma unroll 4
+    for (int i = static_cast<int>(threadIdx.x); i < width; i += static_cast<int>(blockDim.x)) {
         const float u = sum_at(i) - mean;
         squares += u * u;
     }
     const float factor = rsqrtf(sum_over_block(squares) / static_cast<float>(width) + epsilon);
-    for (int i = static_cast<int>(threadIdx.x); i < width; i += threads) {
+#pragma unroll 4
+    for (int i = static_cast<int>(threadIdx.x); i < width; i += static_cast<int>(blockDim.x)) {
         const float u = sum_at(i);
         put(output.row(row), i, weight[i] * ((u - mean) * factor) + (bias != nullptr ? bias[i] : 0.0F));
         if (residual) {
@@ -49,7 +53,7 @@ __global__ void __launch_bounds__(threads)
 
 /// blockIdx = (row, group).
 template <class Element>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(most_threads)
     gated_rms_norm_kernel(int part, Matrix<const Element> x, Matrix<const Element> gate, bool gate_after, const float* weight,
                           float epsilon, Matrix<Element> output) {
     const std::int64_t row = blockIdx.x;
@@ -57,12 +61,14 @@ __global__ void __launch_bounds__(threads)
     const auto factor_at = [&](int i) { return gate ? silu(get(gate.row(row), i)) : 1.0F; };
     const auto gated_at = [&](int i) { return get(x.row(row), i) * (gate_after ? 1.0F : factor_at(i)); };
     float squares = 0.0F;
-    for (int i = begin + static_cast<int>(threadIdx.x); i < begin + part; i += threads) {
+#pragma unroll 4
+    for (int i = begin + static_cast<int>(threadIdx.x); i < begin + part; i += static_cast<int>(blockDim.x)) {
         const float u = gated_at(i);
         squares += u * u;
     }
     const float factor = rsqrtf(sum_over_block(squares) / static_cast<float>(part) + epsilon);
-    for (int i = begin + static_cast<int>(threadIdx.x); i < begin + part; i += threads) {
+#pragma unroll 4
+    for (int i = begin + static_cast<int>(threadIdx.x); i < begin + part; i += static_cast<int>(blockDim.x)) {
         put(output.row(row), i, weight[i] * (gated_at(i) * factor) * (gate_after ? factor_at(i) : 1.0F));
     }
 }
@@ -106,8 +112,8 @@ void rms_norm(const RmsNorm& norm, Queue queue) {
     check(norm);
     with_type(norm.x.type, [&](auto element) {
         using Element = decltype(element);
-        launch("RMSNorm", rms_norm_kernel<Element>, {dim3(static_cast<unsigned>(norm.rows)), threads}, queue, norm.width,
-               typed<Element>(norm.x), typed<Element>(norm.residual), norm.weight, norm.bias, norm.epsilon,
+        launch("RMSNorm", rms_norm_kernel<Element>, {dim3(static_cast<unsigned>(norm.rows)), threads_along(norm.width)}, queue,
+               norm.width, typed<Element>(norm.x), typed<Element>(norm.residual), norm.weight, norm.bias, norm.epsilon,
                typed<Element>(norm.output));
     });
 }
@@ -117,8 +123,9 @@ void gated_rms_norm(const GatedRmsNorm& norm, Queue queue) {
     with_type(norm.x.type, [&](auto element) {
         using Element = decltype(element);
         launch("gated RMSNorm", gated_rms_norm_kernel<Element>,
-               {dim3(static_cast<unsigned>(norm.rows), static_cast<unsigned>(norm.groups)), threads}, queue,
-               norm.width / norm.groups, typed<Element>(norm.x), typed<Element>(norm.gate), norm.gate_after, norm.weight,
+               {dim3(static_cast<unsigned>(norm.rows), static_cast<unsigned>(norm.groups)),
+                threads_along(norm.width / norm.groups)},
+               queue, norm.width / norm.groups, typed<Element>(norm.x), typed<Element>(norm.gate), norm.gate_after, norm.weight,
                norm.epsilon, typed<Element>(norm.output));
     });
 }

@@ -8,7 +8,7 @@
 namespace treeline::kernels::cuda {
 namespace {
 
-constexpr int threads = 256;
+constexpr int most_threads = 1024;  ///< of a block that walks along a row
 constexpr int none = 0x7fffffff;
 
 /// Of one row: what turns a logit into a probability.
@@ -23,12 +23,14 @@ struct RowStatistics {
 
 __device__ RowStatistics statistics_of(const float* logits, int vocabulary, float temperature) {
     float largest = -INFINITY;
-    for (int id = static_cast<int>(threadIdx.x); id < vocabulary; id += threads) {
+#pragma unroll 8
+    for (int id = static_cast<int>(threadIdx.x); id < vocabulary; id += static_cast<int>(blockDim.x)) {
         largest = fmaxf(largest, logits[id]);
     }
     largest = largest_over_block(largest);
     float sum = 0.0F;
-    for (int id = static_cast<int>(threadIdx.x); id < vocabulary; id += threads) {
+#pragma unroll 8
+    for (int id = static_cast<int>(threadIdx.x); id < vocabulary; id += static_cast<int>(blockDim.x)) {
         sum += expf((logits[id] - largest) / temperature);
     }
     return {largest, 1.0F / sum_over_block(sum)};
@@ -47,7 +49,7 @@ struct RejectionParameters {
 };
 
 /// blockIdx = (row, 0 for the target or 1 for the draft).
-__global__ void __launch_bounds__(threads) statistics_kernel(RejectionParameters p) {
+__global__ void __launch_bounds__(most_threads) statistics_kernel(RejectionParameters p) {
     const std::int64_t row = blockIdx.x;
     const RowStatistics found =
         statistics_of(blockIdx.y == 0 ? p.target.row(row) : p.draft.row(row), p.vocabulary, p.temperature);
@@ -69,6 +71,7 @@ struct Residual {
     __device__ float probability(int id) const {
         float p = target_row.probability(target[id], temperature);
         const float q = rejections > 0 ? draft_probability(id) : 0.0F;
+#pragma unroll 1
         for (int i = 0; i < rejections; ++i) {
             p = fmaxf(p - q, 0.0F) / totals[i];
         }
@@ -78,14 +81,14 @@ struct Residual {
 
 /// The id at which the running sum of the distribution passes `uniform`, or the last possible one. For a whole block.
 __device__ int draw(const Residual& distribution, int vocabulary, float uniform) {
-    __shared__ float of_warp[threads / 32];
+    __shared__ float of_warp[most_threads / 32];
     __shared__ int found, last;
     if (threadIdx.x == 0) {
         found = none;
         last = 0;
     }
     float before = 0.0F;
-    for (int first = 0; first < vocabulary; first += threads) {
+    for (int first = 0; first < vocabulary; first += static_cast<int>(blockDim.x)) {
         const int id = first + static_cast<int>(threadIdx.x);
         const float p = id < vocabulary ? distribution.probability(id) : 0.0F;
         float running = p;
@@ -99,7 +102,8 @@ __device__ int draw(const Residual& distribution, int vocabulary, float uniform)
         }
         __syncthreads();
         float tile_total = 0.0F;
-        for (int warp = 0; warp < threads / 32; ++warp) {
+#pragma unroll 4
+        for (int warp = 0; warp < static_cast<int>(blockDim.x) / 32; ++warp) {
             running += warp < static_cast<int>(threadIdx.x) / 32 ? of_warp[warp] : 0.0F;
             tile_total += of_warp[warp];
         }
@@ -119,7 +123,7 @@ __device__ int draw(const Residual& distribution, int vocabulary, float uniform)
 }
 
 /// blockIdx = sequence.
-__global__ void __launch_bounds__(threads) rejection_walk_kernel(RejectionParameters p) {
+__global__ void __launch_bounds__(most_threads) rejection_walk_kernel(RejectionParameters p) {
     float* totals = dynamic_shared<float>();
     const int sequence = static_cast<int>(blockIdx.x);
     const std::int64_t first_row = static_cast<std::int64_t>(sequence) * p.tree.tokens;
@@ -145,7 +149,8 @@ __global__ void __launch_bounds__(threads) rejection_walk_kernel(RejectionParame
                 continue;
             }
             float total = 0.0F;
-            for (int other = static_cast<int>(threadIdx.x); other < p.vocabulary; other += threads) {
+#pragma unroll 1
+            for (int other = static_cast<int>(threadIdx.x); other < p.vocabulary; other += static_cast<int>(blockDim.x)) {
                 total += fmaxf(distribution.probability(other) - distribution.draft_probability(other), 0.0F);
             }
             total = sum_over_block(total);
@@ -165,7 +170,7 @@ __global__ void __launch_bounds__(threads) rejection_walk_kernel(RejectionParame
         }
     }
     const int next_id = draw(distribution, p.vocabulary, uniform[p.tree.tokens]);
-    for (int i = count + 1 + static_cast<int>(threadIdx.x); i <= p.deepest_level; i += threads) {
+    for (int i = count + 1 + static_cast<int>(threadIdx.x); i <= p.deepest_level; i += static_cast<int>(blockDim.x)) {
         path[i] = -1;
     }
     if (threadIdx.x == 0) {
@@ -190,8 +195,9 @@ void rejection_verification(const RejectionVerification& verification, Queue que
                                          verification.uniform,
                                          reinterpret_cast<float4*>(verification.row_statistics),
                                          verification.accepted};
-    launch("softmax statistics", statistics_kernel, {dim3(sequences * tokens, 2), threads}, queue, parameters);
-    launch("rejection verification", rejection_walk_kernel, {dim3(sequences), threads, tokens * sizeof(float)}, queue,
+    const unsigned along_a_row = threads_along(verification.vocabulary);
+    launch("softmax statistics", statistics_kernel, {dim3(sequences * tokens, 2), along_a_row}, queue, parameters);
+    launch("rejection verification", rejection_walk_kernel, {dim3(sequences), along_a_row, tokens * sizeof(float)}, queue,
            parameters);
 }
 
