@@ -41,6 +41,18 @@ bool of_kernels(const KernelTable& table) {
     return std::none_of(table.samples.begin(), table.samples.end(), [](const KernelSample& s) { return s.whole_pass; });
 }
 
+/// A scan token by token takes its time for instructions that wait for each other, however few its FLOPs are for the device's
+/// peak.
+bool walks_tokens(const KernelTable& table) {
+    return std::all_of(table.samples.begin(), table.samples.end(),
+                       [](const KernelSample& s) { return s.operation.sequential; });
+}
+
+bool has_items(const KernelTable& table) {
+    return std::all_of(table.samples.begin(), table.samples.end(),
+                       [](const KernelSample& s) { return s.operation.items.per_row + s.operation.items.per_sequence > 0.0; });
+}
+
 bool is_attention(sim::KernelClass kernel) {
     return kernel == sim::KernelClass::attention || kernel == sim::KernelClass::attention_ungrouped;
 }
@@ -129,6 +141,15 @@ void add_row_costs(sim::KernelLaw start, const PreparedTable& table, std::vector
     }
 }
 
+/// On a GPU a thread block takes an item of the work (a row, a head of a sequence), and a multiprocessor holds several blocks:
+/// few items keep few of them busy.
+void add_blocks(const sim::KernelLaw& start, const KernelTable& table, std::vector<Extension>& all) {
+    for (const double of_a_multiprocessor : {1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0}) {
+        all.push_back({.free = {}, .start = start, .workers = of_a_multiprocessor * table.workers});
+        all.push_back({.free = {"peak_share", "overlap"}, .start = start, .workers = of_a_multiprocessor * table.workers});
+    }
+}
+
 std::size_t knots_of(const sim::KernelLaw& law) {
     std::size_t count = 0;
     while (count < sim::most_row_knots && law.knots[count].rows > 0.0) {
@@ -178,7 +199,9 @@ std::vector<Extension> extensions(const KernelTable& table, const PreparedTable&
     if (of_kernels(table)) {
         all.push_back({{"startup"}, start});
     }
-    if (table.kernel == sim::KernelClass::gemm || table.on_cpu || computing_shows(prepared)) {
+    const bool computes = table.kernel == sim::KernelClass::gemm || table.on_cpu || computing_shows(prepared) ||
+                          walks_tokens(table) || is_attention(table.kernel);
+    if (computes) {
         all.push_back({{"peak_share"}, start});
         all.push_back({{"peak_share", "overlap"}, start});
         all.push_back({{"overlap"}, start});
@@ -203,6 +226,9 @@ std::vector<Extension> extensions(const KernelTable& table, const PreparedTable&
     if (table.on_cpu && of_kernels(table)) {
         add_row_costs(start, prepared, all);
     }
+    if (!table.on_cpu && table.workers > 0.0 && !is_attention(table.kernel) && has_items(table)) {
+        add_blocks(start, table, all);
+    }
     return all;
 }
 
@@ -225,10 +251,14 @@ std::optional<ExtendedForm> extended(const KernelLawForm& form, const sim::Kerne
         }
     };
     take(&sim::KernelLaw::row_tile, by.row_tile);
+    if (by.row_tile > 0.0 &&
+        result.form.fixed.least_tile != by.least_tile) {  // tiles of one height take the place of those that double
+        result.form.fixed.least_tile = by.least_tile;
+        changed = true;
+    }
     take(&sim::KernelLaw::step_rows, by.step_rows);
     take(&sim::KernelLaw::step_inputs, by.step_inputs);
     take(&sim::KernelLaw::workers, by.workers);
-    take(&sim::KernelLaw::least_tile, by.least_tile);
     take(&sim::KernelLaw::tile_columns, by.tile_columns);
     if (by.knot > 0.0) {
         changed = insert_knot(result.form, result.start, by.knot);

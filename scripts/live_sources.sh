@@ -9,7 +9,7 @@ export LC_ALL=C
 files() {
     find CMakeLists.txt CMakePresets.json numerics sim text json models hardware kernels decoder calibrate runs validation sweeps engines requests reports \
         library include wasm examples -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.inc' -o -name '*.json' -o -name '*.csv' -o -name CMakeLists.txt \) \
-        -not -path 'reports/page/*' -not -path 'kernels/*/*' -not -path 'decoder/*.cpp' -not -path 'calibrate/measure/*.cpp' -not -path 'examples/cpp/*'
+        -not -path 'reports/page/*' -not -path 'kernels/*/*' -not -path 'decoder/*.cpp' -not -path 'calibrate/measure/*.cpp' -not -path 'calibrate/measurements/*' -not -path 'examples/cpp/*'
     find kernels/hls cmake/wasm -type f -not -name '*.md'
     printf 'decoder/%s\n' decode_study.cpp decode_unavailable.cpp
     printf 'cmake/%s\n' EmbedCatalogue.cmake EmbedFile.cmake TreelineFolder.cmake TreelineHardening.cmake TreelineParts.cmake TreelineWasm.cmake embed_wasm.S.in \

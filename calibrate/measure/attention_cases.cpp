@@ -41,13 +41,6 @@ std::vector<Point> points(const CaseOptions& options) {
     return all;
 }
 
-/// Enough parts of the context to occupy a GPU of up to 150 multiprocessors.
-int splits_for(const Heads& heads, const Point& point) {
-    const int blocks = heads.kv * point.batch;
-    const int wanted = (300 + blocks - 1) / blocks;
-    return std::max(1, std::min(wanted, (point.context + 255) / 256));
-}
-
 KernelCase attention_case(const Heads& heads, const Point& point, const MeasuredFormat& format, bool on_gpu) {
     KernelCase result;
     result.table = "attention_decode";
@@ -75,9 +68,7 @@ KernelCase attention_case(const Heads& heads, const Point& point, const Measured
         attention.capacity = capacity;
         attention.context = workspace.integers(std::vector<int>(std::size_t(point.batch), point.context));
         if (on_gpu) {
-            attention.splits = splits_for(heads, point);
-            attention.scratch = static_cast<float*>(
-                workspace.scratch(sizeof(float) * kernels::attention_scratch_floats(attention.shape, attention.splits)));
+            cut_context(attention, workspace);
         }
         return [=, &workspace](kernels::Queue queue) mutable {
             attention.keys = {workspace.next_input(cache_bytes), format.type, width};

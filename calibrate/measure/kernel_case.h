@@ -63,6 +63,9 @@ std::vector<KernelCase> kernel_cases(const CaseOptions& options, std::size_t pro
 sim::DraftTree chain_tree(int tokens);
 sim::DraftTree binary_tree(int levels);
 
+/// The context in as many parts as decoders take it in on a GPU, with the memory for their results.
+void cut_context(kernels::Attention& attention, Workspace& workspace);
+
 /// The tree's arrays on the device.
 kernels::TreeView tree_on(Workspace& workspace, const kernels::PackedTree& tree);
 

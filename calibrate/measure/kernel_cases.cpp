@@ -26,6 +26,13 @@ sim::DraftTree binary_tree(int levels) {
     return sim::DraftTree::from_child_counts(std::vector<int>((std::size_t{1} << static_cast<unsigned>(levels - 1)) - 1, 2));
 }
 
+void cut_context(kernels::Attention& attention, Workspace& workspace) {
+    const kernels::AttentionShape& shape = attention.shape;
+    attention.splits = kernels::attention_splits(shape.sequences, shape.kv_heads, attention.capacity);
+    attention.scratch =
+        static_cast<float*>(workspace.scratch(sizeof(float) * kernels::attention_scratch_floats(shape, attention.splits)));
+}
+
 kernels::TreeView tree_on(Workspace& workspace, const kernels::PackedTree& tree) {
     kernels::TreeView view = tree.view();
     view.parent = workspace.integers(tree.parent);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "calibrate/kernel_fit.h"
+#include "calibrate/kernel_fit_parts.h"
 #include "hardware/calibration.h"
 #include "setups.h"
 
@@ -183,6 +184,40 @@ TEST_CASE("a parameter on its bound rejects the fit") {
     CHECK_FALSE(fit_law(table, data_sheet, {{0, 3}, truth}, all, start, {}));  // startup goes to zero
     CHECK(sim::kernel_parameters()[0].name == "startup");
     CHECK(sim::kernel_parameters()[3].name == "bandwidth_share");
+}
+
+TEST_CASE("every law that selection may arrive at is one that can be read again") {
+    const sim::Device h100 = device("h100-sxm");
+    const KernelTable table = linear_table(h100, {}, 0.0);
+    const detail::PreparedTable prepared = detail::prepared(table, data_sheet_of(h100, table.kernel, table.format));
+    const std::vector<detail::KernelLawExtension> extensions = detail::extensions(table, prepared);
+    REQUIRE(extensions.size() > 20);
+    int forms = 0;
+    const auto check = [&](const detail::ExtendedForm& extended) {
+        sim::Calibration calibration;
+        calibration.kernels.push_back({table.kernel, table.format, extended.form.fixed});
+        for (const std::string& problem : problems_of(calibration)) {
+            INFO(problem << ": row_tile " << extended.form.fixed.row_tile << ", least_tile " << extended.form.fixed.least_tile);
+            CHECK(problem.find("tile") == std::string::npos);
+        }
+        ++forms;
+    };
+    for (const detail::ExtendedForm& beginning : detail::beginnings(table, prepared)) {
+        check(beginning);
+        for (const detail::KernelLawExtension& first : extensions) {
+            const auto once = detail::extended(beginning.form, beginning.start, first);
+            if (!once) {
+                continue;
+            }
+            check(*once);
+            for (const detail::KernelLawExtension& second : extensions) {
+                if (const auto twice = detail::extended(once->form, once->start, second)) {
+                    check(*twice);
+                }
+            }
+        }
+    }
+    CHECK(forms > 1000);
 }
 
 TEST_CASE("one shape is not enough, and says so") {
