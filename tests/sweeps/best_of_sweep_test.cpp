@@ -111,7 +111,7 @@ std::vector<std::uint64_t> front_by(const SweepColumn& first, const SweepColumn&
 
 }  // namespace
 
-TEST_CASE("the best points by any column are those of a sort of all points") {
+TEST_CASE("the best points by any column are those of a sort of all points", "[slow]") {
     const DesignSpace space_of_points = space();
     const std::vector<SweepPoint> points = all_points(space_of_points);
     const bool some_too_large = std::any_of(points.begin(), points.end(), [](const SweepPoint& p) { return !p.estimate.fits; });

@@ -200,7 +200,7 @@ ByHand by_hand(const Asked& asked, const Variant& variant, int speculation) {
 
 }  // namespace
 
-TEST_CASE("brute force over estimates finds nothing better than what is recommended", "[oracle]") {
+TEST_CASE("brute force over estimates finds nothing better than what is recommended", "[oracle][slow]") {
     Random random(20261125);
     int answered = 0, drafting = 0, compared = 0;
     for (int i = 0; i < workloads; ++i) {
