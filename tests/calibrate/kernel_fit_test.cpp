@@ -15,6 +15,8 @@ using namespace treeline::testing;
 
 namespace {
 
+namespace parts = calibrate::detail;
+
 constexpr double micro = 1e-6;
 
 KernelFitOptions quick() {
@@ -189,11 +191,11 @@ TEST_CASE("a parameter on its bound rejects the fit") {
 TEST_CASE("every law that selection may arrive at is one that can be read again") {
     const sim::Device h100 = device("h100-sxm");
     const KernelTable table = linear_table(h100, {}, 0.0);
-    const detail::PreparedTable prepared = detail::prepared(table, data_sheet_of(h100, table.kernel, table.format));
-    const std::vector<detail::KernelLawExtension> extensions = detail::extensions(table, prepared);
+    const parts::PreparedTable prepared = parts::prepared(table, data_sheet_of(h100, table.kernel, table.format));
+    const std::vector<parts::KernelLawExtension> extensions = parts::extensions(table, prepared);
     REQUIRE(extensions.size() > 20);
     int forms = 0;
-    const auto check = [&](const detail::ExtendedForm& extended) {
+    const auto check = [&](const parts::ExtendedForm& extended) {
         sim::Calibration calibration;
         calibration.kernels.push_back({table.kernel, table.format, extended.form.fixed});
         for (const std::string& problem : problems_of(calibration)) {
@@ -202,16 +204,16 @@ TEST_CASE("every law that selection may arrive at is one that can be read again"
         }
         ++forms;
     };
-    for (const detail::ExtendedForm& beginning : detail::beginnings(table, prepared)) {
+    for (const parts::ExtendedForm& beginning : parts::beginnings(table, prepared)) {
         check(beginning);
-        for (const detail::KernelLawExtension& first : extensions) {
-            const auto once = detail::extended(beginning.form, beginning.start, first);
+        for (const parts::KernelLawExtension& first : extensions) {
+            const auto once = parts::extended(beginning.form, beginning.start, first);
             if (!once) {
                 continue;
             }
             check(*once);
-            for (const detail::KernelLawExtension& second : extensions) {
-                if (const auto twice = detail::extended(once->form, once->start, second)) {
+            for (const parts::KernelLawExtension& second : extensions) {
+                if (const auto twice = parts::extended(once->form, once->start, second)) {
                     check(*twice);
                 }
             }
