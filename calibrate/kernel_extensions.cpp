@@ -1,5 +1,6 @@
 // What may be added to a kernel's law, and the forms that its selection starts from.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "calibrate/kernel_fit_parts.h"
@@ -39,6 +40,14 @@ bool computing_rules(const PreparedTable& table) {
 
 bool of_kernels(const KernelTable& table) {
     return std::none_of(table.samples.begin(), table.samples.end(), [](const KernelSample& s) { return s.whole_pass; });
+}
+
+/// Whether the kernels are ours: of others' one does not know what a block takes.
+bool of_our_kernels(const KernelTable& table) {
+    using enum sim::KernelClass;
+    constexpr std::array only_ours = {norm, gated_norm, activation, rotary, element_wise, sampling, rejection, top_choices};
+    return table.family == sim::treeline_family ||
+           std::find(only_ours.begin(), only_ours.end(), table.kernel) != only_ours.end();
 }
 
 /// A scan token by token takes its time for instructions that wait for each other, however few its FLOPs are for the device's
@@ -199,8 +208,9 @@ std::vector<Extension> extensions(const KernelTable& table, const PreparedTable&
     if (of_kernels(table)) {
         all.push_back({{"startup"}, start});
     }
+    // Without matrix units, ours compute longer than the data sheet's peak lets expect.
     const bool computes = table.kernel == sim::KernelClass::gemm || table.on_cpu || computing_shows(prepared) ||
-                          walks_tokens(table) || is_attention(table.kernel);
+                          (of_our_kernels(table) && (walks_tokens(table) || is_attention(table.kernel)));
     if (computes) {
         all.push_back({{"peak_share"}, start});
         all.push_back({{"peak_share", "overlap"}, start});
@@ -226,7 +236,7 @@ std::vector<Extension> extensions(const KernelTable& table, const PreparedTable&
     if (table.on_cpu && of_kernels(table)) {
         add_row_costs(start, prepared, all);
     }
-    if (!table.on_cpu && table.workers > 0.0 && !is_attention(table.kernel) && has_items(table)) {
+    if (!table.on_cpu && table.workers > 0.0 && of_our_kernels(table) && !is_attention(table.kernel) && has_items(table)) {
         add_blocks(start, table, all);
     }
     return all;
@@ -251,9 +261,9 @@ std::optional<ExtendedForm> extended(const KernelLawForm& form, const sim::Kerne
         }
     };
     take(&sim::KernelLaw::row_tile, by.row_tile);
-    if (by.row_tile > 0.0 &&
-        result.form.fixed.least_tile != by.least_tile) {  // tiles of one height take the place of those that double
-        result.form.fixed.least_tile = by.least_tile;
+    take(&sim::KernelLaw::least_tile, by.least_tile);
+    if (result.form.fixed.row_tile < result.form.fixed.least_tile) {  // tiles of one height take the place of those that double
+        result.form.fixed.least_tile = 0.0;
         changed = true;
     }
     take(&sim::KernelLaw::step_rows, by.step_rows);

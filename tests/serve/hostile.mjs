@@ -103,11 +103,12 @@ await answers('questions without end');
 
 // Slow: a byte at a time, on every connection that there is.
 const slow = await Server.start(program);
-const drips = Array.from({ length: 70 }, () => slow.send(`GET /healthz HTTP/1.1\r\n${host}${'X: y\r\n'.repeat(100)}\r\n`, { every: 400, wait: 30_000 }));
-const half = slow.send(`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`, { wait: 30_000 });
+const drips = Array.from({ length: 70 }, () => slow.send(`GET /healthz HTTP/1.1\r\n${host}${'X: y\r\n'.repeat(100)}\r\n`, { every: 400, wait: 60_000 }));
+const half = slow.send(`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`, { wait: 60_000 });
 const began_slow = Date.now();
 const received = await Promise.all([...drips.slice(0, 40), half]);
-checks.that(Date.now() - began_slow < 25_000, `slow requests were kept for ${(Date.now() - began_slow) / 1000} s`);
+// 10 s of patience, twice where connections wait for others; the rest is for a machine in use.
+checks.that(Date.now() - began_slow < 45_000, `slow requests were kept for ${(Date.now() - began_slow) / 1000} s`);
 checks.that(received.every((text) => text === '' || statusOf(text) === 408 || statusOf(text) === 400), 'slow requests end');
 const after = await slow.ask('GET', '/healthz');
 checks.equal(after.status, 200, 'it answers after slow requests');
