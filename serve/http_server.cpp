@@ -60,10 +60,15 @@ std::string sentence_of(int status, const Connection& connection) {
                                     : "the request is not HTTP/1.1 as this server reads it";
 }
 
+constexpr int most_waiting = 256;
+
 /// Asks cpp-httplib for each connection with the limits of ours.
 class LimitedServer : public httplib::Server {
 public:
     explicit LimitedServer(const HttpLimits& limits) : limits_(limits) {}
+
+    /// cpp-httplib lets five connections wait to be accepted; the next asks again after 1, 3, 7, … seconds.
+    void let_many_wait() { ::listen(svr_sock_, most_waiting); }
 
     void stop_soon() {
         stopping_ = true;
@@ -255,6 +260,7 @@ Server::Server(ServerInput input) : state_(std::make_unique<State>(std::move(inp
                          "machine, or a port that not everyone may take",
                          given.address, given.port)});
     }
+    http.let_many_wait();
 }
 
 Server::~Server() = default;
