@@ -7,37 +7,18 @@
 
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/version.h"
 
 namespace treeline::engines {
 namespace {
 
 /// "0.19", "v0.19.1", "b9987" as numbers; empty for what is not a version.
-std::vector<int> numbers_of(std::string version) {
-    if (!version.empty() && (version.front() == 'v' || version.front() == 'b')) {
-        version.erase(0, 1);
-    }
-    std::vector<int> numbers;
-    std::size_t at = 0;
-    while (at < version.size() && std::isdigit(static_cast<unsigned char>(version[at])) != 0) {
-        const std::size_t end = std::min(version.find_first_not_of("0123456789", at), version.size());
-        if (end - at > 8) {
-            return {};
-        }
-        numbers.push_back(std::stoi(version.substr(at, end - at)));
-        if (end == version.size()) {
-            return numbers;
-        }
-        // "1.3.0rc27": what follows the numbers does not order versions here.
-        if (version[end] != '.') {
-            return numbers;
-        }
-        at = end + 1;
-    }
-    return {};
+text::Version numbers_of(std::string_view version) {
+    return text::version_in(version.starts_with('v') || version.starts_with('b') ? version.substr(1) : version);
 }
 
 /// Compares as many numbers as both have: 0.19.1 is a 0.19.
-bool is_before(const std::vector<int>& a, const std::vector<int>& b) {
+bool is_before(const text::Version& a, const text::Version& b) {
     const auto common = static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
     return std::lexicographical_compare(a.begin(), a.begin() + common, b.begin(), b.begin() + common);
 }
@@ -127,7 +108,7 @@ Engine find_engine(const std::string& text) {
         return versions.back();
     }
     const std::string version = text.substr(at + 1);
-    const std::vector<int> asked = numbers_of(version);
+    const text::Version asked = numbers_of(version);
     if (asked.empty()) {
         refuse_version(versions, version, "is not a version");
     }

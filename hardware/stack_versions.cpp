@@ -1,38 +1,14 @@
 #include "hardware/stack_versions.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace treeline::hardware {
-namespace {
-
-/// The numbers of "0.12.1"; what follows the last number ("rc3", "post1") does not count. Empty if there is none at the start.
-std::vector<int> version_numbers(std::string_view text) {
-    std::vector<int> numbers;
-    while (!text.empty()) {
-        int number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc{}) {
-            break;
-        }
-        numbers.push_back(number);
-        const auto used = static_cast<std::size_t>(end - text.data());
-        if (used >= text.size() || text[used] != '.') {
-            break;
-        }
-        text.remove_prefix(used + 1);
-    }
-    return numbers;
-}
-
-}  // namespace
-
 StackVersion stack_version(std::string_view name) {
     const std::size_t dash = name.rfind('-');
     if (name.ends_with(".json") || dash == std::string_view::npos || dash == 0) {
         return {std::string(name), {}};
     }
-    std::vector<int> version = version_numbers(name.substr(dash + 1));
+    text::Version version = text::version_in(name.substr(dash + 1));
     return version.empty() ? StackVersion{std::string(name), {}}
                            : StackVersion{std::string(name.substr(0, dash)), std::move(version)};
 }
@@ -64,20 +40,13 @@ std::optional<std::string> nearest_version(const std::vector<std::string>& names
     if (asked.version.empty()) {
         return std::nullopt;
     }
-    std::optional<std::string> older, oldest;
+    std::vector<text::Version> versions;
     for (const std::string& other : names) {
         const StackVersion known = stack_version(other);
-        if (known.engine != asked.engine || known.version.empty()) {
-            continue;
-        }
-        if (known.version <= asked.version && (!older || stack_version(*older).version < known.version)) {
-            older = other;
-        }
-        if (!oldest || known.version < stack_version(*oldest).version) {
-            oldest = other;
-        }
+        versions.push_back(known.engine == asked.engine ? known.version : text::Version());
     }
-    return older ? older : oldest;
+    const std::optional<std::size_t> nearest = text::nearest_version(versions, asked.version);
+    return nearest ? std::optional(names[*nearest]) : std::nullopt;
 }
 
 }  // namespace treeline::hardware

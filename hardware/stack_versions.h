@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "text/version.h"
+
 namespace treeline::hardware {
 
 /// "vllm-0.12.1" is {"vllm", {0, 12, 1}}; a name that does not end in '-' and numbers has no version, nor has a path.
 struct StackVersion {
     std::string engine;
-    std::vector<int> version;
+    text::Version version;
 };
 StackVersion stack_version(std::string_view name);
 

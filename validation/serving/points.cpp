@@ -1,43 +1,25 @@
 #include "validation/serving/points.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/traits.h"
+#include "text/version.h"
 #include "validation/serving/families.h"
 
 namespace treeline::validation {
 namespace {
 
-/// "0.10.1rc2" as {0, 10, 1}; empty where the text does not begin with a number.
-std::vector<int> version_of(std::string_view text) {
-    std::vector<int> parts;
-    while (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0 && parts.size() < 4) {
-        int value = 0;
-        while (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0) {
-            value = std::min(10 * value + (text.front() - '0'), 1'000'000);
-            text.remove_prefix(1);
-        }
-        parts.push_back(value);
-        if (text.empty() || text.front() != '.') {
-            break;
-        }
-        text.remove_prefix(1);
-    }
-    return parts;
-}
-
 /// A text that writes a version: "v0.19.0 (rocm)", "0.10.1/0.11.1"; a date or a build number is none.
-std::vector<int> stated_version(std::string text) {
+text::Version stated_version(std::string text) {
     text.erase(0, text.starts_with("v") ? 1 : 0);
     if (text.starts_with("0.1.dev")) {
         return {};  // of a checkout without tags (setuptools-scm)
     }
-    const std::vector<int> version = version_of(text);
-    return version.size() < 2 || version.front() > 1000 ? std::vector<int>{} : version;
+    text::Version version = text::version_in(text);
+    return version.size() < 2 || version.front() > 1000 ? text::Version{} : version;
 }
 
 /// Whether a checkpoint of this model already is what the format says.
@@ -146,28 +128,20 @@ Mapped<std::string> stack_named(const ServingParts& parts, const std::string& en
                         engine.empty() ? "not stated" : engine};
     }
     const std::string& plain = entry->names.name;
-    const std::vector<int> wanted = stated_version(version);
+    const text::Version wanted = stated_version(version);
     if (wanted.empty()) {
         return plain;
     }
-    std::string best, oldest;
-    std::vector<int> best_version, oldest_version;
+    std::vector<std::string> names;
+    std::vector<text::Version> versions;
     for (const auto& [name, stack] : parts.stacks) {
-        const std::vector<int> candidate = name.starts_with(plain + "-") ? version_of(name.substr(plain.size() + 1)) : wanted;
-        if (name == plain || !name.starts_with(plain + "-") || candidate.empty()) {
-            continue;
-        }
-        if (oldest.empty() || candidate < oldest_version) {
-            oldest = name;
-            oldest_version = candidate;
-        }
-        // "0.10" stands for every 0.10.x, so that a longer version with the same beginning is not newer.
-        if (candidate <= wanted && (best.empty() || best_version < candidate)) {
-            best = name;
-            best_version = candidate;
+        if (name.starts_with(plain + "-")) {
+            names.push_back(name);
+            versions.push_back(text::version_in(std::string_view(name).substr(plain.size() + 1)));
         }
     }
-    return !best.empty() ? best : !oldest.empty() ? oldest : plain;
+    const std::optional<std::size_t> nearest = text::nearest_version(versions, wanted);
+    return nearest ? names[*nearest] : plain;
 }
 
 sim::Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text) {

@@ -1,0 +1,32 @@
+// Versions as people write them, and the one that stands for another.
+#include "text/version.h"
+
+#include <catch2/catch.hpp>
+
+namespace version_test {
+
+using namespace treeline::text;
+
+TEST_CASE("a version is the numbers that a text begins with") {
+    CHECK(version_in("0.12.1") == Version{0, 12, 1});
+    CHECK(version_in("0.10.1rc2") == Version{0, 10, 1});
+    CHECK(version_in("0.5.1.post3") == Version{0, 5, 1});
+    CHECK(version_in("9987") == Version{9987});
+    CHECK(version_in("1.") == Version{1});
+    CHECK(version_in("v0.12").empty());
+    CHECK(version_in("").empty());
+    CHECK(version_in("-1.2").empty());
+    CHECK(version_in("99999999999999999999").empty());
+}
+
+TEST_CASE("the newest version that is not newer stands for another one, or else the oldest") {
+    const std::vector<Version> known = {{0, 14}, {}, {0, 10}, {0, 12}};
+    CHECK(nearest_version(known, {0, 12}) == 3U);
+    CHECK(nearest_version(known, {0, 13, 5}) == 3U);
+    CHECK(nearest_version(known, {1}) == 0U);
+    CHECK(nearest_version(known, {0, 12, 1}) == 3U);
+    CHECK(nearest_version(known, {0, 9}) == 2U);
+    CHECK_FALSE(nearest_version({{}, {}}, {1}).has_value());
+}
+
+}  // namespace version_test

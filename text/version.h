@@ -1,0 +1,20 @@
+// Versions as people write them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace treeline::text {
+
+using Version = std::vector<int>;
+
+/// The numbers that a text begins with: "0.12.1" is {0, 12, 1}, and what follows the last number ("rc3", "post1") does not
+/// count. Empty if there is none at the start.
+Version version_in(std::string_view text);
+
+/// Which of the known versions to take for another one: the newest that is not newer, or else the oldest. Nothing where no
+/// version is known; empty ones are none. "0.10" stands for every 0.10.x: a longer version with the same beginning is newer.
+std::optional<std::size_t> nearest_version(const std::vector<Version>& known, const Version& asked);
+
+}  // namespace treeline::text
