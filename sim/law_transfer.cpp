@@ -35,24 +35,15 @@ bool nobody_would_pick(const CalibratedKernel& kernel, const Device& device) {
 
 /// What such laws missed where they can be checked: each of A100, H100 and L40S from each other (validation/kernel_times).
 constexpr const char* transfer_error =
-    "Carried over so between A100, H100 and L40S, laws of linear layers, decode attention, experts and scans missed by 16 % "
-    "(median) and 39 % (90th percentile), between the two that have the same kind of multiprocessor by 8 and 24 %; of prompts "
+    "Carried over so between A100, H100 and L40S, laws of linear layers, decode attention, experts and scans missed by 15 % "
+    "(median) and 38 % (90th percentile), between the two that have the same kind of multiprocessor by 8 and 24 %; of prompts "
     "by 23 and 78 %, all-reduces over NVLink 21 and 47 %; laws of latent attention, which missed by more than its time, and of "
     "all-reduces over PCIe are not carried over";
 
-/// FLOPs that a device can do while it reads a byte.
-double balance(const Device& device, NumberFormat format) { return device.peak_for(format).value() / device.bandwidth.value(); }
-
-/// Rows of a tile: halved as often as the other device computes half as much while it reads. A kernel picks its tile so that
-/// rows that only fill it hide behind the weights.
-double tile_on(double tile, double relative_balance) {
-    constexpr double least = 16.0;  // rows of one instruction of the matrix units
-    while (tile > least && relative_balance <= 0.5) {
-        tile *= 0.5;
-        relative_balance *= 2.0;
-    }
-    return tile;
-}
+/// Tiles of linear layers where no more than one was seen. That one holds as many rows as hid behind the weights on the measured
+/// device; where fewer do, kernels pick smaller ones. Whichever it is may not depend on the other device's rates: a larger tile
+/// where it computes a little more would make that slower. These miss least between A100, H100 and L40S.
+constexpr double least_carried_tile = 32.0, largest_carried_tile = 64.0;
 
 /// What Marlin's kernels unpacked on a multiprocessor of H100, the fastest that they were measured on, in bytes of weights: its
 /// share of the data sheet's bandwidth. Where a multiprocessor has less bandwidth (L40S, RTX PRO 6000), memory sets the pace.
@@ -75,9 +66,9 @@ bool has_fp4_units(const Device& device) { return device.computed_in(NumberForma
 
 KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, const Device& other) {
     KernelLaw law = kernel.law;
-    if (kernel.kernel == KernelClass::gemm && law.row_tile > 1.0) {
-        law.row_tile = tile_on(law.row_tile, balance(other, kernel.format) / balance(measured, kernel.format));
-        law.least_tile = std::min(law.least_tile, law.row_tile);
+    if (kernel.kernel == KernelClass::gemm && law.row_tile > 1.0 && law.least_tile == 0.0) {
+        law.row_tile = std::min(law.row_tile, largest_carried_tile);
+        law.least_tile = std::min(law.row_tile, least_carried_tile);
     }
     law.ramp_bytes = law.ramp_bytes * (other.cache / measured.cache);
     if (measured.multiprocessors > 0.0 && other.multiprocessors > 0.0) {
