@@ -30,6 +30,7 @@ const std::map<std::string, const char*, std::less<>> serving_labels = {
     {"Mean TTFT (ms)", "mean_ttft_ms"},
     {"Mean TPOT (ms)", "mean_tpot_ms"},
     {"Median ITL (ms)", "median_itl_ms"},
+    {"Mean Avg Decoded Tokens per Iter", "avg_decoded_tokens_per_iter"},
     {"Acceptance length", "spec_decode_acceptance_length"},
     {"Drafts", "spec_decode_num_drafts"},
     {"Draft tokens", "spec_decode_draft_tokens"},
