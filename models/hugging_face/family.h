@@ -110,6 +110,7 @@ void import_ernie_vision(Reader& config, sim::Model& model);
 
 void import_deepseek(Reader& config, sim::Model& model);
 void import_deepseek_v4(Reader& config, sim::Model& model);
+void import_deepseek_v41(Reader& config, sim::Model& model);
 void import_minicpm3(Reader& config, sim::Model& model);
 void import_longcat_ngram(Reader& config, sim::Model& model);
 void import_qwen4_exp(Reader& config, sim::Model& model);

@@ -16,7 +16,7 @@ namespace hugging_face {
 
 namespace {
 
-constexpr std::array<Family, 69> families = {{
+constexpr std::array<Family, 70> families = {{
     {"Arctic", import_arctic},
     {"BailingMoeLinear", import_bailing_linear},
     {"BailingMoeLinearV2", import_bailing_linear},
@@ -30,6 +30,7 @@ constexpr std::array<Family, 69> families = {{
     {"DeepseekV3", import_deepseek},
     {"DeepseekV32", import_deepseek},
     {"DeepseekV4", import_deepseek_v4},
+    {"DeepseekV41", import_deepseek_v41},
     {"Ernie4_5_VL", import_ernie_vision, true},
     {"Ernie4_5_VLMoe", import_ernie_vision, true},
     {"Falcon", import_falcon, true},

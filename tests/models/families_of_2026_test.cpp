@@ -325,8 +325,71 @@ TEST_CASE("tables of n-grams: LongCat-Flash-Lite, Qwen3.8-Flash-Next") {
     }
 }
 
+TEST_CASE("DeepSeek-V4.1: entries of an earlier layer are read and not kept, n-grams beside the residual streams") {
+    const Json config = {
+        {"architectures", {"DeepseekV41ForCausalLM"}},
+        {"model_type", "deepseek_v41"},
+        {"quantization_config", {{"quant_method", "fp8"}, {"weight_block_size", {32, 32}}, {"expert_dtype", "fp4"}}},
+        {"text_config",
+         {{"model_type", "deepseek_v41_text"},
+          {"vocab_size", 100},
+          {"hidden_size", 64},
+          {"moe_intermediate_size", 24},
+          {"num_hidden_layers", 5},
+          {"num_attention_heads", 4},
+          {"num_key_value_heads", 1},
+          {"head_dim", 32},
+          {"q_lora_rank", 20},
+          {"o_lora_rank", 12},
+          {"o_groups", 2},
+          {"sliding_window", 8},
+          {"n_routed_experts", 8},
+          {"n_shared_experts", 1},
+          {"num_experts_per_tok", 2},
+          {"compress_ratios", {0, 2, 2, 1, 1, 0}},
+          {"kv_source_layer_ids", {1, 3}},
+          {"index_source_layer_ids", {1, 3, 4}},
+          {"index_n_heads", 2},
+          {"index_head_dim", 16},
+          {"index_topk", 6},
+          {"hc_mult", 4},
+          {"engram_layer_ids", {1}},
+          {"engram_num_embeddings", {1000}},
+          {"engram_max_ngram_size", 4},
+          {"engram_n_heads", 2},
+          {"engram_head_dim", 10}}}};
+    const sim::Model model = imported(config);
+    REQUIRE(model.order.size() == 5);
+    const auto attention_of = [&](std::size_t layer) {
+        for (const sim::Block& block : model.kinds[model.order[layer]].blocks) {
+            if (const auto* attention = std::get_if<sim::CompressedAttention>(&block.kind)) {
+                return *attention;
+            }
+        }
+        FAIL("no attention in layer " << layer);
+        return sim::CompressedAttention{};
+    };
+    CHECK(attention_of(0).window == 8);
+    CHECK(attention_of(1).compression == 2);
+    CHECK(attention_of(1).top_k == 6);
+    CHECK(attention_of(2).compression == 0);
+    CHECK(attention_of(2).window == 8 + 6);
+    CHECK(attention_of(4).index_heads == 0);
+    CHECK(model.precision.experts.format == sim::NumberFormat::fp4);
+    CHECK(model.precision.weights.format == sim::NumberFormat::fp8);
+    // Only the two layers with entries of their own have a cache that grows with the context.
+    double growing = 0.0;
+    for (const sim::LayerCache& cache : sim::caches_of(model, model.precision, 1.0)) {
+        growing += cache.reach.window == sim::unlimited ? 1.0 : 0.0;
+    }
+    CHECK(growing > 0.0);
+    Json without = config;
+    without["text_config"]["engram_num_embeddings"] = {1000, 2000};
+    CHECK_THROWS_WITH(imported(without), Catch::Contains("engram_num_embeddings"));
+}
+
 TEST_CASE("what has no block is refused by name, and a hint never crosses a version") {
-    CHECK_THAT(refusal("DeepseekV41ForCausalLM"), Catch::Contains("shares compressed caches"));
+    CHECK_THAT(refusal("GroveMoeForCausalLM"), Catch::Contains("adjugate experts"));
     CHECK_THAT(refusal("DeepseekV5ForCausalLM"), !Catch::Contains("did you mean"));
     CHECK_THAT(refusal("BailingMoeV4ForCausalLM"), !Catch::Contains("did you mean"));
 }
