@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "runs/builder.h"
+#include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -14,35 +15,33 @@ bool says(std::string_view line, std::string_view part) { return line.find(part)
 class LocalRunner : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        const std::size_t first = line.find_first_not_of(" \t");
-        const std::string_view text = first == std::string_view::npos ? std::string_view() : line.substr(first);
-        if (says(text, " tokens-per-sec")) {
+        if (says(line, " tokens-per-sec")) {
             run.format("what mlx_lm prints");
             run.engine("mlx");
-            if (text.starts_with("Prompt:")) {
-                prompt_ = number_after(text, "Prompt:").value_or(0.0);
-            } else if (text.starts_with("Generation:")) {
-                add(run, number_after(text, "Generation:").value_or(0.0), number_after(text, "tokens,").value_or(0.0));
+            if (const std::string_view prompt = from_label(line, "Prompt:"); !prompt.empty()) {
+                prompt_ = number_after(prompt, "Prompt:").value_or(0.0);
+            } else if (const std::string_view answer = from_label(line, "Generation:"); !answer.empty()) {
+                add(run, number_after(answer, "Generation:").value_or(0.0), number_after(answer, "tokens,").value_or(0.0));
             }
             return true;
         }
-        if (text.starts_with("prompt eval count:") || text.starts_with("eval count:") || text.starts_with("eval rate:")) {
+        if (says(line, "eval count:") || says(line, "eval rate:")) {
             run.format("what ollama prints");
             run.engine("llama.cpp");
-            if (text.starts_with("prompt")) {
-                prompt_ = number_after(text, "count:").value_or(0.0);
-            } else if (text.starts_with("eval count")) {
-                answer_ = number_after(text, "count:").value_or(0.0);
-            } else {
-                add(run, answer_, number_after(text, "rate:").value_or(0.0));
+            if (says(line, "prompt eval count:")) {
+                prompt_ = number_after(line, "eval count:").value_or(0.0);
+            } else if (says(line, "eval count:")) {
+                answer_ = number_after(line, "eval count:").value_or(0.0);
+            } else if (!says(line, "prompt eval rate:")) {
+                add(run, answer_, number_after(line, "eval rate:").value_or(0.0));
             }
             return true;
         }
-        if (says(text, " tokens generated in ") && says(text, "Generate: ") && says(text, " T/s")) {
+        if (says(line, " tokens generated in ") && says(line, "Generate: ") && says(line, " T/s")) {
             run.format("a log of TabbyAPI");
             run.engine("exllamav3");
-            prompt_ = number_after(text, "Context: ").value_or(0.0);
-            add(run, number_after(text, "): ").value_or(0.0), number_after(text, "Generate: ").value_or(0.0));
+            prompt_ = number_after(line, "Context: ").value_or(0.0);
+            add(run, number_after(line, "): ").value_or(0.0), number_after(line, "Generate: ").value_or(0.0));
             return true;
         }
         return false;

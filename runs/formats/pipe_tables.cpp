@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "runs/builder.h"
-#include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -27,9 +26,11 @@ std::vector<std::string> cells_of_row(std::string_view line) {
     return cells;
 }
 
+/// The first cell may be of a launcher's prefix.
 bool is_ruler(const std::vector<std::string>& cells) {
-    return std::all_of(cells.begin(), cells.end(),
-                       [](const std::string& cell) { return cell.find_first_not_of("-: ") == std::string::npos; });
+    return cells.size() > 1 && std::all_of(cells.begin() + 1, cells.end(), [](const std::string& cell) {
+               return cell.find_first_not_of("-: ") == std::string::npos;
+           });
 }
 
 /// What a test of llama-bench or llama-benchy did: "pp512", "tg128 @ d4096", "tg 128", "tg32 (c4)", "ctx_tg @ d4096".
@@ -49,41 +50,47 @@ Test test_of(std::string_view text) {
 class PipeTables : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        const std::size_t bar = line.find('|');
-        if (bar == std::string_view::npos) {
-            return false;
+        // A launcher's prefix may hold a bar, too.
+        for (std::size_t bar = line.find('|'); bar != std::string_view::npos; bar = line.find('|', bar + 1)) {
+            std::vector<std::string> cells = cells_of_row(line.substr(bar));
+            if (read_ == nullptr || cells.size() != width_) {
+                if (take_header(cells)) {
+                    return true;
+                }
+                continue;
+            }
+            if (!is_ruler(cells)) {
+                row_ = std::move(cells);
+                (this->*read_)(run);
+            }
+            return true;
         }
-        const std::string_view row = line[bar] == line.front() ? line : without_prefix(line);
-        if (!row.starts_with("|")) {
-            return false;
-        }
-        std::vector<std::string> cells = cells_of_row(row);
-        if (is_ruler(cells)) {
-            return read_ != nullptr;
-        }
-        if (read_ == nullptr || cells.size() != width_) {
-            return take_header(std::move(cells));
-        }
-        row_ = std::move(cells);
-        (this->*read_)(run);
-        return true;
+        return false;
     }
     void finish(RunBuilder&) override {}
 
 private:
     using Read = void (PipeTables::*)(RunBuilder&);
 
-    bool take_header(std::vector<std::string> names) {
-        columns_.clear();
-        width_ = names.size();
+    /// Another table's header; what is none changes nothing.
+    bool take_header(const std::vector<std::string>& names) {
+        std::map<std::string, std::size_t, std::less<>> columns;
         for (std::size_t i = 0; i < names.size(); ++i) {
-            columns_.emplace(names[i], i);
+            columns.emplace(names[i], i);
         }
-        read_ = has("T_TG s") && has("TG")                              ? &PipeTables::read_batches
-                : has("test") && (has("t/s") || has("t/s (total)"))     ? &PipeTables::read_test
-                : has("batch size") && has("output throughput (tok/s)") ? &PipeTables::read_one_batch
-                                                                        : nullptr;
-        return read_ != nullptr;
+        const auto has = [&](const char* column) { return columns.contains(column); };
+        const Read read = has("T_TG s") && has("TG")                              ? &PipeTables::read_batches
+                          : has("test") && (has("t/s") || has("t/s (total)"))     ? &PipeTables::read_test
+                          : has("batch size") && has("output throughput (tok/s)") ? &PipeTables::read_one_batch
+                                                                                  : nullptr;
+        if (read == nullptr) {
+            return false;
+        }
+        read_ = read;
+        width_ = names.size();
+        columns_ = std::move(columns);
+        prompts_.clear();
+        return true;
     }
 
     [[nodiscard]] bool has(const char* column) const { return columns_.contains(column); }

@@ -37,19 +37,19 @@ private:
     }
 
     bool take_vllm(std::string_view line, RunBuilder& run) {
-        const std::string_view text = without_prefix(line);
-        if (const auto drafts = number_after(text, "num_drafts:"); drafts && text.starts_with("num_drafts:")) {
+        if (const auto drafts = number_after(from_label(line, "num_drafts:"), "num_drafts:")) {
             flush_vllm(run);
             counts_.drafts = *drafts;
         } else if (counts_.drafts <= 0.0) {
             return false;
-        } else if (text.starts_with("num_draft_tokens:")) {
-            counts_.drafted = number_after(text, "num_draft_tokens:").value_or(0.0);
-        } else if (text.starts_with("num_accepted_tokens:")) {
-            counts_.accepted = number_after(text, "num_accepted_tokens:").value_or(0.0);
-        } else if (text.starts_with("acceptance at token ")) {
-            const auto rate = number_after(text.substr(text.rfind(':') == std::string_view::npos ? 0 : text.rfind(':')), ":");
-            counts_.reached.push_back(std::round(rate.value_or(0.0) * counts_.drafts));
+        } else if (const auto drafted = number_after(from_label(line, "num_draft_tokens:"), "num_draft_tokens:")) {
+            counts_.drafted = *drafted;
+        } else if (const auto accepted = number_after(from_label(line, "num_accepted_tokens:"), "num_accepted_tokens:")) {
+            counts_.accepted = *accepted;
+        } else if (const std::string_view rate = from_label(line, "acceptance at token ");
+                   rate.find(':') != std::string_view::npos) {
+            counts_.reached.push_back(
+                std::round(number_after(rate.substr(rate.find(':')), ":").value_or(0.0) * counts_.drafts));
             counts_.drafts_with_positions = counts_.drafts;
         } else {
             return false;
@@ -69,15 +69,16 @@ private:
     }
 
     bool take_llama(std::string_view line, RunBuilder& run) {
-        const std::string_view text = without_prefix(line);
-        if (text.starts_with("decoded ") && text.find(" tokens in ") != std::string_view::npos) {
+        if (const std::string_view text = from_label(line, "decoded "); text.find(" tokens in ") != std::string_view::npos) {
             flush_llama(run);
             decoded_ = number_after(text, "decoded ").value_or(0.0);
             seconds_ = number_after(text, " tokens in ").value_or(0.0);
-        } else if (text.starts_with("n_drafted") && decoded_ > 0.0) {
-            drafted_ = number_after(text, "n_drafted").value_or(0.0);
-        } else if (text.starts_with("n_accept ") && decoded_ > 0.0) {
-            accepted_ = number_after(text, "n_accept").value_or(0.0);
+        } else if (decoded_ <= 0.0) {
+            return false;
+        } else if (const auto drafted = number_after(from_label(line, "n_drafted "), "n_drafted")) {
+            drafted_ = *drafted;
+        } else if (const auto accepted = number_after(from_label(line, "n_accept "), "n_accept")) {
+            accepted_ = *accepted;
         } else {
             return false;
         }

@@ -379,7 +379,7 @@ TEST_CASE("DeepSeek-V4.1: entries of an earlier layer are read and not kept, n-g
     CHECK(model.precision.weights.format == sim::NumberFormat::fp8);
     // Only the two layers with entries of their own have a cache that grows with the context.
     double growing = 0.0;
-    for (const sim::LayerCache& cache : sim::caches_of(model, model.precision, 1.0)) {
+    for (const sim::CacheTerm& cache : sim::caches_of(model, model.precision, 1.0)) {
         growing += cache.reach.window == sim::unlimited ? 1.0 : 0.0;
     }
     CHECK(growing > 0.0);

@@ -1,7 +1,11 @@
 // Tables that threads quote, logs of single steps, and what scripts around the engines print. The fixtures are written anew in
 // those forms; expected values are arithmetic on them.
-#include <catch2/catch.hpp>
+#include <fstream>
 
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runs/own_file.h"
 #include "runs/run.h"
 #include "source_folder.h"
 #include "text/input_error.h"
@@ -151,4 +155,41 @@ TEST_CASE("TensorRT-LLM's serving benchmark prints the tokens of a round without
     CHECK(run.cells[0].acceptance.derived);
     // Little's law: 100 requests of 0.4005 s + 127 · 16.4 ms in 20.3 s.
     CHECK(run.cells[0].batch == 12);
+}
+
+TEST_CASE("what a launcher puts before each line changes nothing") {
+    const auto cells_of = [](const runs::MeasuredRun& run) { return run_json(run)["cells"].dump(); };
+    for (const char* name : {"vllm_steps.txt", "trtllm_steps.txt", "vllm_offline.txt", "llama_cpp_requests.txt",
+                             "llama_bench_table.txt", "llama_sweep_table.txt", "llama_benchy_table.md", "llama_speculative.txt",
+                             "llama_cli.txt", "vllm_metrics.txt", "sglang_metrics.txt", "trtllm_metrics.txt",
+                             "sglang_bench_console.txt", "trtllm_bench_console.txt", "vllm_bench_console.txt"}) {
+        std::ifstream in(testing::source_folder() / "tests/runs/fixtures" / name);
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(in, line);) {
+            lines.push_back(line);
+        }
+        const std::string plain = cells_of(from(name, drafting(3)));
+        for (const std::string prefix :
+             {"0: ", "[1,0]<stdout>:", "[pod/vllm-0/vllm] ", "vllm-1  | ", "Nov 26 10:00:00 host vllm[123]: ", "    ",
+              "2026-11-26T10:00:00.123456789Z stdout F ", "\x1b[36m(EngineCore_DP0 pid=2)\x1b[0;0m ", "vllm-6f5c7d9b8 vllm "}) {
+            INFO(name << " after " << prefix);
+            std::string text;
+            for (const std::string& line : lines) {
+                text += prefix + line + "\n";
+            }
+            CHECK(cells_of(of_text(text, drafting(3))) == plain);
+        }
+    }
+}
+
+TEST_CASE("a metric may have a time after its value, and prose about one is no metric") {
+    const std::string with_time =
+        "vllm:spec_decode_num_drafts_total{engine=\"0\"} 100 1732600000000\n"
+        "vllm:spec_decode_num_draft_tokens_total{engine=\"0\"} 300 1732600000000\n"
+        "vllm:spec_decode_num_accepted_tokens_total{engine=\"0\"} 150 1732600000000\n"
+        "see vllm:spec_decode_num_drafts_total for more\n";
+    const runs::MeasuredRun run = of_text(with_time);
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells[0].acceptance.drafts == 100);
+    CHECK(run.cells[0].accept_length() == Approx(2.5));
 }
