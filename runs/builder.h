@@ -120,6 +120,7 @@ std::vector<JsonFormat> sglang();
 std::vector<JsonFormat> tensorrt_llm();
 std::vector<JsonFormat> llama_cpp();
 std::vector<JsonFormat> clients();
+std::vector<JsonFormat> local_answers();
 std::unique_ptr<LineReader> vllm_log();
 std::unique_ptr<LineReader> sglang_log();
 std::unique_ptr<LineReader> llama_cpp_log();

@@ -281,7 +281,7 @@ const std::vector<JsonFormat>& json_formats() {
     static const std::vector<JsonFormat> all = [] {
         std::vector<JsonFormat> formats = {run_formats_of::own_file()};
         for (const auto& some : {run_formats_of::sglang(), run_formats_of::vllm(), run_formats_of::tensorrt_llm(),
-                                 run_formats_of::llama_cpp(), run_formats_of::clients()}) {
+                                 run_formats_of::llama_cpp(), run_formats_of::clients(), run_formats_of::local_answers()}) {
             formats.insert(formats.end(), some.begin(), some.end());
         }
         return formats;

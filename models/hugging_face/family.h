@@ -120,6 +120,7 @@ void import_longcat(Reader& config, sim::Model& model);
 void import_kimi_linear(Reader& config, sim::Model& model);
 void import_glm5_next(Reader& config, sim::Model& model);
 void import_ling3(Reader& config, sim::Model& model);
+void import_gigachat35(Reader& config, sim::Model& model);
 
 void import_mamba(Reader& config, sim::Model& model);
 void import_mamba2(Reader& config, sim::Model& model);

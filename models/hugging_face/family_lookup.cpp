@@ -16,7 +16,7 @@ namespace hugging_face {
 
 namespace {
 
-constexpr std::array<Family, 70> families = {{
+constexpr std::array<Family, 71> families = {{
     {"Arctic", import_arctic},
     {"BailingMoeLinear", import_bailing_linear},
     {"BailingMoeLinearV2", import_bailing_linear},
@@ -38,6 +38,7 @@ constexpr std::array<Family, 70> families = {{
     {"FalconMamba", import_mamba, true},
     {"Gemma3n", import_gemma3n, true},
     {"Gemma4", import_gemma4, true},
+    {"GigaChat35", import_gigachat35},
     {"Glm4MoeLite", import_deepseek},
     {"Glm5Next", import_glm5_next},
     {"GlmMoeDsa", import_deepseek},

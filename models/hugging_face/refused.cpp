@@ -23,7 +23,7 @@ constexpr std::string_view diffusion = "denoises many tokens at a time instead o
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: import the target, and name the drafter's kind under \"drafter\"";
 
-constexpr std::array<Refusal, 82> refusals = {{
+constexpr std::array<Refusal, 83> refusals = {{
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
     {"xlstm", "has mLSTM layers, which have no block in a description yet"},
@@ -32,6 +32,7 @@ constexpr std::array<Refusal, 82> refusals = {{
     {"plamo2", "has layers that no description of a hybrid covers yet (normalised Mamba with heads)"},
     {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"step3vl", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
+    {"dots3note", "attends through latents within a window in some layers, which has no block in a description yet"},
     {"mllama", encoder_decoder},
     {"blt", "groups bytes into patches of varying length, so there is no fixed cost per token"},
     {"t5", encoder_decoder},

@@ -1,10 +1,13 @@
 // What programs of local users print at the end of an answer: mlx_lm.generate (ml-explore/mlx-lm, generate.py), ollama run
-// --verbose, TabbyAPI ("Metrics (ID: ...)", common/gen_logging.py). None of them says what was accepted.
+// --verbose, TabbyAPI ("Metrics (ID: ...)", common/gen_logging.py), none of which says what was accepted; and answers that
+// count predictions as OpenAI's API does, which TabbyAPI fills in with drafts (pull request 452).
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 
 #include "runs/builder.h"
+#include "runs/formats/llama_generation.h"
 #include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {
@@ -63,7 +66,47 @@ private:
     double prompt_ = 0.0, answer_ = 0.0;
 };
 
+constexpr const char* accepted_predictions = "usage.completion_tokens_details.accepted_prediction_tokens";
+constexpr const char* rejected_predictions = "usage.completion_tokens_details.rejected_prediction_tokens";
+
+bool is_answer_with_predictions(const RunJson& json) {
+    return number_at(json, accepted_predictions).value_or(0.0) + number_at(json, rejected_predictions).value_or(0.0) > 0.0;
+}
+
+void read_answer_with_predictions(const RunJson& json, RunBuilder& run) {
+    run.model(text_at(json, "model"));
+    const double tokens = number_at(json, "usage.completion_tokens").value_or(0.0),
+                 rate = number_at(json, "usage.completion_tokens_per_sec").value_or(0.0),
+                 accepted = number_at(json, accepted_predictions).value_or(0.0),
+                 rejected = number_at(json, rejected_predictions).value_or(0.0);
+    if (!(tokens > 0.0) || accepted < 0.0 || rejected < 0.0) {
+        return run.problem("must give completion_tokens above 0, and no predictions below 0");
+    }
+    LlamaGeneration of;
+    of.predicted = tokens;
+    of.drafted = accepted + rejected;
+    of.accepted = accepted;
+    of.context = number_at(json, "usage.prompt_tokens").value_or(0.0) + 0.5 * tokens;
+    if (rate > 0.0) {
+        of.milliseconds = 1e3 * tokens / rate;
+        return add_llama_generation(run, of);
+    }
+    AcceptanceCounts counts;
+    counts.drafts = rounds_of(of);
+    counts.drafted = of.drafted;
+    counts.accepted = accepted;
+    if (counts.drafts < 1.0) {
+        return run.remark("Answers that end in their first draft hold no whole round and were left out.");
+    }
+    const auto drafts = static_cast<int>(std::max(1L, std::lround(std::min(1e6, counts.draft_length()))));
+    run.count(run.cell(0.0, run.draft_tokens_or(drafts)), counts);
+}
+
 }  // namespace
+
+std::vector<JsonFormat> local_answers() {
+    return {{"an answer that counts predictions (OpenAI's form)", is_answer_with_predictions, read_answer_with_predictions}};
+}
 
 std::unique_ptr<LineReader> local_runners() { return std::make_unique<LocalRunner>(); }
 

@@ -146,6 +146,23 @@ TEST_CASE("mlx-vlm counts the rounds, and drafts beyond the end of an answer wit
     CHECK(of_text(short_answer).cells.at(0).accept_length() == 7.0);
 }
 
+TEST_CASE("answers that count predictions as OpenAI's API does") {
+    const auto answer = [](const std::string& more) {
+        return R"({"model": "m", "usage": {"prompt_tokens": 30, "completion_tokens": 101, "completion_tokens_details":
+                   {"accepted_prediction_tokens": 60, "rejected_prediction_tokens": 20})" +
+               more + "}}";
+    };
+    const runs::MeasuredRun timed = of_text(answer(R"(, "completion_tokens_per_sec": 50.5)"));
+    REQUIRE(timed.cells.size() == 1);
+    CHECK(timed.cells[0].acceptance.drafts == 40);  // 100 tokens after the first, 60 of them drafted
+    CHECK(timed.cells[0].draft_tokens == 2);
+    CHECK(timed.cells[0].round.mean() == Approx(2.0 / 40));
+    CHECK(of_text(answer("")).cells.at(0).accept_length() == Approx(2.5));
+    CHECK_THROWS_WITH(
+        of_text(R"({"usage": {"completion_tokens": 9, "completion_tokens_details": {"accepted_prediction_tokens": 0}}})"),
+        Catch::Contains("none of the formats"));
+}
+
 TEST_CASE("TensorRT-LLM's serving benchmark prints the tokens of a round without counts") {
     CHECK_THROWS_WITH(from("trtllm_serving_console.txt"), Catch::Contains("--draft-tokens K"));
     const runs::MeasuredRun run = from("trtllm_serving_console.txt", drafting(3));
