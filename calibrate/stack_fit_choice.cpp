@@ -12,6 +12,8 @@ namespace {
 
 constexpr double huber_limit = 0.05;     ///< relative error above which a step counts less (docs/cost-model.md, section 9.4)
 constexpr double step_error = 0.02;      ///< that the model leaves of a step when its numbers are right
+constexpr double own_step_error = 0.03;  ///< the most by which few steps may be missed before numbers move further
+constexpr double widest_spread = 32.0;   ///< of the spreads over deployments
 constexpr int reweightings = 20;         ///< Huber weights settle well before this
 constexpr double worthwhile_gain = 0.9;  ///< error of left-out steps, relative to before, that one more free number must reach
 constexpr double faintness = 1e-4;       ///< weight of a number's previous value against the error of one step
@@ -174,16 +176,28 @@ std::optional<Solution> fit(const Problem& problem, const std::vector<LinearStep
 }
 
 Solution shrunk_fit(const Problem& problem, const std::vector<LinearStep>& steps) {
-    std::vector<LinearStep> all = steps;
     std::vector<std::size_t> free;
     for (std::size_t j = 0; j < problem.candidates.size(); ++j) {
-        // A step of time 1 that is missed by the ratio of a step's own error to the spread for each unit of the number.
-        LinearStep prior{1.0, 1.0, std::vector<double>(problem.candidates.size(), 0.0), -1};
-        prior.slopes[j] = step_error / problem.candidates[j].spread;
-        all.push_back(std::move(prior));
         free.push_back(j);
     }
-    return *fit(problem, all, free);
+    Solution solution;
+    for (double wider = 1.0; wider <= widest_spread; wider *= 2.0) {
+        std::vector<LinearStep> all = steps;
+        for (std::size_t j = 0; j < problem.candidates.size(); ++j) {
+            // A step of time 1 that is missed by the ratio of a step's own error to the spread for each unit of the number.
+            LinearStep prior{1.0, 1.0, std::vector<double>(problem.candidates.size(), 0.0), -1};
+            prior.slopes[j] = step_error / (wider * problem.candidates[j].spread);
+            all.push_back(std::move(prior));
+        }
+        solution = *fit(problem, all, free);
+        const bool meets = std::all_of(steps.begin(), steps.end(), [&](const LinearStep& step) {
+            return std::abs(relative_error(problem, step, solution.values)) <= own_step_error;
+        });
+        if (meets) {
+            break;
+        }
+    }
+    return solution;
 }
 
 Solution chosen_fit(const Problem& problem, const std::vector<LinearStep>& steps, std::size_t most_free) {

@@ -41,7 +41,8 @@ std::optional<Solution> fit(const Problem& problem, const std::vector<LinearStep
 Solution chosen_fit(const Problem& problem, const std::vector<LinearStep>& steps, std::size_t most_free);
 
 /// All numbers free, each drawn to what it was before as strongly as it varies little over deployments: for fewer steps than
-/// could choose among them.
+/// could choose among them. A deployment whose steps are still missed by more than 3 % differs more than others do: then all
+/// numbers may move further, as far as it takes.
 Solution shrunk_fit(const Problem& problem, const std::vector<LinearStep>& steps);
 
 }  // namespace treeline::calibrate::stack_fit

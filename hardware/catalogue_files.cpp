@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <iterator>
 #include <string_view>
 
 #include "json/reader.h"
@@ -36,13 +38,28 @@ std::vector<std::string> catalogue_names(const fs::path& catalogue, const Catalo
 
 namespace {
 
-/// Tenstorrent's cards, by how their names begin.
-constexpr std::array<std::string_view, 6> tenstorrent = {"p100a", "p150", "n150", "n300", "tenstorrent", "blackhole"};
+/// A name without case, marks, makers and the unit of its memory: "NVIDIA GeForce GTX 1080 Ti" is "gtx1080ti".
+std::string plain_name(const std::string& name) {
+    std::string words = name;
+    std::transform(words.begin(), words.end(), words.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const std::string_view maker : {"nvidia", "geforce", "tesla", "quadro", "amd", "radeon", "instinct", "intel"}) {
+        if (const std::size_t at = words.find(maker); at != std::string::npos) {
+            words.erase(at, maker.size());
+        }
+    }
+    std::string plain;
+    std::copy_if(words.begin(), words.end(), std::back_inserter(plain), [](unsigned char c) { return std::isalnum(c) != 0; });
+    return plain.ends_with("gb") ? plain.substr(0, plain.size() - 2) : plain;
+}
+
+/// Tenstorrent's cards, by how their plain names begin.
+constexpr std::array<std::string_view, 7> tenstorrent = {"p100a", "p150", "n150", "n300", "ttp150", "tenstorrent", "blackhole"};
 
 /// Why this device is not in the catalogue; empty for any other name.
 std::string refused_device(const std::string& name) {
+    const std::string plain = plain_name(name);
     const bool refused =
-        std::any_of(tenstorrent.begin(), tenstorrent.end(), [&](std::string_view start) { return name.starts_with(start); });
+        std::any_of(tenstorrent.begin(), tenstorrent.end(), [&](std::string_view start) { return plain.starts_with(start); });
     return refused ? name +
                          " cannot be priced: its cores pass tiles to each other over a network on the chip, by programs that "
                          "are compiled for each model; peak and bandwidth alone do not price that, and no kernel of it was "
@@ -57,10 +74,17 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
     if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
         return name_or_path;
     }
+    std::vector<fs::path> of_plain_name;
     for (const fs::path& file : catalogue_files(catalogue, folders)) {
         if (file.stem() == name_or_path) {
             return file;
         }
+        if (plain_name(file.stem().string()) == plain_name(name_or_path)) {
+            of_plain_name.push_back(file);
+        }
+    }
+    if (of_plain_name.size() == 1) {
+        return of_plain_name.front();
     }
     if (const std::string why = refused_device(name_or_path); !why.empty()) {
         throw text::InputError({why});

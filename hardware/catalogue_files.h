@@ -14,7 +14,8 @@ std::vector<std::filesystem::path> catalogue_files(const std::filesystem::path& 
 /// Their names, in the same order.
 std::vector<std::string> catalogue_names(const std::filesystem::path& catalogue, const CatalogueFolders& folders);
 
-/// Text with a '/' or that ends in ".json" is a path; other text a name in these folders. Throws InputError for an unknown
+/// Text with a '/' or that ends in ".json" is a path; other text a name in these folders, or one that differs from a single
+/// name in case, marks and the maker alone ("NVIDIA GTX 1080 Ti"). Throws InputError for an unknown
 /// name, with the nearest ones (or all that go on from it) and the command that lists all; `what` says what was looked for
 /// ("device"). `also` are names with a meaning of their own, which the caller knows: they may be the nearest ones.
 std::filesystem::path catalogue_file(const std::filesystem::path& catalogue, const CatalogueFolders& folders,

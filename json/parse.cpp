@@ -1,6 +1,7 @@
 #include "json/parse.h"
 
 #include <algorithm>
+#include <cctype>
 #include <list>
 #include <unordered_set>
 
@@ -23,6 +24,26 @@ std::string reason_of(const std::string& what) {
     const std::size_t column = what.find(", column ");
     const std::size_t colon = column == std::string::npos ? what.find("] ") : what.find(": ", column);
     return text::shortened(colon == std::string::npos ? what : what.substr(colon + 2), 200);
+}
+
+/// What people get wrong at the last letter that was read, as a sentence; empty where it is something else.
+std::string slip_at(std::string_view text, std::size_t position) {
+    if (position == 0 || position > text.size()) {
+        return {};
+    }
+    const char last = text[position - 1];
+    const std::size_t before = text.substr(0, position - 1).find_last_not_of(" \t\r\n");
+    const char previous = before == std::string_view::npos ? '\0' : text[before];
+    if (previous == ',' && (last == '}' || last == ']')) {
+        return "a comma before a closing bracket; remove it";
+    }
+    if (last == '\'') {
+        return "JSON takes double quotes, not single ones";
+    }
+    const bool begins_a_word = std::isalpha(static_cast<unsigned char>(last)) != 0 || last == '_';
+    return begins_a_word && (previous == '{' || previous == ',')
+               ? "a key without double quotes; a shell takes them away unless the whole stands in single quotes"
+               : "";
 }
 
 /// Builds the tree from the parser's events.
@@ -64,7 +85,8 @@ public:
         } else if (position > 0 && position <= text_.size() && (text_[position - 1] == 'N' || text_[position - 1] == 'I')) {
             result_.failure = "is not JSON at " + where + ": NaN and Infinity are not JSON numbers";
         } else {
-            result_.failure = "is not JSON at " + where + ": " + reason_of(what);
+            const std::string slip = slip_at(text_, position);
+            result_.failure = "is not JSON at " + where + ": " + (slip.empty() ? reason_of(what) : slip);
         }
         return false;
     }

@@ -124,10 +124,15 @@ json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path
     json::Reader root = document.root();
     const std::string name = root.text("name"), same_as = root.text("same_as"), source = root.text("source"),
                       kind = root.text("kind");
+    const bool other_modules = root.has("mtp_layers");
+    const sim::Count modules = other_modules ? root.count("mtp_layers", 0, most_mtp_layers) : 0;
     root.finish();
     document.throw_if_problems();
     json::Described<sim::Model> described = load_file(catalogue / (same_as + ".json"));
     described.value.name = name;
+    if (other_modules) {
+        described.value.mtp_layers = modules;
+    }
     described.value.repository.clear();  // that of the other model
     described.value.notes.insert(described.value.notes.begin(), "Described as " + same_as + ": " + source + ".");
     described.provenance.insert(described.provenance.begin(), {document.name(), "the same as " + same_as, source, kind});

@@ -10,7 +10,6 @@ namespace treeline::models {
 namespace {
 
 constexpr std::size_t most_layers = 10'000;
-constexpr sim::Count most_mtp_layers = 64;
 
 /// "bf16", or {"format": "int4", "group_size": 32, "scale_bits": 16} where elements share a scale.
 sim::Storage read_storage(json::Reader& at, std::string_view key, sim::Storage fallback) {

@@ -6,6 +6,9 @@
 
 namespace treeline::models {
 
+/// Layers for multi-token prediction that a checkpoint can ship.
+constexpr sim::Count most_mtp_layers = 64;
+
 /// Reads a description. Problems (and the sources of published totals) are left in the reader's document; the model returned is
 /// only fit for use when the document has none.
 sim::Model read_model_description(json::Reader& root);

@@ -120,6 +120,7 @@ std::vector<JsonFormat> sglang();
 std::vector<JsonFormat> tensorrt_llm();
 std::vector<JsonFormat> llama_cpp();
 std::vector<JsonFormat> clients();
+std::vector<JsonFormat> local_answers();
 std::unique_ptr<LineReader> vllm_log();
 std::unique_ptr<LineReader> sglang_log();
 std::unique_ptr<LineReader> llama_cpp_log();
@@ -127,6 +128,9 @@ std::unique_ptr<LineReader> mlx_log();
 std::unique_ptr<LineReader> local_runners();
 std::unique_ptr<LineReader> prometheus();
 std::unique_ptr<LineReader> console_report();
+std::unique_ptr<LineReader> pipe_tables();
+std::unique_ptr<LineReader> engine_steps();
+std::unique_ptr<LineReader> script_reports();
 /// JSON that stands on a line of its own in a log.
 std::unique_ptr<LineReader> json_lines();
 }  // namespace run_formats_of

@@ -281,7 +281,7 @@ const std::vector<JsonFormat>& json_formats() {
     static const std::vector<JsonFormat> all = [] {
         std::vector<JsonFormat> formats = {run_formats_of::own_file()};
         for (const auto& some : {run_formats_of::sglang(), run_formats_of::vllm(), run_formats_of::tensorrt_llm(),
-                                 run_formats_of::llama_cpp(), run_formats_of::clients()}) {
+                                 run_formats_of::llama_cpp(), run_formats_of::clients(), run_formats_of::local_answers()}) {
             formats.insert(formats.end(), some.begin(), some.end());
         }
         return formats;
@@ -300,6 +300,9 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
     readers.push_back(run_formats_of::llama_cpp_log());
     readers.push_back(run_formats_of::mlx_log());
     readers.push_back(run_formats_of::local_runners());
+    readers.push_back(run_formats_of::engine_steps());
+    readers.push_back(run_formats_of::script_reports());
+    readers.push_back(run_formats_of::pipe_tables());
     readers.push_back(run_formats_of::json_lines());
     return readers;
 }
@@ -307,8 +310,9 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
 std::vector<std::string> run_formats() {
     std::vector<std::string> names = {
         "logs of vLLM, SGLang, llama.cpp and oMLX",
-        "what vllm bench serve, SGLang's bench_serving, trtllm-bench, mlx_lm, ollama and TabbyAPI print",
-        "metrics of servers (Prometheus)"};
+        "what vllm bench serve, SGLang's bench_serving, trtllm-bench, llama-speculative, mlx_lm, ollama and TabbyAPI print",
+        "tables of llama-bench, llama-batched-bench, llama-sweep-bench, llama-benchy and SGLang's bench_one_batch_server",
+        "logs of single steps of vLLM and TensorRT-LLM", "metrics of servers (Prometheus)"};
     for (const JsonFormat& format : json_formats()) {
         names.emplace_back(format.name);
     }

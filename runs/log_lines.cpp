@@ -100,6 +100,17 @@ std::string_view without_prefix(std::string_view line) {
     return line;
 }
 
+std::string_view from_label(std::string_view line, std::string_view label) {
+    for (std::size_t at = line.find(label); at != std::string_view::npos; at = line.find(label, at + 1)) {
+        const char before = at == 0 ? ' ' : line[at - 1];
+        const bool colour = before == 'm' && line.rfind('\x1b', at) != std::string_view::npos;
+        if (colour || (std::isalnum(static_cast<unsigned char>(before)) == 0 && before != '_')) {
+            return line.substr(at);
+        }
+    }
+    return {};
+}
+
 std::string_view json_of_line(std::string_view line) {
     const std::size_t brace = line.find("{\"");
     return brace != std::string_view::npos && without_blanks(line).ends_with("}") ? line.substr(brace) : std::string_view();

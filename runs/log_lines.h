@@ -17,6 +17,9 @@ std::string stream_of(std::string_view line);
 /// The line without such a prefix, marks of quotation and blanks around it.
 std::string_view without_prefix(std::string_view line);
 
+/// The line from a label on, whatever a launcher put before it; empty where the label is absent, or part of a longer word.
+std::string_view from_label(std::string_view line, std::string_view label);
+
 /// The JSON object that a line holds after a prefix; empty if it holds none.
 std::string_view json_of_line(std::string_view line);
 

@@ -23,6 +23,9 @@ struct Fitted {
     double factor = 0.0, explained = 0.0;
 };
 
+/// "3 loads take", "the load takes".
+std::string loads_take(std::size_t loads) { return loads == 1 ? "the load takes" : fmt::format("{} loads take", loads); }
+
 /// `beside`: the other cause of two that explain the excess together; empty where one does.
 std::string evidence_of(const Hypothesis& hypothesis, const Fitted& fitted, const std::string& beside,
                         const Diagnosis& diagnosis) {
@@ -30,10 +33,10 @@ std::string evidence_of(const Hypothesis& hypothesis, const Fitted& fitted, cons
     const Seconds extra(fitted.factor * hypothesis.seconds[diagnosis.focus]);
     std::string text =
         fmt::format("At {} a round takes {} where {} were expected. ", at(focus.cell), ms(focus.measured), ms(focus.expected));
-    const std::string explains = beside.empty() ? fmt::format("explains {} of what {} loads take too long",
-                                                              percent(fitted.explained), diagnosis.loads.size())
-                                                : fmt::format("and {} together explain {} of what {} loads take too long",
-                                                              beside, percent(fitted.explained), diagnosis.loads.size());
+    const std::string explains = beside.empty() ? fmt::format("explains {} of what {} too long", percent(fitted.explained),
+                                                              loads_take(diagnosis.loads.size()))
+                                                : fmt::format("and {} together explain {} of what {} too long", beside,
+                                                              percent(fitted.explained), loads_take(diagnosis.loads.size()));
     text += hypothesis.sized() ? fmt::format("With {} it would take {} more, {:.1f} times which {}", hypothesis.unit,
                                              ms(Seconds(hypothesis.seconds[diagnosis.focus])), fitted.factor, explains)
                                : fmt::format("An extra {} for {} {}", ms(Seconds(fitted.factor)), hypothesis.unit, explains);

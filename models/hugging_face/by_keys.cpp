@@ -232,6 +232,9 @@ constexpr std::array understood = {
     "mtp_num_layers",
 };
 
+/// What else is read where attention is latent.
+constexpr std::array understood_of_latents = {"index_topk", "index_n_heads", "index_head_dim", "indexer_types", "hc_*"};
+
 bool matches(std::string_view pattern, std::string_view key) {
     const bool before = pattern.starts_with('*'), after = pattern.ends_with('*');
     pattern.remove_prefix(before ? 1 : 0);
@@ -264,9 +267,11 @@ bool has_known_words(std::string_view key, const nlohmann::ordered_json& value) 
 
 std::vector<std::string> keys_not_understood(Reader& config) {
     std::vector<std::string> unknown;
+    const bool latent = config.has("kv_lora_rank");
     for (const std::string& key : config.keys()) {
-        const bool known =
-            std::any_of(understood.begin(), understood.end(), [&](std::string_view pattern) { return matches(pattern, key); });
+        const auto is_key = [&](std::string_view pattern) { return matches(pattern, key); };
+        const bool known = std::any_of(understood.begin(), understood.end(), is_key) ||
+                           (latent && std::any_of(understood_of_latents.begin(), understood_of_latents.end(), is_key));
         const nlohmann::ordered_json& value = config.raw().at(key);
         if (!says_nothing(value) && !(known && has_known_words(key, value))) {
             unknown.push_back(key);

@@ -39,7 +39,10 @@ sim::Attention attention_of(const TransformerFacts& facts, Reader& config, sim::
 sim::Mlp mlp_of(const TransformerFacts& facts, Reader& config, sim::Count width) {
     sim::Mlp mlp;
     const sim::Count by_class = facts.hidden_multiple > 0 ? facts.hidden_multiple * width : facts.defaults.hidden;
-    mlp.hidden = by_class > 0 && !has_any(config, hidden_size_keys) ? by_class : size_of_any(config, hidden_size_keys);
+    const bool of_first_layers = facts.experts && config.has("prefix_dense_intermediate_size");  // Cohere 2
+    mlp.hidden = of_first_layers                                      ? size(config, "prefix_dense_intermediate_size")
+                 : by_class > 0 && !has_any(config, hidden_size_keys) ? by_class
+                                                                      : size_of_any(config, hidden_size_keys);
     mlp.gated = facts.gated;
     mlp.bias = holds(config, facts.mlp_bias);
     return mlp;

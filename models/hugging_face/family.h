@@ -110,6 +110,7 @@ void import_ernie_vision(Reader& config, sim::Model& model);
 
 void import_deepseek(Reader& config, sim::Model& model);
 void import_deepseek_v4(Reader& config, sim::Model& model);
+void import_deepseek_v41(Reader& config, sim::Model& model);
 void import_minicpm3(Reader& config, sim::Model& model);
 void import_longcat_ngram(Reader& config, sim::Model& model);
 void import_qwen4_exp(Reader& config, sim::Model& model);
@@ -119,6 +120,7 @@ void import_longcat(Reader& config, sim::Model& model);
 void import_kimi_linear(Reader& config, sim::Model& model);
 void import_glm5_next(Reader& config, sim::Model& model);
 void import_ling3(Reader& config, sim::Model& model);
+void import_gigachat35(Reader& config, sim::Model& model);
 
 void import_mamba(Reader& config, sim::Model& model);
 void import_mamba2(Reader& config, sim::Model& model);

@@ -16,7 +16,7 @@ namespace hugging_face {
 
 namespace {
 
-constexpr std::array<Family, 69> families = {{
+constexpr std::array<Family, 71> families = {{
     {"Arctic", import_arctic},
     {"BailingMoeLinear", import_bailing_linear},
     {"BailingMoeLinearV2", import_bailing_linear},
@@ -30,6 +30,7 @@ constexpr std::array<Family, 69> families = {{
     {"DeepseekV3", import_deepseek},
     {"DeepseekV32", import_deepseek},
     {"DeepseekV4", import_deepseek_v4},
+    {"DeepseekV41", import_deepseek_v41},
     {"Ernie4_5_VL", import_ernie_vision, true},
     {"Ernie4_5_VLMoe", import_ernie_vision, true},
     {"Falcon", import_falcon, true},
@@ -37,6 +38,7 @@ constexpr std::array<Family, 69> families = {{
     {"FalconMamba", import_mamba, true},
     {"Gemma3n", import_gemma3n, true},
     {"Gemma4", import_gemma4, true},
+    {"GigaChat35", import_gigachat35},
     {"Glm4MoeLite", import_deepseek},
     {"Glm5Next", import_glm5_next},
     {"GlmMoeDsa", import_deepseek},

@@ -1,5 +1,5 @@
-// Multi-head latent attention: DeepSeek V3 and V3.2, Kimi K2, GLM-5, and beside delta-rule layers Kimi Linear, GLM-5.3-Flash
-// and Ling 3.
+// Multi-head latent attention: DeepSeek V3 and V3.2, Kimi K2, GLM-5, Hy4, A.X-K2, and beside delta-rule layers Kimi Linear,
+// GLM-5.3-Flash and Ling 3.
 #include <algorithm>
 
 #include "models/hugging_face/family.h"
@@ -52,6 +52,15 @@ void import_without_latents(Reader& config, sim::Model& model) {
     }
 }
 
+/// Residual streams are mixed before each block.
+void add_mixed_layer(sim::Model& model, const std::string& name, std::vector<sim::Block> blocks, sim::Count streams) {
+    if (streams > 1) {
+        blocks.insert(blocks.begin() + 1, hyper_connection(model.width, streams));
+        blocks.insert(blocks.begin(), hyper_connection(model.width, streams));
+    }
+    add_layer(model, name, std::move(blocks));
+}
+
 }  // namespace
 
 void import_deepseek(Reader& config, sim::Model& model) {
@@ -67,11 +76,13 @@ void import_deepseek(Reader& config, sim::Model& model) {
     const bool any_dense = std::find(dense.begin(), dense.end(), true) != dense.end();
     const sim::Mlp mlp = any_dense ? gated_mlp(config) : sim::Mlp{};
     sim::LatentAttention attention = latent_attention(config);
+    attention.output_gate = config.flag_or("attention_output_gate", config.flag_or("attn_output_gate", false));
+    const sim::Count streams = size_or(config, "hc_mult", 1);
     for (std::size_t i = 0; i < layers; ++i) {
         const bool shared = indexers && (*indexers)[i] == "shared";
         attention.indexer = sparse_indexer(config, shared);
         const std::string name = std::string(dense[i] ? "dense" : "experts") + (shared ? ", shared selection" : "");
-        add_layer(model, name, {block(attention), dense[i] ? block(mlp) : block(moe)});
+        add_mixed_layer(model, name, {block(attention), dense[i] ? block(mlp) : block(moe)}, streams);
     }
 }
 
@@ -114,19 +125,6 @@ void import_kimi_linear(Reader& config, sim::Model& model) {
             "left out: they cost little.");
     }
 }
-
-namespace {
-
-/// Residual streams are mixed before each block.
-void add_mixed_layer(sim::Model& model, const std::string& name, std::vector<sim::Block> blocks, sim::Count streams) {
-    if (streams > 1) {
-        blocks.insert(blocks.begin() + 1, hyper_connection(model.width, streams));
-        blocks.insert(blocks.begin(), hyper_connection(model.width, streams));
-    }
-    add_layer(model, name, std::move(blocks));
-}
-
-}  // namespace
 
 void import_glm5_next(Reader& config, sim::Model& model) {
     const std::size_t layers = layer_count(config);

@@ -47,23 +47,16 @@ std::string plain_family(const std::string& architecture) {
 
 std::string family_of_same_layers(const std::string& plain_name) {
     // From the classes' code: parameters of a layer equal those of the family for the same config.
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 17> same = {{
-        {"axk1", "DeepseekV3"},
-        {"bitnet", "Llama"},
-        {"dotsocr", "Qwen2"},
-        {"glmocr", "Glm4v"},
-        {"hunyuanvl", "HunYuanDenseV1"},
-        {"instella", "Olmo2"},
-        {"interns1pro", "Qwen3Moe"},
-        {"iquestcoder", "Llama"},
-        {"keye", "Qwen3"},
-        {"kormo", "Llama"},
-        {"mistral4", "DeepseekV3"},
-        {"nanbeige", "Llama"},
-        {"paddleocrvl", "Ernie4_5"},
-        {"panguultramoe", "DeepseekV3"},
-        {"sarvammla", "DeepseekV3"},
-        {"sarvammoe", "BailingMoeV2"},
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 19> same = {{
+        {"axk1", "DeepseekV3"},      {"axk2", "DeepseekV3"},
+        {"bitnet", "Llama"},         {"dotsocr", "Qwen2"},
+        {"glmocr", "Glm4v"},         {"hunyuanvl", "HunYuanDenseV1"},
+        {"hyv4", "DeepseekV3"},      {"instella", "Olmo2"},
+        {"interns1pro", "Qwen3Moe"}, {"iquestcoder", "Llama"},
+        {"keye", "Qwen3"},           {"kormo", "Llama"},
+        {"mistral4", "DeepseekV3"},  {"nanbeige", "Llama"},
+        {"paddleocrvl", "Ernie4_5"}, {"panguultramoe", "DeepseekV3"},
+        {"sarvammla", "DeepseekV3"}, {"sarvammoe", "BailingMoeV2"},
         {"telechat3", "Llama"},
     }};
     const auto found = std::find_if(same.begin(), same.end(), [&](const auto& pair) { return pair.first == plain_name; });

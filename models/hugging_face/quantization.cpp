@@ -75,8 +75,9 @@ void import_precision(Reader& root, Reader& text, Reader* quantization_file, sim
             model.precision.embeddings = *quantization.embeddings;
         }
     }
-    // DeepSeek-V4: MXFP4 experts beside what quantization_config describes.
-    if (text.text_or("expert_dtype", "") == "fp4") {
+    // DeepSeek-V4 and V4.1: MXFP4 experts beside what quantization_config describes.
+    const std::string experts = config ? config->text_or("expert_dtype", "") : "";
+    if (experts == "fp4" || text.text_or("expert_dtype", "") == "fp4") {
         model.precision.experts = sim::Storage{sim::NumberFormat::fp4, 32.0, 8.0};
     }
 }

@@ -32,7 +32,7 @@ constexpr std::array<Refusal, 83> refusals = {{
     {"plamo2", "has layers that no description of a hybrid covers yet (normalised Mamba with heads)"},
     {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"step3vl", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
-    {"deepseekv41", "shares compressed caches and selections among layers, which have no block in a description yet"},
+    {"dots3note", "attends through latents within a window in some layers, which has no block in a description yet"},
     {"mllama", encoder_decoder},
     {"blt", "groups bytes into patches of varying length, so there is no fixed cost per token"},
     {"t5", encoder_decoder},

@@ -40,6 +40,16 @@ void check_plausible(const calibrate::ServingTable& table, const std::vector<cal
     }
 }
 
+/// A load as its clients saw it, where they measured TPOT and the lengths are known: later questions are of such traffic, with
+/// the prompts of other requests between the steps, which the median time between messages leaves out.
+runs::RunCell as_served(runs::RunCell cell) {
+    if (cell.concurrency && cell.tpot.known() && cell.prompt_tokens >= 1.0 && cell.output_tokens >= 1.0 &&
+        cell.accept_length() >= 1.0) {
+        cell.round = {};
+    }
+    return cell;
+}
+
 Json point_of_flags(const FlagTexts& flags, const char* asked_by) {
     if (given(flags, "platform.stack").empty()) {
         throw text::InputError(
@@ -105,7 +115,8 @@ calibrate::ServingFit fit_runs(const std::vector<std::string>& files, const Flag
     calibrate::ServingFit result;
     result.table.path = files.size() == 1 ? files.front() : fmt::format("{} and {} more", files.front(), files.size() - 1);
     Descriptions descriptions(catalogue, {});
-    for (const runs::RunCell& cell : run.cells) {
+    for (const runs::RunCell& measured : run.cells) {
+        const runs::RunCell cell = as_served(measured);
         if (cell.batch >= 1.0 && cell.round_seconds() > 0.0) {
             result.table.rows.push_back(serving_row(cell));
             add_step(result.table.rows.back(), point_of_load(cell, point), descriptions, result);

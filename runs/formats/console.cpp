@@ -30,6 +30,7 @@ const std::map<std::string, const char*, std::less<>> serving_labels = {
     {"Mean TTFT (ms)", "mean_ttft_ms"},
     {"Mean TPOT (ms)", "mean_tpot_ms"},
     {"Median ITL (ms)", "median_itl_ms"},
+    {"Mean Avg Decoded Tokens per Iter", "avg_decoded_tokens_per_iter"},
     {"Acceptance length", "spec_decode_acceptance_length"},
     {"Drafts", "spec_decode_num_drafts"},
     {"Draft tokens", "spec_decode_draft_tokens"},
@@ -87,6 +88,7 @@ public:
         if (serving || trtllm) {
             flush(run);
             kind_ = serving ? Kind::serving : Kind::trtllm;
+            prefix_ = std::min(line.find(serving ? "==" : "= "), line.size());
             run.format(serving ? "what a serving benchmark printed" : "what trtllm-bench printed");
             return true;
         }
@@ -98,7 +100,8 @@ public:
             flush(run);
             return true;
         }
-        return take_entry(text);
+        // Where a prefix is as long as that of the header, the label is known to begin after it.
+        return (line.size() > prefix_ && take_entry(line.substr(prefix_), true)) || take_entry(text, false);
     }
 
     void finish(RunBuilder& run) override { flush(run); }
@@ -106,13 +109,18 @@ public:
 private:
     enum class Kind { none, serving, trtllm };
 
-    bool take_entry(std::string_view text) {
+    bool take_entry(std::string_view text, bool whole_label) {
         const std::size_t colon = text.rfind(':');
         if (colon == std::string_view::npos) {
             return false;
         }
         std::string_view label = text.substr(0, colon), value = text.substr(colon + 1);
         label = label.substr(0, label.find_last_not_of(' ') + 1);
+        const auto& labels = kind_ == Kind::serving ? serving_labels : trtllm_labels;
+        label.remove_prefix(whole_label ? std::min(label.find_first_not_of(" \t"), label.size()) : 0);
+        if (whole_label && !labels.contains(label) && !label.starts_with("Position ")) {
+            return false;
+        }
         value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
         value = value.substr(0, value.find_last_not_of(' ') + 1);
         const std::optional<double> number = text::parse_number(value);
@@ -122,7 +130,7 @@ private:
             rates_.push_back(*number / 100.0);
             return true;
         }
-        const auto* found = label_of(label, kind_ == Kind::serving ? serving_labels : trtllm_labels);
+        const auto* found = label_of(label, labels);
         if (found == nullptr || value.empty()) {
             return false;
         }
@@ -157,6 +165,7 @@ private:
     Kind kind_ = Kind::none;
     RunJson json_ = RunJson::object();
     std::vector<double> rates_;
+    std::size_t prefix_ = 0;  ///< letters before the rule of the header
     int entries_ = 0;
 };
 

@@ -5,66 +5,12 @@
 #include <memory>
 
 #include "runs/builder.h"
+#include "runs/formats/llama_generation.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
 
 constexpr double to_seconds = 1e-3;  // of milliseconds
-constexpr double most_tokens = 1e9;  // of a request
-
-/// What llama.cpp says of a generation. Its clock starts when the first token is there, so that one is of no round.
-struct Generation {
-    double predicted = 0.0, milliseconds = 0.0, drafted = 0.0, accepted = 0.0, context = 0.0;
-    double mean_length = 0.0;   ///< as the log prints it, in two decimals; 0 = not printed
-    std::vector<double> rates;  ///< by position, as printed
-};
-
-/// Each token that was not drafted is the bonus token of a round; rounds without a draft and an answer that ends within one are
-/// told by the printed mean.
-double rounds_of(const Generation& of) {
-    const double counted = of.predicted - 1.0 - of.accepted;
-    if (of.mean_length > 1.0 && of.accepted > 0.0 && !(std::abs(1.0 + of.accepted / counted - of.mean_length) < 0.0051)) {
-        return std::round(of.accepted / (of.mean_length - 1.0));
-    }
-    return counted;
-}
-
-void add_generation(RunBuilder& run, const Generation& of) {
-    if (!(of.predicted > 0.0) || !(of.milliseconds > 0.0)) {
-        return run.problem("says that it generated nothing, or in no time");
-    }
-    if (of.predicted > most_tokens || of.drafted < 0.0 || of.context < 0.0) {
-        return run.problem("counts tokens below 0, or more than a request can have");
-    }
-    if (of.accepted >= of.predicted) {
-        return run.problem("accepts as many drafts as it generates tokens, but every round yields one token more");
-    }
-    if (of.predicted <= 1.0) {
-        return run.remark("Answers of a single token hold no round and were left out.");
-    }
-    const double steps = of.predicted - 1.0;
-    if (of.drafted <= 0.0) {
-        return run.time(run.cell_of_request(1.0, 0, of.context, steps).round, "a step", of.milliseconds * to_seconds / steps,
-                        steps);
-    }
-    AcceptanceCounts counts;
-    counts.drafts = rounds_of(of);
-    counts.drafted = of.drafted;
-    counts.accepted = of.accepted;
-    if (counts.drafts < 1.0) {
-        return run.remark("Answers that end in their first draft hold no whole round and were left out.");
-    }
-    for (const double rate : of.rates) {
-        counts.reached.push_back(std::round(rate * counts.drafts));
-        counts.drafts_with_positions = counts.drafts;
-    }
-    const auto by_mean = static_cast<int>(std::max(1L, std::lround(of.drafted / counts.drafts)));
-    const int drafts = run.draft_tokens_or(of.rates.empty() ? by_mean : static_cast<int>(of.rates.size()));
-    RunCell& cell = run.cell_of_request(1.0, drafts, of.context, counts.drafts);
-    run.count(cell, counts);
-    // A round without a draft takes a step; those that drafted are not timed apart from them.
-    run.time(cell.round, "a round", of.milliseconds * to_seconds / std::max(counts.drafts, steps - of.accepted), counts.drafts);
-}
 
 bool is_timings(const RunJson& json) { return node_at(json, "timings.predicted_n") != nullptr || json.contains("predicted_n"); }
 
@@ -80,7 +26,9 @@ void read_timings(const RunJson& json, RunBuilder& run) {
                  accepted = number_at(timings, "draft_n_accepted").value_or(0.0);
     const double read = number_at(timings, "prompt_n").value_or(0.0), cached = number_at(timings, "cache_n").value_or(0.0);
     const double prompt = read < 0.0 || cached < 0.0 ? -*predicted : read + cached;
-    add_generation(run, {*predicted, *milliseconds, drafted, accepted, prompt + 0.5 * *predicted, 0.0, {}});
+    // mlx-vlm counts the rounds, and drafts beyond the end of the answer with them (pull request 2324 of Blaizzy/mlx-vlm).
+    const double rounds = number_at(timings, "draft_rounds").value_or(0.0);
+    add_llama_generation(run, {*predicted, *milliseconds, drafted, accepted, prompt + 0.5 * *predicted, 0.0, {}, rounds});
 }
 
 bool is_llama_bench(const RunJson& json) {
@@ -148,6 +96,9 @@ public:
             flush(run);
             milliseconds_ = number_after(line, "eval time");
             predicted_ = number_after(line.substr(line.find("eval time")), "/");
+            if (predicted_ && line.find(" runs ", line.find("eval time")) != std::string_view::npos) {
+                *predicted_ += 1.0;  // llama-cli counts its steps, without the token that the prompt gave
+            }
             if (!milliseconds_ || !predicted_) {
                 milliseconds_.reset();
                 run.problem("lacks the time or the tokens that lines on eval time give");
@@ -183,12 +134,12 @@ private:
         if (!milliseconds_) {
             return;  // its request's time is not in the log
         }
-        Generation of{*predicted_, *milliseconds_, *drafted, *accepted, 0.0, 0.0, {}};
+        LlamaGeneration of{*predicted_, *milliseconds_, *drafted, *accepted, 0.0, 0.0, {}, 0.0};
         milliseconds_.reset();
         of.mean_length =
             number_after(line, "mean acceptance length =").value_or(number_after(line, "mean len =").value_or(0.0));
         of.rates = numbers_after(line, "acceptance rate per position =");
-        add_generation(run, of);
+        add_llama_generation(run, of);
         counted_ = true;
         const double rounds = std::max(1.0, rounds_of(of));
         last_draft_length_ =
@@ -234,7 +185,7 @@ private:
             const double milliseconds = *milliseconds_;
             milliseconds_.reset();
             if (*predicted_ > 1.0) {
-                add_generation(run, {*predicted_, milliseconds, 0.0, 0.0, 0.0, 0.0, {}});
+                add_llama_generation(run, {*predicted_, milliseconds, 0.0, 0.0, 0.0, 0.0, {}, 0.0});
             }
         }
     }

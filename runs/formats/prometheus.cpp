@@ -21,20 +21,57 @@ struct Counter {
     int scrapes = 0;
 };
 
+struct Sample {
+    bool is_metric = false;
+    std::string name;
+    std::string_view labels, value;  ///< with braces; before a time, if there is one
+};
+
+/// "name{labels} value", with or without labels and a time.
+Sample sample_of(std::string_view text) {
+    Sample sample;
+    const std::size_t end = text.find_first_of("{ \t");
+    sample.name = text.substr(0, std::min(end, text.size()));
+    const bool is_name = !sample.name.empty() && std::all_of(sample.name.begin(), sample.name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == ':';
+    });
+    if (!is_name || end == std::string_view::npos) {
+        return sample;
+    }
+    std::size_t after = end;
+    if (text[end] == '{') {
+        const std::size_t close = text.rfind('}');
+        if (close == std::string_view::npos) {
+            return sample;
+        }
+        sample.labels = text.substr(end, close + 1 - end);
+        after = close + 1;
+    }
+    const std::size_t first = text.find_first_not_of(" \t", after);
+    sample.value = first == std::string_view::npos ? std::string_view() : text.substr(first);
+    sample.value = sample.value.substr(0, sample.value.find_first_of(" \t"));
+    // Prose has another word after a name.
+    sample.is_metric =
+        !sample.labels.empty() || sample.value == "NaN" || sample.value.ends_with("Inf") ||
+        (!sample.value.empty() && std::string_view("+-.0123456789").find(sample.value.front()) != std::string_view::npos);
+    return sample;
+}
+
 class Prometheus : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        line = line.find_first_of("[|") == std::string_view::npos ? line : without_prefix(line);
         for (const auto& [prefix, engine] : {std::pair{"vllm:", "vllm"},
                                              {"sglang:", "sglang"},
                                              {"sglang_", "sglang"},
                                              {"trtllm_", "tensorrt-llm"},
                                              {"llamacpp:", "llama.cpp"}}) {
-            if (line.starts_with(prefix)) {
+            const std::string_view metric = from_label(line, prefix);
+            if (const Sample sample = sample_of(metric.substr(metric.empty() ? 0 : std::string_view(prefix).size()));
+                sample.is_metric) {
                 run.format("metrics of a server (Prometheus)");
                 run.engine(engine);
                 of_tensorrt_llm_ = of_tensorrt_llm_ || prefix == std::string_view("trtllm_");
-                take_sample(line.substr(std::string_view(prefix).size()), run);
+                take_sample(sample, run);
                 return true;
             }
         }
@@ -148,31 +185,30 @@ private:
         }
     }
 
-    void take_sample(std::string_view line, RunBuilder& run) {
-        const std::size_t blank = line.rfind(' ');
-        const std::size_t brace = std::min(line.find('{'), line.find(' '));
-        const auto value = blank == std::string_view::npos ? std::nullopt : text::parse_number(line.substr(blank + 1));
+    void take_sample(const Sample& sample, RunBuilder& run) {
+        const auto value = text::parse_number(sample.value);
         if (!value) {
-            if (line.ends_with("NaN") || line.ends_with("Inf")) {
+            if (sample.value.ends_with("NaN") || sample.value.ends_with("Inf")) {
                 return;
             }
             return run.problem("is a metric without a number");
         }
-        std::string name(line.substr(0, brace));
-        if (const std::string model = word_after(line, "model_name="); !model.empty() && model != "undefined") {
+        std::string name = sample.name;
+        const std::string_view labels = sample.labels;
+        if (const std::string model = word_after(labels, "model_name="); !model.empty() && model != "undefined") {
             run.model(model);
         }
         if (name == "speculative_config_info") {
-            run.method(word_after(line, "spec_method="));
-            if (const auto tokens = text::parse_number(word_after(line, "spec_num_tokens=")); tokens && *tokens >= 1.0) {
+            run.method(word_after(labels, "spec_method="));
+            if (const auto tokens = text::parse_number(word_after(labels, "spec_num_tokens=")); tokens && *tokens >= 1.0) {
                 run.draft_tokens(static_cast<int>(std::min(*tokens, 1e6)));
             }
         }
         if (name.ends_with("_created") || name.ends_with("_bucket")) {
             return;
         }
-        if (name.find("_per_pos") != std::string::npos || line.find("token_position=") < line.find('}')) {
-            const std::optional<int> position = text::parse_number<int>(word_after(line, "position="));
+        if (name.find("_per_pos") != std::string::npos || labels.find("token_position=") != std::string_view::npos) {
+            const std::optional<int> position = text::parse_number<int>(word_after(labels, "position="));
             if (!position || *position < 0 || *position >= sim::most_draft_tokens) {
                 return run.problem("must name the position that it counts");
             }
@@ -185,9 +221,7 @@ private:
             }
             return run.problem("is a count below 0");
         }
-        Counter& counter =
-            counters_[name + "|" +
-                      std::string(line.substr(brace, blank == std::string_view::npos ? 0 : blank - std::min(blank, brace)))];
+        Counter& counter = counters_[name + "|" + std::string(labels)];
         if (counters_.size() > 100'000) {
             return run.problem("has more than 100,000 series; is it of one server?");
         }

@@ -109,6 +109,40 @@ void read_bench_speculative(const RunJson& json, RunBuilder& run) {
     run.time(cell.round, "a step", *step, std::max(1.0, tokens));
 }
 
+/// bench_one_batch_server measures a server from outside, bench_one_batch a step of the engine alone.
+bool is_one_batch(const RunJson& json) {
+    return json.contains("batch_size") && json.contains("input_len") && json.contains("output_len") &&
+           (json.contains("output_throughput") || json.contains("median_decode_latency"));
+}
+
+void read_one_batch(const RunJson& json, RunBuilder& run) {
+    run.engine("sglang");
+    const double batch = number_at(json, "batch_size").value_or(0.0), prompt = number_at(json, "input_len").value_or(0.0),
+                 output = number_at(json, "output_len").value_or(0.0), length = number_at(json, "acc_length").value_or(0.0);
+    const double rate = number_at(json, "output_throughput").value_or(0.0),
+                 step = number_at(json, "median_decode_latency").value_or(0.0);
+    if (!(batch >= 1.0) || (!(rate > 0.0) && !(step > 0.0))) {
+        return run.problem("must give batch_size, and output_throughput or median_decode_latency, as numbers above 0");
+    }
+    const int drafts = length > 1.0 ? run.draft_tokens_or(0) : 0;
+    if (length > 1.0 && (drafts <= 0 || length > drafts + 1.0)) {
+        return run.problem(drafts <= 0 ? "gives an acc_length, but not how many tokens were drafted; --draft-tokens K says it"
+                                       : "acc_length must lie between 1 and the draft tokens plus one");
+    }
+    RunCell& cell = run.cell(batch, drafts, prompt + 0.5 * output);
+    cell.stated_length = length > 1.0 ? length : 0.0;
+    if (step > 0.0) {
+        return run.time(cell.round, "a step", step);
+    }
+    cell.prompt_tokens = prompt;
+    cell.output_tokens = output;
+    run.time(cell.tpot, "a time per token", batch / rate);
+    if (const double first = number_at(json, "last_ttft").value_or(0.0); first > 0.0) {
+        run.time(cell.ttft, "a TTFT", first);
+    }
+    cell.tokens_per_second.add(rate);
+}
+
 bool is_server_info(const RunJson& json) {
     return json.contains("internal_states") || (json.contains("model_path") && json.contains("tp_size")) ||
            node_at(json, "server_args.model_path") != nullptr;
@@ -186,6 +220,7 @@ void read_response(const RunJson& json, RunBuilder& run) {
 std::vector<JsonFormat> sglang() {
     return {{"a result of SGLang's bench_speculative", is_bench_speculative, read_bench_speculative},
             {"a result of SGLang's bench_serving", is_bench_serving, read_sglang_bench},
+            {"a result of SGLang's bench_one_batch", is_one_batch, read_one_batch},
             {"a response of SGLang", is_response, read_response},
             {"/server_info of SGLang", is_server_info, read_server_info}};
 }

@@ -18,15 +18,27 @@ bool is_vllm_bench(const RunJson& json) {
            (json.contains("model_id") || json.contains("tokenizer_id") || json.contains("spec_decode_num_drafts"));
 }
 
+/// From the request to its last token, in seconds; 0 where nothing gives it.
+double latency_of(const RunJson& json) {
+    if (const auto whole = number_at(json, "mean_e2el_ms")) {
+        return *whole * 1e-3;
+    }
+    const auto first = number_at(json, "mean_ttft_ms"), each = number_at(json, "mean_tpot_ms"),
+               tokens = number_at(json, "total_output_tokens"), completed = number_at(json, "completed");
+    return first && each && tokens && completed && *completed > 0.0
+               ? (*first + std::max(0.0, *tokens / *completed - 1.0) * *each) * 1e-3
+               : 0.0;
+}
+
 /// What clients kept in flight: stated, or by Little's law from the requests' latencies.
 double concurrency_of(const RunJson& json) {
     if (const auto stated = number_at(json, "max_concurrency"); stated && *stated > 0.0) {
         return *stated;
     }
-    const auto completed = number_at(json, "completed"), latency = number_at(json, "mean_e2el_ms"),
-               duration = number_at(json, "duration");
-    return completed && latency && duration && *duration > 0.0
-               ? std::max(1.0, std::round(*completed * *latency * 1e-3 / *duration))
+    const auto completed = number_at(json, "completed"), duration = number_at(json, "duration");
+    const double latency = latency_of(json);
+    return completed && duration && *duration > 0.0 && latency > 0.0
+               ? std::max(1.0, std::round(*completed * latency / *duration))
                : 0.0;
 }
 
@@ -104,7 +116,9 @@ void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
 
 void read_vllm_bench(const RunJson& json, RunBuilder& run) {
     const std::string backend = text_at(json, "backend");
-    run.engine(backend == "sglang" || backend == "tensorrt-llm" ? backend : "vllm");
+    // TensorRT-LLM's copy of the benchmark prints the mean tokens of a round, without counts.
+    const auto length = number_at(json, "avg_decoded_tokens_per_iter");
+    run.engine(length || backend == "tensorrt-llm" ? "tensorrt-llm" : backend == "sglang" ? backend : "vllm");
     run.model(text_at(json, "model_id"));
     const double completed = std::max(1.0, number_at(json, "completed").value_or(1.0));
     const double prompt = number_at(json, "total_input_tokens").value_or(0.0) / completed;
@@ -114,7 +128,14 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run) {
     }
     const std::optional<AcceptanceCounts> counts = counters_of(json, run);
     int drafts = 0;
-    if (counts && counts->drafts > 0.0) {
+    if (length && *length > 1.0) {
+        drafts = run.draft_tokens_or(0);
+        if (drafts <= 0 || *length > drafts + 1.0) {
+            return run.problem(drafts <= 0
+                                   ? "gives the tokens of a round, but not how many were drafted; --draft-tokens K says it"
+                                   : "gives more tokens of a round than were drafted, and one");
+        }
+    } else if (counts && counts->drafts > 0.0) {
         const auto by_position = static_cast<int>(counts->reached.size());
         drafts = run.draft_tokens_or(by_position > 0
                                          ? by_position
@@ -124,7 +145,9 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run) {
     cell.concurrency = true;
     cell.prompt_tokens = prompt;
     cell.output_tokens = output;
-    if (counts) {
+    if (drafts > 0 && length && output > 0.0) {
+        run.count(cell, counts_of_mean(*length, output * completed, drafts));
+    } else if (counts) {
         run.count(cell, *counts);
     }
     add_times(json, run, cell);

@@ -29,12 +29,10 @@ says '33\.0.*35\.0.*36\.0.*38\.0|35\.0' 06-import-data-parallel-engines import d
 says '0\.805.*0\.634.*0\.488' 07-import-llama-per-position import server.log
 says '2\.55' 09-import-sglang-new-forms import counts.json
 says '2\.60?' 09-import-sglang-new-forms import finish.log
-for config in GLM-5.3-Flash-FP8 Hy3 Laguna-S-2.1 Ling-3.0-flash MiMo-V2-Flash Qwen3.8-Flash-Next; do
+for config in DeepSeek-V4.1-Flash GLM-5.3-Flash-FP8 Hy3 Laguna-S-2.1 Ling-3.0-flash MiMo-V2-Flash Qwen3.8-Flash-Next; do
     says 'Parameters +[0-9]' 10-config-families-of-2026 models "$config.json"
 done
-checks=$((checks + 1))
-"$TREELINE" models "$cases/10-config-families-of-2026/DeepSeek-V4.1-Flash.json" >out.txt 2>&1
-{ [ $? -eq 2 ] && grep -q 'shares compressed caches' out.txt; } || fail "10: DeepSeek-V4.1: $(cat out.txt)"
+says 'Parameters +748,[0-9,]+ ' 10-config-families-of-2026 models DeepSeek-V4.1-Flash.json
 says 'fp8' 11-config-kv-cache-scheme-word models config.json
 for precision in q5_k_m q4_0 q4_k_s q5_0 q3_k_m q2_k iq4_xs UD-Q4_K_XL 6-bit 4.05bpw; do
     says 'TPOT|ms' 13-precision-names estimate --target qwen3.5-27b --precision "$precision" --device rtx-pro-4500 --stack llama.cpp
@@ -53,6 +51,9 @@ says '[0-9]x' 18-names-of-current-models estimate --target qwen3.8-27b --device 
 says 'qwen3.8-27b' 18-names-of-current-models models Qwen/Qwen3.8-27B
 says 'on the host' 21-experts-in-host-memory estimate --target qwen3.6-35b-a3b --precision q4_k_m --device rtx-3060 --stack llama.cpp \
     --drafter mtp --draft-tokens 2 --accept-length 2:2.63 --placement experts
+# The thread's table: 22.9 tokens/s plain; 27.6, 29.4, 27.8 and 26.1 with 1 to 4 drafts.
+says 'plain +2[2-5]\.[0-9] .*with the drafter +3[01]\.[0-9]' 21-experts-in-host-memory estimate --target qwen3.6-35b-a3b --precision q8_0 \
+    --device rtx-3060 --host desktop-ddr4 --placement experts --stack llama.cpp --drafter mtp --draft-tokens 2 --accept-length 2:2.63 --context 300
 says 'defect' 22-diagnose-broken-drafter diagnose noise.log "${glm_mtp[@]}" --precision fp8 --device h200
 says 'defect' 22-diagnose-broken-drafter diagnose zero.log "${glm_mtp[@]}" --precision mxfp4 --device mi355x
 says 'defect' 22-diagnose-broken-drafter diagnose batch.json --target qwen3.5-27b --precision q4_k_m --device strix-halo --stack llama.cpp --drafter dflash

@@ -252,6 +252,19 @@ TEST_CASE("an unknown name gets the nearest ones and the command that lists all"
     CHECK_THROWS_AS(device_names("/nonexistent"), text::InputError);
 }
 
+TEST_CASE("a device may be named as its maker spells it", "[hardware]") {
+    for (const auto& [spelt, name] : {std::pair{"NVIDIA GeForce GTX 1080 Ti", "gtx-1080-ti"},
+                                      {"P100", "tesla-p100"},
+                                      {"RTX 2080 Ti 22GB", "rtx-2080-ti-22"},
+                                      {"Intel Arc Pro B70", "arc-pro-b70"},
+                                      {"AMD Instinct MI300X", "mi300x"}}) {
+        INFO(spelt);
+        CHECK(load_device(catalogue, spelt).value.name == name);
+    }
+    CHECK_THAT(error_of("Tenstorrent P150"), Catch::Contains("cannot be priced"));
+    CHECK_THAT(error_of("nvidia"), Catch::StartsWith("there is no device"));
+}
+
 TEST_CASE("a description with mistakes names all of them", "[hardware]") {
     std::string text = readme_example();
     text = replaced(text, "\"GB\"", "\"GB/s\"");

@@ -216,6 +216,10 @@ TEST_CASE("text that is not JSON is refused with its place", "[json]") {
     CHECK_THAT(failure_of("{\"a\": \"x"), Catch::Contains("is it truncated?"));
     CHECK_THAT(failure_of("{\"a\" 1}"), Catch::StartsWith("file.json: is not JSON at line 1, column 6: "));
     CHECK_THAT(failure_of("{\"a\": 1} x"), Catch::StartsWith("file.json: is not JSON at line 1"));
+    CHECK_THAT(failure_of("{\"a\": 1, }"), Catch::EndsWith("a comma before a closing bracket; remove it"));
+    CHECK_THAT(failure_of("[1,]"), Catch::EndsWith("a comma before a closing bracket; remove it"));
+    CHECK_THAT(failure_of("{'a': 1}"), Catch::EndsWith("JSON takes double quotes, not single ones"));
+    CHECK_THAT(failure_of("{a: 1}"), Catch::Contains("a key without double quotes"));
     CHECK_THAT(failure_of("{\"a\": NaN}"), Catch::Contains("NaN and Infinity are not JSON numbers"));
     CHECK_THAT(failure_of("{\"a\": 1e999}"), Catch::Contains("line 1, column") && Catch::Contains("1e999"));
     CHECK_THAT(failure_of("{\"a\": \"\xff\"}"), Catch::Contains("is not UTF-8 text (line 1"));

@@ -325,8 +325,169 @@ TEST_CASE("tables of n-grams: LongCat-Flash-Lite, Qwen3.8-Flash-Next") {
     }
 }
 
+TEST_CASE("DeepSeek-V4.1: entries of an earlier layer are read and not kept, n-grams beside the residual streams") {
+    const Json config = {
+        {"architectures", {"DeepseekV41ForCausalLM"}},
+        {"model_type", "deepseek_v41"},
+        {"quantization_config", {{"quant_method", "fp8"}, {"weight_block_size", {32, 32}}, {"expert_dtype", "fp4"}}},
+        {"text_config",
+         {{"model_type", "deepseek_v41_text"},
+          {"vocab_size", 100},
+          {"hidden_size", 64},
+          {"moe_intermediate_size", 24},
+          {"num_hidden_layers", 5},
+          {"num_attention_heads", 4},
+          {"num_key_value_heads", 1},
+          {"head_dim", 32},
+          {"q_lora_rank", 20},
+          {"o_lora_rank", 12},
+          {"o_groups", 2},
+          {"sliding_window", 8},
+          {"n_routed_experts", 8},
+          {"n_shared_experts", 1},
+          {"num_experts_per_tok", 2},
+          {"compress_ratios", {0, 2, 2, 1, 1, 0}},
+          {"kv_source_layer_ids", {1, 3}},
+          {"index_source_layer_ids", {1, 3, 4}},
+          {"index_n_heads", 2},
+          {"index_head_dim", 16},
+          {"index_topk", 6},
+          {"hc_mult", 4},
+          {"engram_layer_ids", {1}},
+          {"engram_num_embeddings", {1000}},
+          {"engram_max_ngram_size", 4},
+          {"engram_n_heads", 2},
+          {"engram_head_dim", 10}}}};
+    const sim::Model model = imported(config);
+    REQUIRE(model.order.size() == 5);
+    const auto attention_of = [&](std::size_t layer) {
+        for (const sim::Block& block : model.kinds[model.order[layer]].blocks) {
+            if (const auto* attention = std::get_if<sim::CompressedAttention>(&block.kind)) {
+                return *attention;
+            }
+        }
+        FAIL("no attention in layer " << layer);
+        return sim::CompressedAttention{};
+    };
+    CHECK(attention_of(0).window == 8);
+    CHECK(attention_of(1).compression == 2);
+    CHECK(attention_of(1).top_k == 6);
+    CHECK(attention_of(2).compression == 0);
+    CHECK(attention_of(2).window == 8 + 6);
+    CHECK(attention_of(4).index_heads == 0);
+    CHECK(model.precision.experts.format == sim::NumberFormat::fp4);
+    CHECK(model.precision.weights.format == sim::NumberFormat::fp8);
+    // Only the two layers with entries of their own have a cache that grows with the context.
+    double growing = 0.0;
+    for (const sim::CacheTerm& cache : sim::caches_of(model, model.precision, 1.0)) {
+        growing += cache.reach.window == sim::unlimited ? 1.0 : 0.0;
+    }
+    CHECK(growing > 0.0);
+    Json without = config;
+    without["text_config"]["engram_num_embeddings"] = {1000, 2000};
+    CHECK_THROWS_WITH(imported(without), Catch::Contains("engram_num_embeddings"));
+}
+
+namespace {
+
+/// Sizes of a small model with latent attention and experts.
+Json small_latent(const std::string& architecture) {
+    return {{"architectures", {architecture}},
+            {"hidden_size", 64},
+            {"intermediate_size", 96},
+            {"moe_intermediate_size", 24},
+            {"num_hidden_layers", 4},
+            {"num_attention_heads", 4},
+            {"vocab_size", 100},
+            {"q_lora_rank", 16},
+            {"kv_lora_rank", 8},
+            {"qk_nope_head_dim", 8},
+            {"qk_rope_head_dim", 4},
+            {"v_head_dim", 8},
+            {"n_routed_experts", 8},
+            {"n_shared_experts", 1},
+            {"num_experts_per_tok", 2},
+            {"first_k_dense_replace", 1}};
+}
+
+template <class Kind>
+const Kind& only(const sim::Model& model, std::size_t layer) {
+    for (const sim::Block& block : model.kinds[model.order[layer]].blocks) {
+        if (const auto* kind = std::get_if<Kind>(&block.kind)) {
+            return *kind;
+        }
+    }
+    throw std::runtime_error("no such block in layer " + std::to_string(layer));
+}
+
+}  // namespace
+
+TEST_CASE("latent attention of late 2026: Hy4 mixes streams and shares selections, A.X-K2 gates outputs") {
+    Json config = small_latent("HYV4ForCausalLM");
+    config.update(Json{{"hc_mult", 4},
+                       {"index_topk", 16},
+                       {"index_n_heads", 2},
+                       {"index_head_dim", 8},
+                       {"indexer_types", {"full", "shared", "full", "shared"}}});
+    const sim::Model hy4 = imported(config);
+    CHECK(hy4.kinds[hy4.order[0]].blocks.size() == 4);  // streams are mixed before each of two blocks
+    CHECK(only<sim::Projection>(hy4, 0).in == 4 * 64);
+    CHECK(only<sim::LatentAttention>(hy4, 0).indexer->heads == 2);
+    CHECK(only<sim::LatentAttention>(hy4, 1).indexer->heads == 0);
+    Json gated = small_latent("AXK2ForCausalLM");
+    gated["attention_output_gate"] = true;
+    CHECK(only<sim::LatentAttention>(imported(gated), 0).output_gate);
+    config["architectures"] = {"UnheardOfForCausalLM"};  // by its keys alone
+    CHECK(parameter_count(imported(config)) == parameter_count(hy4));
+}
+
+TEST_CASE("GigaChat 3.5: delta-rule layers beside latent attention, norms before and after") {
+    Json config = small_latent("GigaChat35ForCausalLM");
+    config.update(Json{{"layer_types", {"linear_attention", "linear_attention", "linear_attention", "attention"}},
+                       {"linear_num_key_heads", 2},
+                       {"linear_num_value_heads", 4},
+                       {"linear_key_head_dim", 8},
+                       {"linear_value_head_dim", 8},
+                       {"layernorm_type", "pre_post"},
+                       {"gated_attention", true}});
+    const sim::Model model = imported(config);
+    REQUIRE(model.order.size() == 4);
+    CHECK(only<sim::GatedDelta>(model, 0).value_heads == 4);
+    CHECK(only<sim::Mlp>(model, 0).hidden == 96);
+    CHECK(only<sim::MixtureOfExperts>(model, 1).hidden == 24);
+    CHECK(only<sim::LatentAttention>(model, 3).output_gate);
+    CHECK(model.kinds[model.order[3]].blocks[0].norms == 2);
+}
+
+TEST_CASE("Command A+: experts of intermediate_size, dense first layers of a size of their own") {
+    const Json config = {{"architectures", {"Cohere2MoeForCausalLM"}},
+                         {"hidden_size", 64},
+                         {"intermediate_size", 24},
+                         {"prefix_dense_intermediate_size", 96},
+                         {"first_k_dense_replace", 1},
+                         {"num_hidden_layers", 4},
+                         {"num_attention_heads", 4},
+                         {"num_key_value_heads", 2},
+                         {"head_dim", 16},
+                         {"num_experts", 8},
+                         {"num_experts_per_tok", 2},
+                         {"num_shared_experts", 1},
+                         {"shared_expert_combination_strategy", "average"},
+                         {"sliding_window", 32},
+                         {"sliding_window_pattern", 4},
+                         {"vocab_size", 100}};
+    const sim::Model model = imported(config);
+    CHECK(only<sim::Mlp>(model, 0).hidden == 96);
+    CHECK(only<sim::MixtureOfExperts>(model, 1).hidden == 24);
+    CHECK(only<sim::MixtureOfExperts>(model, 1).shared_hidden == 24);
+    CHECK(only<sim::Attention>(model, 1).reach.window == 32);
+    CHECK(only<sim::Attention>(model, 3).reach.window == sim::unlimited);
+    CHECK(model.tied_embeddings);
+}
+
 TEST_CASE("what has no block is refused by name, and a hint never crosses a version") {
-    CHECK_THAT(refusal("DeepseekV41ForCausalLM"), Catch::Contains("shares compressed caches"));
+    CHECK_THAT(refusal("GroveMoeForCausalLM"), Catch::Contains("adjugate experts"));
+    CHECK_THAT(refusal("Dots3NoteForCausalLM"), Catch::Contains("latents within a window"));
     CHECK_THAT(refusal("DeepseekV5ForCausalLM"), !Catch::Contains("did you mean"));
     CHECK_THAT(refusal("BailingMoeV4ForCausalLM"), !Catch::Contains("did you mean"));
 }

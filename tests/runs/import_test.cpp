@@ -87,7 +87,20 @@ const char* const all_fixtures[] = {"vllm_bench_plain.json",
                                     "trtllm_metrics.txt",
                                     "sglang_metrics.txt",
                                     "llama_benchy.json",
-                                    "inferencex.json"};
+                                    "inferencex.json",
+                                    "llama_bench_table.txt",
+                                    "llama_batched_table.txt",
+                                    "llama_sweep_table.txt",
+                                    "llama_cpp_requests.txt",
+                                    "vllm_steps.txt",
+                                    "trtllm_steps.txt",
+                                    "vllm_offline.txt",
+                                    "mlx_vlm_response.json",
+                                    "llama_speculative.txt",
+                                    "llama_cli.txt",
+                                    "llama_benchy_table.md",
+                                    "sglang_one_batch_table.md",
+                                    "sglang_one_batch.jsonl"};
 
 }  // namespace
 

@@ -1,0 +1,105 @@
+// What scripts around the engines print: vLLM's examples/offline_inference/spec_decode.py, llama.cpp's llama-speculative and
+// llama-speculative-simple, and the bench of llama.cpp's pull request 22673 ("pred= 192 draft= 180 acc= 146 ... tok/s=31.3").
+#include <cmath>
+#include <memory>
+
+#include "runs/builder.h"
+#include "runs/formats/llama_generation.h"
+#include "runs/log_lines.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+/// Counts of a whole run, line by line; they end where another begins.
+class ScriptReports : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        return take_request(line, run) || take_vllm(line, run) || take_llama(line, run);
+    }
+
+    void finish(RunBuilder& run) override {
+        flush_vllm(run);
+        flush_llama(run);
+    }
+
+private:
+    static bool take_request(std::string_view line, RunBuilder& run) {
+        const auto predicted = number_after(line, "pred="), drafted = number_after(line, "draft="),
+                   accepted = number_after(line, "acc="), rate = number_after(line, "tok/s=");
+        if (!predicted || !drafted || !accepted || !rate) {
+            return false;
+        }
+        run.format("what a bench of requests to llama.cpp printed");
+        run.engine("llama.cpp");
+        add_llama_generation(
+            run, {*predicted, *rate > 0.0 ? 1e3 * *predicted / *rate : 0.0, *drafted, *accepted, 0.0, 0.0, {}, 0.0});
+        return true;
+    }
+
+    bool take_vllm(std::string_view line, RunBuilder& run) {
+        if (const auto drafts = number_after(from_label(line, "num_drafts:"), "num_drafts:")) {
+            flush_vllm(run);
+            counts_.drafts = *drafts;
+        } else if (counts_.drafts <= 0.0) {
+            return false;
+        } else if (const auto drafted = number_after(from_label(line, "num_draft_tokens:"), "num_draft_tokens:")) {
+            counts_.drafted = *drafted;
+        } else if (const auto accepted = number_after(from_label(line, "num_accepted_tokens:"), "num_accepted_tokens:")) {
+            counts_.accepted = *accepted;
+        } else if (const std::string_view rate = from_label(line, "acceptance at token ");
+                   rate.find(':') != std::string_view::npos) {
+            counts_.reached.push_back(
+                std::round(number_after(rate.substr(rate.find(':')), ":").value_or(0.0) * counts_.drafts));
+            counts_.drafts_with_positions = counts_.drafts;
+        } else {
+            return false;
+        }
+        run.format("what vLLM's offline example of speculation printed");
+        run.engine("vllm");
+        return true;
+    }
+
+    void flush_vllm(RunBuilder& run) {
+        const AcceptanceCounts counts = std::exchange(counts_, {});
+        if (counts.drafts > 0.0) {
+            const auto length =
+                counts.reached.empty() ? std::lround(std::clamp(counts.draft_length(), 1.0, 1e6)) : std::ssize(counts.reached);
+            run.count(run.cell(0.0, run.draft_tokens_or(static_cast<int>(length))), counts);
+        }
+    }
+
+    bool take_llama(std::string_view line, RunBuilder& run) {
+        if (const std::string_view text = from_label(line, "decoded "); text.find(" tokens in ") != std::string_view::npos) {
+            flush_llama(run);
+            decoded_ = number_after(text, "decoded ").value_or(0.0);
+            seconds_ = number_after(text, " tokens in ").value_or(0.0);
+        } else if (decoded_ <= 0.0) {
+            return false;
+        } else if (const auto drafted = number_after(from_label(line, "n_drafted "), "n_drafted")) {
+            drafted_ = *drafted;
+        } else if (const auto accepted = number_after(from_label(line, "n_accept "), "n_accept")) {
+            accepted_ = *accepted;
+        } else {
+            return false;
+        }
+        run.format("what llama-speculative printed");
+        run.engine("llama.cpp");
+        return true;
+    }
+
+    void flush_llama(RunBuilder& run) {
+        const double decoded = std::exchange(decoded_, 0.0), drafted = std::exchange(drafted_, 0.0);
+        if (decoded > 0.0 && drafted > 0.0) {
+            add_llama_generation(run, {decoded, seconds_ * 1e3, drafted, accepted_, 0.0, 0.0, {}, 0.0});
+        }
+    }
+
+    AcceptanceCounts counts_;
+    double decoded_ = 0.0, seconds_ = 0.0, drafted_ = 0.0, accepted_ = 0.0;
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> script_reports() { return std::make_unique<ScriptReports>(); }
+
+}  // namespace treeline::runs::run_formats_of
