@@ -13,10 +13,11 @@ namespace treeline::sweeps {
 
 /// A configuration (variant and fixed shape) with its means over the traffic.
 struct Candidate : TrafficMeans {
-    std::size_t variant = 0;  ///< index into Recommendation::variants
-    int speculation = 0;      ///< index into Recommendation::speculations; 0 = plain decoding
-    DraftPlan plan = 0;       ///< the same at each point of the traffic, but for those where it breaks a limit and is off
-    int draft_tokens = 0;     ///< nodes of its shape
+    std::size_t variant = 0;       ///< index into Recommendation::variants
+    int speculation = 0;           ///< index into Recommendation::speculations; 0 = plain decoding
+    DraftPlan plan = 0;            ///< the same at each point of the traffic, but for those where it breaks a limit and is off
+    std::optional<Limit> off_for;  ///< that limit, the first where it is off at all
+    int draft_tokens = 0;          ///< nodes of its shape
     double accept_length = 1.0;
     double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
     bool gain_of_capacity = false;          ///< Outcome::gain_of_capacity
