@@ -58,37 +58,21 @@ std::optional<OtherMode> other_mode(sim::RoundSetup setup, const DraftPlan& plan
     return OtherMode{setup.platform.mode, outcomes_of(round, {&plan, 1}, workload.traffic, workload.objective).front().gain};
 }
 
-/// The best gain of what drafts at one batch, within the limits; 0 where nothing is.
-double best_gain_at(const sim::CompiledRound& round, const std::vector<int>& drafting, const Traffic& at_batch,
-                    const Workload& workload) {
-    double gain = 0.0;
-    for (const Outcome& outcome : outcomes_of(round, drafting, at_batch, workload.objective)) {
-        const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
-        gain = std::max(gain, broken && *broken != Limit::gain ? 0.0 : outcome.gain);
-    }
-    return gain;
-}
-
-SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim::RoundSetup& setup, const Workload& workload,
+SwitchOffRange switch_off_range(const Schedule& schedule, const sim::RoundSetup& setup, double minimum_gain,
                                 const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured) {
-    const sim::CompiledRound round = sim::compile_round(setup);
-    std::vector<int> drafting = runnable(round);
-    std::erase(drafting, 0);
     GainShares shares(setup, errors);
     SwitchOffRange range;
-    range.largest_batch = recommendation.schedule.largest_batch;
-    for (int batch = range.largest_batch; batch >= 1 && !drafting.empty(); --batch) {
-        const double gain = best_gain_at(round, drafting, at_batch(recommendation.settled, batch), workload);
-        const numerics::Verdict verdict =
-            shares.chances({{static_cast<double>(batch), gain, 1.0}}, workload.limits.minimum_gain, unmeasured).verdict;
-        const auto lost_beyond = [&](const std::optional<int>& beyond) {
-            return batch == range.largest_batch || beyond == batch + 1;
-        };
-        if (verdict == numerics::Verdict::pays || !lost_beyond(range.earliest)) {
+    range.largest_batch = schedule.largest_batch;
+    for (std::size_t batch = schedule.gains.size(); batch >= 1; --batch) {
+        const GainAt at{static_cast<double>(batch), schedule.gains[batch - 1], 1.0};
+        const numerics::Verdict verdict = shares.chances({at}, minimum_gain, unmeasured).verdict;
+        if (verdict == numerics::Verdict::pays) {
             break;
         }
-        range.earliest = batch;
-        range.latest = verdict == numerics::Verdict::loses && lost_beyond(range.latest) ? batch : range.latest;
+        const auto number = static_cast<int>(batch);
+        const bool lost_beyond = number == range.largest_batch || range.latest == number + 1;
+        range.earliest = number;
+        range.latest = verdict == numerics::Verdict::loses && lost_beyond ? number : range.latest;
     }
     return range;
 }
@@ -257,7 +241,7 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     if (trust.measured) {
         trust.chances = chances_of(setup, gain_over(recommendation.settled, interval.value), workload.limits.minimum_gain,
                                    errors, unmeasured);
-        trust.switch_off = switch_off_range(recommendation, setup, workload, errors, unmeasured);
+        trust.switch_off = switch_off_range(recommendation.schedule, setup, workload.limits.minimum_gain, errors, unmeasured);
     }
     if (!setup.platform.accelerator) {
         trust.choice = choice_in_worlds(recommendation, workload, trust.measured ? of_mode : nullptr);
