@@ -7,9 +7,13 @@
 namespace treeline {
 
 reports::DrafterRow drafter_row(const requests::PublishedDrafter& drafter, requests::Descriptions& descriptions) {
-    const sim::Acceptance chain = requests::published_choice(drafter, {}, descriptions).acceptance.chain;
+    const sweeps::DrafterChoice choice = requests::published_choice(drafter, {}, descriptions);
+    const sim::Acceptance& chain = choice.acceptance.chain;
     const int longest = chain.measured_positions();
-    return {drafter.name, drafter.target, longest, chain.accept_length(longest), requests::categories_of(drafter)};
+    const auto* lookup = std::get_if<sim::NgramDrafter>(&choice.drafter);  // whose chain counts rounds with a draft alone
+    const double drafting = lookup != nullptr ? lookup->hit_rate : 1.0;
+    return {drafter.name, drafter.target, longest, 1.0 + drafting * (chain.accept_length(longest) - 1.0),
+            requests::categories_of(drafter)};
 }
 
 std::vector<reports::DrafterRow> known_drafter_rows(const sim::Model& target, const requests::Catalogue& catalogue) {

@@ -13,15 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What the form offers.
+/// What the form offers, by name and title.
 Json catalogue_json(const requests::Catalogue& catalogue) {
+    Json devices = Json::array();
+    for (const std::string& name : hardware::device_names(catalogue.hardware)) {
+        devices.push_back({name, hardware::load_device(catalogue.hardware, name).value.title});
+    }
     Json engines = Json::array();
     for (const engines::Engine& engine : engines::newest_engines()) {
         engines.push_back({engine.word, engine.label()});
     }
-    return {{"models", models::model_names(catalogue.models)},
-            {"devices", hardware::device_names(catalogue.hardware)},
-            {"engines", engines}};
+    return {{"models", models::model_names(catalogue.models)}, {"devices", devices}, {"engines", engines}};
 }
 
 }  // namespace

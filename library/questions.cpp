@@ -46,6 +46,7 @@ std::string drafters_text(const Asked& asked) {
     for (const requests::KnownDrafter& known : requests::known_drafters(target, descriptions)) {
         const sweeps::DrafterChoice choice = requests::published_choice(known.drafter, {}, descriptions);
         list.push_back({{"name", known.drafter.name},
+                        {"title", known.drafter.title},
                         {"kind", Json::parse(known.drafter.description).value("kind", "")},
                         {"measured_with", known.drafter.target},
                         {"per_position", reports::positions_json(choice.acceptance.chain)}});

@@ -82,13 +82,20 @@ double residual_quantile(std::span<const CaseResidual> residuals, const CaseTrai
     return quantile_of(weighed(residuals, of), at);
 }
 
-double residual_share_below(std::span<const CaseResidual> residuals, const CaseTraits& of, double ratio) {
-    double below = 0.0, total = 0.0;
-    for (const WeightedRatio& other : weighed(residuals, of)) {
-        total += other.weight;
-        below += other.ratio < ratio ? other.weight : 0.0;
+ResidualShares::ResidualShares(std::span<const CaseResidual> residuals, const CaseTraits& of) : weight_before_{0.0} {
+    for (const WeightedRatio& each : weighed(residuals, of)) {
+        ratios_.push_back(each.ratio);
+        weight_before_.push_back(weight_before_.back() + each.weight);
     }
-    return below / total;
+}
+
+double ResidualShares::below(double ratio) const {
+    const auto first = std::lower_bound(ratios_.begin(), ratios_.end(), ratio);
+    return weight_before_[static_cast<std::size_t>(first - ratios_.begin())] / weight_before_.back();
+}
+
+double residual_share_below(std::span<const CaseResidual> residuals, const CaseTraits& of, double ratio) {
+    return ResidualShares(residuals, of).below(ratio);
 }
 
 }  // namespace treeline::numerics

@@ -44,7 +44,20 @@ ResidualInterval residual_interval(std::span<const CaseResidual> residuals, cons
 /// The ratio up to which a share `at` of the weight lies: a draw from the residuals, for `at` uniform in 0 … 1.
 double residual_quantile(std::span<const CaseResidual> residuals, const CaseTraits& of, double at);
 
-/// The share of the weight of ratios below `ratio`. `residuals` must not be empty.
+/// Shares of the weight, of residuals that are weighed once for many questions.
+class ResidualShares {
+public:
+    /// `residuals` must not be empty.
+    ResidualShares(std::span<const CaseResidual> residuals, const CaseTraits& of);
+    /// The share of the weight of ratios below `ratio`.
+    [[nodiscard]] double below(double ratio) const;
+
+private:
+    std::vector<double> ratios_;         ///< ascending
+    std::vector<double> weight_before_;  ///< of the ratios before each, and of all
+};
+
+/// ResidualShares::below() of one ratio.
 double residual_share_below(std::span<const CaseResidual> residuals, const CaseTraits& of, double ratio);
 
 }  // namespace treeline::numerics

@@ -46,12 +46,15 @@ std::string end_text(const sweeps::Schedule& schedule, const sweeps::Capacity& c
     if (*schedule.end_limit != sweeps::Limit::memory) {
         return "nothing meets " + limit_text(*schedule.end_limit);
     }
-    const std::string context = text::short_text(capacity.context);
-    const double plain = std::floor(capacity.plain);
-    return plain > schedule.largest_batch
-               ? fmt::format("a server with the drafter is full at context {}; one without it holds {:.0f} sequences", context,
-                             plain)
-               : fmt::format("the server is full at context {}", context);
+    const double plain = std::floor(capacity.plain), drafting = std::floor(capacity.drafting);
+    const std::string full = fmt::format("is full at context {}", text::short_text(capacity.context));
+    if (plain <= schedule.largest_batch) {
+        return "the server " + full;
+    }
+    return fmt::format(
+        "a server with the drafter {}{}; one without it holds {:.0f} sequences", full,
+        drafting < schedule.largest_batch ? fmt::format(", and beyond {:.0f} while it drafts as recommended", drafting) : "",
+        plain);
 }
 
 /// Why drafts are switched off, after "from batch 64:".

@@ -74,7 +74,8 @@ Json configuration_of(const ReportInputs& inputs) {
         add("Rollback", variant.labels.rollback);
     }
     add("Device", variant.labels.platform());
-    add("Stack", variant.labels.stack);
+    const sim::Stack& stack = variant.setup.platform.stack;
+    add("Stack", stack.title.empty() ? variant.labels.stack : stack.title);
     add("Cost mode", variant.labels.mode);
     if (inputs.workload.traffic.kind != sweeps::LoadKind::batch) {
         add("Load", load_text(inputs.workload.traffic));
@@ -134,7 +135,8 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
     metrics.list.push_back({{"name", "Largest batch"},
                             {"value", std::floor(found.speculate ? found.capacity.drafting : found.capacity.plain)},
                             {"unit", ""},
-                            {"note", fmt::format("at context {}", text::short_text(found.capacity.context))}});
+                            {"note", fmt::format("at context {}{}", text::short_text(found.capacity.context),
+                                                 found.speculate ? ", while drafting" : "")}});
     if (found.speculate) {
         metrics.list.back()["plain"] = std::floor(found.capacity.plain);
     }
@@ -143,13 +145,6 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
             "Million tokens", [](const Candidate& c) { return 1e6 * c.price_per_token.value(); }, "USD");
     }
     return metrics.list;
-}
-
-std::string largest_batches(const sweeps::Recommendation& found) {
-    const sweeps::Capacity& capacity = found.capacity;
-    const std::string plain = fmt::format("The largest batch at context {} is {:.0f} without a drafter",
-                                          text::short_text(capacity.context), std::floor(capacity.plain));
-    return found.speculate ? fmt::format("{} and {:.0f} with it.", plain, std::floor(capacity.drafting)) : plain + ".";
 }
 
 /// The other figures.
@@ -308,10 +303,10 @@ Json report_data(const ReportInputs& inputs) {
     data["by_draft_length"] = draft_length_rows(workload, recommendation);
     data["sections"] = sections_of(inputs, workload);
     data["round"] = round_rows(round, workload, best);
-    data["roofline"] = roofline_data(round, variant.setup, workload, best);
+    data["roofline"] = roofline_data(round, variant, workload, best);
     data["pareto"] = pareto_rows(recommendation);
     data["memory"] = memory_data(round, workload, best);
-    data["memory"]["sentence"] = largest_batches(recommendation);
+    data["memory"]["sentence"] = largest_batches_text(recommendation);
     data["uncertainty"] = uncertainty_of(interval, inputs.trust, recommendation, objective);
     data["candidates"] = candidate_table(inputs.workload, recommendation);
     data["excluded"] = Json::array();

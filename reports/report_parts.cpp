@@ -206,8 +206,9 @@ Json round_rows(const sim::CompiledRound& round, const sweeps::Workload& workloa
     return rows;
 }
 
-Json roofline_data(const sim::CompiledRound& round, const sim::RoundSetup& setup, const sweeps::Workload& workload,
+Json roofline_data(const sim::CompiledRound& round, const sweeps::Variant& variant, const sweeps::Workload& workload,
                    const sweeps::Candidate& best) {
+    const sim::RoundSetup& setup = variant.setup;
     const sim::Device& device = setup.platform.device;
     const sweeps::TrafficPoint& common = sweeps::typical_point(workload.traffic);
     Json operations = Json::array();
@@ -229,11 +230,11 @@ Json roofline_data(const sim::CompiledRound& round, const sim::RoundSetup& setup
     }
     const std::string peaks = setup.platform.accelerator ? "all of its multipliers at its clock"
                                                          : fmt::format("data-sheet peaks, {}", name_of(setup.precision.math));
-    return {
-        {"bandwidth_gb_per_s", device.bandwidth.value() / 1e9},
-        {"peak_tflop_per_s", device.peak_for(setup.precision.math).value() / 1e12},
-        {"unit_note", fmt::format("one {}, {}; batch {:.0f}, context {:.0f}", device.name, peaks, common.load, common.context)},
-        {"operations", operations}};
+    return {{"bandwidth_gb_per_s", device.bandwidth.value() / 1e9},
+            {"peak_tflop_per_s", device.peak_for(setup.precision.math).value() / 1e12},
+            {"unit_note", fmt::format("one {}, {}; batch {:.0f}, context {:.0f}", variant.labels.device, peaks, common.load,
+                                      common.context)},
+            {"operations", operations}};
 }
 
 Json pareto_rows(const sweeps::Recommendation& recommendation) {

@@ -25,7 +25,7 @@ nlohmann::ordered_json round_rows(const sim::CompiledRound& round, const sweeps:
                                   const sweeps::Candidate& best);
 
 /// Operations of the round's passes on the device's roofline, at the typical point of the traffic.
-nlohmann::ordered_json roofline_data(const sim::CompiledRound& round, const sim::RoundSetup& setup,
+nlohmann::ordered_json roofline_data(const sim::CompiledRound& round, const sweeps::Variant& variant,
                                      const sweeps::Workload& workload, const sweeps::Candidate& best);
 
 nlohmann::ordered_json pareto_rows(const sweeps::Recommendation& recommendation);

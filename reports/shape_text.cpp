@@ -1,5 +1,8 @@
 #include "reports/shape_text.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #include <fmt/format.h>
 
 namespace treeline::reports {
@@ -24,7 +27,12 @@ std::string source_in_short(const sweeps::DrafterChoice& drafter) {
     if (source.empty()) {
         return "as you stated it";
     }
-    return source.size() <= two_lines ? source : source.substr(0, source.rfind(' ', two_lines)) + " ...";
+    if (source.size() <= two_lines) {
+        return source;
+    }
+    const std::string cut = source.substr(0, source.rfind(' ', two_lines));
+    const auto opened = std::count(cut.begin(), cut.end(), '(') - std::count(cut.begin(), cut.end(), ')');
+    return cut + " ..." + std::string(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, opened)), ')');
 }
 
 }  // namespace treeline::reports

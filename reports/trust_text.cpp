@@ -1,5 +1,7 @@
 #include "reports/trust_text.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +22,11 @@ std::string chance_text(double chance) {
     return chance >= certain ? "more than 99 %" : fmt::format("{:.0f} %", 100.0 * chance);
 }
 
+/// Of a verdict that is open: rounded to an even chance, so that 79.6 % is not printed as the 80 % at which it would not be.
+std::string open_chance_text(double chance) {
+    return fmt::format("{:.0f} %", chance > 0.5 ? std::floor(100.0 * chance) : std::ceil(100.0 * chance));
+}
+
 /// "speculation pays with 95 %".
 std::string verdict_clause(const sweeps::GainChances& chances) {
     switch (chances.verdict) {
@@ -30,7 +37,7 @@ std::string verdict_clause(const sweeps::GainChances& chances) {
         case numerics::Verdict::open:
             break;
     }
-    return "whether speculation pays is too close to call: it does with " + chance_text(chances.pays);
+    return "whether speculation pays is too close to call: it does with " + open_chance_text(chances.pays);
 }
 
 /// Measured speed-ups lie below predictions more often than above, so that a predicted gain can be the less likely outcome.

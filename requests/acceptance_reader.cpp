@@ -308,7 +308,9 @@ AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim
     choice.text = found.has_chain ? fmt::format("{}: {} tokens per round with {} drafts", drafter.title,
                                                 text::fixed_text(found.chain.accept_length(known), 2), known)
                                   : fmt::format("{}: trees alone were measured", drafter.title);
-    choice.source = "measured on " + drafter.target + ": " + text::listed(found.sources, "and");
+    const bool derived = std::all_of(found.sources.begin(), found.sources.end(),
+                                     [](const std::string& source) { return source.starts_with("derived"); });
+    choice.source = (derived ? "of " : "measured on ") + drafter.target + ": " + text::listed(found.sources, "and");
     if (!traffic.categories.empty() && found.kinds_are_known) {
         choice.acceptance.comes_from(sim::AcceptanceOrigin::same_kind);
     } else {

@@ -15,14 +15,13 @@ awk -F' *[|] *' '
     }
     $2 == "calibrated" && $3 ~ /^(citation|model|device|engine) [(]/ { widen("all", $4); for (i = 5; i <= 9; ++i) widen("batches", $i) }
     END {
-        printf "- **The interval** of nominal 80 %%, made of measured errors, holds %d to %d %% of the speed-ups of sources, models, devices and engines", low["all"], high["all"]
-        printf " that it was not made of, %d to %d %% in each class of batches ([trust](docs/trust.md#measured-serving-rows)).\n", low["batches"], high["batches"]
+        printf "- **The 80 %% interval** holds %d to %d %% of the speed-ups of left-out sources, models, devices and engines,", low["all"], high["all"]
+        printf " %d to %d %% in each class of batches ([trust](docs/trust.md#measured-serving-rows)).\n", low["batches"], high["batches"]
     }
     $3 != "calibrated" { next }
     part == "time" && $2 == "… dense" { row("time per token without speculation, dense models", $4, $5, $6) }
     part == "time" && $2 == "… mixture" { row("… mixtures of experts", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^… sources that no number/ { row("**speed-up, accept length given: sources that no number was fitted to**", $4, $5, $6) }
-    part == "speed-up" && $2 ~ /^… one vote a citation/ { row("… all sources, weighted equally", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^… other loads/ { row("… other loads of a deployment, one of which was measured with and without", $4, $5, $6) }
     part == "fitted" && $2 ~ /^… sources that no number/ { row("**… at larger batches, accept length known from the smallest: no number fitted**", $4, $5, $6) }
 ' "${1:?usage: scripts/trust_summary.sh docs/trust.md}" | awk '

@@ -264,7 +264,7 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     const Seconds decoding = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 
     // While a request decodes, each of the others finishes one answer and begins another: their prompts are read in between.
-    const Seconds prompt = round.prompts.target + round.prompts.drafter * on;  // for each token of a request
+    const Seconds prompt = round.prompts.target + round.prompts.drafter * row.holds_drafter;  // for each token of a request
     const double others = round.prompt_wait * (of_group - 1.0);
     const Seconds plain_prompts = round.prompts.target * others;
     const Seconds prompts = prompt * others;
@@ -286,8 +286,8 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     const double in_line = round.prefill_pool > 0.0 ? 1.0 : before;
     const double steady = round.output_tokens > 0.0 ? 1.0 : 0.0;
     const double rounds = steady * (1.0 + 0.5 * round.prefill_pool);  // caches from a pool come in the middle of a round
-    estimate.first_token =
-        prompt * (round.output_tokens * in_line) + estimate.round * rounds + round.target_transfer + round.draft_transfer * on;
+    estimate.first_token = prompt * (round.output_tokens * in_line) + estimate.round * rounds + round.target_transfer +
+                           round.draft_transfer * row.holds_drafter;
     estimate.decode_share = decoding / busy;
     estimate.tokens_per_second_device = all_sequences * estimate.tokens_per_second_user / round.ranks * (estimate.round / busy);
 
@@ -295,7 +295,8 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     const Flops flops = totals.flops + off * totals.plain_flops;
     const double tokens = all_sequences * accept_length;
     const Joules used = round.idle_power * busy + round.energy_per_byte * bytes + round.energy_per_flop * flops +
-                        row.turn.energy * batch + (round.prompts.target_energy + round.prompts.drafter_energy * on) * tokens;
+                        row.turn.energy * batch +
+                        (round.prompts.target_energy + round.prompts.drafter_energy * row.holds_drafter) * tokens;
     const Joules limit = round.board_power * busy;
     estimate.energy_per_token = (used < limit ? used : limit) * (round.ranks / tokens);
     estimate.price_per_token = round.price * busy / tokens;
@@ -343,7 +344,7 @@ double largest_that_fits(const CompiledRound& round, const RoundRow& row, double
 
 /// Time that reading one prompt takes in the steady state, in the mean over their lengths.
 inline Seconds prompt_time(const CompiledRound& round, int speculation) {
-    return (round.prompts.target + round.prompts.drafter * round.row(speculation).speculates) * round.output_tokens;
+    return (round.prompts.target + round.prompts.drafter * round.row(speculation).holds_drafter) * round.output_tokens;
 }
 
 /// Time to the first token of a prompt read alone (batch 1): the target's prefill and, if it needs one, the drafter's.

@@ -39,7 +39,7 @@ struct End {
 };
 
 Seconds prompt_of(const RoundConstants& round, const RowConstants& row) {
-    return round.prompts.target + round.prompts.drafter * row.speculates;
+    return round.prompts.target + round.prompts.drafter * row.holds_drafter;
 }
 
 End end_of(const CompiledRound& round, const RoundRow& row, double batch, const RoundEstimate& e) {
@@ -99,7 +99,7 @@ void bound_prompts(const CompiledRound& round, const RoundRow& row, End& low, En
     const auto first_token = [&](double before, Seconds of_round) {
         const double in_line = round.prefill_pool > 0.0 ? 1.0 : before;
         return prompt * (round.output_tokens * in_line) + of_round * (steady * (1.0 + 0.5 * round.prefill_pool)) +
-               round.target_transfer + round.draft_transfer * row.speculates;
+               round.target_transfer + round.draft_transfer * row.holds_drafter;
     };
     bounds.least.first_token = first_token(least_before, bounds.least.round) * (1.0 - slack);
     bounds.most.first_token = first_token(most_before, bounds.most.round) * (1.0 + slack);
@@ -121,7 +121,7 @@ void bound_money(const CompiledRound& round, const RoundRow& row, const End& low
         const Joules used = round.idle_power * end.busy + round.energy_per_byte * (of.bytes + off * of.plain_bytes) +
                             round.energy_per_flop * (of.flops + off * of.plain_flops) +
                             row.turn.energy * end.sequences.of_pass +
-                            (round.prompts.target_energy + round.prompts.drafter_energy * on) * tokens;
+                            (round.prompts.target_energy + round.prompts.drafter_energy * row.holds_drafter) * tokens;
         return std::min(used, round.board_power * end.busy) * (round.ranks / tokens_at_other_end);
     };
     const double least_tokens = low.sequences.all * accept_length, most_tokens = high.sequences.all * accept_length;

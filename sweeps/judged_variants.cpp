@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 namespace treeline::sweeps {
 namespace {
 
-std::string formatted(const char* format, double a, double b) {
+std::string formatted(const char* format, double a, double b = 0.0) {
     char text[256];
     std::snprintf(text, sizeof text, format, a, b);
     return text;
@@ -35,14 +34,19 @@ Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
     return prepared.loaded ? outcome.means.first_token : prepared.time_to_first_token;
 }
 
+/// "would gain 1.84x, but " of drafts that a limit on what users wait for excludes: they may raise it.
+std::string would_gain(const Outcome& outcome) {
+    return outcome.gain > 1.0 ? formatted("would gain %.2fx, but ", outcome.gain) : "";
+}
+
 std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, const Traffic& traffic, const Limits& limits) {
     const double context = longest_context_of(traffic);
-    return fmt::format(
-        "holds a batch of {:.0f} at once where plain decoding holds {:.0f}, so that {:.3g} % more of the requests wait; "
-        "waiting "
-        "allows {:.3g} %",
-        most_sequences(prepared.round, outcome.speculation, context), most_sequences(prepared.round, 0, context),
-        100.0 * outcome.waiting, 100.0 * limits.waiting);
+    return would_gain(outcome) +
+           fmt::format(
+               "holds a batch of {:.0f} at once where plain decoding holds {:.0f}, so that {:.3g} % more of the requests wait; "
+               "--waiting allows {:.3g} %",
+               most_sequences(prepared.round, outcome.speculation, context), most_sequences(prepared.round, 0, context),
+               100.0 * outcome.waiting, 100.0 * limits.waiting);
 }
 
 /// The sentence for a broken limit and the outcome that breaks it.
@@ -63,7 +67,8 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
         case Limit::load:
             return "cannot serve the load: " + outcome.problem;
         case Limit::first_token_growth:
-            return formatted("makes the TTFT %.3g times that of plain decoding; ttft_growth allows %.3g",
+            return would_gain(outcome) +
+                   formatted("makes the TTFT %.3g times that of plain decoding; --ttft-growth allows %.3g",
                              outcome.first_token_growth, limits.first_token_growth);
         case Limit::waiting:
             return waiting_sentence(outcome, prepared, traffic, limits);
@@ -89,31 +94,34 @@ std::string at_its_best(const Candidate& candidate, const Variant& variant) {
 }
 
 /// A speculation that breaks a limit, off at those of several loads where it does; nothing if that does not help.
-std::optional<Candidate> candidate_off_where_broken(const Prepared& prepared, std::size_t index, int speculation,
+std::optional<Candidate> candidate_off_where_broken(const Prepared& prepared, std::size_t index, int speculation, Limit broken,
                                                     const Workload& workload) {
     const PlannedOutcome planned =
         planned_outcome(prepared.round, speculation, workload.traffic, workload.objective, workload.limits);
-    return planned.plan.by_point.empty() || limit_of(planned.outcome, prepared, workload.limits)
-               ? std::nullopt
-               : std::optional(candidate_of(prepared, index, planned.plan, planned.outcome, workload.objective));
+    if (planned.plan.by_point.empty() || limit_of(planned.outcome, prepared, workload.limits)) {
+        return std::nullopt;
+    }
+    Candidate candidate = candidate_of(prepared, index, planned.plan, planned.outcome, workload.objective);
+    candidate.off_for = broken;
+    return candidate;
 }
 
 VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant& variant, const Workload& workload) {
-    VariantOutcome outcome{{}, prepared.problem, {}};
+    VariantOutcome outcome;
+    outcome.reason = prepared.problem;
     if (!prepared.problem.empty()) {
         return outcome;
     }
-    double best_broken = std::numeric_limits<double>::infinity();
     for (const Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
         const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
         if (!broken) {
             outcome.candidates.push_back(candidate_of(prepared, index, each.speculation, each, workload.objective));
         } else if (const auto partly = variant.switching == Switching::nothing
                                            ? std::nullopt
-                                           : candidate_off_where_broken(prepared, index, each.speculation, workload)) {
+                                           : candidate_off_where_broken(prepared, index, each.speculation, *broken, workload)) {
             outcome.candidates.push_back(*partly);
-        } else if (each.objective < best_broken) {
-            best_broken = each.objective;
+        } else if (each.objective < outcome.objective) {
+            outcome.objective = each.objective;
             outcome.reason = at_its_best(candidate_of(prepared, index, each.speculation, each, workload.objective), variant) +
                              sentence_of(*broken, each, prepared, workload.traffic, workload.limits);
             outcome.broken = broken;

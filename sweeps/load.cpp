@@ -89,7 +89,7 @@ Seconds first_token_of_arrival(const sim::RoundEstimate& at_batch, const sim::Co
     const double busy = -std::expm1(-others);
     const double in_line = round.prefill_pool > 0.0 ? 1.0 : 1.0 + others / round.groups * (1.0 - round.prompt_wait);
     return prompt * in_line + Seconds(r + busy * (0.5 * square / mean + rate_of_group * square / mean * t)) +
-           round.target_transfer + round.draft_transfer * round.row(speculation).speculates;
+           round.target_transfer + round.draft_transfer * round.row(speculation).holds_drafter;
 }
 
 }  // namespace

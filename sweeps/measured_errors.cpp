@@ -39,27 +39,35 @@ bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors) {
     return setup.platform.stack.step_error || (of_mode != nullptr && cases_of_engine(of_mode->speed_ups, setup) > 0);
 }
 
-double share_of_gains_below(const sim::RoundSetup& setup, double batch, double ratio, const MeasuredErrors& errors) {
-    if (const auto& own = setup.platform.stack.step_error) {
+double GainShares::below(double batch, double ratio) {
+    if (const auto& own = setup_.platform.stack.step_error) {
         const double sigma = *own / tenth_of_normal;
         return 0.5 * std::erfc(-std::log(ratio) / (sigma * std::sqrt(2.0)));
     }
-    return numerics::residual_share_below(errors.of(setup.platform.mode)->speed_ups, traits_of(setup, batch), ratio);
+    const numerics::CaseTraits traits = traits_of(setup_, batch);
+    auto known = by_level_.find(traits.level);
+    if (known == by_level_.end()) {
+        known = by_level_.emplace(traits.level, numerics::ResidualShares(errors_.of(setup_.platform.mode)->speed_ups, traits))
+                    .first;
+    }
+    return known->second.below(ratio);
 }
 
-std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
-                                      const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured) {
-    if (!knows_errors(setup, errors)) {
-        return std::nullopt;
-    }
+GainChances GainShares::chances(const std::vector<GainAt>& gains, double least, const UnmeasuredFactors& unmeasured) {
     double loses = 0.0;
     for (const GainAt& at : gains) {
         for (const double z : normal_fifths) {
             const double factor = std::pow(z < 0.0 ? unmeasured.low : unmeasured.high, std::abs(z) / tenth_of_normal);
-            loses += 0.2 * at.share * share_of_gains_below(setup, at.batch, least / (at.gain * factor), errors);
+            loses += 0.2 * at.share * below(at.batch, least / (at.gain * factor));
         }
     }
-    return GainChances{1.0 - loses, numerics::verdict_of(loses)};
+    return {1.0 - loses, numerics::verdict_of(loses)};
+}
+
+std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
+                                      const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured) {
+    return knows_errors(setup, errors) ? std::optional(GainShares(setup, errors).chances(gains, least, unmeasured))
+                                       : std::nullopt;
 }
 
 }  // namespace treeline::sweeps

@@ -1,6 +1,7 @@
 // What predictions missed where engines were measured, and what that says of a prediction here: the chance that it pays.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,10 +53,23 @@ struct UnmeasuredFactors {
 /// its engine was in its cost mode.
 bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors);
 
-/// The share of gains below `ratio` times the predicted one. Something must be known.
-double share_of_gains_below(const sim::RoundSetup& setup, double batch, double ratio, const MeasuredErrors& errors);
+/// Shares of the gains of one setup, which are measured / predicted. Something must be known of them (knows_errors()).
+class GainShares {
+public:
+    /// Both must outlive it.
+    GainShares(const sim::RoundSetup& setup, const MeasuredErrors& errors) : setup_(setup), errors_(errors) {}
+    /// The share of gains below `ratio` times the predicted one.
+    double below(double batch, double ratio);
+    /// The mean chance, over the traffic, that gains are at least `least`.
+    GainChances chances(const std::vector<GainAt>& gains, double least, const UnmeasuredFactors& unmeasured);
 
-/// The mean chance, over the traffic, that gains are at least `least`. Nothing where knows_errors() is false.
+private:
+    const sim::RoundSetup& setup_;
+    const MeasuredErrors& errors_;
+    std::map<int, numerics::ResidualShares> by_level_;  ///< numerics::level_of_batch
+};
+
+/// GainShares::chances() of one question. Nothing where knows_errors() is false.
 std::optional<GainChances> chances_of(const sim::RoundSetup& setup, const std::vector<GainAt>& gains, double least,
                                       const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured = {});
 

@@ -155,6 +155,19 @@ void add_schedules(const sim::CompiledRound& round, const Workload& workload, Re
     answer.capacity = capacity_of(round, best.speculation, workload.traffic);
 }
 
+/// The variants without a candidate, what a limit keeps from being the best first.
+std::vector<std::size_t> excluded_of(const Judged& all) {
+    std::vector<std::size_t> excluded;
+    for (std::size_t i = 0; i < all.outcomes.size(); ++i) {
+        if (all.outcomes[i].candidates.empty()) {
+            excluded.push_back(i);
+        }
+    }
+    std::stable_sort(excluded.begin(), excluded.end(),
+                     [&](std::size_t a, std::size_t b) { return all.outcomes[a].objective < all.outcomes[b].objective; });
+    return excluded;
+}
+
 }  // namespace
 
 std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendation) {
@@ -177,14 +190,13 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
     Judged all = judged(workload, threads);
     answer.variants = std::move(all.variants);
     answer.speculations = workload.speculations;
-    answer.excluded = workload.excluded;
-    for (std::size_t i = 0; i < all.outcomes.size(); ++i) {
-        const VariantOutcome& of_variant = all.outcomes[i];
+    for (const VariantOutcome& of_variant : all.outcomes) {
         answer.candidates.insert(answer.candidates.end(), of_variant.candidates.begin(), of_variant.candidates.end());
-        if (of_variant.candidates.empty()) {
-            answer.excluded.push_back({answer.variants[i].labels.text(), of_variant.reason, i});
-        }
     }
+    for (const std::size_t i : excluded_of(all)) {
+        answer.excluded.push_back({answer.variants[i].labels.text(), all.outcomes[i].reason, i});
+    }
+    answer.excluded.insert(answer.excluded.end(), workload.excluded.begin(), workload.excluded.end());
     const auto plain = plain_candidates(answer.variants, all.prepared, workload);
     compare_with_best_plain(answer.candidates, answer.variants, plain, workload.limits);
     if (answer.candidates.empty()) {

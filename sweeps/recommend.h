@@ -13,10 +13,11 @@ namespace treeline::sweeps {
 
 /// A configuration (variant and fixed shape) with its means over the traffic.
 struct Candidate : TrafficMeans {
-    std::size_t variant = 0;  ///< index into Recommendation::variants
-    int speculation = 0;      ///< index into Recommendation::speculations; 0 = plain decoding
-    DraftPlan plan = 0;       ///< the same at each point of the traffic, but for those where it breaks a limit and is off
-    int draft_tokens = 0;     ///< nodes of its shape
+    std::size_t variant = 0;       ///< index into Recommendation::variants
+    int speculation = 0;           ///< index into Recommendation::speculations; 0 = plain decoding
+    DraftPlan plan = 0;            ///< the same at each point of the traffic, but for those where it breaks a limit and is off
+    std::optional<Limit> off_for;  ///< that limit, the first where it is off at all
+    int draft_tokens = 0;          ///< nodes of its shape
     double accept_length = 1.0;
     double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
     bool gain_of_capacity = false;          ///< Outcome::gain_of_capacity
@@ -52,8 +53,9 @@ struct ScheduleStep {
 /// The best shape at each batch, by the objective and within the limits, at every context of the traffic. A shape is kept while
 /// it costs at most `schedule_tolerance` more than the best one.
 struct Schedule {
-    std::vector<ScheduleEntry> entries;     ///< up to the largest load that was asked for
-    std::vector<ScheduleStep> steps;        ///< of more than 3 %, and of three times what its neighbours change; ascending
+    std::vector<ScheduleEntry> entries;  ///< up to the largest load that was asked for
+    std::vector<ScheduleStep> steps;     ///< of more than 3 %, and of three times what its neighbours change; ascending
+    std::vector<double> gains;  ///< by batch from 1 to `largest_batch`: of the best that drafts within the limits, or 0
     std::optional<int> switch_off_batch;    ///< the smallest batch from which speculation never runs up to `largest_batch`
     std::optional<Limit> switch_off_limit;  ///< the limit that the best drafts break there; none: plain decoding is better
     int largest_batch = 1;                  ///< the largest at which the drafter's server keeps the limits, at most 1,024

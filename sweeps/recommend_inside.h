@@ -34,8 +34,9 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Draf
 
 struct VariantOutcome {
     std::vector<Candidate> candidates;
-    std::string reason;           ///< for its best candidate, if none meets the limits
-    std::optional<Limit> broken;  ///< by that one
+    std::string reason;                 ///< for its best candidate, if none meets the limits
+    std::optional<Limit> broken;        ///< by that one
+    double objective = sim::unlimited;  ///< of that one; lower is better
 };
 
 /// All variants, ready and judged.

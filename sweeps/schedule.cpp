@@ -156,6 +156,18 @@ BatchChoices choices_at(const sim::CompiledRound& round, const std::vector<int>&
     return choices;
 }
 
+/// Of the best outcome that drafts and breaks no limit but that on the gain; 0 where there is none.
+double best_drafting_gain(const std::vector<Outcome>& outcomes, const sim::CompiledRound& round, const Limits& limits) {
+    double gain = 0.0;
+    for (const Outcome& outcome : outcomes) {
+        const std::optional<Limit> broken = broken_limit(outcome, round, limits);
+        if (outcome.speculation != sim::drafting_off && (!broken || *broken == Limit::gain)) {
+            gain = std::max(gain, outcome.gain);
+        }
+    }
+    return gain;
+}
+
 }  // namespace
 
 int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
@@ -188,6 +200,7 @@ Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& s
             break;
         }
         speedups.push_back(best.within->speedup);
+        schedule.gains.push_back(best_drafting_gain(outcomes, round, workload.limits));
         allowed.push_back(at_batch.outcomes.size());
         if (best.within->speculation != sim::drafting_off && best.within->gain >= workload.limits.minimum_gain) {
             schedule.switch_off_batch.reset();

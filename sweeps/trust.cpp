@@ -14,20 +14,18 @@ namespace {
 constexpr int choice_worlds = 20;
 constexpr std::size_t most_rivals = 4;
 constexpr std::uint64_t world_seed = 7;
-/// Of a normal distribution: the distance of numerics::sure_chance over that of an 80 % interval's end (0.8416/1.2816).
-constexpr double own_sure_share = 0.6567;
 
 /// Intervals by level, each computed once.
 class LevelIntervals {
 public:
-    LevelIntervals(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup, double nominal = 0.8)
-        : residuals_(residuals), setup_(setup), nominal_(nominal) {}
+    LevelIntervals(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup)
+        : residuals_(residuals), setup_(setup) {}
 
     const numerics::ResidualInterval& at(double batch) {
         const numerics::CaseTraits traits = traits_of(setup_, batch);
         const auto [found, is_new] = known_.try_emplace(traits.level);
         if (is_new) {
-            found->second = numerics::residual_interval(residuals_, traits, nominal_);
+            found->second = numerics::residual_interval(residuals_, traits);
         }
         return found->second;
     }
@@ -35,7 +33,6 @@ public:
 private:
     const std::vector<numerics::CaseResidual>& residuals_;
     const sim::RoundSetup& setup_;
-    double nominal_;
     std::map<int, numerics::ResidualInterval> known_;
 };
 
@@ -61,39 +58,21 @@ std::optional<OtherMode> other_mode(sim::RoundSetup setup, const DraftPlan& plan
     return OtherMode{setup.platform.mode, outcomes_of(round, {&plan, 1}, workload.traffic, workload.objective).front().gain};
 }
 
-SwitchOffRange switch_off_range(const Recommendation& recommendation, const sim::RoundSetup& setup, const Workload& workload,
-                                const MeasuredErrors& errors) {
-    const sim::CompiledRound round = sim::compile_round(setup);
-    std::vector<int> drafting = runnable(round);
-    std::erase(drafting, 0);
-    const double nominal = 2.0 * numerics::sure_chance - 1.0;  // each end is passed by the rest
-    std::optional<LevelIntervals> measured;
-    numerics::ResidualInterval interval;
-    if (const auto& own = setup.platform.stack.step_error) {
-        interval.high = std::pow(1.0 + *own, own_sure_share);
-        interval.low = 1.0 / interval.high;
-    } else {
-        measured.emplace(errors.of(setup.platform.mode)->speed_ups, setup, nominal);
-    }
+SwitchOffRange switch_off_range(const Schedule& schedule, const sim::RoundSetup& setup, double minimum_gain,
+                                const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured) {
+    GainShares shares(setup, errors);
     SwitchOffRange range;
-    range.largest_batch = recommendation.schedule.largest_batch;
-    for (int batch = range.largest_batch; batch >= 1 && !drafting.empty(); --batch) {
-        double gain = 0.0;
-        for (const Outcome& outcome :
-             outcomes_of(round, drafting, at_batch(recommendation.settled, batch), workload.objective)) {
-            const std::optional<Limit> broken = broken_limit(outcome, round, workload.limits);
-            gain = std::max(gain, broken && *broken != Limit::gain ? 0.0 : outcome.gain);
-        }
-        interval = measured ? measured->at(batch) : interval;
-        const auto loses = [&](double factor, const std::optional<int>& beyond) {
-            const bool lost_beyond = batch == range.largest_batch || beyond == batch + 1;
-            return lost_beyond && gain * factor < workload.limits.minimum_gain;
-        };
-        range.earliest = loses(interval.low, range.earliest) ? batch : range.earliest;
-        range.latest = loses(interval.high, range.latest) ? batch : range.latest;
-        if (range.earliest != batch && range.latest != batch) {
+    range.largest_batch = schedule.largest_batch;
+    for (std::size_t batch = schedule.gains.size(); batch >= 1; --batch) {
+        const GainAt at{static_cast<double>(batch), schedule.gains[batch - 1], 1.0};
+        const numerics::Verdict verdict = shares.chances({at}, minimum_gain, unmeasured).verdict;
+        if (verdict == numerics::Verdict::pays) {
             break;
         }
+        const auto number = static_cast<int>(batch);
+        const bool lost_beyond = number == range.largest_batch || range.latest == number + 1;
+        range.earliest = number;
+        range.latest = verdict == numerics::Verdict::loses && lost_beyond ? number : range.latest;
     }
     return range;
 }
@@ -262,7 +241,7 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     if (trust.measured) {
         trust.chances = chances_of(setup, gain_over(recommendation.settled, interval.value), workload.limits.minimum_gain,
                                    errors, unmeasured);
-        trust.switch_off = switch_off_range(recommendation, setup, workload, errors);
+        trust.switch_off = switch_off_range(recommendation.schedule, setup, workload.limits.minimum_gain, errors, unmeasured);
     }
     if (!setup.platform.accelerator) {
         trust.choice = choice_in_worlds(recommendation, workload, trust.measured ? of_mode : nullptr);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/recommend/page_names.h"
 #include "reports/recommend/recommendation_output.h"
 
 namespace treeline::reports {
@@ -26,7 +27,7 @@ Json explored_json(const sweeps::Answer& answer) {
                             {"source", drafter.acceptance_source},
                             {"per_position", positions_json(drafter.acceptance.chain)}});
     }
-    return {{"page", report_page_data(answer, {}, PageStudies::none)}, {"drafters", drafters}};
+    return {{"page", report_page_data(with_names(answer), {}, PageStudies::none)}, {"drafters", drafters}};
 }
 
 }  // namespace treeline::reports

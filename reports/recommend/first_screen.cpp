@@ -1,5 +1,6 @@
 // The first screen of `treeline recommend`: what to run and what that gains, how sure that is, and what to paste.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -122,6 +123,23 @@ std::string point_text(const sweeps::TrafficPoint& point, sweeps::LoadKind kind)
                        text::short_text(point.context));
 }
 
+/// Why drafts are off at some loads.
+std::string off_text(const sweeps::Recommendation& found) {
+    const sweeps::Candidate& best = found.candidates.front();
+    switch (best.off_for.value_or(sweeps::Limit::memory)) {
+        case sweeps::Limit::memory:
+        case sweeps::Limit::load:
+        case sweeps::Limit::waiting:
+            return fmt::format("with {} drafts memory holds {:.0f} sequences at context {}", best.draft_tokens,
+                               std::floor(found.capacity.drafting), text::short_text(found.capacity.context));
+        case sweeps::Limit::first_token_growth:
+            return fmt::format("drafts would make TTFT more than {} as long (--ttft-growth)",
+                               text::ratio_text(found.limits.first_token_growth));
+        default:
+            return "drafts would break " + limit_text(*best.off_for);
+    }
+}
+
 /// What of the load is not served, or is served without drafts.
 std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps::LoadKind kind) {
     std::vector<std::string> notes;
@@ -143,7 +161,7 @@ std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps:
         }
     }
     if (!off.empty()) {
-        notes.push_back(fmt::format("Nothing is drafted at {}, where drafts break a limit.", text::listed(off, "and")));
+        notes.push_back(fmt::format("Nothing is drafted at {}: {}.", text::listed(off, "and"), off_text(found)));
     }
     return notes;
 }

@@ -27,21 +27,10 @@ constexpr std::pair<std::string_view, std::string_view> kind_names[] = {{"early-
                                                                         {"suffix", "suffix decoding"},
                                                                         {"token-recycling", "token recycling"}};
 
-void name_drafter(std::string& label) {
-    for (const auto& [word, name] : kind_names) {
-        if (label == word) {
-            label = name;
-            return;
-        }
-    }
-}
-
 /// "ngram with chain 1": the drafter is its first word.
 void name_first_word(std::string& text) {
     const std::size_t end = std::min(text.find(' '), text.size());
-    std::string word = text.substr(0, end);
-    name_drafter(word);
-    text = word + text.substr(end);
+    text = drafter_name(text.substr(0, end)) + text.substr(end);
 }
 
 /// Titles by name of device, without those that several devices have.
@@ -65,7 +54,7 @@ void name_variants(std::vector<sweeps::Variant>& variants) {
     const std::map<std::string, std::string> titles = titles_of(variants);
     for (sweeps::Variant& variant : variants) {
         variant.labels.device = titles.at(variant.setup.platform.device.name);
-        name_drafter(variant.labels.drafter);
+        variant.labels.drafter = drafter_name(variant.labels.drafter);
     }
 }
 
@@ -81,6 +70,19 @@ void name_excluded(std::vector<sweeps::Exclusion>& excluded, const std::vector<s
 
 }  // namespace
 
+std::string drafter_name(std::string word) {
+    for (const auto& [kind, name] : kind_names) {
+        if (word.starts_with(kind) && (word.size() == kind.size() || word[kind.size()] == '-')) {
+            word.replace(0, kind.size(), name);
+            if (word.size() > name.size()) {
+                word[name.size()] = ' ';
+            }
+            break;
+        }
+    }
+    return word;
+}
+
 sweeps::Answer with_names(sweeps::Answer answer) {
     const std::vector<sweeps::Variant> before =
         answer.result.recommendation ? answer.result.recommendation->variants : answer.input.workload.variants;
@@ -93,7 +95,7 @@ sweeps::Answer with_names(sweeps::Answer answer) {
     }
     name_variants(answer.input.workload.variants);
     for (sweeps::DrafterChoice& drafter : answer.input.drafters) {
-        name_drafter(drafter.label);
+        drafter.label = drafter_name(drafter.label);
     }
     if (answer.rejected) {
         name_first_word(answer.rejected->label);

@@ -186,13 +186,8 @@ std::string memory(const sweeps::Answer& answer) {
             most.point = point;
         }
     }
-    const sweeps::Capacity& capacity = answer.result.recommendation->capacity;
     return where_text(most.point) + memory_text(sim::memory_parts(most.round, most.point), most.round.memory.capacity) +
-           fmt::format("The largest batch at context {} is {:.0f} without a drafter", text::short_text(capacity.context),
-                       std::floor(capacity.plain)) +
-           (answer.result.recommendation->speculate ? fmt::format(", {:.0f} with it in memory, and {:.0f} with its drafts.\n",
-                                                                  std::floor(capacity.off), std::floor(capacity.drafting))
-                                                    : ".\n");
+           largest_batches_text(*answer.result.recommendation) + "\n";
 }
 
 std::string inputs(const sweeps::Answer& answer) {

@@ -130,6 +130,15 @@ std::string flip_text(const sweeps::Recommendation& found) {
                        text_of(found.variants[found.runners_up.front().variant], found.variants));
 }
 
+std::string largest_batches_text(const sweeps::Recommendation& found) {
+    const sweeps::Capacity& capacity = found.capacity;
+    const std::string plain = fmt::format("The largest batch at context {} is {:.0f} without a drafter",
+                                          text::short_text(capacity.context), std::floor(capacity.plain));
+    return plain + (found.speculate ? fmt::format(", {:.0f} with it in memory, and {:.0f} with its drafts.",
+                                                  std::floor(capacity.off), std::floor(capacity.drafting))
+                                    : ".");
+}
+
 std::string capacity_text(const sweeps::Recommendation& found) {
     constexpr std::size_t named = 3;
     const sweeps::Capacity& capacity = found.capacity;
@@ -141,9 +150,13 @@ std::string capacity_text(const sweeps::Recommendation& found) {
     for (std::size_t i = 0; i < std::min(named, capacity.parts.size()); ++i) {
         parts.push_back(capacity.parts[i].part + " " + text_of(capacity.parts[i].bytes));
     }
-    return fmt::format("The drafter costs {:.0f} of {:.0f} sequences at context {} (a device's memory: {}, of {}).",
-                       plain - drafting, plain, text::short_text(capacity.context), text::listed(parts, "and"),
-                       text_of(capacity.allowed));
+    const bool drafts_less = !found.schedule.entries.empty() && found.schedule.entries.back().batch_to > drafting;
+    return fmt::format("The drafter costs {:.0f} of {:.0f} sequences at context {}{} (a device's memory: {}, of {}).",
+                       plain - drafting, plain, text::short_text(capacity.context),
+                       drafts_less ? fmt::format(" while it drafts {}, and {:.0f} while it drafts nothing",
+                                                 found.candidates.front().draft_tokens, plain - std::floor(capacity.off))
+                                   : "",
+                       text::listed(parts, "and"), text_of(capacity.allowed));
 }
 
 std::string acceptance_text(const sweeps::Answer& answer) {

@@ -111,7 +111,12 @@ std::optional<FigureSection> load_section(const sweeps::Answer& answer) {
         found.speculate
             ? fmt::format(" without the drafter and {} with it", text_of(found.candidates.front().time_to_first_token))
             : std::string());
-    if (closed) {  // requests that arrive queue without bound, or hardly at all
+    const bool some_wait =
+        std::any_of(rows.begin(), rows.end(), [](const Json& row) { return row["waiting"].get<double>() > 0.0; });
+    if (closed && !some_wait) {
+        section.text +=
+            fmt::format(" Up to {} requests in flight, none waits for a place.", text::short_text(loads_of(traffic).back()));
+    } else if (closed) {  // requests that arrive queue without bound, or hardly at all
         section.figures.push_back(
             figure_of("queue-by-load", "Requests that wait", load, {"waiting", "Requests waiting", false, true}, rows));
     }

@@ -35,6 +35,9 @@ for batch in 1,8,24 1,8,28 1:0.5,8:0.49,32:0.01; do
     expect 0 'Run qwen3.5-27b on h100-sxm with mtp drafting 5 tokens: [12]\.[0-9]+x .*"num_speculative_tokens_per_batch_size":.*Batch +draft tokens' \
         recommend $hybrid $mtp --context 8000 --batch $batch
 done
+expect 0 'Nothing is drafted at batch +28 of context 8000: with 5 drafts +memory +holds [0-9]+ sequences' recommend $hybrid $mtp --context 8000 --batch 1,8,28
+expect 0 'The drafter costs [0-9]+ of [0-9]+ sequences at context 8000 while it drafts 5, and [0-9] +while it +drafts nothing' \
+    recommend $hybrid $mtp --context 8000 --batch 1,8,28
 expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*"num_speculative_tokens_per_batch_size"' recommend $hybrid $mtp --context 2000,60000 --batch 1,4
 expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*Excluded: pythia-70m .*vocabulary' recommend $hybrid --drafter pythia-70m --acceptance 0.5 $mtp --context 8000 --batch 1,8
 expect 0 'num_speculative_tokens_per_batch_size|\[\[1, *[0-9]+, *5\]' recommend $hybrid $mtp --context 8000 --batch 1,8,28 --export vllm-batch-context
@@ -55,7 +58,7 @@ capacity() {
     expect 0 'tokens/s for each' estimate $where --context 8000 --batch "$plain"
     expect 0 'does not fit' estimate $where --context 8000 --batch $((plain + 1))
 }
-expect 0 'beyond batch [0-9]+ a server with the drafter is full at context 8000; one without it holds [0-9]+ sequences' report --output - --format json \
+expect 0 'beyond batch [0-9]+ a server with the drafter is full at context 8000, and beyond [0-9]+ while it drafts as recommended; one without it holds [0-9]+ ' report --output - --format json \
     $hybrid $mtp --context 8000 --batch 1
 grep -q 'nothing fits' out.txt && fail "nothing is said to fit where plain decoding does"
 capacity "$hybrid" "$mtp"
@@ -96,6 +99,13 @@ read -r gain low high < <(tr '\n' ' ' <out.txt | sed -E 's/.*tokens: ([0-9.]+)x 
 above "the gain and the lower end of its interval" "$gain" "$low"
 above "the upper end and the gain" "$high" "$gain"
 
+# "Pays up to batch N" is judged as the verdict beside it is, by errors and acceptance: loads well below and above N say so.
+series="recommend --target qwen3.5-27b --device h100-sxm --stack vllm $mtp --context 8000 --batch"
+expect 0 'With 80 % confidence drafting pays up to batch' $series 8,24 --explain trust
+pays=$(tr '\n' ' ' <out.txt | grep -oE 'drafting pays +up +to +batch +[0-9]+' | grep -oE '[0-9]+$')
+expect 0 'speculation pays with' $series $((pays * 3 / 4))
+expect 0 'too close to call|without a drafter' $series $((pays * 4 / 3 + 1))
+
 # Where memory takes draft lengths away, kernels and graphs are not the cause.
 expect 0 'LOADS' recommend $hybrid $mtp --context 8000 --batch 1,8,28 --explain loads
 grep -q 'kernels take rows in tiles' out.txt && fail "a full memory is put down to kernels: $(grep 'One more' out.txt)"
@@ -103,7 +113,9 @@ grep -q 'kernels take rows in tiles' out.txt && fail "a full memory is put down 
 # Names stand on a page, whose reader typed none of the words.
 expect 0 '"sentence": "Run llama-3.1-8b on NVIDIA H100 SXM 80 GB with EAGLE-3 drafting .*"label": "EAGLE-3 on NVIDIA H100 SXM 80 GB"' report --output - --format json \
     --target llama-3.1-8b --device h100-sxm --stack vllm --drafter eagle3 --acceptance 0.7,0.5 --batch 8
-grep -qE 'on h100-sxm|"eagle3"' out.txt && fail "a page has words of flags: $(grep -oE '.{40}(on h100-sxm|"eagle3").{20}' out.txt | head -3)"
+expect 0 '"label": "EAGLE-3 qwen3-14b .measured with qwen3-14b. on NVIDIA H100 SXM 80 GB".*one NVIDIA H100 SXM 80 GB, ' report --output - --format json \
+    --target qwen3-32b --device h100-sxm --stack vllm --drafter eagle3 --batch 8
+grep -qE 'on h100-sxm|one h100-sxm|"eagle3' out.txt && fail "a page has words of flags: $(grep -oE '.{40}(on h100-sxm|"eagle3").{20}' out.txt | head -3)"
 
 # 9. Several values of a platform's key are tried; a load beyond capacity is answered.
 l40s="--target qwen3-8b --device l40s --stack vllm --drafter eagle3 --acceptance 0.7,0.5,0.35 --prompt 2000 --output-tokens 400"

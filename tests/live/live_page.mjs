@@ -24,7 +24,7 @@ async function standInPage(program, native, file) {
     answer: JSON.parse(await native.ask('explore', JSON.stringify(question))),
     catalogue: {
       models: json('models', '--format', 'json').models.map(({ name }) => name),
-      devices: json('hardware', '--format', 'json').devices.map(({ name }) => name),
+      devices: json('hardware', '--format', 'json').devices.map(({ name, title }) => [name, title]),
       engines: [
         ['vllm', 'vLLM'],
         ['sglang', 'SGLang'],

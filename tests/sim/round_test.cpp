@@ -130,6 +130,24 @@ TEST_CASE("zero drafts beside a loaded drafter cost the pass that keeps its cach
     CHECK(evaluate(lookup, off).round == evaluate(lookup, {0, 16.0, 2048.0}).round);
 }
 
+TEST_CASE("a loaded drafter reads the prompts of a steady state whether or not it drafts") {
+    RoundSetup head = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    head.prompt_tokens = 4000.0;
+    head.output_tokens = 200.0;
+    head.drafter = OneLayerDrafter::published_eagle3();
+    const CompiledRound round = compile_round(head);
+    const RoundEstimate plain = evaluate(round, {0, 16.0, 4100.0}), idle = evaluate(round, {drafting_off, 16.0, 4100.0});
+    // Of 16 requests each waits for the prompts of the 15 others.
+    const double others = round.prompt_wait * 15.0;
+    CHECK(idle.prompts.value() == Approx(((round.prompts.target + round.prompts.drafter) * others).value()).epsilon(1e-12));
+    CHECK(plain.prompts.value() == Approx((round.prompts.target * others).value()).epsilon(1e-12));
+    CHECK(idle.first_token > plain.first_token);
+    CHECK(idle.tokens_per_second_device < plain.tokens_per_second_device);
+    head.drafter = NgramDrafter{};
+    const CompiledRound lookup = compile_round(head);
+    CHECK(evaluate(lookup, {drafting_off, 16.0, 4100.0}).first_token == evaluate(lookup, {0, 16.0, 4100.0}).first_token);
+}
+
 TEST_CASE("a round is the sum of its phases, and the explanation sums to them") {
     for (const RoundSetup& setup : varied_setups()) {
         const CompiledRound round = compile_round(setup);

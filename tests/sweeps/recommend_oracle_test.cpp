@@ -1,11 +1,16 @@
-// Does brute force over estimates of single configurations find anything better than what is recommended, and does a verdict
-// ever contradict the objective? 2,000 random workloads of catalogue models, devices and engines.
+// Does brute force over estimates of single configurations find anything better than what is recommended, or than what its
+// schedule drafts at a batch, and does a verdict ever contradict the objective? 2,000 random workloads of catalogue models,
+// devices and engines.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
+#include "requests/validate/measured_errors_reader.h"
 #include "setups.h"
+#include "source_folder.h"
 #include "sweeps/estimate.h"
 #include "sweeps/recommend.h"
 #include "sweeps/variants.h"
@@ -198,11 +203,52 @@ ByHand by_hand(const Asked& asked, const Variant& variant, int speculation) {
     return sum;
 }
 
+/// What a speculation costs at a batch: the objective, lower is better; unlimited where it breaks a limit of the workload.
+double cost_at(const Asked& asked, const sim::CompiledRound& round, int speculation, int batch, double context) {
+    const Limits& limits = asked.workload.limits;
+    const bool latency = asked.workload.objective == Objective::latency;
+    const auto cost = [&](int of) {
+        const sim::RoundEstimate e = sim::evaluate(round, {of, static_cast<double>(batch), context});
+        return e.fits && (!limits.time_per_token || e.time_per_token <= *limits.time_per_token)
+                   ? (latency ? e.time_per_token.value() : 1.0 / e.tokens_per_second_device)
+                   : sim::unlimited;
+    };
+    const double here = cost(speculation);
+    const sim::RoundEstimate plain = sim::evaluate(round, {0, static_cast<double>(batch), context});
+    const double gain = (latency ? plain.time_per_token.value() : 1.0 / plain.tokens_per_second_device) / here;
+    const bool too_little = speculation > 0 && limits.minimum_gain > 1.0 && gain < limits.minimum_gain;
+    return too_little ? sim::unlimited : here;
+}
+
+/// The most that a schedule loses against the best choice at the ends and in the middle of its ranges; and how many batches
+/// were compared.
+std::pair<double, int> worst_of_schedule(const Asked& asked, const Recommendation& found) {
+    const Candidate& best = found.candidates.front();
+    const Variant& variant = found.variants[best.variant];
+    const sim::CompiledRound round = sim::compile_round(variant.setup);
+    const double context = asked.prompt + asked.answer / 2.0;
+    double worst = 0.0;
+    int compared = 0;
+    for (const ScheduleEntry& entry : found.schedule.entries) {
+        for (const int batch : {entry.batch_from, (entry.batch_from + entry.batch_to) / 2, entry.batch_to}) {
+            double least = cost_at(asked, round, sim::drafting_off, batch, context);
+            for (int k = 1; k < static_cast<int>(round.rows.size()); ++k) {
+                const bool offered = variant.switching != Switching::nothing || k == best.speculation;
+                least = round.runs(k) && offered ? std::min(least, cost_at(asked, round, k, batch, context)) : least;
+            }
+            const int chosen = entry.speculation == 0 ? sim::drafting_off : entry.speculation;
+            worst = std::max(worst, cost_at(asked, round, chosen, batch, context) / least - 1.0);
+            ++compared;
+        }
+    }
+    return {worst, compared};
+}
+
 }  // namespace
 
 TEST_CASE("brute force over estimates finds nothing better than what is recommended", "[oracle][slow]") {
     Random random(20261125);
-    int answered = 0, drafting = 0, compared = 0;
+    int answered = 0, drafting = 0, compared = 0, scheduled = 0;
     for (int i = 0; i < workloads; ++i) {
         const Asked asked = random_workload(random);
         const RecommendationResult result = recommend(asked.workload, 1);
@@ -235,13 +281,44 @@ TEST_CASE("brute force over estimates finds nothing better than what is recommen
             CHECK(chosen.gain >= asked.workload.limits.minimum_gain * (1.0 - 1e-12));
             CHECK(found.plain.objective >=
                   chosen.objective * std::min(1.0, asked.workload.limits.minimum_gain) * (1.0 - 1e-12));
+            const auto [worst, batches] = worst_of_schedule(asked, found);
+            CHECK(worst <= schedule_tolerance * (1.0 + 1e-9));
+            CHECK((!found.unserved.empty() || found.schedule.gain >= chosen.gain * (1.0 - schedule_tolerance)));
+            scheduled += batches;
         }
     }
     CHECK(answered > workloads / 2);
     CHECK(drafting > answered / 5);
     CHECK(drafting < answered);
     WARN(workloads << " workloads, " << compared << " configurations priced one by one, " << answered << " answered, "
-                   << drafting << " with drafts");
+                   << drafting << " with drafts, their schedules at " << scheduled << " batches");
+}
+
+TEST_CASE("a verdict never says that speculation pays where the objective loses", "[oracle][slow]") {
+    const MeasuredErrors errors = requests::read_measured_errors(source_folder() / "hardware" / "errors" / "serving.json");
+    Random random(20261126);
+    int pays = 0, loses = 0;
+    for (int i = 0; i < 400; ++i) {
+        const Asked asked = random_workload(random);
+        const Variant& variant = one_of(asked.workload.variants, random);
+        const int drafts =
+            static_cast<int>(count_between(1, static_cast<double>(asked.workload.speculations.size()) - 1, random));
+        PointInput input = input_of(asked, variant, drafts, asked.workload.traffic.points.front());
+        input.errors = errors;
+        if (variant.plain() || !problems_of(input).empty()) {
+            continue;
+        }
+        const PointEstimate estimate = estimate_point(input);
+        if (!estimate.chances) {
+            continue;
+        }
+        CAPTURE(i, estimate.gain, estimate.chances->pays);
+        pays += estimate.chances->verdict == numerics::Verdict::pays ? 1 : 0;
+        loses += estimate.gain < 1.0 ? 1 : 0;
+        CHECK((estimate.gain >= 1.0 || estimate.chances->verdict != numerics::Verdict::pays));
+    }
+    CHECK(pays > 20);
+    CHECK(loses > 20);
 }
 
 TEST_CASE("an estimate's verdict is about tokens/s per device under the load", "[oracle]") {

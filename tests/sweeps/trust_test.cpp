@@ -99,16 +99,44 @@ TEST_CASE("an interval holds both ways in which an engine's build may share a ve
     CHECK(named->high == Approx(together.value));
 }
 
-TEST_CASE("wide errors put the switch-off batch into a range, and no errors leave it alone", "[trust]") {
-    const Answer sure = with_errors(errors_of(0.0));
+TEST_CASE("wide errors put the switch-off batch into a range, as an unknown acceptance does, and neither leaves it alone",
+          "[trust]") {
+    const auto with = [](double errors, double acceptance) {
+        RecommendInput input = example();
+        input.errors = errors_of(errors);
+        for (Variant& variant : input.workload.variants) {
+            variant.setup.acceptance.spread = acceptance;
+        }
+        return answer(std::move(input), 1);
+    };
+    const Answer sure = with(0.0, 0.0), unknown = with(0.0, 1.0), unsure = with(0.45, 0.0);
     CHECK(sure.trust->switch_off->earliest == sure.trust->switch_off->latest);
     CHECK(sure.trust->measured->engine_low == Approx(sure.interval->value));
     CHECK(sure.trust->measured->low == Approx(sure.interval->value * unmeasured_factors(*sure.interval).low));
-    const Answer unsure = with_errors(errors_of(0.45));
     REQUIRE(unsure.trust->switch_off->earliest);
+    REQUIRE(unknown.trust->switch_off->earliest);
+    CHECK(*unknown.trust->switch_off->earliest < sure.trust->switch_off->earliest.value_or(1025));
     // The example's speed-ups fall from 1.7 to 1.3, so that 0.55 of them is a loss early, and 1.35 of them a gain throughout.
     CHECK(*unsure.trust->switch_off->earliest < unsure.trust->switch_off->largest_batch);
     CHECK_FALSE(unsure.trust->switch_off->latest);
+}
+
+TEST_CASE("the batch up to which drafting pays agrees with the verdict at a load of that batch", "[trust]") {
+    RecommendInput input = example();
+    input.errors = errors_of(0.45);
+    input.workload.limits = Limits{};
+    const auto at = [&](double batch) {
+        RecommendInput one = input;
+        one.workload.traffic.points = {{batch, 725.0, 1.0}};
+        return answer(std::move(one), 1);
+    };
+    const Answer few = at(1.0);
+    REQUIRE(few.trust->switch_off->earliest);
+    const int earliest = *few.trust->switch_off->earliest;
+    REQUIRE(earliest > 2);
+    const Answer before = at(earliest - 1.0), from = at(earliest);
+    CHECK(before.trust->chances->verdict == numerics::Verdict::pays);
+    CHECK((!from.trust || from.trust->chances->verdict != numerics::Verdict::pays));
 }
 
 TEST_CASE("eight chances in ten decide whether speculation pays", "[trust]") {

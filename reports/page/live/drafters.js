@@ -29,8 +29,8 @@ function positionsOf(drafter, { priced, known }) {
 function kindField(drafter, label, context, replace) {
   const options = [
     ['known', 'every known one'],
-    ...context.known.map((each) => each.name),
-    ...q.KINDS.map((kind) => [OWN + kind, `${kind}, curve of my own`]),
+    ...context.known.map(({ name, title }) => [name, title]),
+    ...q.KINDS.map((kind) => [OWN + kind, `${q.NAMES_OF_KINDS[kind]}, curve of my own`]),
   ];
   const set = (value) => {
     replace(drafterOf(value));

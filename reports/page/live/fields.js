@@ -24,23 +24,33 @@ export function choice({ label, options, value, set, hint }) {
   return labelled(label, list, hint);
 }
 
-/** A name to type, with suggestions; taken when it is one of them, or when the reader leaves the field. */
-export function named({ label, options, value, set, hint }) {
+/**
+ * A name to type, with suggestions, [name, title] or names; taken when it is one of them, or when the reader leaves the field.
+ * The title of the one that is taken stands below.
+ */
+export function named({ label, options, value, set, hint = '' }) {
+  const titles = new Map(options.map((option) => (Array.isArray(option) ? option : [option, ''])));
   const list = element(
     'datalist',
     { id: `names-${made++}` },
-    options.map((name) => element('option', { value: name })),
+    [...titles].map(([name, title]) => element('option', { value: name, label: title || undefined })),
   );
+  const take = (name) => {
+    const note = field.querySelector('.hint');
+    if (note) note.textContent = titles.get(name) || hint;
+    set(name);
+  };
   const box = element('input', {
     list: list.id,
     value,
     autocomplete: 'off',
     spellcheck: 'false',
-    oninput: () => options.includes(box.value) && set(box.value),
-    onchange: () => box.value.trim() && set(box.value.trim()),
+    oninput: () => titles.has(box.value) && take(box.value),
+    onchange: () => box.value.trim() && take(box.value.trim()),
     onfocus: () => box.select(),
   });
-  const field = labelled(label, box, hint);
+  const titled = [...titles.values()].some(Boolean);
+  const field = labelled(label, box, titles.get(value) || hint || (titled && '\u00a0'));
   field.append(list);
   return field;
 }

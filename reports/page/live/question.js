@@ -198,7 +198,18 @@ export function setTree(question, parents) {
 
 // --- drafters: a list of names and objects; without one the catalogue's known ones ---
 
-export const KINDS = ['eagle3', 'eagle', 'mtp', 'dflash', 'p-eagle', 'medusa', 'ngram', 'suffix']; // that the form offers
+/** Kinds that the form offers, as papers write them. */
+export const NAMES_OF_KINDS = {
+  eagle3: 'EAGLE-3',
+  eagle: 'EAGLE',
+  mtp: 'MTP',
+  dflash: 'DFlash',
+  'p-eagle': 'P-EAGLE',
+  medusa: 'Medusa',
+  ngram: 'n-gram look-up',
+  suffix: 'suffix decoding',
+};
+export const KINDS = Object.keys(NAMES_OF_KINDS);
 
 export const draftersOf = (question) => question.drafters ?? ['known'];
 

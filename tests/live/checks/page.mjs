@@ -12,7 +12,7 @@ export const checks = ({ live }) => ({
   async 'the page opens with an answer, and then gives its own'() {
     const { page, complaints, close } = await live.open({ answered: false });
     const written = await sentence(page);
-    assert.match(written, /^Run llama-3\.1-8b on h100-sxm with eagle3-llama-3\.1-8b drafting \d+ tokens: 1\.\d\dx/);
+    assert.match(written, /^Run llama-3\.1-8b on NVIDIA H100 SXM 80 GB with EAGLE-3 llama-3\.1-8b drafting \d+ tokens: 1\.\d\dx/);
     await settled(page);
     assert.equal(await sentence(page), written);
     assert.match(await page.locator('#status').innerText(), /^Answered in [\d,]+.ms/);

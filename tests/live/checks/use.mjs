@@ -209,7 +209,7 @@ export const checks = ({ live, program }) => {
         hidden_act: 'silu',
       };
       await settled(page, () => drop(page, 'config.json', JSON.stringify(config)));
-      assert.match(await sentence(page), /^Run own-model on h100-sxm/);
+      assert.match(await sentence(page), /^Run own-model on NVIDIA H100 SXM 80 GB/);
       assert.equal((await questionOf(page)).target, 'own-model.json');
       const run = readFileSync(join(source, 'examples/runs/vllm-16937.json'), 'utf8');
       await settled(page, () => drop(page, 'my-run.json', run));
