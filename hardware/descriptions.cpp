@@ -198,6 +198,22 @@ sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
 
 }  // namespace
 
+namespace {
+
+/// A chain over recurrent states as somebody published it: every number with its source.
+sim::RecurrentVerificationLaw read_stated_chain(Reader& reader) {
+    sim::RecurrentVerificationLaw law;
+    law.family = reader.text("family");
+    law.startup = reader.seconds("startup");
+    law.per_token = reader.seconds("per_token");
+    law.bandwidth_share = reader.ratio("bandwidth_share", 0.01, 1.0);
+    law.overlap = reader.ratio("overlap", 0.0, 1.0);
+    reader.finish();
+    return law;
+}
+
+}  // namespace
+
 sim::Device read_device(Reader& reader, std::string name) {
     sim::Device device;
     device.name = std::move(name);
@@ -253,6 +269,11 @@ sim::Device read_device(Reader& reader, std::string name) {
         device.calibration_file = reader.text("calibration");
     }
     device.laws_of = reader.text_or("laws_of", "");
+    if (reader.has("recurrent_verification")) {
+        for (Reader& law : reader.objects("recurrent_verification")) {
+            device.recurrent_verification.push_back(read_stated_chain(law));
+        }
+    }
     reader.finish();
     return device;
 }
@@ -294,6 +315,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         reader.has("pieces_per_draft_pass") ? reader.ratio("pieces_per_draft_pass", 0.0, 1000.0) : 0.0;
     stack.state_pool_share = reader.has("state_pool_share") ? reader.ratio("state_pool_share", 0.0, 0.99) : 0.0;
     stack.state_pool_flag = reader.text_or("state_pool_flag", "");
+    stack.delta_rule_kernels = reader.text_or("delta_rule_kernels", "");
     stack.state_slots = reader.has("state_slots") ? reader.ratio("state_slots", 1.0, 100.0) : 1.0;
     stack.recurrent_passes_apart =
         reader.has("recurrent_passes_apart") ? reader.ratio("recurrent_passes_apart", 0.0, 1.0) : 0.0;
@@ -301,6 +323,9 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.host_per_recurrent_round = seconds_or("host_per_recurrent_round", Seconds(0.0));
     if (reader.has("host_per_verified_layer_of")) {
         stack.host_per_verified_layer_of = reader.texts("host_per_verified_layer_of");
+    }
+    if (reader.has("host_per_verified_layer_not_on")) {
+        stack.host_per_verified_layer_not_on = reader.numbers("host_per_verified_layer_not_on", 1.0, 99.0);
     }
     stack.host_per_verified_layer = seconds_or("host_per_verified_layer", Seconds(0.0));
     stack.host_per_shared_layer = seconds_or("host_per_shared_layer", Seconds(0.0));
@@ -354,6 +379,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.expert_speed = reader.ratio("expert_speed", 0.1, 10.0);
     }
     stack.time_factor = factor_or("time_factor", 1.0);
+    stack.round_factor = factor_or("round_factor", 1.0);
     if (reader.has("step_error")) {
         stack.step_error = reader.ratio("step_error", 0.001, 1.0);
     }

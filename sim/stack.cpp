@@ -229,6 +229,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     }
     require_factor(stack.expert_speed, "expert_speed");
     require_factor(stack.time_factor, "time_factor");
+    require_factor(stack.round_factor, "round_factor");
     if (stack.calibrated) {
         require_factor(stack.calibrated->expert_speed, "calibrated.expert_speed");
         require_overhead(stack.calibrated->kernel_startup, 0.01, "calibrated.kernel_startup");
