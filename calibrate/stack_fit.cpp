@@ -43,6 +43,7 @@ Seconds sim::Stack::*field_of(StackNumber number) {
         case StackNumber::kernel_time:
         case StackNumber::attention_time:
         case StackNumber::time_factor:
+        case StackNumber::round_factor:
             break;
     }
     return nullptr;
@@ -89,7 +90,8 @@ double spread_of(StackNumber number) {
             return 15e-6;
         case StackNumber::host_per_verified_token:
         case StackNumber::host_per_draft_token:
-        case StackNumber::time_factor:  // never free beside others
+        case StackNumber::time_factor:  // never free beside these
+        case StackNumber::round_factor:
             break;
     }
     return 10e-6;
@@ -143,8 +145,7 @@ LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
         result.problem.steps.push_back({steps[i].time.value(), predicted_time(steps[i], stack).value(), {}, groups[i]});
     }
     for (const StackNumber number : values_of<StackNumber>()) {
-        if (number == StackNumber::time_factor ||
-            (number == StackNumber::attention_time && !(stack.attention_efficiency < 1.0))) {
+        if (is_ratio(number) || (number == StackNumber::attention_time && !(stack.attention_efficiency < 1.0))) {
             continue;
         }
         std::vector<double> slopes;
@@ -219,15 +220,46 @@ void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredSte
     }
 }
 
-StackFit fit_to_one(const MeasuredStep& step) {
-    const sim::Stack& before = step.setup.platform.stack;
-    const Seconds predicted = predicted_time(step, before);
+/// Plain steps and rounds that were all measured at one load: it cannot tell times of a step from those of each sequence.
+bool is_one_load(const std::vector<MeasuredStep>& steps) {
+    const auto same = [&](const MeasuredStep& step) { return step.point.batch == steps.front().point.batch; };
+    const auto drafts = [](const MeasuredStep& step) { return step.point.speculation > 0; };
+    const auto rounds = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), drafts));
+    return steps.size() == 1 ||
+           (steps.size() <= few_steps && rounds > 0 && rounds < steps.size() && std::all_of(steps.begin(), steps.end(), same));
+}
+
+/// Measured over modelled time of the steps that do, or do not, draft: the geometric mean; 1 where there are none.
+double ratio_of(const std::vector<MeasuredStep>& steps, bool drafting) {
+    double sum = 0.0, count = 0.0;
+    for (const MeasuredStep& step : steps) {
+        if ((step.point.speculation > 0) == drafting) {
+            sum += std::log(step.time / predicted_time(step, step.setup.platform.stack));
+            count += 1.0;
+        }
+    }
+    return count > 0.0 ? std::exp(sum / count) : 1.0;
+}
+
+/// One factor on all times, from plain steps where there are any, and one on what rounds take beyond them. Other loads share a
+/// part of both.
+StackFit fit_to_one_load(const std::vector<MeasuredStep>& steps) {
+    const sim::Stack& before = steps.front().setup.platform.stack;
+    const bool both = steps.size() > 1;
+    const double all = both ? ratio_of(steps, false) : ratio_of(steps, steps.front().point.speculation > 0);
     StackFit result;
     result.stack = before;
-    result.stack.time_factor = before.time_factor * sim::time_factor_of(step.time, predicted);
+    result.stack.time_factor = before.time_factor * sim::time_factor_of(Seconds(all), Seconds(1.0));
     const double factor = result.stack.time_factor;
     result.numbers = {{StackNumber::time_factor, before.time_factor, factor, factor, factor}};
-    result.steps = {{step.time, predicted, predicted_time(step, result.stack), Seconds(0.0)}};
+    if (both) {
+        result.stack.round_factor = before.round_factor * sim::time_factor_of(Seconds(ratio_of(steps, true)), Seconds(all));
+        const double beyond = result.stack.round_factor;
+        result.numbers.push_back({StackNumber::round_factor, before.round_factor, beyond, beyond, beyond});
+    }
+    for (const MeasuredStep& step : steps) {
+        result.steps.push_back({step.time, predicted_time(step, before), predicted_time(step, result.stack), Seconds(0.0)});
+    }
     return result;
 }
 
@@ -254,8 +286,8 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
 }
 
 StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
-    if (steps.size() == 1) {
-        return fit_to_one(steps.front());
+    if (is_one_load(steps)) {
+        return fit_to_one_load(steps);
     }
     const LinearProblem linear = linear_problem(steps);
     const sim::Stack& before = steps.front().setup.platform.stack;

@@ -3,7 +3,8 @@
 //
 // Errors of a serving model differ far more between deployments (kernel families, versions, hidden settings) than over the
 // batches of one, so a few steps of your own say more than any general law. One step gives one factor on all times, which
-// takes up what steps of a deployment share of its error (sim::time_factor_of). Of more steps, which numbers are free is chosen
+// takes up what steps of a deployment share of its error (sim::time_factor_of); a plain step and rounds at the same load give a
+// second one, on what rounds take beyond plain steps. Of more steps, which numbers are free is chosen
 // by leaving batches out, and there is always at least one step more than free numbers. Two or three steps cannot choose: then
 // all numbers move, each drawn to what it was before as strongly as it varies little over deployments.
 #pragma once
@@ -28,11 +29,14 @@ enum class StackNumber {
     host_per_draft_token,     ///< seconds of each token of a draft, root included; only in rounds
     host_per_draft_pass,      ///< seconds of each pass of the drafter
     attention_time,  ///< factor on attention's products, in stacks whose attention has a rate of its own; roofline mode
-    time_factor,     ///< factor on all times; free only if there is a single step, and then alone
+    time_factor,     ///< factor on all times; free only where all steps are of one load
+    round_factor,    ///< further factor on rounds with drafts; free beside time_factor alone
 };
+/// Factors that are the ratio of measured to modelled times, to a power.
+inline bool is_ratio(StackNumber number) { return number == StackNumber::time_factor || number == StackNumber::round_factor; }
 inline bool is_factor(StackNumber number) {
     using enum StackNumber;
-    return number == kernel_time || number == attention_time || number == time_factor;
+    return number == kernel_time || number == attention_time || is_ratio(number);
 }
 /// The name of the field of Stack, "kernel_time" or "attention_time".
 constexpr auto names_in(StackNumber) {
@@ -45,7 +49,8 @@ constexpr auto names_in(StackNumber) {
                                     {host_per_draft_token, "host_per_draft_token"},
                                     {host_per_draft_pass, "host_per_draft_pass"},
                                     {attention_time, "attention_time"},
-                                    {time_factor, "time_factor"}});
+                                    {time_factor, "time_factor"},
+                                    {round_factor, "round_factor"}});
 }
 inline constexpr std::size_t stack_number_count = values_of<StackNumber>().size();
 

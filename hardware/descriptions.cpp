@@ -215,6 +215,18 @@ void read_parameter(Reader& reader, const sim::StackParameter& parameter, sim::S
     }
 }
 
+/// A chain over recurrent states as somebody published it: every number with its source.
+sim::RecurrentVerificationLaw read_stated_chain(Reader& reader) {
+    sim::RecurrentVerificationLaw law;
+    law.family = reader.text("family");
+    law.startup = reader.seconds("startup");
+    law.per_token = reader.seconds("per_token");
+    law.bandwidth_share = reader.ratio("bandwidth_share", 0.01, 1.0);
+    law.overlap = reader.ratio("overlap", 0.0, 1.0);
+    reader.finish();
+    return law;
+}
+
 }  // namespace
 
 sim::Device read_device(Reader& reader, std::string name) {
@@ -272,6 +284,11 @@ sim::Device read_device(Reader& reader, std::string name) {
         device.calibration_file = reader.text("calibration");
     }
     device.laws_of = reader.text_or("laws_of", "");
+    if (reader.has("recurrent_verification")) {
+        for (Reader& law : reader.objects("recurrent_verification")) {
+            device.recurrent_verification.push_back(read_stated_chain(law));
+        }
+    }
     reader.finish();
     return device;
 }
@@ -285,8 +302,12 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         read_parameter(reader, parameter, stack);
     }
     stack.state_pool_flag = reader.text_or("state_pool_flag", "");
+    stack.delta_rule_kernels = reader.text_or("delta_rule_kernels", "");
     if (reader.has("host_per_verified_layer_of")) {
         stack.host_per_verified_layer_of = reader.texts("host_per_verified_layer_of");
+    }
+    if (reader.has("host_per_verified_layer_not_on")) {
+        stack.host_per_verified_layer_not_on = reader.numbers("host_per_verified_layer_not_on", 1.0, 99.0);
     }
     stack.draft_graphs = reader.flag_or("draft_graphs", false);
     if (auto metal = reader.optional_object("metal")) {

@@ -78,7 +78,9 @@ struct Device {
     std::vector<Interconnect> interconnects;  ///< fastest first; empty = one device alone
     std::string calibration_file;             ///< as the description names it; empty = none
     std::string laws_of;                      ///< measured device whose laws stand in for what was not measured; empty = none
-    std::optional<Calibration> calibration;   ///< what that file holds: measured kernels, which CostMode::calibrated needs
+    /// Chains over recurrent states as published for this device; they come before those of its calibration, by family.
+    std::vector<RecurrentVerificationLaw> recurrent_verification = {};
+    std::optional<Calibration> calibration;  ///< what that file holds: measured kernels, which CostMode::calibrated needs
 
     /// Format whose units compute products of `format`: its own, or the next wider one that has any (fp16 and bf16 stand in for
     /// each other; 8-bit and 4-bit integers may run as fp8, never the other way round). fp4 goes straight to 16 bits: engines

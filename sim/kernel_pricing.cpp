@@ -364,15 +364,28 @@ void apply_unpacking(const Operation& operation, const Precision& precision, con
     }
 }
 
-/// Chains that write a recurrent state after each token, by the engine's kernel where it was measured (of an engine that was
-/// not, by the one with the shortest steps).
+/// The law of the engine's chain: as published for the device, else as measured there (of an engine that was not, the one with
+/// the shortest steps).
+const RecurrentVerificationLaw* chain_law(const Operation& operation, const Platform& platform) {
+    const Stack& stack = platform.stack;
+    const std::string_view engine = std::string_view(stack.engine).substr(0, stack.engine.find('@'));
+    const std::string_view family =
+        operation.delta_rule && !stack.delta_rule_kernels.empty() ? std::string_view(stack.delta_rule_kernels) : engine;
+    for (const RecurrentVerificationLaw& law : platform.device.recurrent_verification) {
+        if (law.family == family) {
+            return &law;
+        }
+    }
+    return platform.device.calibration->recurrent_verification_law(family);
+}
+
+/// Chains that write a recurrent state after each token.
 std::optional<Rates> recurrent_chain_rates(const Operation& operation, const Platform& platform) {
     if (!platform.by_laws() || !platform.device.calibration || operation.kind != OperationKind::scan ||
         operation.kernel != KernelClass::scan_every || platform.stack.runs_treeline_kernels) {
         return std::nullopt;
     }
-    const std::string_view engine = std::string_view(platform.stack.engine).substr(0, platform.stack.engine.find('@'));
-    const RecurrentVerificationLaw* law = platform.device.calibration->recurrent_verification_law(engine);
+    const RecurrentVerificationLaw* law = chain_law(operation, platform);
     if (law == nullptr || law->convolves) {
         return std::nullopt;
     }

@@ -1,6 +1,7 @@
 #include "sim/round.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/accelerator_round.h"
@@ -201,6 +202,15 @@ bool caches_tokens(const Block& block) {
            std::holds_alternative<CompressedAttention>(block.kind);
 }
 
+/// Whether Stack::host_per_verified_layer holds for this kind of model on this device.
+bool verified_layers_cost_more(const RoundSetup& setup) {
+    const std::vector<std::string>& kinds = setup.platform.stack.host_per_verified_layer_of;
+    const std::vector<double>& not_on = setup.platform.stack.host_per_verified_layer_not_on;
+    const double generation = std::floor(setup.platform.device.compute_capability);
+    return (kinds.empty() || std::find(kinds.begin(), kinds.end(), kind_of_model(setup.target)) != kinds.end()) &&
+           std::find(not_on.begin(), not_on.end(), generation) == not_on.end();
+}
+
 VerifiedLayers verified_layers(const RoundSetup& setup) {
     const bool pieces =
         setup.platform.latent_heads_per_read() > 0.0 && setup.platform.stack.host_per_piecewise_layer > Seconds(0.0);
@@ -216,8 +226,7 @@ VerifiedLayers verified_layers(const RoundSetup& setup) {
             layers.shared += shares && caches_tokens(block) ? 1.0 : 0.0;
         }
     }
-    const std::vector<std::string>& kinds = setup.platform.stack.host_per_verified_layer_of;
-    if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), kind_of_model(setup.target)) == kinds.end()) {
+    if (!verified_layers_cost_more(setup)) {
         layers.others = 0.0;
     }
     return layers;
@@ -232,6 +241,19 @@ double recurrent_layers(const DrafterPlan& drafter) {
         }
     }
     return layers;
+}
+
+/// What a deployment's rounds take beyond its plain steps (Stack::round_factor): all but plain decoding and prompts.
+void scale_rounds(double factor, CompiledRound& round) {
+    for (std::size_t pass = 0; pass < pass_count; ++pass) {
+        if (pass != static_cast<std::size_t>(PassId::plain)) {
+            round.passes[pass].time_factor *= factor;
+        }
+    }
+    for (Seconds* host : {&round.host_per_round, &round.host_per_sequence, &round.host_per_tree, &round.host_per_tree_token,
+                          &round.host_per_grown_token, &round.host_per_unrolled_token, &round.host_per_draft_token}) {
+        *host = *host * factor;
+    }
 }
 
 CompiledRound compile_on_host(const RoundSetup& setup) {
@@ -269,6 +291,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         round.host_per_draft_token = (stack.host_per_draft_token + stack.per_sparse_token * layers.sparse) * stack.time_factor;
         round.step_per_sequence = stack.host_per_sequence * stack.time_factor;
         round.step_per_token = stack.host_per_verified_token * stack.time_factor;
+        scale_rounds(stack.round_factor, round);
     }
     share_prefix(setup, round);
     round.prompts = prompt_work(setup, round);

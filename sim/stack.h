@@ -172,6 +172,8 @@ struct Stack {
     Seconds host_per_verified_layer;
     std::vector<std::string>
         host_per_verified_layer_of;  ///< kinds of models (kind_of_model) that it was measured of; empty: all
+    /// Major compute capabilities that it does not hold for: other kernels run the experts there.
+    std::vector<double> host_per_verified_layer_not_on;
     /// What it adds further for each layer whose cached tokens ranks share (decode context parallelism).
     Seconds host_per_shared_layer;
     /// What each token of a draft, root included, adds in each layer whose latent attention picks what it reads: kernels that
@@ -250,6 +252,7 @@ struct Stack {
     LinearSpeeds linear_speed{};  ///< of engines as measured
     double expert_speed = 1.0;    ///< the same of routed experts, in whatever format
     double time_factor = 1.0;     ///< of all times of one deployment (time_factor_of)
+    double round_factor = 1.0;    ///< further, of all that its rounds with drafts take: drafting, verification, rollback, host
     /// Half width of the 80 % interval of a step's time, relative, where steps of this very deployment were measured.
     std::optional<double> step_error;
     std::optional<CalibratedNumbers> calibrated;  ///< without it, the numbers above hold in calibrated mode, too
@@ -274,9 +277,10 @@ struct Stack {
     /// mamba_full_memory_ratio r: r/(1 + r)); 0: each takes what it needs. And states that a running sequence then holds.
     double state_pool_share = 0.0;
     double state_slots = 1.0;
-    std::string state_pool_flag;    ///< with which it divides otherwise
-    Bytes score_bytes;              ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
-    bool logits_of_prompt = false;  ///< logits of every prompt token are formed, not only of the last one
+    std::string state_pool_flag;     ///< with which it divides otherwise
+    std::string delta_rule_kernels;  ///< family (RecurrentVerificationLaw) that verifies gated delta rules; empty: the engine's
+    Bytes score_bytes;               ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
+    bool logits_of_prompt = false;   ///< logits of every prompt token are formed, not only of the last one
     std::vector<Verification> verifications = {all_verifications.begin(),
                                                all_verifications.end()};  ///< of drafts with branches
     /// Of targets with a recurrent state; the first that suits one is what the engine does without a flag.

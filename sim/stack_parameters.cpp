@@ -249,6 +249,9 @@ const std::vector<StackParameter>& stack_parameters() {
             "not measured"),
         number<&Stack::time_factor>("time_factor", 0.01, 1000.0,
                                     "of all times of one deployment (`calibrate --serving` on one measured step)", "1"),
+        number<&Stack::round_factor>(
+            "round_factor", 0.01, 1000.0,
+            "further, of all that rounds with drafts take (`calibrate` on plain steps and rounds at one load)", "1"),
     };
     return all;
 }

@@ -63,7 +63,7 @@ std::string numbers_table(const calibrate::ServingFit& serving) {
         const auto text = [&](double value) { return value_text(number.number, value); };
         const bool bound = number.low == number.high;
         table.add({std::string(name_of(number.number)), text(number.before), text(number.value),
-                   bound ? serving.steps.size() == 1 ? "one step: none" : "on its bound"
+                   bound ? is_ratio(number.number) ? "one load: none" : "on its bound"
                          : fmt::format("{} to {}", text(number.low), text(number.high))});
     }
     return table.text();
@@ -136,7 +136,7 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
         if (number.number == calibrate::StackNumber::host_per_draft_pass && !base.contains("host_per_rollback")) {
             base["host_per_rollback"] = base["host_per_draft_pass"];  // which it is unless stated
         }
-        if (number.number == calibrate::StackNumber::time_factor) {
+        if (is_ratio(number.number)) {
             base[name] = quantity(number.value, nullptr, source);
             continue;
         }
@@ -171,9 +171,10 @@ std::string serving_fit_table(const calibrate::ServingFit& serving) {
     std::string text = fmt::format("The stack {} fitted to {} measured {} of {} on {}\n\n", serving.stack, serving.steps.size(),
                                    one ? "step" : "steps", serving.target, serving.platform) +
                        numbers_table(serving) + "\n" + rows_table(serving) + "\n";
-    if (one) {
+    const std::vector<calibrate::FittedStackNumber>& numbers = serving.fit.numbers;
+    if (std::any_of(numbers.begin(), numbers.end(), [](const auto& number) { return is_ratio(number.number); })) {
         text += fmt::format(
-            "Other steps of a deployment share {:.0f} % of what one errs by (in logarithms), and that much is fitted.\n\n",
+            "Other loads of a deployment share {:.0f} % of what one errs by (in logarithms), and that much is fitted.\n\n",
             100.0 * sim::error_shared_by_deployment);
     }
     text::TextTable errors({{"Error", text::Align::left}, {"median"}, {"worst"}});

@@ -26,25 +26,19 @@ std::string covered_text(const validation::ErrorTable& table) {
     return fmt::format("{:.0f} to {:.0f} %, {} wide", 100.0 * least, 100.0 * largest, text::ratio_text(width));
 }
 
-/// Rows of sources that nobody fitted a number to, before all others.
-std::string by_evidence(const validation::ErrorTable& table, const std::string& mode) {
+std::string lines_of(const validation::ErrorTable& table, validation::Grouping grouping, const std::string& mode) {
     std::string text;
     for (const validation::GroupScore& score : table.groups) {
-        if (score.grouping == validation::Grouping::evidence) {
+        if (score.grouping == grouping) {
             text += markdown_line("… " + score.group, mode, score.errors, "");
         }
     }
     return text;
 }
 
-std::string kinds_of(const validation::ErrorTable& table, const std::string& mode) {
-    std::string text;
-    for (const validation::GroupScore& score : table.groups) {
-        if (score.grouping == validation::Grouping::kind) {
-            text += markdown_line("… " + score.group, mode, score.errors, "");
-        }
-    }
-    return text;
+/// Rows of sources that nobody fitted a number to, before all others, and these by where their accept lengths come from.
+std::string by_evidence(const validation::ErrorTable& table, const std::string& mode) {
+    return lines_of(table, validation::Grouping::evidence, mode) + lines_of(table, validation::Grouping::reservations, mode);
 }
 
 /// Rows beside the kinds of models that have a goal of their own.
@@ -96,7 +90,7 @@ std::string verdicts_sentence(const validation::Verdicts& verdicts) {
 
 std::string table_lines(const validation::ErrorTable& table, const std::string& mode) {
     std::string text = markdown_line(table.what, mode, table.errors, covered_text(table)) + by_evidence(table, mode) +
-                       kinds_of(table, mode) + other_groups_of(table, mode) +
+                       lines_of(table, validation::Grouping::kind, mode) + other_groups_of(table, mode) +
                        markdown_line("… one vote a series", mode, table.by_series, "");
     if (table.by_citation) {
         text += markdown_line("… one vote a citation", mode, *table.by_citation, "");

@@ -174,6 +174,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.tree_size = number("tree_size", most_drafts);
             entry.devices = number("devices", sim::most_ranks);
             entry.most_requests = number("most_requests", sim::largest_batch);
+            entry.vector_rows = number("vector_rows", 1024.0);
             entry.new_prompt_tokens = number("new_prompt_tokens", longest_text);
             entry.output_tokens = number("output_tokens", longest_text);
             entry.format = set->text_or("format", "");
@@ -182,6 +183,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.interconnect = set->text_or("interconnect", "");
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
             entry.attends_to_all = set->flag_or("attends_to_all", false);
+            entry.reports_defect = set->flag_or("reports_defect", false);
             entry.shares_prompt = set->flag_or("shares_prompt", false);
             if (set->has("expert_pool")) {
                 entry.expert_pool = set->number("expert_pool", 1e-3, 1.0);
@@ -191,8 +193,9 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             at.problem(
                 "set",
                 "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                "devices, most_requests, new_prompt_tokens, output_tokens, format, expert_kernels, "
-                "attention_kernels, interconnect, counts_rounds_that_drafted, attends_to_all, shares_prompt, expert_pool");
+                "devices, most_requests, vector_rows, new_prompt_tokens, output_tokens, format, expert_kernels, "
+                "attention_kernels, interconnect, counts_rounds_that_drafted, attends_to_all, reports_defect, shares_prompt, "
+                "expert_pool");
         }
         static_cast<void>(at.text("kind"));
         static_cast<void>(at.text("source"));

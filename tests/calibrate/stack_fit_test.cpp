@@ -168,6 +168,24 @@ TEST_CASE("one step gives a factor on all times, which any other batch, and roun
     }
 }
 
+TEST_CASE("plain steps and rounds of one load give a factor on all times and one on rounds") {
+    std::vector<MeasuredStep> steps = steps_by(vllm(), {8}, {0, 3});
+    steps[0].time = steps[0].time * 1.7;
+    steps[1].time = steps[1].time * 2.1;
+    const StackFit fit = fit_stack(steps);
+    REQUIRE(fit.numbers.size() == 2);
+    CHECK(fit.numbers[0].number == StackNumber::time_factor);
+    CHECK(fit.numbers[1].number == StackNumber::round_factor);
+    CHECK(fit.stack.time_factor == Approx(std::pow(1.7, 0.7)));
+    CHECK(fit.stack.round_factor == Approx(std::pow(2.1 / 1.7, 0.7)));
+    const std::vector<MeasuredStep> others = steps_by(vllm(), {64}, {0, 3});
+    CHECK(predicted_time(others[0], fit.stack) / predicted_time(others[0], vllm()) == Approx(std::pow(1.7, 0.7)));
+    CHECK(predicted_time(others[1], fit.stack) / predicted_time(others[1], vllm()) == Approx(std::pow(2.1, 0.7)).epsilon(0.01));
+    // Two loads tell more, and rounds alone do not say what plain steps take.
+    CHECK(fit_stack(steps_by(vllm(), {8, 16}, {0, 3})).stack.round_factor == 1.0);
+    CHECK(fit_stack(steps_by(vllm(), {8}, {2, 3})).stack.round_factor == 1.0);
+}
+
 TEST_CASE("three steps move every number a little, towards a deployment that differs") {
     sim::Stack truth = vllm();
     truth.host_per_pass += Seconds(800e-6);

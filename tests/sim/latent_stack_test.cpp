@@ -57,6 +57,16 @@ TEST_CASE("the host launches attention between the layers of such a verification
     CHECK(added(lite_on("h100-sxm", true)) == 0.0);
 }
 
+TEST_CASE("what layers of a round add holds for the devices that it was measured on") {
+    RoundSetup setup = lite_on("rtx-pro-6000", false);
+    const Seconds without = round_of(setup, 100.0).round;
+    setup.platform.stack.host_per_verified_layer = Seconds(3.0 * microsecond);
+    setup.platform.stack.host_per_verified_layer_not_on = {10.0};
+    CHECK((round_of(setup, 100.0).round - without).value() / microsecond == Approx(layers * 3.0));
+    setup.platform.stack.host_per_verified_layer_not_on = {10.0, 12.0};
+    CHECK(round_of(setup, 100.0).round == without);
+}
+
 TEST_CASE("layers whose cache ranks share add to a round, and to no plain step") {
     const auto added = [](double ranks_that_share) {
         RoundSetup setup = lite_on("rtx-pro-6000", true);

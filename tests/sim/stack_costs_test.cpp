@@ -285,6 +285,20 @@ TEST_CASE("layers of experts have a time of their own, experts a speed, and a de
     CHECK(problems_of(setup.platform.stack).size() == 1);
 }
 
+TEST_CASE("a factor on rounds leaves plain steps as they are") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    setup.platform.stack.host_per_draft_token = Seconds(20e-6);
+    const DesignPoint point{3, 8.0, 1024.0};
+    const RoundEstimate before = evaluate(compile_round(setup), point);
+    setup.platform.stack.round_factor = 1.25;
+    const RoundEstimate after = evaluate(compile_round(setup), point);
+    CHECK(after.round.value() == Approx(1.25 * before.round.value()));
+    CHECK(after.autoregressive == before.autoregressive);
+    CHECK(evaluate(compile_round(setup), {0, 8.0, 1024.0}).round == before.autoregressive);
+    setup.platform.stack.round_factor = -1.0;
+    CHECK(problems_of(setup.platform.stack).size() == 1);
+}
+
 TEST_CASE("a host copies states row by row: two tensors a layer, three calls each") {
     // 64 layers · 2 rows · 2 tensors (state, convolution history) · 3 calls (two views and a copy) · 10 us = 7.68 ms, against
     // which the copies themselves hide.

@@ -201,32 +201,89 @@ TEST_CASE("a recurrent target adds its host time to each round of an engine that
     CHECK(evaluate(compile_round(setup), {0, 4.0, 100.0}).host == Seconds(0.0));
 }
 
-TEST_CASE("a chain that keeps a state of every token takes what the law of the engine's kernel says") {
+namespace {
+
+/// Seconds of one scan of a verification of 7 drafts of Qwen3.5-27B.
+double verified_scan(const RoundSetup& setup, double batch) {
+    Seconds scans;
+    for (const ExplainedPass& pass : explain(compile_round(setup), {7, batch, 1'000.0})) {
+        for (const OperationEstimate& operation : pass.operations) {
+            scans += pass.phase == "verify" && operation.kind == OperationKind::scan ? operation.time / operation.count
+                                                                                     : Seconds(0.0);
+        }
+    }
+    return scans.value();
+}
+
+RoundSetup recurrent_setup(const std::string& device, const std::string& stack) {
     RoundSetup setup;
     setup.target = model("qwen3.5-27b");
     setup.precision = setup.target.precision;
-    setup.platform = platform("h100-sxm", "sglang");
+    setup.platform = platform(device, stack);
     setup.platform.mode = CostMode::calibrated;
     setup.drafter = OneLayerDrafter{};
     setup.acceptance = Acceptance::geometric(0.6);
     setup.rollback = Rollback::snapshot;
+    return setup;
+}
+
+/// 48 heads of 128 by 128 values in fp32; inputs and outputs of the tokens are a hundredth of that.
+double by_law(const RecurrentVerificationLaw& law, const Device& device, double batch) {
+    const RecurrentVerification shape{batch, 8.0, 48.0, Bytes(48.0 * 128.0 * 128.0 * 4.0)};
+    return time_of(law, shape, device.bandwidth, device.multiprocessors).value();
+}
+
+}  // namespace
+
+TEST_CASE("a chain that keeps a state of every token takes what the law of the engine's kernel says") {
+    const RoundSetup setup = recurrent_setup("h100-sxm", "sglang");
     const Device& device = setup.platform.device;
     REQUIRE(device.calibration);
     const RecurrentVerificationLaw* law = device.calibration->recurrent_verification_law("sglang");
     REQUIRE(law != nullptr);
     REQUIRE(law->family == "sglang");
-    const CompiledRound round = compile_round(setup);
     for (const double batch : {1.0, 16.0}) {
-        Seconds scans;
-        for (const ExplainedPass& pass : explain(round, {7, batch, 1'000.0})) {
-            for (const OperationEstimate& operation : pass.operations) {
-                scans += pass.phase == "verify" && operation.kind == OperationKind::scan ? operation.time / operation.count
-                                                                                         : Seconds(0.0);
+        INFO(batch);
+        CHECK(verified_scan(setup, batch) == Approx(by_law(*law, device, batch)).epsilon(0.02));
+    }
+}
+
+TEST_CASE("what was published of a device's chains comes before what is carried over from another") {
+    const RoundSetup setup = recurrent_setup("b200", "sglang");
+    const Device& device = setup.platform.device;
+    REQUIRE(device.recurrent_verification.size() == 1);
+    const RecurrentVerificationLaw& own = device.recurrent_verification.front();
+    for (const double batch : {1.0, 16.0}) {
+        CHECK(verified_scan(setup, batch) == Approx(by_law(own, device, batch)).epsilon(0.02));
+    }
+    // Triton's kernel with 32 heads of bf16 states, 4 tokens and its gated norm, 3 us: 20.3, 27.9, 35.7 and 46.7 us for 1, 4, 8
+    // and 16 sequences (vLLM pull request 51674).
+    const auto published = [&](double sequences) {
+        const RecurrentVerification shape{sequences, 4.0, 32.0, Bytes(32.0 * 128.0 * 128.0 * 2.0)};
+        return 1e6 * time_of(own, shape, device.bandwidth, device.multiprocessors).value() + 3.0;
+    };
+    CHECK(published(1.0) == Approx(20.3).epsilon(0.12));
+    CHECK(published(4.0) == Approx(27.9).epsilon(0.12));
+    CHECK(published(8.0) == Approx(35.7).epsilon(0.12));
+    CHECK(published(16.0) == Approx(46.7).epsilon(0.12));
+}
+
+TEST_CASE("vLLM verifies Gated DeltaNet, and no other recurrence, by the kernel that SGLang has") {
+    RoundSetup setup = recurrent_setup("h100-sxm", "vllm");
+    const Device& device = setup.platform.device;
+    const auto law_of = [&](const char* family) { return *device.calibration->recurrent_verification_law(family); };
+    CHECK(verified_scan(setup, 4.0) == Approx(by_law(law_of("sglang"), device, 4.0)).epsilon(0.02));
+    setup.platform.stack.delta_rule_kernels.clear();
+    CHECK(verified_scan(setup, 4.0) == Approx(by_law(law_of("vllm"), device, 4.0)).epsilon(0.02));
+    // A decay for each channel is another kernel (KDA).
+    for (LayerKind& kind : setup.target.kinds) {
+        for (Block& block : kind.blocks) {
+            if (auto* delta = std::get_if<GatedDelta>(&block.kind)) {
+                delta->decay_rank = 128;
             }
         }
-        // 48 heads of 128 by 128 values in fp32; inputs and outputs of the tokens are a hundredth of that.
-        const RecurrentVerification shape{batch, 8.0, 48.0, Bytes(48.0 * 128.0 * 128.0 * 4.0)};
-        INFO(batch);
-        CHECK(scans.value() == Approx(time_of(*law, shape, device.bandwidth, device.multiprocessors).value()).epsilon(0.02));
     }
+    const double per_channel = verified_scan(setup, 4.0);
+    setup.platform.stack.delta_rule_kernels = "sglang";
+    CHECK(verified_scan(setup, 4.0) == per_channel);
 }

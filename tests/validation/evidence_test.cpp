@@ -101,6 +101,33 @@ TEST_CASE("rows of a source that fed a number are seen, all others are not") {
     CHECK(evidence_of("") == "sources that no number was fitted to");
 }
 
+TEST_CASE("accept lengths that a source prints are told from those that follow from rates or lie at a bound") {
+    const ServingParts parts = parts_of_catalogue();
+    SpeculationRow row = one_request();
+    row.model = "Llama-3.1-8B-Instruct";
+    row.engine = "sglang";
+    row.device = "H200";
+    row.ranks.tensor = 1.0;
+    row.citation = "somebody's blog";
+    row.draft_tokens = 3.0;
+    row.tree_steps = row.tree_top_k = row.tree_size = std::nullopt;
+    const auto group = [&](double length, bool printed) {
+        row.accept_length = length;
+        row.prints_accept_length = printed;
+        const MeasuredPoints read = points_of(std::vector<SpeculationRow>{row}, parts);
+        REQUIRE(read.points.size() == 1);
+        return group_of(read.points.front(), parts, Grouping::reservations);
+    };
+    CHECK(group(2.4, true) == "… accept length printed by them");
+    CHECK(group(2.4, false) == "… accept length derived from rates, or at a bound");
+    CHECK(group(1.0, true) == "… accept length derived from rates, or at a bound");
+    CHECK(group(4.0, true) == "… accept length derived from rates, or at a bound");
+    row.series = "qwen38-27b-2xh20";  // "Why MTP is off": a kernel problem
+    CHECK(group(2.4, true) == "… of runs that they call defective");
+    row.citation = "RTX6kPRO wiki GLM-5 page";  // rows that numbers were fitted to have no group here
+    CHECK(group(2.4, true).empty());
+}
+
 TEST_CASE("a row that does not say how many devices ran it has those whose plain step comes nearest") {
     const ServingParts parts = parts_of_catalogue();
     SpeculationRow row = one_request();

@@ -122,6 +122,22 @@ TEST_CASE("requests of a benchmark that sends all the same prompt share it") {
     CHECK(memory(same) < memory(own));
 }
 
+TEST_CASE("a build that sends fewer rows to vector units than its engine does") {
+    const auto point = [](const char* series) {
+        const MeasuredPoints read =
+            row_of(fmt::format(R"("engine": "llama.cpp", "gpu": "L4", "n_gpus": 1, "drafter_type": "mtp", "draft_tokens": 5,
+                                  "target_model": "Qwen3.5-27B", "target_precision": "Q4_K_M", "series": "{}")",
+                               series));
+        REQUIRE(read.points.size() == 1);
+        return read.points[0];
+    };
+    const auto rows = [](const MeasuredPoint& of) {
+        return setup_of(of, parts(), sim::CostMode::roofline, 2.0).platform.stack.vector_rows;
+    };
+    CHECK(rows(point("hanxiao-l4/mtp5-mmq")) == 2.0);
+    CHECK(rows(point("s")) == 8.0);  // MMVQ_MAX_BATCH_SIZE
+}
+
 TEST_CASE("an engine that ran fewer requests at once with speculation than without") {
     const auto point = [](const char* series) {
         const MeasuredPoints read =

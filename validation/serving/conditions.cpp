@@ -58,6 +58,7 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
             row.accept_length.reset();
         }
         row.attends_to_all = row.attends_to_all || entry.attends_to_all;
+        row.reports_defect = row.reports_defect || entry.reports_defect;
         row.shares_prompt = row.shares_prompt || entry.shares_prompt;
         if (row.expert_kernels.empty()) {
             row.expert_kernels = entry.expert_kernels;
@@ -73,6 +74,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         }
         if (!row.most_requests) {
             row.most_requests = entry.most_requests;
+        }
+        if (!row.vector_rows) {
+            row.vector_rows = entry.vector_rows;
         }
         if (!row.expert_pool) {
             row.expert_pool = entry.expert_pool;

@@ -88,6 +88,11 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
             return point.assumed.empty() ? "as stated" : fmt::format("filled in: {}", fmt::join(point.assumed, ", "));
         case Grouping::evidence:
             return point.seen ? "sources that numbers were fitted to" : "sources that no number was fitted to";
+        case Grouping::reservations:
+            return point.seen             ? ""
+                   : point.reports_defect ? "… of runs that they call defective"
+                   : point.prints_length  ? "… accept length printed by them"
+                                          : "… accept length derived from rates, or at a bound";
         case Grouping::citation:
             return point.citation;
         case Grouping::stacks:

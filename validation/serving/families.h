@@ -27,34 +27,23 @@ enum class Grouping {
     conditions,
     stacks,
     evidence,
+    reservations,
     citation,
     deployment
 };
 constexpr auto names_in(Grouping) {
     using enum Grouping;
-    return enum_names<Grouping>({{engine, "engine"},
-                                 {device, "device"},
-                                 {kind, "kind of model"},
-                                 {model, "model"},
-                                 {format, "format"},
-                                 {ranks, "devices"},
-                                 {cut, "cut"},
-                                 {batch, "batch"},
-                                 {answer, "answer"},
-                                 {drafter, "drafter"},
-                                 {draft_length, "draft"},
-                                 {context, "context"},
-                                 {load, "load"},
-                                 {sources, "sources"},
-                                 {conditions, "conditions"},
-                                 {stacks, "stack"},
-                                 {evidence, "evidence"},
-                                 {citation, "citation"},
-                                 {deployment, "deployment"}});
+    return enum_names<Grouping>({{engine, "engine"},     {device, "device"},        {kind, "kind of model"},
+                                 {model, "model"},       {format, "format"},        {ranks, "devices"},
+                                 {cut, "cut"},           {batch, "batch"},          {answer, "answer"},
+                                 {drafter, "drafter"},   {draft_length, "draft"},   {context, "context"},
+                                 {load, "load"},         {sources, "sources"},      {conditions, "conditions"},
+                                 {stacks, "stack"},      {evidence, "evidence"},    {reservations, "reservations"},
+                                 {citation, "citation"}, {deployment, "deployment"}});
 }
 
 /// The group of a point: "vllm" (whatever the version), "b200", "mixture", "17 to 64", … A deployment is a model on a device
-/// with an engine.
+/// with an engine. Empty where a grouping leaves the point out.
 std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping);
 
 /// Classes of draft lengths and batches, fine enough for medians and coarse enough for cases.

@@ -262,6 +262,8 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
     }
     point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
     point.most_requests = row.most_requests.value_or(sim::unlimited);
+    point.vector_rows = row.vector_rows;
+    point.reports_defect = row.reports_defect;
     point.measured = *row.speed_up;
     point.quantity = quantity_of(row.metric);
     point.documented = fits_any(parts.names.documented, normalised(row.source));
@@ -270,6 +272,8 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
                              [&](const EvidenceEntry& entry) { return fits_any(entry.citations, normalised(point.citation)); });
     if (row.accept_length && !point.adaptive && *row.accept_length <= draft_depth(point) + 1.0) {
         point.accept_length = row.accept_length;
+        point.prints_length =
+            row.prints_accept_length && *row.accept_length > 1.0 && *row.accept_length < draft_depth(point) + 1.0;
     }
     return Candidate{row, place, std::move(point)};
 }

@@ -60,12 +60,15 @@ struct ConditionEntry {
     std::optional<double> output_tokens;
     std::optional<double> devices;            ///< that cut each layer (tensor parallelism), where the row says nothing of it
     std::optional<double> most_requests;      ///< that the engine ran at once with speculation
+    std::optional<double> vector_rows;        ///< Stack::vector_rows of the build
     std::optional<double> new_prompt_tokens;  ///< of a prompt, what the prefix cache does not hold
     std::string drafter_model, format, expert_kernels, attention_kernels, interconnect;
     /// The printed accept length is the mean over rounds that drafted, of which the runs do not say how many they were.
     bool counts_rounds_that_drafted = false;
     /// The engine had no kernel for the target's sparse attention and read every cached token.
     bool attends_to_all = false;
+    /// The source says that speculation was slow for a fault of its engine or of a kernel.
+    bool reports_defect = false;
     /// All requests send the same prompt, so that its caches are kept once and all of it but the last token is known.
     bool shares_prompt = false;
     std::optional<double> expert_pool;  ///< share of a mixture's experts that the runs' tokens choose from

@@ -312,6 +312,7 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     if (!point.attention_kernels.empty()) {
         setup.platform.stack.attention_kernels = parts.attention_kernels.at(point.attention_kernels);
     }
+    setup.platform.stack.vector_rows = point.vector_rows.value_or(setup.platform.stack.vector_rows);
     setup.platform.interconnect = point.interconnect;
     setup.platform.ranks = point.cut.tensor;
     setup.platform.parallel = point.cut.parallel;

@@ -50,6 +50,7 @@ struct MeasuredPoint {
     DeviceCut cut;
     double batch = 1.0;                     ///< over all groups of attention data parallelism
     double most_requests = sim::unlimited;  ///< that the engine ran at once with speculation
+    std::optional<double> vector_rows;      ///< Stack::vector_rows, where the build differs from the engine's
     double context = 0.0;                   ///< mean over the answer
     double prompt_tokens = 0.0;
     double prefix_hit = 0.0;                      ///< share of the prompt that the prefix cache holds
@@ -67,6 +68,10 @@ struct MeasuredPoint {
     MeasuredQuantity quantity = MeasuredQuantity::time_per_token;
     double measured = 0.0;
     std::optional<double> accept_length;
+    /// Its source prints that length, rather than rates or a range that it follows from, and it lies within 1 and the draft's
+    /// depth + 1: nothing accepted, or all of it, is what no engine reports of many rounds.
+    bool prints_length = false;
+    bool reports_defect = false;       ///< SpeculationRow::reports_defect
     bool documented = false;           ///< its source publishes every condition
     std::string citation;              ///< where it was published
     bool seen = false;                 ///< some number was fitted to rows of its citation (NameTable::evidence)

@@ -59,7 +59,9 @@ std::vector<GroupScore> groups_of(const ErrorTable& table, const std::vector<Mea
     for (const Grouping grouping : groupings) {
         std::map<std::string, std::vector<RowError>> groups;
         for (const ScoredPoint& row : table.rows) {
-            groups[group_of(points[row.point], parts, grouping)].push_back(row.error);
+            if (std::string group = group_of(points[row.point], parts, grouping); !group.empty()) {
+                groups[std::move(group)].push_back(row.error);
+            }
         }
         const std::size_t first = result.size();
         for (const auto& [group, errors] : groups) {
@@ -299,7 +301,11 @@ void score_speculation(ServingStudy& study) {
     for (SpeculativeTable& made : tables) {
         ErrorTable& table = made.table;
         if (!table.rows.empty()) {
-            summarise(table, study.speculation.points, made.series, study.input.parts, groupings, as_predicted(table));
+            std::vector<Grouping> of_table = groupings;
+            if (!made.fitted) {
+                of_table.push_back(reservations);
+            }
+            summarise(table, study.speculation.points, made.series, study.input.parts, of_table, as_predicted(table));
             (made.fitted ? study.fitted_length : study.given_length) = std::move(table);
         }
     }
@@ -324,8 +330,12 @@ void make_intervals(ServingStudy& study) {
             const std::vector<std::string>& assumed = points[of_table.points[i]].assumed;
             const bool is_known =
                 std::all_of(assumed.begin(), assumed.end(), [](const std::string& what) { return what == "verified tokens"; });
-            const bool unseen = !points[of_table.points[i]].seen;
-            if (is_known && unseen && (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from)) {
+            const bool unseen = !points[of_table.points[i]].seen && !points[of_table.points[i]].reports_defect;
+            // What a length that follows from rates is off by is acceptance's own uncertainty, which comes to the interval
+            // apart.
+            const bool counts = table == &study.given_length ? points[of_table.points[i]].prints_length
+                                                             : of_table.residuals[i].traits.level >= few_given_from;
+            if (is_known && unseen && counts) {
                 rows.residuals.push_back(of_table.residuals[i]);
                 rows.points.push_back(of_table.points[i]);
                 rows.measured.push_back(of_table.residuals[i].ratio);
