@@ -9,6 +9,8 @@
 #include "sim/traits.h"
 #include "source_folder.h"
 
+namespace verification_rules_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -230,3 +232,5 @@ TEST_CASE("a chain that keeps a state of every token takes what the law of the e
         CHECK(scans.value() == Approx(time_of(*law, shape, device.bandwidth, device.multiprocessors).value()).epsilon(0.02));
     }
 }
+
+}  // namespace verification_rules_test
