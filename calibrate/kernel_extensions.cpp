@@ -1,6 +1,5 @@
 // What may be added to a kernel's law, and the forms that its selection starts from.
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "calibrate/kernel_fit_parts.h"
@@ -40,14 +39,6 @@ bool computing_rules(const PreparedTable& table) {
 
 bool of_kernels(const KernelTable& table) {
     return std::none_of(table.samples.begin(), table.samples.end(), [](const KernelSample& s) { return s.whole_pass; });
-}
-
-/// Whether the kernels are ours: of others' one does not know what a block takes.
-bool of_our_kernels(const KernelTable& table) {
-    using enum sim::KernelClass;
-    constexpr std::array only_ours = {norm, gated_norm, activation, rotary, element_wise, sampling, rejection, top_choices};
-    return table.family == sim::treeline_family ||
-           std::find(only_ours.begin(), only_ours.end(), table.kernel) != only_ours.end();
 }
 
 /// A scan token by token takes its time for instructions that wait for each other, however few its FLOPs are for the device's
@@ -210,7 +201,7 @@ std::vector<Extension> extensions(const KernelTable& table, const PreparedTable&
     }
     // Without matrix units, ours compute longer than the data sheet's peak lets expect.
     const bool computes = table.kernel == sim::KernelClass::gemm || table.on_cpu || computing_shows(prepared) ||
-                          (of_our_kernels(table) && (walks_tokens(table) || is_attention(table.kernel)));
+                          (table.ours && (walks_tokens(table) || is_attention(table.kernel)));
     if (computes) {
         all.push_back({{"peak_share"}, start});
         all.push_back({{"peak_share", "overlap"}, start});
@@ -236,7 +227,7 @@ std::vector<Extension> extensions(const KernelTable& table, const PreparedTable&
     if (table.on_cpu && of_kernels(table)) {
         add_row_costs(start, prepared, all);
     }
-    if (!table.on_cpu && table.workers > 0.0 && of_our_kernels(table) && !is_attention(table.kernel) && has_items(table)) {
+    if (!table.on_cpu && table.workers > 0.0 && table.ours && !is_attention(table.kernel) && has_items(table)) {
         add_blocks(start, table, all);
     }
     return all;

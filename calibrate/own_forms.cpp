@@ -124,6 +124,13 @@ std::vector<ExtendedForm> prompt_beginnings(const KernelTable& table) {
             for (const Bytes in_cache : {Bytes(0.0), table.ramp_bytes}) {
                 law.ramp_bytes = in_cache;
                 all.push_back({{indices({"startup", "peak_share", "per_tile", "depth"}), law}, law});
+                if (table.ours) {  // without matrix units, FLOPs alone take all of the time
+                    sim::KernelLaw slow = law;
+                    slow.peak_share = 0.01;
+                    slow.prompt.per_tile = Seconds(1e-9);
+                    all.push_back({{indices({"startup", "peak_share"}), slow}, slow});
+                    all.push_back({{indices({"startup", "peak_share", "depth"}), slow}, slow});
+                }
             }
         }
     }

@@ -4,6 +4,7 @@
 
 #include "hardware/catalogue.h"
 #include "json/wording.h"
+#include "sim/stack_parameters.h"
 
 namespace treeline::hardware {
 namespace {
@@ -196,6 +197,24 @@ sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
     return numbers;
 }
 
+/// A number of a stack, or what holds without it.
+void read_parameter(Reader& reader, const sim::StackParameter& parameter, sim::Stack& stack) {
+    if (!reader.has(parameter.name) && !parameter.is_required()) {
+        if (!parameter.as.empty()) {
+            parameter.set(stack, sim::stack_parameter(parameter.as).get(stack));
+        }
+        return;
+    }
+    switch (parameter.unit) {
+        case sim::StackUnit::seconds:
+            return parameter.set(stack, reader.seconds(parameter.name, json::Zero::allowed).value());
+        case sim::StackUnit::bytes:
+            return parameter.set(stack, reader.bytes(parameter.name, json::Zero::allowed).value());
+        case sim::StackUnit::ratio:
+            return parameter.set(stack, reader.ratio(parameter.name, parameter.low, parameter.high));
+    }
+}
+
 }  // namespace
 
 sim::Device read_device(Reader& reader, std::string name) {
@@ -258,89 +277,24 @@ sim::Device read_device(Reader& reader, std::string name) {
 }
 
 sim::Stack read_stack(Reader& reader, std::string name) {
-    using json::Zero;
     sim::Stack stack;
     stack.name = std::move(name);
     stack.title = reader.text("title");
     stack.engine = reader.text_or("engine", "");
-    stack.host_launch = reader.seconds("host_launch", Zero::allowed);
-    stack.node_cost = reader.seconds("node_cost", Zero::allowed);
-    stack.host_per_pass = reader.seconds("host_per_pass", Zero::allowed);
-    stack.host_per_draft_pass = reader.seconds("host_per_draft_pass", Zero::allowed);
-    stack.host_per_round = reader.seconds("host_per_round", Zero::allowed);
-    const auto seconds_or = [&reader](const char* key, Seconds fallback) {
-        return reader.has(key) ? reader.seconds(key, Zero::allowed) : fallback;
-    };
-    const auto share_or_one = [&reader](const char* key) { return reader.has(key) ? reader.ratio(key, 0.01, 1.0) : 1.0; };
-    stack.synchronous_per_round = seconds_or("synchronous_per_round", Seconds(0.0));
-    stack.synchronous_per_sequence = seconds_or("synchronous_per_sequence", Seconds(0.0));
-    stack.host_per_rollback = seconds_or("host_per_rollback", stack.host_per_draft_pass);
-    stack.host_per_tree = seconds_or("host_per_tree", Seconds(0.0));
-    stack.host_per_sequence = seconds_or("host_per_sequence", Seconds(0.0));
-    stack.host_per_verified_token = seconds_or("host_per_verified_token", Seconds(0.0));
-    stack.host_per_tree_token = seconds_or("host_per_tree_token", Seconds(0.0));
-    stack.host_per_unrolled_token = seconds_or("host_per_unrolled_token", Seconds(0.0));
-    stack.host_per_grown_token = seconds_or("host_per_grown_token", Seconds(0.0));
-    stack.host_per_draft_token = seconds_or("host_per_draft_token", Seconds(0.0));
-    if (reader.has("host_per_head_pass")) {
-        stack.host_per_head_pass = reader.seconds("host_per_head_pass", Zero::allowed);
+    for (const sim::StackParameter& parameter : sim::stack_parameters()) {
+        read_parameter(reader, parameter, stack);
     }
-    if (reader.has("calls_per_draft_layer")) {
-        stack.calls_per_draft_layer = reader.ratio("calls_per_draft_layer", 0.01, 1000.0);
-    }
-    stack.host_per_piecewise_layer = seconds_or("host_per_piecewise_layer", Seconds(0.0));
-    stack.host_per_piece = seconds_or("host_per_piece", Seconds(0.0));
-    stack.pieces_per_draft_pass =
-        reader.has("pieces_per_draft_pass") ? reader.ratio("pieces_per_draft_pass", 0.0, 1000.0) : 0.0;
-    stack.state_pool_share = reader.has("state_pool_share") ? reader.ratio("state_pool_share", 0.0, 0.99) : 0.0;
     stack.state_pool_flag = reader.text_or("state_pool_flag", "");
-    stack.state_slots = reader.has("state_slots") ? reader.ratio("state_slots", 1.0, 100.0) : 1.0;
-    stack.recurrent_passes_apart =
-        reader.has("recurrent_passes_apart") ? reader.ratio("recurrent_passes_apart", 0.0, 1.0) : 0.0;
-    stack.committed_copies = reader.has("committed_copies") ? reader.ratio("committed_copies", 0.0, 10.0) : 0.0;
-    stack.host_per_recurrent_round = seconds_or("host_per_recurrent_round", Seconds(0.0));
     if (reader.has("host_per_verified_layer_of")) {
         stack.host_per_verified_layer_of = reader.texts("host_per_verified_layer_of");
     }
-    stack.host_per_verified_layer = seconds_or("host_per_verified_layer", Seconds(0.0));
-    stack.host_per_shared_layer = seconds_or("host_per_shared_layer", Seconds(0.0));
-    stack.per_sparse_token = seconds_or("per_sparse_token", Seconds(0.0));
-    stack.shared_prefix_read = share_or_one("shared_prefix_read");
-    stack.per_layer = seconds_or("per_layer", Seconds(0.0));
-    stack.per_expert_layer = seconds_or("per_expert_layer", Seconds(0.0));
-    stack.kernel_startup = seconds_or("kernel_startup", Seconds(0.0));
-    stack.scan_step = seconds_or("scan_step", Seconds(0.0));
-    stack.host_per_sampling = seconds_or("host_per_sampling", Seconds(0.0));
     stack.draft_graphs = reader.flag_or("draft_graphs", false);
-    stack.memory_efficiency = share_or_one("memory_efficiency");
-    stack.compute_efficiency = share_or_one("compute_efficiency");
-    stack.scan_efficiency = share_or_one("scan_efficiency");
-    stack.attention_efficiency = reader.has("attention_efficiency") ? reader.ratio("attention_efficiency", 0.001, 1.0) : 1.0;
-    stack.vector_attention = reader.has("vector_attention") ? reader.ratio("vector_attention", 0.001, 1.0) : 0.0;
-    stack.vector_rows = reader.has("vector_rows") ? reader.ratio("vector_rows", 1.0, 1024.0) : 0.0;
-    stack.vector_efficiency = share_or_one("vector_efficiency");
     if (auto metal = reader.optional_object("metal")) {
         stack.metal = read_metal_kernels(*metal);
     }
-    stack.row_tile = reader.has("row_tile") ? reader.ratio("row_tile", 1.0, 1024.0) : 0.0;
-    stack.expert_rows = reader.has("expert_rows") ? reader.ratio("expert_rows", 1.0, 1024.0) : 0.0;
-    stack.unpacked_speed = reader.has("unpacked_speed") ? reader.ratio("unpacked_speed", 0.01, 1000.0) : 0.0;
-    stack.unpacked_few_rows = reader.has("unpacked_few_rows") ? reader.ratio("unpacked_few_rows", 1.0, 1024.0) : 1.0;
-    stack.unpacked_row_tile = reader.has("unpacked_row_tile") ? reader.ratio("unpacked_row_tile", 1.0, 1024.0) : 1.0;
-    stack.matrix_row_tile = reader.has("matrix_row_tile") ? reader.ratio("matrix_row_tile", 1.0, 1024.0) : stack.row_tile;
-    stack.unhidden = reader.has("unhidden") ? reader.ratio("unhidden", 0.0, 1.0) : 0.0;
-    stack.memory_per_graph = reader.has("memory_per_graph") ? reader.bytes("memory_per_graph", Zero::allowed) : Bytes(0.0);
-    stack.launch_factor = reader.ratio("launch_factor", 0.01, 1000.0);
-    stack.graph_node_cost = seconds_or("graph_node_cost", stack.node_cost);
-    const auto factor_or = [&reader](const char* key, double fallback) {
-        return reader.has(key) ? reader.ratio(key, 0.01, 1000.0) : fallback;
-    };
-    stack.graph_launch_factor = factor_or("graph_launch_factor", stack.launch_factor);
-    stack.calls_per_copy = factor_or("calls_per_copy", stack.calls_per_copy);
     if (reader.has("launch_factors")) {
         stack.launch_factors = read_launch_factors(reader.object("launch_factors"));
     }
-    stack.replay_traffic = reader.has("replay_traffic") ? reader.ratio("replay_traffic", 0.01, 100.0) : 0.0;
     stack.replays_rejected = reader.flag_or("replays_rejected", false);
     stack.takes_latent_tokens_apart = reader.flag_or("takes_latent_tokens_apart", false);
     stack.concatenates_caches = reader.flag_or("concatenates_caches", false);
@@ -350,33 +304,20 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     if (reader.has("linear_speed")) {
         stack.linear_speed = read_linear_speeds(reader.object("linear_speed"));
     }
-    if (reader.has("expert_speed")) {
-        stack.expert_speed = reader.ratio("expert_speed", 0.1, 10.0);
-    }
-    stack.time_factor = factor_or("time_factor", 1.0);
-    if (reader.has("step_error")) {
-        stack.step_error = reader.ratio("step_error", 0.001, 1.0);
-    }
     if (reader.has("calibrated")) {
         stack.calibrated = read_calibrated_numbers(reader.object("calibrated"));
     }
     stack.prefill = reader.choice_or("prefill", sim::PrefillPolicy::mixed);
-    stack.prompt_wait = share_or_one("prompt_wait");
     if (reader.has("prefill_tokens")) {
         stack.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9);
     }
     if (reader.flag_or("whole_prompts", false)) {
         stack.prefill_tokens = std::numeric_limits<double>::infinity();
     }
-    if (reader.has("memory_utilisation")) {
-        stack.memory_utilisation = reader.ratio("memory_utilisation", 0.01, 1.0);
-    }
     stack.memory_share_of = reader.choice_or("memory_share_of", sim::MemoryShare::device);
     if (reader.has("memory_reserves")) {
         stack.memory_reserves = read_memory_reserves(reader);
     }
-    stack.score_bytes = reader.has("score_bytes") ? reader.bytes("score_bytes", Zero::allowed) : Bytes(0.0);
-    stack.score_traffic = reader.has("score_traffic") ? reader.bytes("score_traffic", Zero::allowed) : Bytes(0.0);
     stack.logits_of_prompt = reader.flag_or("logits_of_prompt", false);
     stack.state_copy =
         reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? sim::StateCopy::eager : sim::StateCopy::in_graph;
@@ -384,7 +325,6 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.collectives = reader.choice("collectives", {"nccl", "vllm", "sglang", "trtllm"});
     }
     stack.runs_treeline_kernels = reader.flag_or("treeline_kernels", false);
-    stack.eager_launch = reader.seconds("eager_launch", Zero::allowed);
     stack.verifications = read_policies<sim::Verification>(reader, "verification");
     stack.rollbacks = read_policies<sim::Rollback>(reader, "rollback");
     if (auto flags = reader.optional_object("rollback_flags")) {

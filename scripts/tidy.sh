@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage="Usage: scripts/tidy.sh [--last N | --since COMMIT | --all | FILE...] [--jobs N]
 
-  --last N        the N files changed last (default: 8)
+  --last N        the N files changed last (default: 4)
   --since COMMIT  the files that differ from a commit
   --all           every file
   --jobs N        so many at once (default: all cores)
@@ -19,7 +19,7 @@ skip() {
 }
 
 read_options() {
-    choice=last last=8 jobs=$(nproc) files=()
+    choice=last last=4 jobs=$(nproc) files=()
     while [ $# -gt 0 ]; do
         case "$1" in
             --last | --since | --jobs) [ $# -gt 1 ] || { echo "tidy: $1 needs a value" >&2; exit 1; } ;;&

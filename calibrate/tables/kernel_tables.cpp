@@ -71,6 +71,7 @@ KernelTable& table_of(const TableKind& kind, const ConvertedRow& converted, cons
     made.kernel = converted.kernel;
     made.format = converted.format;
     made.family = converted.family;
+    made.ours = converted.ours;
     made.ramp_bytes = device.cache * (converted.kernel == sim::KernelClass::gemm ? 2.0 : 1.0);
     made.domain = kind.domain;
     made.on_cpu = device.kind == sim::DeviceKind::cpu;
@@ -126,6 +127,7 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const sim::Devi
     // Our own measurements say over how much memory their data rotated: however small a case is, it comes from main memory.
     if (row.has("rotation_bytes")) {
         converted.stationary = std::max(converted.stationary, Bytes(0.5 * row.number("rotation_bytes", 0.0)));
+        converted.ours = converted.kernel != sim::KernelClass::gemm;  // linear layers run a library's kernels
         if (device.kind == sim::DeviceKind::gpu && !kind.stands_for.empty()) {
             converted.family = sim::treeline_family;
         }

@@ -228,6 +228,15 @@ Json check_json(const calibrate::CalibrationAnswer& answer) {
     return check;
 }
 
+/// Of the shape that moves the most bytes a second.
+BytesPerSecond best_traffic(const calibrate::KernelTable& table) {
+    BytesPerSecond best;
+    for (const calibrate::KernelSample& sample : table.samples) {
+        best = std::max(best, bytes_at(sample) / sample.time);
+    }
+    return best;
+}
+
 }  // namespace
 
 std::string text_of(const sim::KernelParameter& parameter, double base_value) {
@@ -250,7 +259,8 @@ std::string calibration_table(const calibrate::CalibrationAnswer& answer) {
                             {"Median"},
                             {"p90"},
                             {"Bias"},
-                            {"Median, fitted"}});
+                            {"Median, fitted"},
+                            {"Traffic (GB/s)"}});
     std::vector<double> held_out;
     std::size_t points = 0, left_out = 0;
     for (const calibrate::CalibratedTable& kernel : answer.kernels) {
@@ -274,12 +284,12 @@ std::string calibration_table(const calibrate::CalibrationAnswer& answer) {
         errors.add({name, std::to_string(kernel.fit.sites), std::to_string(kernel.table.samples.size()),
                     std::to_string(kernel.table.left_out), percent(kernel.fit.held_out.median),
                     percent(kernel.fit.held_out.p90), fmt::format("{:+.1f} %", 100.0 * kernel.fit.held_out.bias),
-                    percent(kernel.fit.fitted.median)});
+                    percent(kernel.fit.fitted.median), fmt::format("{:.0f}", 1e-9 * best_traffic(kernel.table).value())});
     }
     if (answer.kernels.size() > 1 && !held_out.empty()) {
         const calibrate::KernelErrors all = calibrate::errors_of(held_out);
         errors.add({"all", "", std::to_string(points), std::to_string(left_out), percent(all.median), percent(all.p90),
-                    fmt::format("{:+.1f} %", 100.0 * all.bias), ""});
+                    fmt::format("{:+.1f} %", 100.0 * all.bias), "", ""});
     }
     for (const sim::CalibratedKernel& kernel : answer.derived) {
         for (const sim::KernelParameter& parameter : sim::kernel_parameters()) {
@@ -293,7 +303,8 @@ std::string calibration_table(const calibrate::CalibrationAnswer& answer) {
     }
     text += table.text();
     if (!answer.kernels.empty()) {
-        text += "\nErrors of predicted times, shapes held out:\n\n" + errors.text();
+        text += "\nErrors of predicted times, shapes held out, and the most bytes a second that any shape moves:\n\n" +
+                errors.text();
     }
     return text + verification_text(answer.recurrent_verification) + walk_text(answer);
 }

@@ -1,10 +1,13 @@
 #include "reports/catalogue/hardware_output.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/stack_parameters.h"
 #include "text/number_text.h"
 #include "text/table.h"
 
@@ -123,16 +126,32 @@ Json device_json(const sim::Device& device) {
             {"interconnects", std::move(links)}};
 }
 
+/// The key of a stack's number in its unit, and what a base unit is in it.
+std::pair<std::string, double> in_output(const sim::StackParameter& parameter) {
+    const std::string name(parameter.name);
+    switch (parameter.unit) {
+        case sim::StackUnit::seconds:
+            return {name + "_us", 1e6};
+        case sim::StackUnit::bytes:
+            return {name + "_bytes", 1.0};
+        case sim::StackUnit::ratio:
+            break;
+    }
+    return {name, 1.0};
+}
+
+/// With every number that is stated, or must be.
 Json stack_json(const sim::Stack& stack) {
-    return {{"name", stack.name},
-            {"title", stack.title},
-            {"engine", stack.engine.empty() ? Json() : Json(stack.engine)},
-            {"host_launch_us", 1e6 * stack.host_launch.value()},
-            {"node_cost_us", 1e6 * stack.node_cost.value()},
-            {"host_per_pass_us", 1e6 * stack.host_per_pass.value()},
-            {"host_per_draft_pass_us", 1e6 * stack.host_per_draft_pass.value()},
-            {"host_per_round_us", 1e6 * stack.host_per_round.value()},
-            {"launch_factor", stack.launch_factor}};
+    Json json = {{"name", stack.name}, {"title", stack.title}, {"engine", stack.engine.empty() ? Json() : Json(stack.engine)}};
+    const sim::Stack plain;
+    for (const sim::StackParameter& parameter : sim::stack_parameters()) {
+        const double value = parameter.get(stack);
+        if (parameter.is_required() || (!std::isnan(value) && value != parameter.get(plain))) {
+            const auto [key, factor] = in_output(parameter);
+            json[key] = text::rounded(factor * value, 9);
+        }
+    }
+    return json;
 }
 
 Json expert_kernels_json(const sim::ExpertKernels& kernels) {
