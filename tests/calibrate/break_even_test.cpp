@@ -10,6 +10,8 @@
 #include "calibrate/time_table.h"
 #include "sim/trees/optimal_tree.h"
 
+namespace break_even_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 
@@ -167,3 +169,5 @@ TEST_CASE("rounds that cannot be compared say why") {
           std::string::npos);
     CHECK(problems(chain(2, 1.0, 2.0), {tree(3, 1.0, 2.0)}).empty());
 }
+
+}  // namespace break_even_test

@@ -3,6 +3,8 @@
 
 #include "calibrate/measure/conditions.h"
 
+namespace conditions_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 
@@ -101,3 +103,5 @@ TEST_CASE("a GPU that the driver's library does not know has no sensors") {
     CHECK(other.read().clock == 0.0);
     CHECK_FALSE(other.read().temperature);
 }
+
+}  // namespace conditions_test

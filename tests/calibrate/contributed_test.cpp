@@ -9,6 +9,8 @@
 #include "hardware/catalogue.h"
 #include "source_folder.h"
 
+namespace contributed_test {
+
 using namespace treeline;
 
 namespace fs = std::filesystem;
@@ -39,3 +41,5 @@ TEST_CASE("contributed measurements are of one machine, whose tables, descriptio
     }
     CHECK(folders >= 1);
 }
+
+}  // namespace contributed_test

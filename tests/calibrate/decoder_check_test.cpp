@@ -8,6 +8,8 @@
 #include "reports/calibrate/calibration_output.h"
 #include "setups.h"
 
+namespace decoder_check_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 using treeline::testing::Folder;
@@ -137,3 +139,5 @@ TEST_CASE("decoders run for real: a sample for each round, its phases, and condi
     }
     CHECK(skipped.empty());
 }
+
+}  // namespace decoder_check_test

@@ -7,6 +7,8 @@
 #include "calibrate/held_out_decoder.h"
 #include "setups.h"
 
+namespace decoder_prediction_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 
@@ -162,3 +164,5 @@ TEST_CASE("measured rounds have their phases, with acceptance as part of the ver
     CHECK(measured_rounds(result)[1].round().value() == 8.0);
     CHECK(measured_rounds(result)[1].verify.value() == 0.0);
 }
+
+}  // namespace decoder_prediction_test

@@ -9,6 +9,8 @@
 #include "hardware/calibration.h"
 #include "setups.h"
 
+namespace kernel_fit_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 using namespace treeline::testing;
@@ -270,3 +272,5 @@ TEST_CASE("by the committed calibrations more tokens, sequences or context are n
         }
     }
 }
+
+}  // namespace kernel_fit_test

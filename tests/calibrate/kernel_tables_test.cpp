@@ -12,6 +12,8 @@
 #include "json/reader.h"
 #include "setups.h"
 
+namespace kernel_tables_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 using namespace treeline::testing;
@@ -267,3 +269,5 @@ TEST_CASE("editions of a table in two folders count once, and a folder without t
     CHECK_THROWS_AS(read_measured_files({empty}, device("h100-sxm")), text::InputError);
     std::filesystem::remove_all(root);
 }
+
+}  // namespace kernel_tables_test

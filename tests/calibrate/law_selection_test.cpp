@@ -11,6 +11,8 @@
 #include "text/input_file.h"
 #include "text/parse_number.h"
 
+namespace law_selection_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 
@@ -127,3 +129,5 @@ TEST_CASE("writing every state makes recurrent verification linear in tokens", "
     CHECK(fitted >= 10);
     CHECK(linear_better == fitted);
 }
+
+}  // namespace law_selection_test

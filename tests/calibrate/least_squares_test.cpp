@@ -5,6 +5,8 @@
 
 #include "calibrate/least_squares.h"
 
+namespace least_squares_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 
@@ -60,3 +62,5 @@ TEST_CASE("what is not determined has no solution") {
     CHECK_FALSE(solve(dependent));
     CHECK_FALSE(solve(WeightedRows{}));
 }
+
+}  // namespace least_squares_test

@@ -12,6 +12,8 @@
 #include "calibrate/measure/protocol.h"
 #include "setups.h"
 
+namespace measurement_protocol_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 
@@ -402,3 +404,5 @@ TEST_CASE("names of machines are catalogue names") {
     CHECK(catalogue_name("***") == "device");
     CHECK(host_machine().cores >= 1);
 }
+
+}  // namespace measurement_protocol_test

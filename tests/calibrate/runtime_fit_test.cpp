@@ -7,6 +7,8 @@
 
 #include "calibrate/runtime_fit.h"
 
+namespace runtime_fit_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 
@@ -202,7 +204,7 @@ TEST_CASE("no knee on a fine grid beats the hinge found") {
 
 TEST_CASE("what cannot be fitted says why") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK(problems({}) == std::vector<std::string>{"there are no measurements"});
+    CHECK(problems(std::vector<Timing>{}) == std::vector<std::string>{"there are no measurements"});
     CHECK(problems({{1, Seconds(1), {}}, {2, Seconds(0), {}}}).at(0) == "row 2: the time must be a finite number above zero");
     CHECK(problems({{1, Seconds(nan), {}}}).at(0) == "row 1: the time must be a finite number above zero");
     CHECK(problems({{1, Seconds(1e17), {}}}).at(0).find("which no pass does") != std::string::npos);
@@ -227,3 +229,5 @@ TEST_CASE("what cannot be fitted says why") {
     CHECK(why_not_fitted(LawForm::hinge, falling, {}).find("do not rise") != std::string::npos);
     CHECK(why_not_fitted(LawForm::linear, falling, weighted(Weighting::spread)).find("state one") != std::string::npos);
 }
+
+}  // namespace runtime_fit_test

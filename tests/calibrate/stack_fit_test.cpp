@@ -7,6 +7,8 @@
 #include "calibrate/stack_fit.h"
 #include "setups.h"
 
+namespace stack_fit_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 using namespace treeline::testing;
@@ -259,3 +261,5 @@ TEST_CASE("the rate of attention is found where a stack says that it has one of 
     const StackFit without = fit_stack(steps_by_attention(1.0, 0.005));  // says nothing of attention, so it is not free
     CHECK(value_of(without, StackNumber::attention_time, 1.0) == 1.0);
 }
+
+}  // namespace stack_fit_test

@@ -14,6 +14,8 @@
 #include "shared_measurements.h"
 #include "source_folder.h"
 
+namespace timing_reader_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 
@@ -107,3 +109,5 @@ TEST_CASE("the example of STree's runs holds what its repository holds", "[share
     }
     CHECK(found == expected);
 }
+
+}  // namespace timing_reader_test

@@ -5,6 +5,8 @@
 #include "calibrate/tables/recurrent_verification_rows.h"
 #include "setups.h"
 
+namespace verification_fit_test {
+
 using namespace treeline;
 using namespace treeline::calibrate;
 using namespace treeline::testing;
@@ -96,3 +98,5 @@ TEST_CASE("a kernel that splits caches has no walk, one that walks along them ha
     CHECK(walk->law.per_token.value() == Approx(20e-9).epsilon(0.01));
     CHECK(!fit_attention_walk(table_of(1e-9), on, {}));
 }
+
+}  // namespace verification_fit_test

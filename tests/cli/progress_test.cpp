@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace progress_test {
+
 using namespace treeline;
 using namespace treeline::cli;
 
@@ -12,3 +14,5 @@ TEST_CASE("the progress line shows what is left") {
     CHECK(progress_line(0, 0, 1.0).find("100 %") != std::string::npos);
     CHECK(progress_line(1, 1'000'000, 1.0).find("h left") != std::string::npos);  // a million seconds
 }
+
+}  // namespace progress_test

@@ -12,6 +12,8 @@
 #include "numerics/random.h"
 #include "sim/rollback/rollback.h"
 
+namespace decode_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::decoder;
@@ -219,3 +221,5 @@ TEST_CASE("a CUDA decoder says why it cannot run, or runs") {
     setup.device_index = 1000;
     CHECK_THROWS_WITH(decode(setup), Catch::StartsWith("there is no CUDA device 1000"));
 }
+
+}  // namespace decode_test

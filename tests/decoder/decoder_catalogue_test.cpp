@@ -11,6 +11,8 @@
 #include "sim/rollback/rollback.h"
 #include "source_folder.h"
 
+namespace decoder_catalogue_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::decoder;
@@ -190,3 +192,5 @@ TEST_CASE("models of the catalogue, shrunk, lose no token by speculation") {
     INFO(run << " models");
     CHECK(run >= 42);
 }
+
+}  // namespace decoder_catalogue_test

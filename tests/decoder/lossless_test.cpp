@@ -3,6 +3,8 @@
 
 #include "lossless_check.h"
 
+namespace lossless_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::decoder;
@@ -152,3 +154,5 @@ TEST_CASE("prompts of several passes, a batch of one and the longest paths chang
     setup.new_tokens = 1;
     check_all_ways(yardstick(setup), SharedLayers{.layers = 2}, chain_of(1));
 }
+
+}  // namespace lossless_test

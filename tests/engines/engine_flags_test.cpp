@@ -12,6 +12,8 @@
 #include "pasted_flags.h"
 #include "recommendations.h"
 
+namespace engine_flags_test {
+
 using namespace treeline;
 using namespace treeline::engines;
 using namespace treeline::testing;
@@ -398,3 +400,5 @@ TEST_CASE("picked kernels of experts are told to the engines that have a flag fo
         CHECK((flags.text.find("--moe-backend b12x --spec") != std::string::npos) == flags.engine.starts_with("vLLM"));
     }
 }
+
+}  // namespace engine_flags_test

@@ -12,6 +12,8 @@
 #include "recommendations.h"
 #include "text/input_error.h"
 
+namespace export_test {
+
 using namespace treeline;
 using namespace treeline::engines;
 using namespace treeline::testing;
@@ -140,3 +142,5 @@ TEST_CASE("simulated acceptance counts the bonus token as each engine does") {
     const sweeps::CandidateRun real{true, 3, 1, 1024, 0.0};
     CHECK(commands_for(real, find_engine("vllm"), drafter, {"m"}, 2.5).lines[0].find("synthetic") == std::string::npos);
 }
+
+}  // namespace export_test

@@ -11,6 +11,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace flags_round_trip_test {
+
 using namespace treeline;
 using namespace treeline::engines;
 using namespace treeline::testing;
@@ -169,3 +171,5 @@ TEST_CASE("the flags of the priced engine, read back, are the configuration that
     CHECK(schedules > 8);
     CHECK(refused > 40);
 }
+
+}  // namespace flags_round_trip_test

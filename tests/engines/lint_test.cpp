@@ -7,6 +7,8 @@
 #include "engines/lint.h"
 #include "json/reader.h"
 
+namespace lint_test {
+
 using namespace treeline;
 using namespace treeline::engines;
 
@@ -475,3 +477,5 @@ TEST_CASE("llama.cpp's weights on the host: counts, patterns, and flags that can
     CHECK(finds(serve + "-ngl 0 --cpu-moe", "ignored: --cpu-moe changes nothing"));
     CHECK(finds(serve + "-ot exps", "write pattern=buffer"));
 }
+
+}  // namespace lint_test

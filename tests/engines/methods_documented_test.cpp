@@ -9,6 +9,8 @@
 #include "requests/setup_reader.h"
 #include "source_folder.h"
 
+namespace methods_documented_test {
+
 using namespace treeline;
 using namespace treeline::engines;
 
@@ -52,3 +54,5 @@ TEST_CASE("every kind of drafter is on the page of inputs, and those beyond engi
         CHECK(inputs.find("`" + kind + "`") != std::string::npos);
     }
 }
+
+}  // namespace methods_documented_test

@@ -10,6 +10,8 @@
 #include "setups.h"
 #include "text/input_error.h"
 
+namespace priced_engine_test {
+
 using namespace treeline;
 using namespace treeline::engines;
 using treeline::testing::source_folder;
@@ -169,3 +171,5 @@ TEST_CASE("the schedule holds what the server can change between") {
         CHECK((entry.draft_tokens == 0 || entry.draft_tokens == fixed.candidates.front().draft_tokens));
     }
 }
+
+}  // namespace priced_engine_test

@@ -4,6 +4,8 @@
 #include "engines/request_limits.h"
 #include "recommendations.h"
 
+namespace request_limits_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 
@@ -50,3 +52,5 @@ TEST_CASE("vLLM counts the requests of a data parallel replica, SGLang those of 
     CHECK(says(flags_at(3001, "vllm", "h100-sxm", 2.0), " --max-num-seqs 1501"));
     CHECK(says(flags_at(100, "sglang", "h100-sxm", 2.0), " --max-running-requests 100"));
 }
+
+}  // namespace request_limits_test

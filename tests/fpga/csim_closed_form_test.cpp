@@ -11,6 +11,8 @@
 #include "sim/fpga/issue_schedule.h"
 #include "sim/fpga/layer.h"
 
+namespace csim_closed_form_test {
+
 using namespace treeline;
 using namespace treeline::kernels::accelerator;
 
@@ -203,3 +205,5 @@ TEST_CASE("The closed form of a layer is within 0.5 % of the C-simulation on 1,0
     WARN("1,000 random accelerators: verification, worst " << 100.0 * worst.error << " %: " << worst.where);
     WARN("drafting, worst " << 100.0 * worst_draft.error << " %: " << worst_draft.where);
 }
+
+}  // namespace csim_closed_form_test

@@ -7,6 +7,8 @@
 #include "kernels/hls/layer_run.h"
 #include "random_layer.h"
 
+namespace csim_layer_test {
+
 using namespace treeline::kernels::accelerator;
 
 namespace {
@@ -269,3 +271,5 @@ TEST_CASE("A whole layer agrees with double precision as far as 8-bit activation
     WARN("whole layers, worst root mean square error " << 100.0 * worst << " % of the output");
     CHECK(worst < 0.08);
 }
+
+}  // namespace csim_layer_test

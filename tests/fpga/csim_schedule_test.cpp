@@ -5,6 +5,8 @@
 #include "kernels/hls/schedule.h"
 #include "random_layer.h"
 
+namespace csim_schedule_test {
+
 using namespace treeline::kernels::accelerator;
 
 namespace {
@@ -132,3 +134,5 @@ TEST_CASE("More memory bandwidth, a deeper FIFO and overlap never cost cycles", 
         CHECK(cycles(better) >= base);
     }
 }
+
+}  // namespace csim_schedule_test

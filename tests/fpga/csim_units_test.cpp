@@ -9,6 +9,8 @@
 #include "kernels/hls/state_controller.h"
 #include "random_layer.h"
 
+namespace csim_units_test {
+
 using namespace treeline::kernels::accelerator;
 
 namespace {
@@ -254,3 +256,5 @@ TEST_CASE("Fixed point rounds half up, saturates and wraps as formats.h says", "
     CHECK(real(next_state(32768, 1000, 0, 0, 0)) == 1000.0);  // a decay of 1 keeps the state
     CHECK(real(scaled_input(4096, -77)) == -77.0);            // a step of 1 keeps x
 }
+
+}  // namespace csim_units_test

@@ -7,6 +7,8 @@
 #include "sim/fpga/round.h"
 #include "sim/trees/tree_shape.h"
 
+namespace fpga_round_test {
+
 using namespace treeline;
 using namespace treeline::sim::fpga;
 
@@ -168,3 +170,5 @@ TEST_CASE("Weights and stored states lie in the board's memory", "[fpga]") {
     CHECK(needed(Backtracking::hybrid) > 3068010496.0 * 4.046875 / 8.0);
     CHECK(needed(Backtracking::recompute) < needed(Backtracking::hybrid));
 }
+
+}  // namespace fpga_round_test

@@ -7,6 +7,8 @@
 #include "sim/fpga/issue_schedule.h"
 #include "sim/fpga/tile_stream.h"
 
+namespace issue_schedule_test {
+
 using namespace treeline;
 using namespace treeline::sim::fpga;
 
@@ -164,3 +166,5 @@ TEST_CASE("Whatever the tree, at most half of its tokens wait in the FIFO", "[fp
         CHECK(schedule.cycles == tokens + schedule.stall_cycles);
     }
 }
+
+}  // namespace issue_schedule_test

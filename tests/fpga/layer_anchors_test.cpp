@@ -10,6 +10,8 @@
 #include "sim/fpga/layer.h"
 #include "source_folder.h"
 
+namespace layer_anchors_test {
+
 using namespace treeline;
 using namespace treeline::sim::fpga;
 
@@ -119,3 +121,5 @@ TEST_CASE("Every term of a layer is counted once, and overlap hides the shorter 
     const LayerCycles in_turn = layer_cycles(board, design, shape, work);
     CHECK(in_turn.scan >= layer.scan_linear + layer.ssm_busy);
 }
+
+}  // namespace layer_anchors_test

@@ -11,6 +11,8 @@
 #include "source_folder.h"
 #include "sweeps/fpga/fpga_estimate.h"
 
+namespace published_designs_test {
+
 using namespace treeline;
 
 namespace {
@@ -186,3 +188,5 @@ TEST_CASE("More of anything is never slower", "[fpga]") {
     CHECK(with([](sim::fpga::Design& design) { design.norm.lanes *= 4.0; }) > base);
     CHECK(with([](sim::fpga::Design& design) { design.overlap = false; }) < base);
 }
+
+}  // namespace published_designs_test

@@ -9,6 +9,8 @@
 #include "source_folder.h"
 #include "sweeps/fpga/fpga_simulate.h"
 
+namespace simulated_round_test {
+
 using namespace treeline;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("Drafting passes take wider tiles than the verification where multipli
         run.board, run.design, run.drafter->shape, {std::vector<int>(1, sim::fpga::committed_state), 0, false});
     CHECK(verified.plan.inputs.blocks == 61);  // ⌈2,048 / 34⌉
 }
+
+}  // namespace simulated_round_test

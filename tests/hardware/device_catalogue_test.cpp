@@ -18,6 +18,8 @@
 #include "sim/round.h"
 #include "source_folder.h"
 
+namespace device_catalogue_test {
+
 using namespace treeline;
 using namespace treeline::hardware;
 
@@ -456,3 +458,5 @@ TEST_CASE("attention that engines run in FlashAttention is never priced by the l
     }
     CHECK(others > 10);
 }
+
+}  // namespace device_catalogue_test

@@ -12,6 +12,8 @@
 #include "source_folder.h"
 #include "text/precision_text.h"
 
+namespace device_peaks_test {
+
 using namespace treeline;
 using namespace treeline::hardware;
 
@@ -293,3 +295,5 @@ TEST_CASE("4-bit floating-point weights compute in 16 bits where there are no un
     CHECK(load_uncalibrated_device(catalogue, "v100-sxm-16").value.computed_in(sim::NumberFormat::bf16) ==
           sim::NumberFormat::fp16);
 }
+
+}  // namespace device_peaks_test

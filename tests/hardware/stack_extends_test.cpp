@@ -14,6 +14,8 @@
 #include "hardware/catalogue.h"
 #include "source_folder.h"
 
+namespace stack_extends_test {
+
 using namespace treeline;
 
 namespace {
@@ -86,3 +88,5 @@ TEST_CASE("a stack that extends nothing known, or itself, is refused in one sent
     CHECK_THAT(error_of(files.add("key", R"({"title": "A", "extends": "vllm-0.10", "host_per_rond": 3})")),
                Catch::Contains("key.json: host_per_rond"));
 }
+
+}  // namespace stack_extends_test

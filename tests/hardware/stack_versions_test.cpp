@@ -6,6 +6,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace stack_versions_test {
+
 using namespace treeline;
 using namespace treeline::hardware;
 
@@ -52,3 +54,5 @@ TEST_CASE("the plain name of an engine is its newest version, and the nearest on
     CHECK(load_stack(catalogue, "vllm-0.6").value.name == "vllm-0.8");  // none is as old
     CHECK_THROWS_AS(load_stack(catalogue, "nobody-0.6"), text::InputError);
 }
+
+}  // namespace stack_versions_test

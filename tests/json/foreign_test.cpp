@@ -6,6 +6,8 @@
 #include "json/parse.h"
 #include "json/yaml.h"
 
+namespace foreign_test {
+
 using namespace treeline::json;
 using nlohmann::ordered_json;
 
@@ -84,3 +86,5 @@ TEST_CASE("aliases are unfolded up to a bound") {
     CHECK_FALSE(parse_yaml(std::string(10'000, '{')).failure.empty());
     CHECK_FALSE(parse_yaml("a: &a [*a]").failure.empty());
 }
+
+}  // namespace foreign_test

@@ -10,6 +10,8 @@
 #include "json/reader.h"
 #include "text/wording.h"
 
+namespace reader_test {
+
 using namespace treeline;
 using namespace treeline::json;
 using json::Document;
@@ -300,3 +302,5 @@ TEST_CASE("the nearest name is what was meant, or nothing", "[json]") {
     CHECK(text::nearest("tpu", names) == std::nullopt);
     CHECK(text::nearest(std::string(1'000'000, 'h'), names) == std::nullopt);
 }
+
+}  // namespace reader_test

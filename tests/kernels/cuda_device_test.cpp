@@ -3,6 +3,8 @@
 
 #include "kernels/cuda_queue.h"
 
+namespace cuda_device_test {
+
 using namespace treeline::kernels;
 
 TEST_CASE("there are CUDA devices, or a reason for none") {
@@ -44,3 +46,5 @@ TEST_CASE("recorded work does when replayed what it does at once") {
     CHECK(timer.seconds() > 0.0);
     cuda.release(memory);
 }
+
+}  // namespace cuda_device_test

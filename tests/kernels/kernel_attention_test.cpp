@@ -3,6 +3,8 @@
 
 #include "kernel_case.h"
 
+namespace kernel_attention_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -216,3 +218,5 @@ TEST_CASE("attention refuses arguments that contradict each other") {
     attention.first_token = 1;
     CHECK_THROWS_WITH(backend_under_test().attention(attention, {}), "attention: a first token that is no token of a tree");
 }
+
+}  // namespace kernel_attention_test

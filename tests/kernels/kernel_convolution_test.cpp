@@ -3,6 +3,8 @@
 
 #include "kernel_case.h"
 
+namespace kernel_convolution_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -142,3 +144,5 @@ TEST_CASE("the convolution refuses arguments that contradict each other") {
     update.shape.width = 9;
     CHECK_THROWS_WITH(backend_under_test().convolution_update(update, {}), "convolution update: the width is not 2 to 8");
 }
+
+}  // namespace kernel_convolution_test

@@ -5,6 +5,8 @@
 
 #include "kernel_case.h"
 
+namespace kernel_dense_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -235,3 +237,5 @@ TEST_CASE("bf16 rounds to nearest, ties to even") {
     CHECK(to_float(to_bf16(3.4e38F)) == std::numeric_limits<float>::infinity());
     CHECK(std::isnan(to_float(to_bf16(std::numeric_limits<float>::quiet_NaN()))));
 }
+
+}  // namespace kernel_dense_test

@@ -5,6 +5,8 @@
 
 #include "kernel_case.h"
 
+namespace kernel_experts_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -155,3 +157,5 @@ TEST_CASE("an impossible choice of experts is refused in a sentence") {
     CHECK_THROWS_WITH(data.run(backend_under_test(), Side::device, false, false),
                       "expert choice: there are more than 1024 experts");
 }
+
+}  // namespace kernel_experts_test

@@ -3,6 +3,8 @@
 
 #include "kernel_case.h"
 
+namespace kernel_latent_attention_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -103,3 +105,5 @@ TEST_CASE("latent attention that makes no sense is refused in a sentence") {
     linear.outputs = 2;
     CHECK_THROWS_WITH(backend_under_test().head_linear(linear, {}), "linear layer of heads: heads overlap");
 }
+
+}  // namespace kernel_latent_attention_test

@@ -3,6 +3,8 @@
 
 #include "kernel_case.h"
 
+namespace kernel_rotary_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -72,3 +74,5 @@ TEST_CASE("a rotary embedding of odd heads is refused") {
     CHECK_THROWS_WITH(backend_under_test().rotary({1, 1, 3, {x, ElementType::fp32, 3}, &position, x}, {}),
                       "rotary embedding: head_dim is odd");
 }
+
+}  // namespace kernel_rotary_test

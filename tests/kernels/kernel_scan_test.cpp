@@ -6,6 +6,8 @@
 
 #include "scan_case.h"
 
+namespace kernel_scan_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -367,3 +369,5 @@ TEST_CASE("scans refuse arguments that contradict each other") {
     CHECK_THROWS_WITH(backend_under_test().tree_scan(data.tree_scan(Side::device, TreeOnBoth(sim::DraftTree()), y), {}),
                       "tree scan: the shape and the tree differ in tokens");
 }
+
+}  // namespace kernel_scan_test

@@ -3,6 +3,8 @@
 
 #include "kernel_case.h"
 
+namespace kernel_steps_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -173,3 +175,5 @@ TEST_CASE("a scan by steps that makes no sense is refused in a sentence") {
     steps.tree = tree.on(Side::device);
     CHECK_THROWS_WITH(data.run(true, steps, Side::device), "delta scan: the steps and the tree differ in tokens");
 }
+
+}  // namespace kernel_steps_test

@@ -5,6 +5,8 @@
 
 #include "kernel_case.h"
 
+namespace kernel_verify_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -209,3 +211,5 @@ TEST_CASE("the choices of a drafter are the largest logits in order, the lowest 
         backend_under_test().top_choices({1, 6, 7, {logits.on(Side::device), ElementType::fp32, 6}, ids.on(Side::device)}, {}),
         "top choices: more than 64 choices, or more than the vocabulary has");
 }
+
+}  // namespace kernel_verify_test

@@ -14,6 +14,8 @@
 #include "text/catalogue_folder.h"
 #include "treeline/treeline.h"
 
+namespace facade_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 
@@ -141,3 +143,5 @@ TEST_CASE("trees by name, with their accept length") {
     CHECK(accept_length(sim::DraftTree::from_parents({0, 0, 1}), std::vector<double>{0.6, 0.2}) == Approx(2.16));
     CHECK_THROWS_AS(accept_length(find_tree("chain:3"), std::vector<double>{0.9, 0.9}), text::InputError);
 }
+
+}  // namespace facade_test

@@ -11,6 +11,8 @@
 #include "treeline/questions.h"
 #include "treeline/recommend.h"
 
+namespace questions_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 
@@ -104,3 +106,5 @@ TEST_CASE("bad questions are answered with sentences") {
     CHECK(answer_to("drafters", "{}")["problems"].size() == 1);
     CHECK(answer_to("anything", "{}")["problems"][0] == "there is no question \"anything\"");
 }
+
+}  // namespace questions_test

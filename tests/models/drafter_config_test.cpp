@@ -6,6 +6,8 @@
 
 #include "models/hugging_face/drafter_config.h"
 
+namespace drafter_config_test {
+
 using namespace treeline::models;
 using Json = nlohmann::ordered_json;
 
@@ -85,3 +87,5 @@ TEST_CASE("models by themselves are no drafters") {
     CHECK_FALSE(drafter_of_config({{"architectures", {"Qwen3ForCausalLM"}}, {"model_type", "qwen3"}}));
     CHECK_FALSE(drafter_of_config(Json::array()));
 }
+
+}  // namespace drafter_config_test

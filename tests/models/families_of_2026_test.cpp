@@ -13,6 +13,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace families_of_2026_test {
+
 using namespace treeline;
 using namespace treeline::models;
 using Json = nlohmann::ordered_json;
@@ -506,3 +508,5 @@ TEST_CASE("a cache format may be a word") {
     config["quantization_config"]["kv_cache_scheme"] = "odd";
     CHECK_THROWS_WITH(imported(config), Catch::Contains("kv_cache_scheme: \"ODD\" cannot be priced"));
 }
+
+}  // namespace families_of_2026_test

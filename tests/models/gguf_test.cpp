@@ -12,6 +12,8 @@
 #include "sim/operations.h"
 #include "text/input_error.h"
 
+namespace gguf_test {
+
 using namespace treeline;
 using namespace treeline::models;
 using treeline::testing::GgufBytes;
@@ -185,3 +187,5 @@ TEST_CASE("hostile and foreign files are refused in one sentence") {
     far.tensor("blk.4000000000.attn_q.weight", {64, 64}, q8_0);
     CHECK(refusal(far.bytes()).find("of no layer") != std::string::npos);
 }
+
+}  // namespace gguf_test

@@ -10,6 +10,8 @@
 #include "sim/operations.h"
 #include "source_folder.h"
 
+namespace hugging_face_families_test {
+
 using namespace treeline;
 using namespace treeline::models;
 using Json = nlohmann::ordered_json;
@@ -273,3 +275,5 @@ TEST_CASE("one edit is one letter, or two neighbours swapped") {
     CHECK_FALSE(one_edit_apart("gamma", "llama"));
     CHECK_FALSE(one_edit_apart("", "ab"));
 }
+
+}  // namespace hugging_face_families_test

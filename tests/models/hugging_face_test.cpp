@@ -16,6 +16,8 @@
 #include "sim/operations.h"
 #include "source_folder.h"
 
+namespace hugging_face_test {
+
 using namespace treeline;
 using namespace treeline::models;
 
@@ -251,3 +253,5 @@ TEST_CASE("shared configs of models with a published total count to the last dig
     CHECK(std::round(static_cast<double>(count("deepseek-ai--DeepSeek-V4-Pro")) / 1e11) == 16.0);
     CHECK(std::round(static_cast<double>(count("deepseek-ai--DeepSeek-V4-Flash")) / 1e9) == 284.0);
 }
+
+}  // namespace hugging_face_test

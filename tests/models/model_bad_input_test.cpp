@@ -11,6 +11,8 @@
 #include "models/catalogue.h"
 #include "source_folder.h"
 
+namespace model_bad_input_test {
+
 using namespace treeline;
 using namespace treeline::models;
 
@@ -171,3 +173,5 @@ TEST_CASE("no single broken value in a description brings the program down") {
         }
     }
 }
+
+}  // namespace model_bad_input_test

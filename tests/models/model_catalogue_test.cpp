@@ -10,6 +10,8 @@
 #include "sim/operations.h"
 #include "source_folder.h"
 
+namespace model_catalogue_test {
+
 using namespace treeline;
 using namespace treeline::models;
 
@@ -209,3 +211,5 @@ TEST_CASE("other names of a model, and those of Hugging Face") {
     CHECK_THROWS_WITH(load("unsloth/Qwen3.8-27B-GGUF"), Catch::Contains("give the model, \"qwen3.8-27b\""));
     CHECK_THROWS_WITH(load("./Qwen/Qwen3.8-27B"), Catch::Contains("cannot be opened"));
 }
+
+}  // namespace model_catalogue_test

@@ -14,6 +14,8 @@
 #include "sim/operations.h"
 #include "source_folder.h"
 
+namespace quantization_test {
+
 using namespace treeline;
 using namespace treeline::models;
 using Json = nlohmann::ordered_json;
@@ -283,3 +285,5 @@ TEST_CASE("MLX quantises every matrix in groups, exl3 by bits in the mean, GPTQ 
     const sim::Model three = quantised({{"quant_method", "gptq"}, {"bits", 3}, {"group_size", 128}});
     CHECK(storage_of(three, "down projection").per_element().value() * 8.0 == 3.125);
 }
+
+}  // namespace quantization_test

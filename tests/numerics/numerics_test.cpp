@@ -13,7 +13,7 @@
 #include "numerics/random.h"
 #include "numerics/student_t.h"
 
-namespace treeline::numerics {
+namespace treeline::numerics::numerics_test {
 
 TEST_CASE("quantiles of Student's distribution are those of the printed tables") {
     // Two-sided 95 %: NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2, column 0.975.
@@ -103,4 +103,4 @@ TEST_CASE("every order of a shuffle is equally likely, and streams of a seed dif
     CHECK(Random(3, 0).bits() == Random(3, 0).bits());
 }
 
-}  // namespace treeline::numerics
+}  // namespace treeline::numerics::numerics_test

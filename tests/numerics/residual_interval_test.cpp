@@ -6,6 +6,8 @@
 #include "numerics/random.h"
 #include "numerics/residual_interval.h"
 
+namespace residual_interval_test {
+
 using namespace treeline;
 using namespace treeline::numerics;
 
@@ -80,3 +82,5 @@ TEST_CASE("an interval from other deployments of one kind holds its nominal shar
     }
     CHECK(static_cast<double>(inside) / all == Approx(0.8).margin(0.04));
 }
+
+}  // namespace residual_interval_test

@@ -13,6 +13,8 @@
 #include "source_folder.h"
 #include "text/number_text.h"
 
+namespace answers_agree_test {
+
 using namespace treeline;
 using namespace treeline::reports;
 using treeline::testing::source_folder;
@@ -172,3 +174,5 @@ TEST_CASE("where plain decoding is recommended, table, JSON and page say how nea
     const std::string table = recommendation_table(s.answer, "trust");
     CHECK(contains(table, sentence.substr(0, 40)));
 }
+
+}  // namespace answers_agree_test

@@ -8,6 +8,8 @@
 #include "reports/device_figures.h"
 #include "setups.h"
 
+namespace device_figures_test {
+
 using namespace treeline;
 using namespace treeline::reports;
 using namespace treeline::testing;
@@ -95,3 +97,5 @@ TEST_CASE("One device alone is not compared, nor are devices whose energy is unk
         CHECK(row["device"] == "specmamba-vhk158");
     }
 }
+
+}  // namespace device_figures_test

@@ -4,6 +4,8 @@
 #include "reports/explain.h"
 #include "text/input_error.h"
 
+namespace explain_test {
+
 using namespace treeline::reports;
 using Names = std::vector<std::string>;
 
@@ -35,3 +37,5 @@ TEST_CASE("the first screen stands alone or before every section; named ones fol
     CHECK(shown("memory") == "sentence\n\nMEMORY\nof memory\n");
     CHECK(shown("") == "first screen\n\nCANDIDATES\nof candidates\n\nTRUST\nNothing to say here.\n\nMEMORY\nof memory\n");
 }
+
+}  // namespace explain_test

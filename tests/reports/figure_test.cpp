@@ -3,6 +3,8 @@
 
 #include "reports/figure.h"
 
+namespace figure_test {
+
 using namespace treeline;
 using namespace treeline::reports;
 
@@ -41,3 +43,5 @@ TEST_CASE("a page of figures is a whole report page with its own heading", "[fig
     CHECK(page.find(R"("heading":"What was fitted","sentence":"A line fits best.")") != std::string::npos);
     CHECK(page.find("\"id\":\"a\"") != std::string::npos);
 }
+
+}  // namespace figure_test

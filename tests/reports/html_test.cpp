@@ -8,6 +8,8 @@
 
 #include "reports/html.h"
 
+namespace html_test {
+
 namespace {
 
 using nlohmann::json;
@@ -90,3 +92,5 @@ TEST_CASE("The page asks for no address and stays small", "[html]") {
         CHECK(page.find(word) == std::string::npos);
     }
 }
+
+}  // namespace html_test

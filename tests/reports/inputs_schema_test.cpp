@@ -10,6 +10,8 @@
 #include "reports/inputs/inputs_schema.h"
 #include "requests/keys/key_tables.h"
 
+namespace inputs_schema_test {
+
 using namespace treeline;
 
 namespace {
@@ -73,3 +75,5 @@ TEST_CASE("what a schema refers to is in it") {
     }
     CHECK_THROWS_AS(reports::inputs_schema(requests::key_tables(), "nothing"), std::invalid_argument);
 }
+
+}  // namespace inputs_schema_test

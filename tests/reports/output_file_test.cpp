@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+namespace output_file_test {
+
 using namespace treeline;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("names that cannot be written are refused with a sentence") {
 }
 
 TEST_CASE("devices are written straight") { CHECK_NOTHROW(text::write_file("/dev/null", "gone")); }
+
+}  // namespace output_file_test

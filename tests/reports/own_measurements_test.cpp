@@ -17,6 +17,8 @@
 #include "setups.h"
 #include "text/file_roles.h"
 
+namespace own_measurements_test {
+
 using namespace treeline;
 using treeline::testing::Folder;
 using treeline::testing::some_machine;
@@ -377,3 +379,5 @@ TEST_CASE("own devices go by cpu, cuda and cuda:1") {
     CHECK_FALSE(calibrate::names_own_device("h100-sxm"));
     CHECK_FALSE(calibrate::names_own_device("cpu.json"));
 }
+
+}  // namespace own_measurements_test

@@ -5,6 +5,8 @@
 #include "setups.h"
 #include "sim/round.h"
 
+namespace prefill_pool_test {
+
 using namespace treeline;
 using namespace treeline::reports;
 using namespace treeline::testing;
@@ -45,3 +47,5 @@ TEST_CASE("the larger pool is the bottleneck") {
     CHECK_FALSE(has_prefill_pool(setup.platform.stack, 0.0));
     CHECK_FALSE(has_prefill_pool(stack("vllm-0.14"), 200.0));
 }
+
+}  // namespace prefill_pool_test

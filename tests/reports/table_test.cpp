@@ -9,6 +9,8 @@
 
 #include "text/number_text.h"
 
+namespace table_test {
+
 using namespace treeline;
 
 TEST_CASE("engineering text keeps three digits and picks the prefix") {
@@ -94,3 +96,5 @@ TEST_CASE("text is broken between words") {
     CHECK(text::wrapped("unbreakable-word x", 5) == "unbreakable-word\nx");
     CHECK(text::wrapped("", 10).empty());
 }
+
+}  // namespace table_test

@@ -7,6 +7,8 @@
 #include "sim/trees/rank_acceptance.h"
 #include "sim/trees/tree_shape.h"
 
+namespace tree_drawing_test {
+
 using namespace treeline;
 using namespace treeline::reports;
 
@@ -75,3 +77,5 @@ TEST_CASE("SVG: a circle for each token, a line for each node, sizes by acceptan
     CHECK(count(tree_as_svg(build(sim::WidthsShape{{200}}), {}, "wide"), "<text") == 0);
     CHECK(count(tree_as_svg(sim::DraftTree(), {}, "root"), "<circle") == 1);
 }
+
+}  // namespace tree_drawing_test

@@ -10,6 +10,8 @@
 
 #include "text/input_error.h"
 
+namespace acceptance_file_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 
@@ -183,3 +185,5 @@ TEST_CASE("a run at several concurrencies keeps them apart, each draft length by
     CHECK(length(2, 4.0) == Approx(2.2));
     CHECK(length(1, std::nullopt) == Approx(1.0 + (0.8 + 0.6 + 0.6) / 3.0));
 }
+
+}  // namespace acceptance_file_test

@@ -5,6 +5,8 @@
 #include "requests/setup_reader.h"
 #include "setups.h"
 
+namespace calibrated_mode_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using namespace treeline::testing;
@@ -45,3 +47,5 @@ TEST_CASE("calibrated decoding is slower than the data sheet's, by what kernels 
     CHECK(calibrated > 5.0e-3 + 0.3e-3);
     CHECK(calibrated < 5.0e-3 + 1.5e-3);
 }
+
+}  // namespace calibrated_mode_test

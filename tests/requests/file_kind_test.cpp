@@ -7,6 +7,8 @@
 #include "requests/file_kind.h"
 #include "setups.h"
 
+namespace file_kind_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using treeline::testing::source_folder;
@@ -59,3 +61,5 @@ TEST_CASE("a file of another kind says what it is and what takes it") {
         "holds a measured run, not a design point: `treeline diagnose {}.json` explains it, and --acceptance {}.json takes its "
         "acceptance");
 }
+
+}  // namespace file_kind_test

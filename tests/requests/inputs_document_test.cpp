@@ -31,6 +31,8 @@
 #include "requests/tree_reader.h"
 #include "source_folder.h"
 
+namespace inputs_document_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 namespace fs = std::filesystem;
@@ -287,3 +289,5 @@ TEST_CASE("every documented key is read") {
         }
     }
 }
+
+}  // namespace inputs_document_test

@@ -16,6 +16,8 @@
 #include "sim/drafter_effects.h"
 #include "sweeps/recommend.h"
 
+namespace known_drafters_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using Catch::Contains;
@@ -247,3 +249,5 @@ TEST_CASE("modules for MTP fall as those of the same publisher do") {
     CHECK(usual_fall_of(module, nullptr, descriptions) == sim::measured_fall);
     CHECK(usual_fall_of(sim::OneLayerDrafter::published_eagle3(), nullptr, descriptions) == sim::measured_fall);
 }
+
+}  // namespace known_drafters_test

@@ -7,6 +7,8 @@
 #include "source_folder.h"
 #include "sweeps/adaptive/policies.h"
 
+namespace measured_rates_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using treeline::testing::source_folder;
@@ -92,3 +94,5 @@ TEST_CASE("what rates of policies may not be is a sentence") {
         std::string::npos);
     CHECK(problem_of(R"({"batch": [1]})", "[1]", "[2]").find("needs \"design_point\"") != std::string::npos);
 }
+
+}  // namespace measured_rates_test

@@ -9,6 +9,8 @@
 #include "source_folder.h"
 #include "sweeps/estimate.h"
 
+namespace measured_winners_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using treeline::testing::source_folder;
@@ -114,3 +116,5 @@ TEST_CASE("MTP, DSpark and DFlash on Nemotron-3.5-Lightning: the measured order 
         CHECK(rates.at("dflash-nemotron-3.5-lightning") == Approx(measured[b][2]).epsilon(0.22));
     }
 }
+
+}  // namespace measured_winners_test

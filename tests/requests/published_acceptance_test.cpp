@@ -5,6 +5,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace published_acceptance_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 
@@ -50,3 +52,5 @@ TEST_CASE("an unknown drafter gets the nearest name") {
         CHECK(failure.problems().front().find("did you mean \"eagle3-llama-3.1-8b\"") != std::string::npos);
     }
 }
+
+}  // namespace published_acceptance_test

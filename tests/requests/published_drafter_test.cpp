@@ -15,6 +15,8 @@
 #include "sim/round.h"
 #include "sweeps/estimate.h"
 
+namespace published_drafter_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using treeline::testing::Input;
@@ -264,3 +266,5 @@ TEST_CASE("a curve that forbids it is not carried over to other lengths") {
     static_cast<void>(read_drafter(rate.root.object("d"), rate.descriptions));
     CHECK(rate.problems().find("a rate holds for any length") != std::string::npos);
 }
+
+}  // namespace published_drafter_test

@@ -9,6 +9,8 @@
 #include "setups.h"
 #include "text/precision_text.h"
 
+namespace setup_reader_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using treeline::testing::Input;
@@ -423,3 +425,5 @@ TEST_CASE("--placement says in a word what lies on the host") {
     CHECK(placement_of_flag("gpu-layers:20") == FlagJson{{"weights", "host"}, {"gpu_layers", 20}});
     CHECK_THROWS_AS(placement_of_flag("cpu"), text::InputError);
 }
+
+}  // namespace setup_reader_test

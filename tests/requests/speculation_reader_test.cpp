@@ -6,6 +6,8 @@
 #include "json_input.h"
 #include "requests/setup_reader.h"
 
+namespace speculation_reader_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using treeline::testing::Input;
@@ -108,3 +110,5 @@ TEST_CASE("acceptance by rank that is none, or given twice, is refused", "[specu
     CHECK_THAT(problem(R"("per_position": [0.8, 0.9])"), Contains("must not increase along the chain"));
     CHECK_THAT(problem(R"("geometric": 0.5, "measured": [{"shape": "branching:3,2", "accept_length": 3.5}])"), Contains("3.5"));
 }
+
+}  // namespace speculation_reader_test

@@ -6,6 +6,8 @@
 #include "setups.h"
 #include "text/input_error.h"
 
+namespace sweep_reader_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using namespace treeline::testing;
@@ -115,3 +117,5 @@ TEST_CASE("what a search cannot answer is a sentence") {
     CHECK_THAT(refused({{"search", "1"}}), Catch::Contains("must be a share from 0 to below 1"));
     CHECK_THAT(refused({{"search", "exact"}}), Catch::Contains("not \"exact\""));
 }
+
+}  // namespace sweep_reader_test

@@ -4,6 +4,8 @@
 #include "json/reader.h"
 #include "requests/tree_reader.h"
 
+namespace tree_reader_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 
@@ -44,3 +46,5 @@ TEST_CASE("trees that candidates grow into say when their order is assumed") {
     CHECK_FALSE(read_tree("widths:4,8", {}, std::nullopt).assumed_order);
     CHECK_THROWS_AS(read_tree("optimal:5,5", {}, std::nullopt), text::InputError);
 }
+
+}  // namespace tree_reader_test

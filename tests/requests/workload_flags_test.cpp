@@ -7,6 +7,8 @@
 #include "requests/recommend/workload_file.h"
 #include "requests/recommend/workload_flags.h"
 
+namespace workload_flags_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 
@@ -87,7 +89,7 @@ TEST_CASE("without --draft-tokens, what was measured is tried") {
 }
 
 TEST_CASE("flags change the keys of a file that they speak of") {
-    CHECK(with_flags(file, {}) == file);
+    CHECK(with_flags(file, WorkloadFlags{}) == file);
     WorkloadFlags flags;
     flags.texts["platforms.stack"] = "vllm";
     flags.texts["traffic.context"] = "8192";
@@ -155,3 +157,5 @@ TEST_CASE("a workload is printed as a file that reads back the same") {
     CHECK_THAT(text, Catch::Contains(R"(  "draft_tokens": 4,)"));
     CHECK_THAT(text, Catch::Contains(R"({"device": "l40s", "tensor_parallel": 2})"));
 }
+
+}  // namespace workload_flags_test

@@ -11,6 +11,8 @@
 #include "requests/sweep/sweep_reader.h"
 #include "setups.h"
 
+namespace workload_reader_test {
+
 using namespace treeline;
 using namespace treeline::requests;
 using treeline::testing::source_folder;
@@ -19,6 +21,10 @@ namespace {
 
 Descriptions catalogue(const std::filesystem::path& base = {}) {
     return {{source_folder() / "models", source_folder() / "hardware"}, base};
+}
+
+sweeps::RecommendInput workload_in(json::Document& document, Descriptions& descriptions) {
+    return read_workload(document, descriptions);
 }
 
 template <class Read>
@@ -59,7 +65,7 @@ std::string sweep(const std::string& axes, const std::string& more = "") {
 
 TEST_CASE("a workload becomes variants and traffic") {
     const sweeps::RecommendInput input =
-        read(workload("llama-3-8b", R"(, "limits": {"tpot_ms": 50, "memory_gb": 75}, "objective": "cost")"), read_workload);
+        read(workload("llama-3-8b", R"(, "limits": {"tpot_ms": 50, "memory_gb": 75}, "objective": "cost")"), workload_in);
     const sweeps::Workload& w = input.workload;
     CHECK(w.variants.size() == 4);  // 2 platforms × 2 drafters × truncation, the only policy for attention
     CHECK(w.traffic.points.size() == 4);
@@ -76,15 +82,15 @@ TEST_CASE("a workload becomes variants and traffic") {
 }
 
 TEST_CASE("without a list, every rollback policy that the target can use is a candidate") {
-    CHECK(read(workload("mamba2-2.7b"), read_workload).workload.variants.size() == 12);  // × replay, snapshot, recompute
-    CHECK(read(workload("mamba2-2.7b", R"(, "rollback": ["replay"])"), read_workload).workload.variants.size() == 4);
+    CHECK(read(workload("mamba2-2.7b"), workload_in).workload.variants.size() == 12);  // × replay, snapshot, recompute
+    CHECK(read(workload("mamba2-2.7b", R"(, "rollback": ["replay"])"), workload_in).workload.variants.size() == 4);
 }
 
 TEST_CASE("all problems of a workload come at once") {
     const auto found =
         problems(R"({"target": "llama-3-9b", "platforms": [{"device": "h100-sxm", "tensor_paralel": 2}], "drafters": [)" +
                      ngram + R"(], "draft_tokens": [], "traffic": {"batch": [1], "contexts": [1]}, "objective": "fun"})",
-                 read_workload);
+                 workload_in);
     CHECK(found.size() == 6);  // target, tensor_paralel, draft_tokens, context missing, contexts unknown, objective
 }
 
@@ -93,7 +99,7 @@ TEST_CASE("an objective that the device says nothing about is refused") {
     const auto found =
         problems(R"({"target": "llama-3-8b", "platforms": [")" + device + R"("], "drafters": [)" + ngram +
                      R"(], "draft_tokens": [1], "traffic": {"batch": [1], "context": [1]}, "objective": "energy"})",
-                 read_workload);
+                 workload_in);
     REQUIRE(found.size() == 1);
     CHECK(found.front().find("does not state its power") != std::string::npos);
 }
@@ -101,7 +107,7 @@ TEST_CASE("an objective that the device says nothing about is refused") {
 TEST_CASE("two drafters of one name are refused") {
     const auto found = problems(R"({"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [)" + ngram + ", " + ngram +
                                     R"(], "draft_tokens": [1], "traffic": {"batch": [1], "context": [1]}})",
-                                read_workload);
+                                workload_in);
     REQUIRE(found.size() == 1);
     CHECK(found.front().find("holds \"ngram\" twice") != std::string::npos);
 }
@@ -142,7 +148,7 @@ TEST_CASE("up to so many devices of each kind: cuts of every number, and reasons
         read(
             of(R"([{"device": "h100-sxm", "gpus": {"up_to": 8}, "stack": "sglang"}, {"device": "rtx-4090", "gpus": {"up_to": 8}},
                      {"device": "m4-max", "gpus": {"up_to": 8}}])"),
-            read_workload)
+            workload_in)
             .workload;
     std::set<std::string> platforms, excluded;
     for (const sweeps::Variant& variant : found.variants) {
@@ -162,15 +168,15 @@ TEST_CASE("up to so many devices of each kind: cuts of every number, and reasons
     }));
     // A fixed number that only some devices can be cut into; and one that none can.
     const sweeps::Workload some =
-        read(of(R"([{"device": "h100-sxm", "gpus": 4}, {"device": "m4-max", "gpus": 4}])"), read_workload).workload;
+        read(of(R"([{"device": "h100-sxm", "gpus": 4}, {"device": "m4-max", "gpus": 4}])"), workload_in).workload;
     CHECK(some.excluded.size() == 1);
     const auto none = problems(
-        of(R"([{"device": "m4-max", "gpus": 4}, {"device": "rtx-4090", "gpus": 7, "pipeline_parallel": 1}])"), read_workload);
+        of(R"([{"device": "m4-max", "gpus": 4}, {"device": "rtx-4090", "gpus": 7, "pipeline_parallel": 1}])"), workload_in);
     REQUIRE(none.size() == 1);
     CHECK(none.front().find("platforms: no device has a cut of llama-3.1-70b: 4x m4-max: ") != std::string::npos);
-    CHECK(problems(of(R"([{"device": "h100-sxm", "gpus": {"up_to": 0}}])"), read_workload).front().find("up_to") !=
+    CHECK(problems(of(R"([{"device": "h100-sxm", "gpus": {"up_to": 0}}])"), workload_in).front().find("up_to") !=
           std::string::npos);
-    CHECK(problems(of(R"([{"device": "h100-sxm", "gpus": {"upto": 8}}])"), read_workload).front().find("gpus") !=
+    CHECK(problems(of(R"([{"device": "h100-sxm", "gpus": {"upto": 8}}])"), workload_in).front().find("gpus") !=
           std::string::npos);
 }
 
@@ -244,7 +250,7 @@ TEST_CASE("loads and distributions of lengths") {
     const std::string lengths =
         R"(, "prompt_tokens": [{"tokens": 100, "share": 3}, {"tokens": 500}], "output_tokens": {"mean": 400, "spread": 0})";
     const sweeps::Workload by_concurrency =
-        read(with(R"("concurrency": [{"value": 8, "share": 1}, {"value": 64, "share": 3}])", lengths), read_workload).workload;
+        read(with(R"("concurrency": [{"value": 8, "share": 1}, {"value": 64, "share": 3}])", lengths), workload_in).workload;
     CHECK(by_concurrency.traffic.kind == sweeps::LoadKind::concurrency);
     CHECK(by_concurrency.traffic.points.back().load == 64.0);
     CHECK(by_concurrency.traffic.points.back().share == Approx(0.75));
@@ -253,14 +259,13 @@ TEST_CASE("loads and distributions of lengths") {
     CHECK(setup.prompt_tokens == 200.0);
     CHECK(setup.prompt_lengths.size() == 2);
     CHECK(setup.output_tokens == 400.0);
-    const sweeps::Workload by_rate =
-        read(with(R"("arrival_rate": [0.5, 2.5], "context": 300)", lengths), read_workload).workload;
+    const sweeps::Workload by_rate = read(with(R"("arrival_rate": [0.5, 2.5], "context": 300)", lengths), workload_in).workload;
     CHECK(by_rate.traffic.kind == sweeps::LoadKind::arrival_rate);
     CHECK(by_rate.traffic.points.back().load == 2.5);
     CHECK(by_rate.traffic.points.back().context == 300.0);
     CHECK(by_rate.objective == sweeps::Objective::latency);
-    CHECK(problems(with(R"("arrival_rate": 2)", ""), read_workload).size() >= 1);
-    CHECK(problems(with(R"("concurrency": 2, "batch": 2)", lengths), read_workload).front().find("more than one of") !=
+    CHECK(problems(with(R"("arrival_rate": 2)", ""), workload_in).size() >= 1);
+    CHECK(problems(with(R"("concurrency": 2, "batch": 2)", lengths), workload_in).front().find("more than one of") !=
           std::string::npos);
 }
 
@@ -301,3 +306,5 @@ TEST_CASE("prefill and token budget of a platform") {
     CHECK(point.load.kind == sweeps::LoadKind::concurrency);
     CHECK(point.load.value == 4.0);
 }
+
+}  // namespace workload_reader_test

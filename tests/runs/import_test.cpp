@@ -13,6 +13,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace import_test {
+
 using namespace treeline;
 
 namespace {
@@ -449,3 +451,5 @@ TEST_CASE("lines of one load end in one cell") {
     REQUIRE(run.cells.size() == 1);
     CHECK(run.cells.front().captured_steps == 20000 * 40);
 }
+
+}  // namespace import_test

@@ -9,6 +9,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace pasted_test {
+
 using namespace treeline;
 
 namespace {
@@ -207,3 +209,5 @@ TEST_CASE("oMLX, llama-benchy and InferenceX") {
     CHECK_THROWS_WITH(read(R"({"conc": 4, "isl": 10, "osl": 10, "spec_decoding": "mtp", "mean_tpot": 0.02})"),
                       Catch::Contains("--draft-tokens K"));
 }
+
+}  // namespace pasted_test

@@ -10,6 +10,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace tables_test {
+
 using namespace treeline;
 
 namespace {
@@ -210,3 +212,5 @@ TEST_CASE("a metric may have a time after its value, and prose about one is no m
     CHECK(run.cells[0].acceptance.drafts == 100);
     CHECK(run.cells[0].accept_length() == Approx(2.5));
 }
+
+}  // namespace tables_test

@@ -3,6 +3,8 @@
 
 #include "serve/guard.h"
 
+namespace guard_test {
+
 using namespace treeline::serve;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("addresses of this machine alone") {
     CHECK_FALSE(is_loopback("127.evil.example"));
     CHECK_FALSE(is_loopback("192.168.0.1"));
 }
+
+}  // namespace guard_test

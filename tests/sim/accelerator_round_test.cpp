@@ -6,6 +6,8 @@
 #include "sim/fpga/resources.h"
 #include "sim/fpga/round.h"
 
+namespace accelerator_round_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -231,3 +233,5 @@ TEST_CASE("A design that carries its board's name alone is the same platform as 
     CHECK_THROWS_WITH(accelerator("h100-sxm", "specmamba-vck190"), Catch::Contains("is not an FPGA board"));
     CHECK_THROWS_WITH(accelerator("specmamba-vck19"), Catch::Contains("did you mean \"specmamba-vck190\""));
 }
+
+}  // namespace accelerator_round_test

@@ -12,6 +12,8 @@
 #include "sim/acceptance.h"
 #include "text/input_file.h"
 
+namespace acceptance_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -177,3 +179,5 @@ TEST_CASE("golden curves of lengths 1, 2 and 4 predict the lengths between and b
     CHECK(numerics::quantile(errors, 0.5) < 0.02);
     CHECK(numerics::quantile(errors, 0.9) < 0.06);
 }
+
+}  // namespace acceptance_test

@@ -9,6 +9,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace attention_kernels_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -84,3 +86,5 @@ TEST_CASE("the catalogue's kernels of attention load, say where their numbers co
     CHECK(problems_of(kernels_of(-1.0, 10.0)).size() == 1);
     CHECK(problems_of(kernels_of(1.0, 1e7)).size() == 1);
 }
+
+}  // namespace attention_kernels_test

@@ -3,6 +3,8 @@
 
 #include "sim/attention_walk.h"
 
+namespace attention_walk_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -48,3 +50,5 @@ TEST_CASE("a walk is as efficient as a multiprocessor of another device lets it 
     CHECK(1e9 * walk_at(0.7, peak, 142.0).value() == Approx(18.36).epsilon(1e-3));
     CHECK(walk_efficiency(walk_at(0.7, peak, 142.0), peak, 142.0) == Approx(0.7));
 }
+
+}  // namespace attention_walk_test

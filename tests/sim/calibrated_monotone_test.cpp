@@ -7,6 +7,8 @@
 #include "setups.h"
 #include "sim/round.h"
 
+namespace calibrated_monotone_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -85,3 +87,5 @@ TEST_CASE("by measured laws a step with more requests, or more that is cached, n
         }
     }
 }
+
+}  // namespace calibrated_monotone_test

@@ -7,6 +7,8 @@
 #include "sim/device.h"
 #include "sim/stack.h"
 
+namespace device_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -127,3 +129,5 @@ TEST_CASE("all broken constraints come at once", "[sim]") {
     stack.launch_factor = 0;
     CHECK(problems_of(stack).size() == 4);  // name, title, host_launch, launch_factor
 }
+
+}  // namespace device_test

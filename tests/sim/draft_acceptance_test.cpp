@@ -5,6 +5,8 @@
 
 #include "sim/draft_acceptance.h"
 
+namespace draft_acceptance_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -102,3 +104,5 @@ TEST_CASE("what is not known is said") {
     impossible.siblings = RankAcceptance({0.7, 0.6});
     CHECK(impossible.problems().front().find("sums to 1.3") != std::string::npos);
 }
+
+}  // namespace draft_acceptance_test

@@ -6,6 +6,8 @@
 
 #include "sim/trees/draft_tree.h"
 
+namespace draft_tree_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -151,3 +153,5 @@ TEST_CASE("child counts that fit no tree are refused") {
     CHECK_THROWS_AS(DraftTree::from_child_counts({most_tree_nodes + 1}), std::invalid_argument);
     CHECK(DraftTree::from_child_counts({2}) == DraftTree::from_child_counts({2, 0, 0}));
 }
+
+}  // namespace draft_tree_test

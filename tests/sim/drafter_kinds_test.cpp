@@ -10,6 +10,8 @@
 #include "sim/operations.h"
 #include "sim/round.h"
 
+namespace drafter_kinds_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -241,3 +243,5 @@ TEST_CASE("heads of Spec-Bench gain what they gained there, with their measured 
     CHECK(numerics::quantile(errors, 0.5) < 0.19);  // on RTX 3090 too fast, on A100 too slow: whose hosts they were is not said
     CHECK(numerics::quantile(errors, 0.9) < 0.35);
 }
+
+}  // namespace drafter_kinds_test

@@ -10,6 +10,8 @@
 #include "sim/pass.h"
 #include "sim/round_bounds.h"
 
+namespace exact_parts_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -281,3 +283,5 @@ TEST_CASE("bounds of a box of one point are the point") {
         }
     }
 }
+
+}  // namespace exact_parts_test

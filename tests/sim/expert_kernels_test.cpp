@@ -12,6 +12,8 @@
 #include "source_folder.h"
 #include "text/input_error.h"
 
+namespace expert_kernels_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -99,3 +101,5 @@ TEST_CASE("the catalogue's kernels of experts load, say where their numbers come
     CHECK(problems_of(kernels_of(0.0, 1.0)).size() == 1);
     CHECK(problems_of(kernels_of(1.0, std::numeric_limits<double>::quiet_NaN())).size() == 1);
 }
+
+}  // namespace expert_kernels_test

@@ -15,6 +15,8 @@
 #include "sim/round.h"
 #include "weighted_draws.h"
 
+namespace expert_popularity_test {
+
 using namespace treeline::sim;
 
 namespace {
@@ -125,3 +127,5 @@ TEST_CASE("the scatter of popularity is that of the power law") {
     // Shares 1 and 1/2 of two experts: mean 3/4, mean square 5/8.
     CHECK(popularity_scatter(2.0, 1.0) == Approx(0.625 / (0.75 * 0.75) - 1.0));
 }
+
+}  // namespace expert_popularity_test

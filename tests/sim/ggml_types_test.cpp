@@ -8,6 +8,8 @@
 #include "sim/operations.h"
 #include "sim/pass.h"
 
+namespace ggml_types_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -76,3 +78,5 @@ TEST_CASE("MLX and ExLlamaV3 store as many bits as their names say") {
     CHECK(exl3.weights.per_element().value() == Approx(4.05 / 8.0));
     CHECK(exl3.embeddings == Storage{NumberFormat::fp16});
 }
+
+}  // namespace ggml_types_test

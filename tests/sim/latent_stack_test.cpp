@@ -3,6 +3,8 @@
 
 #include "setups.h"
 
+namespace latent_stack_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -98,3 +100,5 @@ TEST_CASE("a verified token adds to layers that pick what they read, and to no o
     // 64 sequences, three drafts and the root, 78 layers with an indexer.
     CHECK(added("glm-5") == Approx(64.0 * 4.0 * 78.0 * 2.0));
 }
+
+}  // namespace latent_stack_test

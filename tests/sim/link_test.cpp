@@ -9,6 +9,8 @@
 #include "sim/kernel_pricing.h"
 #include "sim/layers/layers.h"
 
+namespace link_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -120,3 +122,5 @@ TEST_CASE("a link's own kernels state what they need") {
     CHECK_THAT(problems[0], Catch::Contains("interconnects[0].gather.bulk_bandwidth"));
     CHECK_THAT(problems[1], Catch::Contains("interconnects[4].own_all_reduces.latency"));
 }
+
+}  // namespace link_test

@@ -3,6 +3,8 @@
 
 #include "sim/measured_acceptance.h"
 
+namespace measured_acceptance_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -67,3 +69,5 @@ TEST_CASE("positions and lengths of one drafter agree on each length, and trees 
     CHECK(code.shapes[0].second == Approx(3.0));
     CHECK(acceptance_of_traffic(rows, {{{"code", 1.0}, {"chat", 1.0}}, {}, "", {}}).shapes.empty());
 }
+
+}  // namespace measured_acceptance_test

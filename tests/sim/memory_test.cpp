@@ -4,6 +4,8 @@
 #include "setups.h"
 #include "tree_setups.h"
 
+namespace memory_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -77,3 +79,5 @@ TEST_CASE("an unrolled beam keeps a state for every row of its worst tree") {
         CHECK(round.row(2).target_states == 1.0);
     }
 }
+
+}  // namespace memory_test

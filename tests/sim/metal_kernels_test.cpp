@@ -3,6 +3,8 @@
 
 #include "setups.h"
 
+namespace metal_kernels_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -60,3 +62,5 @@ TEST_CASE("Metal's share of the bandwidth holds on Metal alone", "[stack]") {
     wrong.platform.stack.metal = {1.5, 2000.0, 2.0};
     CHECK(problems_of(wrong).size() == 3);
 }
+
+}  // namespace metal_kernels_test

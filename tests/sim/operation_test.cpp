@@ -7,6 +7,8 @@
 
 #include "sim/operation.h"
 
+namespace operation_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -76,3 +78,5 @@ TEST_CASE("one token of a mixture touches exactly its active experts") {
     cost.log_miss = std::log1p(-8.0 / 128.0);
     CHECK(expected_experts(cost, 1.0) == Approx(8.0).epsilon(1e-9));
 }
+
+}  // namespace operation_test

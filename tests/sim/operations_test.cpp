@@ -6,6 +6,8 @@
 #include "setups.h"
 #include "sim/operations.h"
 
+namespace operations_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -239,3 +241,5 @@ TEST_CASE("compressed attention reads a window and one entry for several tokens,
     CHECK(down.weight_elements == 64.0 * 512 * 1024);
     CHECK(down.flops.per_token.value() == 2.0 * 64 * 512 * 1024);
 }
+
+}  // namespace operations_test

@@ -8,6 +8,8 @@
 #include "sim/trees/optimal_tree.h"
 #include "sim/trees/tree_builder.h"
 
+namespace optimal_tree_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using treeline::testing::sequoia_demo;
@@ -168,3 +170,5 @@ TEST_CASE("a builder makes a list of best trees from one programme a limit on ch
         CHECK(builder.build(shape) == build_tree(shape, sequoia_demo));
     }
 }
+
+}  // namespace optimal_tree_test

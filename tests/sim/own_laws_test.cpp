@@ -8,6 +8,8 @@
 #include "sim/layers/layers.h"
 #include "sim/pass.h"
 
+namespace own_laws_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -191,3 +193,5 @@ TEST_CASE("the measured link alone has the law of all-reduces") {
     platform.interconnect = "pcie";
     CHECK(microseconds() == Approx(20.0 + 1e6 * 1.75 * 1048576.0 / 64e9));
 }
+
+}  // namespace own_laws_test

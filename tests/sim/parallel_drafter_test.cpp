@@ -6,6 +6,8 @@
 #include "sim/operations.h"
 #include "sim/round.h"
 
+namespace parallel_drafter_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -115,3 +117,5 @@ TEST_CASE("DeepSeek-V4's DSpark head is three layers of the target that see a wi
         }
     }
 }
+
+}  // namespace parallel_drafter_test

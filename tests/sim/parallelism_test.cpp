@@ -12,6 +12,8 @@
 #include "sim/parallelism.h"
 #include "weighted_draws.h"
 
+namespace parallelism_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -397,3 +399,5 @@ TEST_CASE("tensor parallelism reduces the embedding and gathers logits") {
     CHECK(std::none_of(alone.begin(), alone.end(),
                        [](const Operation& operation) { return operation.kind == OperationKind::collective; }));
 }
+
+}  // namespace parallelism_test

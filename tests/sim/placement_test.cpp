@@ -10,6 +10,8 @@
 #include "sim/ggml_types.h"
 #include "sim/pass.h"
 
+namespace placement_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -123,3 +125,5 @@ TEST_CASE("without a host in the platform everything is priced on the device") {
     CHECK(time_of(placed(whole, {Residence::experts_on_host, {}}), none, PassKind::decode, 1.0).value() ==
           Approx(time_of(whole, none, PassKind::decode, 1.0).value()));
 }
+
+}  // namespace placement_test

@@ -7,6 +7,8 @@
 #include "setups.h"
 #include "sim/pass.h"
 
+namespace precision_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -89,3 +91,5 @@ TEST_CASE("each operation is priced at the peak of its own format") {
 TEST_CASE("blocks of fp8 share a scale of 32 bits") {
     CHECK(block_fp8_precision(NumberFormat::bf16).weights == Storage{NumberFormat::fp8, 128.0 * 128.0, 32.0});
 }
+
+}  // namespace precision_test

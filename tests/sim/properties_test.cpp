@@ -8,6 +8,8 @@
 #include "random_setup.h"
 #include "sim/round_grid.h"
 
+namespace properties_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -123,3 +125,5 @@ TEST_CASE("a point does not depend on the other speculations of its setup") {
         CHECK(other.throughput_multiplier == base.throughput_multiplier);
     });
 }
+
+}  // namespace properties_test

@@ -7,6 +7,8 @@
 
 #include "sim/trees/rank_acceptance.h"
 
+namespace rank_acceptance_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -109,3 +111,5 @@ TEST_CASE("vectors that no acceptance can have are named") {
     CHECK(RankAcceptance({std::nan("")}).problems().size() == 1);
     CHECK(RankAcceptance().problems().size() == 1);
 }
+
+}  // namespace rank_acceptance_test

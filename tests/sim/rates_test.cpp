@@ -4,6 +4,8 @@
 #include "sim/operations.h"
 #include "sim/rates.h"
 
+namespace rates_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -189,3 +191,5 @@ TEST_CASE("the largest tile is one that the least one grows into") {
         CHECK(problems_of(calibration).front().find("power of two up to 16") != std::string::npos);
     }
 }
+
+}  // namespace rates_test

@@ -8,6 +8,8 @@
 #include "sim/round_grid.h"
 #include "source_folder.h"
 
+namespace recurrent_serving_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -128,3 +130,5 @@ TEST_CASE("an engine that divides its memory beforehand holds as many sequences 
     CHECK(evaluate(undivided, {3, 4.0, 500'000.0}).memory == evaluate(round, {3, 4.0, 500'000.0}).memory);
     CHECK(largest_that_fits(undivided, undivided.row(3), 500.0) > most(3));
 }
+
+}  // namespace recurrent_serving_test

@@ -5,6 +5,8 @@
 #include "sim/kernel_law.h"
 #include "sim/recurrent_verification.h"
 
+namespace recurrent_verification_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -86,3 +88,5 @@ TEST_CASE("a law of recurrent verification without a share of the bandwidth is r
     // The share of the second one, and each of the two for being there twice.
     CHECK(problems_of(calibration).size() == 3);
 }
+
+}  // namespace recurrent_verification_test

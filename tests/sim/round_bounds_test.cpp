@@ -8,6 +8,8 @@
 #include "setups.h"
 #include "sim/round_bounds.h"
 
+namespace round_bounds_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -220,3 +222,5 @@ TEST_CASE("laws that fall as rows grow are bounded all the same") {
     }
     CHECK(falls > 100);  // of 72,000 points: corners alone would be no bounds
 }
+
+}  // namespace round_bounds_test

@@ -4,6 +4,8 @@
 #include "setups.h"
 #include "sim/round_grid.h"
 
+namespace round_grid_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -112,3 +114,5 @@ TEST_CASE("a grid equals points for recurrent models, trees and every way to ver
         CHECK(differences(round, run, range(1, 200, 7), range(0, 20'000, 4'999)) == 0);
     }
 }
+
+}  // namespace round_grid_test

@@ -6,6 +6,8 @@
 
 #include "setups.h"
 
+namespace round_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -316,3 +318,5 @@ TEST_CASE("an EAGLE-3 head weighs what the published checkpoint does") {
     setup.drafter = OneLayerDrafter::published_eagle3();
     CHECK(evaluate(compile_round(setup), {4, 1.0, 2048.0}).round == generic.round);
 }
+
+}  // namespace round_test

@@ -9,9 +9,12 @@
 #include "sim/sampling/method.h"
 #include "sim/sampling/siblings.h"
 
+namespace sampling_closed_forms_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::sim::sampling;
+using sampling::MeasuredAcceptance;
 
 namespace {
 
@@ -225,3 +228,5 @@ TEST_CASE("look-ups, cut-offs, cascades and drafts made all at once accept as th
         }
     }
 }
+
+}  // namespace sampling_closed_forms_test

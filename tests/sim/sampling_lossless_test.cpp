@@ -10,6 +10,8 @@
 #include "sim/sampling/chain.h"
 #include "sim/sampling/method.h"
 
+namespace sampling_lossless_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::sim::sampling;
@@ -219,3 +221,5 @@ TEST_CASE("dropping sampled drafts that are themselves unlikely is found out") {
     const Models models = soft_models();
     CHECK(p_value(first_three_tokens(dropping_round(models, 3, 0.3), 204), exact_three_tokens(models.target)) < 1e-6);
 }
+
+}  // namespace sampling_lossless_test

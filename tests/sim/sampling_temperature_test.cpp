@@ -3,6 +3,8 @@
 
 #include "sim/sampling/temperature.h"
 
+namespace sampling_temperature_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::sim::sampling;
@@ -82,3 +84,5 @@ TEST_CASE("lengths out of reach are refused with what can be reached") {
           std::string::npos);
     CHECK_FALSE(exact_length(all, {Method::multi_step, wide}, {1.0, 1.0}).has_value());
 }
+
+}  // namespace sampling_temperature_test

@@ -4,6 +4,8 @@
 #include "sim/sampling/decoder.h"
 #include "sim/sampling/method.h"
 
+namespace sampling_trends_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::sim::sampling;
@@ -117,3 +119,5 @@ TEST_CASE("bad worlds are named") {
     CHECK(problems({1, 6.0, 2.5, 4.0, 1}) == std::vector<std::string>{"the vocabulary must lie between 2 and 256"});
     CHECK(problems({8, -1.0, 2.5, 4.0, 1}).size() == 1);
 }
+
+}  // namespace sampling_trends_test

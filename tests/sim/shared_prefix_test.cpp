@@ -5,6 +5,8 @@
 #include "setups.h"
 #include "sim/prompt_work.h"
 
+namespace shared_prefix_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -132,3 +134,5 @@ TEST_CASE("a shared prefix that no prompt can begin with is a problem", "[prefix
     setup.platform.stack.shared_prefix_read = 0.0;
     CHECK_FALSE(problems_of(setup).empty());
 }
+
+}  // namespace shared_prefix_test

@@ -8,6 +8,8 @@
 #include "setups.h"
 #include "sim/critical.h"
 
+namespace spire_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -118,3 +120,5 @@ TEST_CASE("at the critical batch verification costs as much compute as memory, a
     CHECK(flops == Approx(600.0 * bytes).epsilon(1e-12));
     CHECK_FALSE(critical_batch(inputs, 5.0, critical_context(inputs, 5.0) * 1.001));
 }
+
+}  // namespace spire_test

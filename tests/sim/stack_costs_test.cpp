@@ -5,6 +5,8 @@
 
 #include "setups.h"
 
+namespace stack_costs_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -503,3 +505,5 @@ TEST_CASE("EAGLE's layer runs outside of a model's forward function, and recurre
     const auto host = [](const RoundSetup& setup) { return evaluate(compile_round(setup), {1, 1.0, 100.0}).host.value(); };
     CHECK((host(slow) - host(drafted)) / microsecond == Approx(24.0 * 8.0 * 5.0));
 }
+
+}  // namespace stack_costs_test

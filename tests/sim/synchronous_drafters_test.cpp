@@ -3,6 +3,8 @@
 
 #include "setups.h"
 
+namespace synchronous_drafters_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -43,3 +45,5 @@ TEST_CASE("rounds of look-ups and heads take the host's part of a synchronous st
     setup.platform.stack = wrong;
     CHECK(problems_of(setup).size() == 1);
 }
+
+}  // namespace synchronous_drafters_test

@@ -4,6 +4,8 @@
 #include "sim/drafters/draft_steps.h"
 #include "tree_setups.h"
 
+namespace tree_round_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -289,3 +291,5 @@ TEST_CASE("what a stack, an engine or a policy cannot do is a sentence of that s
     setup.acceptance.siblings = {};
     CHECK(compile_round(setup).row(2).problem.find("how often siblings are accepted") != std::string::npos);
 }
+
+}  // namespace tree_round_test

@@ -4,6 +4,8 @@
 #include "sim/trees/frontier_tree.h"
 #include "sim/trees/tree_shape.h"
 
+namespace tree_shape_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 
@@ -99,3 +101,5 @@ TEST_CASE("what an engine or a tree cannot be is named in one sentence") {
     CHECK_THAT(only_problem(OptimalShape{1025, 8, 0}), Contains("between 0 and 1024"));
     CHECK(problems(ParentsShape{{2, 1}}).size() == 1);
 }
+
+}  // namespace tree_shape_test

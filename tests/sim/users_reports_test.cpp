@@ -3,6 +3,8 @@
 
 #include "tree_setups.h"
 
+namespace users_reports_test {
+
 using namespace treeline;
 using namespace treeline::testing;
 
@@ -59,3 +61,5 @@ TEST_CASE("speculation stays on up to larger batches where contexts are long") {
     CHECK(best(2048.0, 512.0) == 0);
     CHECK(best(2048.0, 32768.0) > 0);
 }
+
+}  // namespace users_reports_test

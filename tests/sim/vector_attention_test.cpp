@@ -3,6 +3,8 @@
 
 #include "setups.h"
 
+namespace vector_attention_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -38,3 +40,5 @@ TEST_CASE("each verified token walks the cache on vector units; prompts do not",
     RoundSetup wrong = setup_with(1.5);
     CHECK(problems_of(wrong).size() == 1);
 }
+
+}  // namespace vector_attention_test

@@ -9,6 +9,8 @@
 #include "sim/traits.h"
 #include "source_folder.h"
 
+namespace verification_rules_test {
+
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
@@ -287,3 +289,5 @@ TEST_CASE("vLLM verifies Gated DeltaNet, and no other recurrence, by the kernel 
     setup.platform.stack.delta_rule_kernels = "sglang";
     CHECK(verified_scan(setup, 4.0) == per_channel);
 }
+
+}  // namespace verification_rules_test

@@ -16,6 +16,8 @@
 #include "text/input_error.h"
 #include "text/output_file.h"
 
+namespace stored_sweep_test {
+
 using namespace treeline;
 using namespace treeline::store;
 using namespace treeline::testing;
@@ -233,3 +235,5 @@ TEST_CASE("unknown columns and axes are refused with the nearest name, and empty
     REQUIRE(some.summary.groups.front().entries.size() == 1);
     CHECK(some.summary.groups.front().entries.front().values == std::vector<std::string>{"h100-sxm"});
 }
+
+}  // namespace stored_sweep_test

@@ -11,6 +11,8 @@
 #include "sweeps/sweep.h"
 #include "sweeps/uncertainty.h"
 
+namespace accelerator_recommend_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -176,3 +178,5 @@ TEST_CASE("A sweep over GPUs and accelerators writes a row for each, and none fo
     REQUIRE(summary.excluded.size() == 1);
     CHECK(summary.excluded.front().reason == "design specmamba-vhk158 needs 5,092 DSPs, 3,124 more than the 1,968 of vck190");
 }
+
+}  // namespace accelerator_recommend_test

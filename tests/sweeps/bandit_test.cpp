@@ -7,7 +7,7 @@
 
 #include "sim/draft_acceptance.h"
 
-namespace treeline::sweeps {
+namespace treeline::sweeps::bandit_test {
 namespace {
 
 ArmOnTask arm(double seconds, std::vector<double> exactly) { return {Seconds(seconds), std::move(exactly)}; }
@@ -235,7 +235,7 @@ TEST_CASE("bandit: problems are sentences") {
     CHECK_THAT(problems_of(problem)[0], Catch::Contains("not be negative"));
     problem.tasks[0].arms.clear();
     CHECK_THAT(problems_of(problem)[0], Catch::Contains("every shape"));
-    CHECK_FALSE(problems_of({}).empty());
+    CHECK_FALSE(problems_of(BanditProblem{}).empty());
 }
 
-}  // namespace treeline::sweeps
+}  // namespace treeline::sweeps::bandit_test

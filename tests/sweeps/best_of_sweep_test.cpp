@@ -7,6 +7,8 @@
 #include "setups.h"
 #include "sweeps/sweep.h"
 
+namespace best_of_sweep_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -164,3 +166,5 @@ TEST_CASE("a figure that a device's description cannot give keeps its points out
     CHECK(find_sweep_column("fits") == nullptr);
     CHECK(find_sweep_column("tokens_per_s") == nullptr);
 }
+
+}  // namespace best_of_sweep_test

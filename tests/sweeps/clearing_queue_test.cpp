@@ -8,7 +8,7 @@
 #include <numeric>
 #include <string>
 
-namespace treeline::sweeps {
+namespace treeline::sweeps::clearing_queue_test {
 namespace {
 
 /// S(r) = seconds for every r.
@@ -150,4 +150,4 @@ TEST_CASE("intervals are Student's") {
     CHECK(interval.half_width == Approx(4.3027 / std::sqrt(3.0)));
 }
 
-}  // namespace treeline::sweeps
+}  // namespace treeline::sweeps::clearing_queue_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace treeline::sweeps {
+namespace treeline::sweeps::continuous_batching_test {
 namespace {
 
 SpeculationSetting setting(std::string name, std::vector<double> exactly, const std::vector<double>& seconds) {
@@ -149,4 +149,4 @@ TEST_CASE("continuous batching: the same seed, the same result, whatever the thr
     CHECK(one.end_to_end.mean.mean != other.end_to_end.mean.mean);
 }
 
-}  // namespace treeline::sweeps
+}  // namespace treeline::sweeps::continuous_batching_test

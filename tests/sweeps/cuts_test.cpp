@@ -8,6 +8,8 @@
 #include "sim/round.h"
 #include "sweeps/cuts.h"
 
+namespace cuts_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -56,3 +58,5 @@ TEST_CASE("cuts that divide neither heads nor experts are not offered") {
     CHECK(cuts.front().parallel.pipeline == 5.0);
     CHECK(cuts_of(platform("h100-sxm", "vllm"), 37.0, model("llama-3.1-8b")).empty());
 }
+
+}  // namespace cuts_test

@@ -7,6 +7,8 @@
 #include "sweeps/deadline.h"
 #include "sweeps/parallel.h"
 
+namespace deadline_test {
+
 using namespace treeline::sweeps;
 using namespace std::chrono_literals;
 
@@ -45,3 +47,5 @@ TEST_CASE("a deadline is its thread's, and ends with its object") {
     }
     CHECK_NOTHROW(check_deadline());
 }
+
+}  // namespace deadline_test

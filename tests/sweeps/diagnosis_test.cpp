@@ -7,6 +7,8 @@
 #include "setups.h"
 #include "sweeps/diagnosis.h"
 
+namespace diagnosis_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -253,3 +255,5 @@ TEST_CASE("the speed-up as it is served is TPOT over TPOT") {
     input.rounds[0].cell.tpot.add(0.016);
     CHECK(diagnose(input).loads[0].served_speedup == Approx(1.25));
 }
+
+}  // namespace diagnosis_test

@@ -9,7 +9,7 @@
 #include "sweeps/condition.h"
 #include "sweeps/expression.h"
 
-namespace treeline::sweeps {
+namespace treeline::sweeps::expression_test {
 namespace {
 
 constexpr const char* names[] = {"a", "b"};
@@ -98,4 +98,4 @@ TEST_CASE("a condition knows the variables it names") {
                       Catch::Contains("nothing is called \"batches\" (variables: draft_tokens, depth"));
 }
 
-}  // namespace treeline::sweeps
+}  // namespace treeline::sweeps::expression_test

@@ -7,6 +7,8 @@
 #include "sim/trees/tree_shape.h"
 #include "sweeps/fpga_search.h"
 
+namespace fpga_search_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 
@@ -97,3 +99,5 @@ TEST_CASE("The number of threads changes nothing", "[fpga]") {
     }
     CHECK(one.best.front().round == four.best.front().round);
 }
+
+}  // namespace fpga_search_test

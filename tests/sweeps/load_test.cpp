@@ -5,6 +5,8 @@
 #include "sweeps/adaptive/continuous_batching.h"
 #include "sweeps/load.h"
 
+namespace load_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -76,3 +78,5 @@ TEST_CASE("a faster configuration keeps fewer requests in service under the same
     const double gain = sim::evaluate(round, {2, plain.batch, context}).throughput_multiplier;
     CHECK((drafts.batch < plain.batch) == (gain > 1.0));
 }
+
+}  // namespace load_test

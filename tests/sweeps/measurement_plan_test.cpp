@@ -9,6 +9,8 @@
 #include "sweeps/measurement_plan.h"
 #include "sweeps/uncertainty.h"
 
+namespace measurement_plan_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -89,3 +91,5 @@ TEST_CASE("a run that is measured badly is worth less") {
         CHECK(good.runs[0].high - good.runs[0].low <= bad.runs[0].high - bad.runs[0].low);
     }
 }
+
+}  // namespace measurement_plan_test

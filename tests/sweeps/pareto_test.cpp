@@ -7,6 +7,8 @@
 
 #include "sweeps/pareto.h"
 
+namespace pareto_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 
@@ -38,3 +40,5 @@ TEST_CASE("the front equals a comparison of every pair, in any order of input") 
     }
     CHECK(pareto_front({}).empty());
 }
+
+}  // namespace pareto_test

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace policies_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 
@@ -120,3 +122,5 @@ TEST_CASE("problems are sentences") {
     CHECK(problems_of(rising).size() == 2);  // and the times no longer fit
     CHECK(problems_of(rising).front().find("must not increase") != std::string::npos);
 }
+
+}  // namespace policies_test

@@ -5,6 +5,8 @@
 #include "setups.h"
 #include "sweeps/policy_comparison.h"
 
+namespace policy_comparison_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -88,3 +90,5 @@ TEST_CASE("plain decoding has no policies") {
     CHECK_FALSE(result.recommendation->speculate);
     CHECK(compare_policies(*result.recommendation).empty());
 }
+
+}  // namespace policy_comparison_test

@@ -15,6 +15,8 @@
 #include "sweeps/recommend.h"
 #include "sweeps/variants.h"
 
+namespace recommend_oracle_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -383,3 +385,5 @@ TEST_CASE("one load that does not fit with the drafter does not wipe out the ans
     REQUIRE(without.recommendation);
     CHECK(without.recommendation->candidates.front().objective == small.recommendation->candidates.front().objective);
 }
+
+}  // namespace recommend_oracle_test

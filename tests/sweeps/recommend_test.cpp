@@ -9,6 +9,8 @@
 #include "sweeps/recommend.h"
 #include "sweeps/uncertainty.h"
 
+namespace recommend_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -380,3 +382,5 @@ TEST_CASE("the interval contains what an input does alone and names the stronges
     }
     CHECK(gain_interval(workload.variants.front().setup, 0, workload.traffic, Objective::latency).value == 1.0);
 }
+
+}  // namespace recommend_test

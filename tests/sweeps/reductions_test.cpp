@@ -9,6 +9,8 @@
 #include "setups.h"
 #include "sweeps/sweep.h"
 
+namespace reductions_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -269,3 +271,5 @@ TEST_CASE("conditions on the context drop the points they name") {
     CHECK(summary.points == expected.size());
     CHECK(summary.dropped == space.size() - expected.size());
 }
+
+}  // namespace reductions_test

@@ -9,6 +9,8 @@
 #include "sweeps/condition_bounds.h"
 #include "sweeps/search.h"
 
+namespace search_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -211,3 +213,5 @@ TEST_CASE("a condition that cannot hold in a box holds at none of its points") {
         CHECK(bounds.may_hold({}));
     }
 }
+
+}  // namespace search_test

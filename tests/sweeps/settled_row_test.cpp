@@ -8,6 +8,8 @@
 #include "sweeps/estimate.h"
 #include "sweeps/sweep.h"
 
+namespace settled_row_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -134,3 +136,5 @@ TEST_CASE("tiles and tasks do not change where loads settle") {
     CHECK(points == space.size());
     CHECK(wrong == 0);
 }
+
+}  // namespace settled_row_test

@@ -7,6 +7,8 @@
 #include "sweeps/adaptive/continuous_batching.h"
 #include "sweeps/load.h"
 
+namespace steady_oracle_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -185,3 +187,5 @@ TEST_CASE("log-normal lengths have the mean and the spread that were asked for",
     // Half of the answers are three times as long as the others: 3/4 of the tokens are theirs. (1/4)·50 + (3/4)·150 + 1000.
     CHECK(sim::mean_context({{1000.0, 1.0}}, {{100.0, 1.0}, {300.0, 1.0}}) == Approx(1125.0));
 }
+
+}  // namespace steady_oracle_test

@@ -5,6 +5,8 @@
 #include "sim/round.h"
 #include "sweeps/adaptive/continuous_batching.h"
 
+namespace steady_state_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -166,3 +168,5 @@ TEST_CASE("what an engine adds to each layer, and how fast its linear layers are
     setup.platform.stack.calibrated->linear_speed[static_cast<std::size_t>(sim::NumberFormat::bf16)] = {0.5, 0.5};
     CHECK(step() > calibrated);
 }
+
+}  // namespace steady_state_test

@@ -7,6 +7,8 @@
 #include "sweeps/parallel.h"
 #include "sweeps/sweep.h"
 
+namespace sweep_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -156,3 +158,5 @@ TEST_CASE("an exception in a worker reaches the caller") {
                         std::runtime_error);
     }
 }
+
+}  // namespace sweep_test

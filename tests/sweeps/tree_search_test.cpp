@@ -8,6 +8,8 @@
 #include "setups.h"
 #include "sweeps/tree_search.h"
 
+namespace tree_search_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -89,3 +91,5 @@ TEST_CASE("batches that do not fit are left out; stacks without trees say so") {
     setup.acceptance.siblings = {};
     CHECK_THROWS_WITH(search_trees(setup, search_of({1.0}, setup)), Catch::Contains("siblings"));
 }
+
+}  // namespace tree_search_test

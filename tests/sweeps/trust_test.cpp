@@ -10,6 +10,8 @@
 #include "setups.h"
 #include "sweeps/recommend_answer.h"
 
+namespace trust_test {
+
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
@@ -252,3 +254,5 @@ TEST_CASE("steps of the own deployment make an answer surer than what engines el
     // Many steps without error leave little but a trace of what is usual.
     CHECK(sim::step_error_of(std::vector<double>(400, 0.0)) < 0.1 * sim::step_error_of({}));
 }
+
+}  // namespace trust_test

@@ -12,7 +12,7 @@
 #include "text/input_error.h"
 #include "text/input_file.h"
 
-namespace treeline::text {
+namespace treeline::text::catalogue_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,4 +80,4 @@ TEST_CASE("paths in the program are folders, files or neither, also along a way 
     CHECK_THROWS_AS(read_file(carried / "models" / "no-such-model.json"), InputError);
 }
 
-}  // namespace treeline::text
+}  // namespace treeline::text::catalogue_folder_test

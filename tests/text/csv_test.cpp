@@ -8,7 +8,7 @@
 #include "text/parse_number.h"
 #include "text/table.h"
 
-namespace treeline::text {
+namespace treeline::text::csv_test {
 namespace {
 
 using Fields = std::vector<std::string>;
@@ -91,4 +91,4 @@ TEST_CASE("numbers: all of the text, finite, within the type") {
     CHECK_FALSE(parse_number<unsigned>("-1"));
 }
 
-}  // namespace treeline::text
+}  // namespace treeline::text::csv_test

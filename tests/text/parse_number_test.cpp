@@ -8,7 +8,7 @@
 
 #include "text/parse_number.h"
 
-namespace treeline::text {
+namespace treeline::text::parse_number_test {
 
 TEST_CASE("the reader by strtod agrees with the standard library's on texts that are nearly numbers") {
     std::mt19937_64 random(20261125);
@@ -47,4 +47,4 @@ TEST_CASE("a number has no sign, space or word around it, and is finite") {
     CHECK_FALSE(parse_number<std::uint64_t>("-1"));
 }
 
-}  // namespace treeline::text
+}  // namespace treeline::text::parse_number_test

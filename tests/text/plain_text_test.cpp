@@ -6,6 +6,8 @@
 #include "text/csv.h"
 #include "text/plain_text.h"
 
+namespace plain_text_test {
+
 using namespace treeline::text;
 
 TEST_CASE("control characters become their codes") {
@@ -49,3 +51,5 @@ TEST_CASE("fields of a table are UTF-8") {
     REQUIRE(reader.next());
     CHECK(reader["id"] == "\xEF\xBF\xBDx");
 }
+
+}  // namespace plain_text_test

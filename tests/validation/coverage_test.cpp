@@ -12,6 +12,8 @@
 #include "shared_measurements.h"
 #include "source_folder.h"
 
+namespace coverage_test {
+
 using namespace treeline;
 
 namespace {
@@ -100,3 +102,5 @@ TEST_CASE("Every row of the published experiments can be predicted or says why n
         }
     }
 }
+
+}  // namespace coverage_test

@@ -16,6 +16,8 @@
 #include "validation/serving/families.h"
 #include "validation/serving/points.h"
 
+namespace evidence_test {
+
 using namespace treeline;
 using namespace treeline::validation;
 
@@ -154,3 +156,5 @@ TEST_CASE("a row that does not say how many devices ran it has those whose plain
     row.speed_up = 0.5;
     CHECK(devices_at(13.0) == 2.0);
 }
+
+}  // namespace evidence_test

@@ -5,6 +5,8 @@
 #include "validation/fit.h"
 #include "validation/predict.h"
 
+namespace fit_test {
+
 using namespace treeline;
 using namespace treeline::validation;
 using namespace treeline::testing;
@@ -138,3 +140,5 @@ TEST_CASE("every parameter can be set and read on a platform") {
         CHECK(value_of(parameter, where) == Approx(0.5 * parameter.high));
     }
 }
+
+}  // namespace fit_test

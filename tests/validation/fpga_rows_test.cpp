@@ -11,6 +11,8 @@
 #include "validation/predict.h"
 #include "validation/validate.h"
 
+namespace fpga_rows_test {
+
 using namespace treeline;
 using namespace treeline::validation;
 
@@ -91,3 +93,5 @@ TEST_CASE("Numbers that a design's description fits are named, and their rows ar
     }
     CHECK(fitted == 3);
 }
+
+}  // namespace fpga_rows_test

@@ -13,6 +13,8 @@
 #include "text/input_error.h"
 #include "validation/serving/predict.h"
 
+namespace measured_rows_test {
+
 using namespace treeline;
 using namespace treeline::validation;
 
@@ -300,3 +302,5 @@ TEST_CASE("one bad row never stops a file") {
     CHECK(all.find("treeline-rows.json: row 3: ") != std::string::npos);
     CHECK(all.find("this row is left out") != std::string::npos);
 }
+
+}  // namespace measured_rows_test

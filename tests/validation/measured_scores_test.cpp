@@ -12,6 +12,8 @@
 #include "validation/serving/naive.h"
 #include "validation/serving/study.h"
 
+namespace measured_scores_test {
+
 using namespace treeline;
 using namespace treeline::validation;
 
@@ -163,3 +165,5 @@ TEST_CASE("the open rows are read, priced and scored", "[shared]") {
     CHECK_FALSE(study.given_length->by_constant_length);
     CHECK(study.fitted_length->advice->best_within >= study.fitted_length->advice_by_cost_table->best_within);
 }
+
+}  // namespace measured_scores_test

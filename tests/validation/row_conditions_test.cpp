@@ -16,6 +16,8 @@
 #include "text/input_error.h"
 #include "validation/serving/predict.h"
 
+namespace row_conditions_test {
+
 using namespace treeline;
 using namespace treeline::validation;
 
@@ -365,3 +367,5 @@ TEST_CASE("rows that name kernels of experts in their format or series run with 
         CHECK((condition.attention_kernels.empty() || parts().attention_kernels.contains(condition.attention_kernels)));
     }
 }
+
+}  // namespace row_conditions_test

@@ -7,6 +7,8 @@
 
 #include "measured_row.h"
 
+namespace row_names_test {
+
 using namespace treeline;
 using namespace treeline::validation;
 
@@ -135,3 +137,5 @@ TEST_CASE("formats are words of a row") {
     CHECK(precision_named(parts(), "qwen3.5-27b", "UD-Q4_K_XL, q8_0 KV").kv_cache.format == sim::NumberFormat::int8);
     CHECK(weight_bytes_of("qwen3.5-27b", "Q8_0, q4_0 KV, 131K").first == 1.0625);
 }
+
+}  // namespace row_names_test

@@ -5,6 +5,8 @@
 
 #include "validation/score.h"
 
+namespace score_test {
+
 using namespace treeline;
 using namespace treeline::validation;
 
@@ -42,3 +44,5 @@ TEST_CASE("the regret is what the predicted choice loses of the measured best") 
     CHECK(times.measured_best == "plain");
     CHECK(times.regret == 0.0);
 }
+
+}  // namespace score_test
