@@ -1,5 +1,8 @@
 #include "sim/round_rows.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "sim/drafters/draft_steps.h"
 
 namespace treeline::sim {
@@ -252,11 +255,42 @@ StepsByPass plain_step() {
     return steps;
 }
 
+/// Whether the time of a pass jumps at some numbers of rows: whole tiles, other kernels, whole items for each worker.
+bool jumps_with_rows(const CompiledPass& pass) {
+    return std::any_of(pass.operations.begin(), pass.operations.end(), [](const TimedOperation& timed) {
+        return timed.rates.rule == RowRule::steps || timed.rates.rule == RowRule::curve;
+    });
+}
+
+/// A row has a whole number of tokens. Of a mean in between, the time is the mean of times, not the time of the mean, which
+/// might just not fit into a tile.
+void append_in_whole_tokens(const RoundStep& step, std::vector<RoundStep>& steps) {
+    const double fewer = std::floor(step.tokens), share_of_more = step.tokens - fewer;
+    if (fewer < 1.0 || share_of_more == 0.0) {
+        steps.push_back(step);
+        return;
+    }
+    for (const bool more : {false, true}) {
+        RoundStep whole = step;
+        whole.tokens = more ? fewer + 1.0 : fewer;
+        whole.logits = step.logits == step.tokens ? whole.tokens : step.logits;
+        whole.runs = step.runs * (more ? share_of_more : 1.0 - share_of_more);
+        steps.push_back(whole);
+    }
+}
+
 void append_steps(const StepsByPass& steps, RoundRow& row, CompiledRound& round) {
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         row.begin[pass] = static_cast<std::uint32_t>(round.steps.size());
-        if (!round.passes[pass].operations.empty()) {
+        if (round.passes[pass].operations.empty()) {
+            continue;
+        }
+        if (!jumps_with_rows(round.passes[pass])) {
             round.steps.insert(round.steps.end(), steps[pass].begin(), steps[pass].end());
+            continue;
+        }
+        for (const RoundStep& step : steps[pass]) {
+            append_in_whole_tokens(step, round.steps);
         }
     }
     row.begin[pass_count] = static_cast<std::uint32_t>(round.steps.size());
