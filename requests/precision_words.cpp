@@ -71,7 +71,7 @@ std::optional<sim::Precision> exl3_of_word(std::string_view word, sim::NumberFor
 
 /// Mixtures of GGUF under the names of others: Unsloth's without their "UD-", and bartowski's "_L", whose embeddings and LM
 /// head are q8_0.
-std::optional<sim::Precision> gguf_of_word(const std::string& word) {
+std::optional<sim::Precision> gguf_of_mixture(const std::string& word) {
     if (std::optional<sim::Precision> known = sim::gguf_precision(word)) {
         return known;
     }
@@ -85,6 +85,22 @@ std::optional<sim::Precision> gguf_of_word(const std::string& word) {
     if (precision) {
         precision->embeddings = sim::ggml_type_named("q8_0")->storage();
         std::erase_if(precision->exceptions, [](const sim::WeightException& one) { return one.operation == "LM head"; });
+    }
+    return precision;
+}
+
+/// A mixture, also as files are called after it ("Qwen3.8-27B-UD-Q4_K_XL.gguf"), after Unsloth's "UD-", and with llama.cpp's
+/// "_r4" and "_r8" of rows that are interleaved.
+std::optional<sim::Precision> gguf_of_word(const std::string& said) {
+    std::string_view word = said;
+    const bool is_file = take_back(word, ".gguf");
+    static_cast<void>(take_back(word, "_r4") || take_back(word, "_r8"));
+    std::optional<sim::Precision> precision = gguf_of_mixture(std::string(word));
+    for (bool more = is_file || word.starts_with("ud-"); more && !precision;) {
+        const std::size_t mark = word.find_first_of("-./");
+        more = mark != std::string_view::npos;
+        word.remove_prefix(more ? mark + 1 : 0);
+        precision = more ? gguf_of_mixture(std::string(word)) : precision;
     }
     return precision;
 }
@@ -121,6 +137,12 @@ std::optional<sim::Precision> format_of_word(const std::string& said, sim::Numbe
     }
     if (word == "mxfp4") {
         return sim::mxfp4_precision(wide);
+    }
+    if (word == "nf4" || word == "bnb-4bit" || word == "bnb-nf4") {
+        // bitsandbytes: a scale of 8 bits for each 64 weights, with its second quantisation.
+        sim::Precision precision = sim::checkpoint_precision(sim::NumberFormat::int4, wide);
+        precision.weights = precision.experts = {sim::NumberFormat::int4, 64.0, 8.0};
+        return precision;
     }
     if (word == "fp8-block") {
         return sim::block_fp8_precision(wide);

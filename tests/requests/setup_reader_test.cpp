@@ -371,6 +371,10 @@ TEST_CASE("what people call a quantised checkpoint is a precision, whatever its 
     CHECK(bits("Q5_K_M") == 5.5);  // block_q5_K: 176 bytes for 256
     CHECK(bits("UD-Q4_K_XL") == 4.5);
     CHECK(bits("Q4_K_XL") == bits("UD-Q4_K_XL"));
+    CHECK(bits("UD-Q5_K_M") == bits("q5_k_m"));
+    CHECK(bits("some-27B-UD-Q4_K_XL.gguf") == bits("UD-Q4_K_XL"));
+    CHECK(bits("q4_0_r8") == bits("q4_0"));
+    CHECK(bits("nf4") == 4.125);
     CHECK(bits("Q6_K_L") == bits("Q6_K"));
     CHECK(bits("awq") == bits("w4a16"));
     CHECK(bits("W8A8") == bits("int8"));

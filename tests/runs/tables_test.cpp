@@ -93,8 +93,8 @@ TEST_CASE("SGLang's bench_one_batch and bench_one_batch_server") {
     CHECK(table.cells[1].tpot.mean() == Approx(0.010));  // 16 of 1600 tokens/s
     const runs::MeasuredRun lines = from("sglang_one_batch.jsonl");
     REQUIRE(lines.cells.size() == 2);
-    CHECK(lines.cells[0].ttft.mean() == Approx(0.61));
-    CHECK(lines.cells[1].round.mean() == Approx(0.0075));
+    CHECK(lines.cells[0].round.mean() == Approx(0.0075));
+    CHECK(lines.cells[1].ttft.mean() == Approx(0.61));
     const std::string row =
         R"({"batch_size": 4, "input_len": 8, "output_len": 16, "latency": 1, "output_throughput": 100, "acc_length": 2.5})";
     CHECK_THROWS_WITH(of_text(row), Catch::Contains("--draft-tokens K"));
@@ -111,10 +111,10 @@ TEST_CASE("logs of single steps: those that read prompts and those of other rank
     const runs::MeasuredRun trtllm = from("trtllm_steps.txt");
     REQUIRE(trtllm.cells.size() == 2);
     CHECK(trtllm.identity.engine == "tensorrt-llm");
-    CHECK(trtllm.cells[0].draft_tokens == 3);
-    CHECK(trtllm.cells[0].round.mean() == Approx(0.012));
-    CHECK(trtllm.cells[1].draft_tokens == 0);
-    CHECK(trtllm.cells[1].round.mean() == Approx(0.005));
+    CHECK(trtllm.cells[0].draft_tokens == 0);
+    CHECK(trtllm.cells[0].round.mean() == Approx(0.005));
+    CHECK(trtllm.cells[1].draft_tokens == 3);
+    CHECK(trtllm.cells[1].round.mean() == Approx(0.012));
 }
 
 TEST_CASE("what scripts around vLLM and llama.cpp print") {
@@ -187,7 +187,8 @@ TEST_CASE("what a launcher puts before each line changes nothing") {
         for (std::string line; std::getline(in, line);) {
             lines.push_back(line);
         }
-        const std::string plain = cells_of(from(name, drafting(3)));
+        const runs::RunHints hints = drafting(std::string(name) == "llama_speculative.txt" ? 4 : 3);
+        const std::string plain = cells_of(from(name, hints));
         for (const std::string prefix :
              {"0: ", "[1,0]<stdout>:", "[pod/vllm-0/vllm] ", "vllm-1  | ", "Nov 26 10:00:00 host vllm[123]: ", "    ",
               "2026-11-26T10:00:00.123456789Z stdout F ", "\x1b[36m(EngineCore_DP0 pid=2)\x1b[0;0m ", "vllm-6f5c7d9b8 vllm "}) {
@@ -196,7 +197,7 @@ TEST_CASE("what a launcher puts before each line changes nothing") {
             for (const std::string& line : lines) {
                 text += prefix + line + "\n";
             }
-            CHECK(cells_of(of_text(text, drafting(3))) == plain);
+            CHECK(cells_of(of_text(text, hints)) == plain);
         }
     }
 }
