@@ -45,7 +45,8 @@ constexpr std::array<std::string_view, 15> idle_words = {"r",   "tm",      "gpu"
                                                          "oam", "edition", "server", "workstation", "blackwell"};
 
 /// What drivers call devices in words of their own, as plain names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> drivers_names = {{{"h10080", "h100sxm"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> drivers_names = {{{"h10080", "h100sxm"},
+                                                                                         {"a10080pcie", "a100pcie80"},
                                                                                          {"b300sxmac", "b300"},
                                                                                          {"gh20096", "gh200"},
                                                                                          {"gh200480", "gh200"},
