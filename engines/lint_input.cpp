@@ -41,7 +41,7 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
     }
     const Flags flags(command.words);
     for (const Flag& flag : flags.all()) {
-        if (is_any_of(flag.name, {"--speculative-config", "-sc"})) {
+        if (is_any_of(flag.name, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"})) {
             return EngineName::vllm;
         }
         if (is_any_of(flag.name, {"--speculative-"})) {
@@ -81,6 +81,11 @@ std::optional<EngineName> engine_of_tree(const Json& tree) {
     const Json& config = nested != nullptr && nested->is_object() ? *nested : tree;
     if (config.contains("decoding_type")) {
         return EngineName::tensorrt_llm;
+    }
+    for (const char* key : {"spec-method", "spec_method", "spec-tokens", "spec_tokens"}) {
+        if (tree.contains(key)) {
+            return EngineName::vllm;
+        }
     }
     if (config.contains("method") || config.contains("num_speculative_tokens") || config.contains("prompt_lookup_max")) {
         return EngineName::vllm;

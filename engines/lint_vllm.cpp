@@ -1,5 +1,7 @@
 // Rules of vLLM's SpeculativeConfig and of its schedule (vllm/config/speculative.py, vllm/v1/spec_decode/dynamic/utils.py).
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -194,6 +196,40 @@ void check_synthetic(const Json& config, const Engine& engine, Findings& finding
     }
 }
 
+/// vLLM's flags for the keys set most often (pull request 42476); a key may be set in one place only.
+constexpr std::array<std::pair<std::string_view, const char*>, 3> short_flags = {
+    {{"--spec-method", "method"}, {"--spec-model", "model"}, {"--spec-tokens", "num_speculative_tokens"}}};
+
+/// The same in a file of settings, under "spec-method" or "spec_method".
+void take_short_keys(const Json& settings, Json& config) {
+    for (const auto& [name, key] : short_flags) {
+        std::string dashes(name.substr(2)), line = dashes;
+        std::replace(line.begin(), line.end(), '-', '_');
+        for (const std::string& spelt : {dashes, line}) {
+            if (settings.contains(spelt) && !config.contains(key)) {
+                config[key] = settings[spelt];
+            }
+        }
+    }
+}
+
+void take_short_flags(const Flags& flags, Json& config, Findings& findings) {
+    const bool in_braces = !config.empty();
+    for (const auto& [name, key] : short_flags) {
+        const Flag* flag = flags.find({name});
+        if (flag == nullptr || !flag->value) {
+            continue;
+        }
+        if (in_braces && config.contains(key)) {
+            findings.add(Kind::contradiction, std::string(name),
+                         fmt::format("sets what --speculative-config sets as {}, and vLLM takes only one of them", key));
+            continue;
+        }
+        const bool is_number = name == "--spec-tokens";
+        config[key] = is_number ? json::parse_foreign<Json>(*flag->value).value_or(Json(*flag->value)) : Json(*flag->value);
+    }
+}
+
 /// The object under --speculative-config, and what dotted flags (--speculative-config.method eagle3) add to it.
 Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, Findings& findings) {
     Json config = Json::object();
@@ -212,6 +248,7 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
             }
         }
     }
+    take_short_flags(flags, config, findings);
     for (const char* gone : {"--speculative-model", "--num-speculative-tokens", "--speculative-draft-tensor-parallel-size",
                              "--ngram-prompt-lookup-max", "--ngram-prompt-lookup-min", "--speculative-disable-by-batch-size"}) {
         if (flags.has({gone})) {
@@ -249,6 +286,13 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
         if (config.empty()) {
             findings.add(Kind::missing, "--speculative-config", "is missing, so nothing is drafted");
             return;
+        }
+    }
+    if (Json of_short_keys = Json::object(); input.form != LintForm::command) {
+        take_short_keys(config, of_short_keys);
+        if (!of_short_keys.empty()) {
+            deployment = vllm_deployment_of(config);
+            config = of_short_keys;
         }
     }
     for (const char* key : {"speculative_config", "speculative-config"}) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <iterator>
+#include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "json/reader.h"
 #include "json/wording.h"
@@ -38,18 +39,49 @@ std::vector<std::string> catalogue_names(const fs::path& catalogue, const Catalo
 
 namespace {
 
-/// A name without case, marks, makers and the unit of its memory: "NVIDIA GeForce GTX 1080 Ti" is "gtx1080ti".
+/// Words of drivers' names that tell no two devices of the catalogue apart.
+constexpr std::array<std::string_view, 15> idle_words = {"r",   "tm",      "gpu",    "graphics",    "generation",
+                                                         "gb",  "hbm2",    "hbm2e",  "hbm3",        "hbm3e",
+                                                         "oam", "edition", "server", "workstation", "blackwell"};
+
+/// What drivers call devices in words of their own, as plain names.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> drivers_names = {{{"h10080", "h100sxm"},
+                                                                                         {"a10080pcie", "a100pcie80"},
+                                                                                         {"b300sxmac", "b300"},
+                                                                                         {"gh20096", "gh200"},
+                                                                                         {"gh200480", "gh200"},
+                                                                                         {"gb10", "dgxspark"},
+                                                                                         {"thor", "jetsonagxthor"}}};
+
+/// A name without case, marks, makers, the form of its socket and the unit of its memory: "NVIDIA A100-SXM4-80GB" is
+/// "a100sxm80".
 std::string plain_name(const std::string& name) {
     std::string words = name;
-    std::transform(words.begin(), words.end(), words.begin(), [](unsigned char c) { return std::tolower(c); });
-    for (const std::string_view maker : {"nvidia", "geforce", "tesla", "quadro", "amd", "radeon", "instinct", "intel"}) {
+    std::transform(words.begin(), words.end(), words.begin(),
+                   [](unsigned char c) { return std::isalnum(c) != 0 ? std::tolower(c) : ' '; });
+    for (const std::string_view maker :
+         {"nvidia", "geforce", "tesla", "quadro", "amd", "radeon", "instinct", "intel", "apple"}) {
         if (const std::size_t at = words.find(maker); at != std::string::npos) {
-            words.erase(at, maker.size());
+            words.replace(at, maker.size(), " ");
         }
     }
+    std::istringstream each(words);
     std::string plain;
-    std::copy_if(words.begin(), words.end(), std::back_inserter(plain), [](unsigned char c) { return std::isalnum(c) != 0; });
-    return plain.ends_with("gb") ? plain.substr(0, plain.size() - 2) : plain;
+    for (std::string word; each >> word;) {
+        if (std::find(idle_words.begin(), idle_words.end(), word) != idle_words.end()) {
+            continue;
+        }
+        if (word.size() == 4 && word.starts_with("sxm")) {
+            word.pop_back();
+        }
+        plain += word.ends_with("gb") ? word.substr(0, word.size() - 2) : word;
+    }
+    for (const auto& [driver, ours] : drivers_names) {
+        if (plain == driver) {
+            return std::string(ours);
+        }
+    }
+    return plain;
 }
 
 /// Tenstorrent's cards, by how their plain names begin.

@@ -94,6 +94,10 @@ std::optional<sim::Precision> gguf_of_mixture(const std::string& word) {
 std::optional<sim::Precision> gguf_of_word(const std::string& said) {
     std::string_view word = said;
     const bool is_file = take_back(word, ".gguf");
+    constexpr std::size_t of_part = std::string_view("-00001-of-00004").size();
+    if (is_file && word.size() > of_part && word.substr(word.size() - of_part).find("-of-") == 6) {
+        word.remove_suffix(of_part);
+    }
     static_cast<void>(take_back(word, "_r4") || take_back(word, "_r8"));
     std::optional<sim::Precision> precision = gguf_of_mixture(std::string(word));
     for (bool more = is_file || word.starts_with("ud-"); more && !precision;) {

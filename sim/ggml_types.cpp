@@ -13,7 +13,7 @@ using enum NumberFormat;
 // types with code books 1.2, 2.7 and 3.2 to 5.3 ms above, at 8.03 billion weights and 18 TFLOP/s of its vector units.
 constexpr double of_two_bits = 3.0, of_three_bits = 6.0, of_code_books = 8.0, of_one_bit = 10.0, of_mixed_scales = 12.0;
 
-constexpr std::array<GgmlType, 28> types = {{
+constexpr std::array<GgmlType, 43> types = {{
     {"f32", 0, 1, 4, fp32, 0},
     {"f16", 1, 1, 2, fp16, 0},
     {"bf16", 30, 1, 2, bf16, 0},
@@ -42,7 +42,26 @@ constexpr std::array<GgmlType, 28> types = {{
     {"nvfp4", 40, 64, 36, fp4, 0},
     {"i8", 24, 1, 1, int8, 0},
     {"i32", 26, 1, 4, fp32, 0},
+    // Of ik_llama.cpp, whose kernels are taken for those of the K types of their width; scales of whole rows are left out.
+    {"q6_0", 133, 32, 26, int8, 0},
+    {"iq2_k", 137, 256, 76, int4, of_two_bits},
+    {"iq3_k", 138, 256, 110, int4, of_three_bits},
+    {"iq4_k", 139, 256, 144, int4, 0},
+    {"iq5_k", 140, 256, 176, int8, 0},
+    {"iq6_k", 141, 256, 212, int8, 0},
+    {"iq4_ks", 144, 256, 136, int4, 0},
+    {"iq2_ks", 145, 256, 70, int4, of_two_bits},
+    {"iq4_kss", 146, 256, 128, int4, 0},
+    {"iq5_ks", 152, 256, 168, int8, 0},
+    {"iq2_kt", 153, 256, 68, int4, of_code_books},
+    {"iq3_kt", 154, 256, 100, int4, of_code_books},
+    {"iq4_kt", 155, 256, 128, int4, of_code_books},
+    {"iq3_ks", 156, 256, 102, int4, of_three_bits},
+    {"iq2_kl", 157, 256, 86, int4, of_two_bits},
 }};
+
+/// ik_llama.cpp's types with rows interleaved (Q4_K_R4) are those without, counted from here.
+constexpr std::uint32_t interleaved = 200;
 
 /// A type, and a wider one in some of the layers.
 struct Part {
@@ -116,6 +135,14 @@ constexpr std::array<WiderMixture, 12> wider_mixtures = {{
     {"ud-q4_k_s", "q4_k_s", "q5_k"},
 }};
 
+bool is_of_ik(const GgmlType& type) { return type.id >= 133; }
+
+/// Files of one of ik_llama.cpp's types are mixed by hand: by name alone all matrices are of it, embeddings and LM head of the
+/// types most often chosen.
+Mixture pure(const GgmlType& type) {
+    return {type.name, type.name, type.bits() < 5.0 ? "iq4_k" : type.name, "iq6_k", {type.name}, {type.name}, {type.name}};
+}
+
 /// `part` of `more`, the rest as `storage` says.
 Storage mixed(const Storage& storage, const Storage& more, double part) {
     Storage mean = storage;
@@ -169,7 +196,9 @@ Storage GgmlType::storage() const {
 std::span<const GgmlType> ggml_types() { return types; }
 
 const GgmlType* ggml_type_of(std::uint32_t id) {
-    const auto found = std::find_if(types.begin(), types.end(), [&](const GgmlType& type) { return type.id == id; });
+    const auto found = std::find_if(types.begin(), types.end(), [&](const GgmlType& type) {
+        return type.id == id || (type.is_quantised() && type.id + interleaved == id);
+    });
     return found == types.end() ? nullptr : &*found;
 }
 
@@ -185,7 +214,8 @@ std::optional<Precision> gguf_precision(std::string_view name) {
     }
     const auto wider = std::find_if(wider_mixtures.begin(), wider_mixtures.end(), named(name));
     if (wider == wider_mixtures.end()) {
-        return std::nullopt;
+        const GgmlType* type = ggml_type_named(name);
+        return type != nullptr && is_of_ik(*type) ? std::optional(precision_of(pure(*type))) : std::nullopt;
     }
     Mixture mixture = *std::find_if(mixtures.begin(), mixtures.end(), named(wider->plain));
     mixture.value = mixture.output = {wider->wider};
@@ -202,6 +232,11 @@ std::vector<std::string> gguf_names() {
     }
     for (const WiderMixture& mixture : wider_mixtures) {
         names.emplace_back(mixture.name);
+    }
+    for (const GgmlType& type : types) {
+        if (is_of_ik(type)) {
+            names.emplace_back(type.name);
+        }
     }
     return names;
 }

@@ -68,7 +68,8 @@ TEST_CASE("examples of the engines' own documentation are clean") {
         R"({"method": "ngram", "num_speculative_tokens": 5, "prompt_lookup_max": 4})",
         R"({"method": "suffix", "num_speculative_tokens": 32})",
         R"(vllm serve m --speculative-config.method mtp --speculative-config.num_speculative_tokens 1)",
-        "speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\n",
+        "speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\n", "vllm serve m --spec-method mtp --spec-tokens 1",
+        "--spec-method eagle3 --spec-model some/drafter --spec-tokens 3", "model: m\nspec-method: mtp\nspec-tokens: 1\n",
         // SGLang: docs/advanced_features/speculative_decoding.md, adaptive_speculative_decoding.md
         R"(python3 -m sglang.launch_server --model meta-llama/Llama-2-7b-chat-hf --speculative-algorithm EAGLE \
   --speculative-draft-model-path lmsys/sglang-EAGLE-llama2-chat-7B --speculative-num-steps 3 --speculative-eagle-topk 4 \
@@ -97,6 +98,13 @@ speculative_config:
         INFO(text);
         CHECK(findings(text) == "");
     }
+}
+
+TEST_CASE("vLLM's short flags set the same keys, and a key is set in one place") {
+    CHECK(finds("vllm serve m --spec-method eagel3 --spec-model d --spec-tokens 2", "did you mean \"eagle3\"?"));
+    CHECK(finds("spec_method: eagel3\nspec_model: d\nspec_tokens: 2\n", "did you mean \"eagle3\"?"));
+    CHECK(finds(R"(vllm serve m --speculative-config '{"method": "mtp", "num_speculative_tokens": 1}' --spec-tokens 2)",
+                "contradiction: --spec-tokens"));
 }
 
 TEST_CASE("keys that vLLM does not take") {

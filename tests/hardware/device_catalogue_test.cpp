@@ -259,12 +259,26 @@ TEST_CASE("a device may be named as its maker spells it", "[hardware]") {
                                       {"P100", "tesla-p100"},
                                       {"RTX 2080 Ti 22GB", "rtx-2080-ti-22"},
                                       {"Intel Arc Pro B70", "arc-pro-b70"},
-                                      {"AMD Instinct MI300X", "mi300x"}}) {
+                                      {"AMD Instinct MI300X", "mi300x"},
+                                      {"NVIDIA H100 80GB HBM3", "h100-sxm"},
+                                      {"NVIDIA H100 PCIe", "h100-pcie"},
+                                      {"NVIDIA A100-SXM4-80GB", "a100-sxm-80"},
+                                      {"NVIDIA A100 80GB PCIe", "a100-pcie-80"},
+                                      {"Tesla V100-SXM2-32GB", "v100-sxm-32"},
+                                      {"NVIDIA GB10", "dgx-spark"},
+                                      {"NVIDIA GB200", "gb200"},
+                                      {"NVIDIA GH200 480GB", "gh200"},
+                                      {"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-pro-6000"},
+                                      {"NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"},
+                                      {"NVIDIA GeForce RTX 5090 Laptop GPU", "rtx-5090-laptop"},
+                                      {"Intel(R) Arc(TM) B580 Graphics", "arc-b580"},
+                                      {"Apple M4 Max", "m4-max"}}) {
         INFO(spelt);
         CHECK(load_device(catalogue, spelt).value.name == name);
     }
     CHECK_THAT(error_of("Tenstorrent P150"), Catch::Contains("cannot be priced"));
     CHECK_THAT(error_of("nvidia"), Catch::StartsWith("there is no device"));
+    CHECK_THAT(error_of("NVIDIA A100-PCIE-40GB"), Catch::StartsWith("there is no device"));
 }
 
 TEST_CASE("a description with mistakes names all of them", "[hardware]") {

@@ -375,6 +375,9 @@ TEST_CASE("what people call a quantised checkpoint is a precision, whatever its 
     CHECK(bits("some-27B-UD-Q4_K_XL.gguf") == bits("UD-Q4_K_XL"));
     CHECK(bits("q4_0_r8") == bits("q4_0"));
     CHECK(bits("nf4") == 4.125);
+    CHECK(bits("IQ4_KSS") == 4.0);
+    CHECK(bits("some-355B-IQ2_KL-00001-of-00004.gguf") == 2.6875);
+    CHECK(bits("IQ4_K_R4") == 4.5);
     CHECK(bits("Q6_K_L") == bits("Q6_K"));
     CHECK(bits("awq") == bits("w4a16"));
     CHECK(bits("W8A8") == bits("int8"));

@@ -184,11 +184,13 @@ TEST_CASE("what a launcher puts before each line changes nothing") {
                              "sglang_bench_console.txt", "trtllm_bench_console.txt", "vllm_bench_console.txt"}) {
         std::ifstream in(testing::source_folder() / "tests/runs/fixtures" / name);
         std::vector<std::string> lines;
+        std::string unprefixed;
         for (std::string line; std::getline(in, line);) {
             lines.push_back(line);
+            unprefixed += line + "\n";
         }
         const runs::RunHints hints = drafting(std::string(name) == "llama_speculative.txt" ? 4 : 3);
-        const std::string plain = cells_of(from(name, hints));
+        const std::string plain = cells_of(of_text(unprefixed, hints));
         for (const std::string prefix :
              {"0: ", "[1,0]<stdout>:", "[pod/vllm-0/vllm] ", "vllm-1  | ", "Nov 26 10:00:00 host vllm[123]: ", "    ",
               "2026-11-26T10:00:00.123456789Z stdout F ", "\x1b[36m(EngineCore_DP0 pid=2)\x1b[0;0m ", "vllm-6f5c7d9b8 vllm "}) {
