@@ -87,7 +87,10 @@ double variance_at(const RuntimeFit& fit, double tokens) {
     return std::max(0.0, variance);
 }
 
-TimeInterval around(Seconds middle, double half_width) { return {middle - Seconds(half_width), middle + Seconds(half_width)}; }
+/// No time is below zero, whatever the law's errors.
+TimeInterval around(Seconds middle, double half_width) {
+    return {std::max(Seconds(0.0), middle - Seconds(half_width)), middle + Seconds(half_width)};
+}
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "store/fingerprint.h"
 #include "sweeps/recommend_answer.h"
 #include "text/input_error.h"
+#include "text/plain_text.h"
 
 namespace treeline::store {
 namespace {
@@ -156,7 +157,7 @@ std::string recommendation_text(const std::string& file, requests::WorkloadSourc
     Store store(file, Access::write);
     StoredRecommendation answer = answer_from(store, recommend_request(std::move(source), catalogue), 0);
     static_cast<void>(std::fprintf(stderr, "treeline: %s %s as run %lld\n", answer.was_known ? "answered from" : "kept in",
-                                   file.c_str(), static_cast<long long>(answer.run)));
+                                   text::without_controls(file).c_str(), static_cast<long long>(answer.run)));
     return std::move(format == "json" ? answer.json : format == "csv" ? answer.csv : answer.table);
 }
 

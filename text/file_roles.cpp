@@ -44,10 +44,11 @@ void add_input(const std::optional<Identity>& file) {
     }
 }
 
-bool is_input(const Identity& file) {
+/// Whether one of the record's sets of files, inputs or outputs, holds it.
+bool is_known(const Identity& file, std::set<Identity> Record::*files) {
     Record& known = record();
     const std::lock_guard lock(known.mutex);
-    return known.active && known.inputs.contains(file);
+    return known.active && (known.*files).contains(file);
 }
 
 /// By its first bytes (https://www.sqlite.org/fileformat.html, "The Database Header").
@@ -98,8 +99,11 @@ std::string loss_of_replacing(const std::filesystem::path& path) {
         return "";
     }
     // In this order: closing a database that this process has open would give up its locks.
-    if (is_input(*file)) {
+    if (is_known(*file, &Record::inputs)) {
         return "is read by this command, which would lose it";
+    }
+    if (is_known(*file, &Record::outputs)) {
+        return "was just written by this command, which would lose it";
     }
     return is_sqlite(path) ? "is an SQLite database, which may hold the answers of a store" : "";
 }

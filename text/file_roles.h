@@ -22,8 +22,8 @@ void note_input(const std::filesystem::path& path);
 /// Says that the file of this name is now what the command wrote.
 void note_output(const std::filesystem::path& path);
 
-/// Why an output must not replace the file of this name, to follow the name: it is read by the command, or is an SQLite
-/// database. Empty where nothing is lost.
+/// Why an output must not replace the file of this name, to follow the name: it is read by the command, is another of its
+/// outputs, or is an SQLite database. Empty where nothing is lost.
 std::string loss_of_replacing(const std::filesystem::path& path);
 
 }  // namespace treeline::text

@@ -21,7 +21,7 @@ public:
     using OutputError::OutputError;
 };
 
-/// Whether a command may replace a file that it has read: only where the new content holds the old one.
+/// Whether a command may replace a file that it has read or written: only where the new content holds the old one.
 enum class Replaces { no_input, own_input };
 
 /// Writes a file through a temporary one in the same folder, which takes the file's name once all of it is on disk. Large

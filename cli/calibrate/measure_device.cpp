@@ -41,7 +41,8 @@ Fitted fit_machine(const calibrate::Machine& machine, const std::vector<calibrat
                                                              result.answer.device, options, fitted.notes);
     if (result.answer.kernels.empty()) {
         // A calibration needs a law: without one the description stands for itself.
-        text::write_file(result.description, calibrate::device_description(machine, fitted.figures, machine.is_gpu, ""));
+        text::write_file(result.description, calibrate::device_description(machine, fitted.figures, machine.is_gpu, ""),
+                         text::Replaces::own_input);
         return fitted;
     }
     text::write_file(folder / calibration_file, reports::calibration_json(result.answer));
@@ -50,7 +51,7 @@ Fitted fit_machine(const calibrate::Machine& machine, const std::vector<calibrat
         const sim::Device calibrated = hardware::load_device({}, result.description.string()).value;
         result.answer.check = calibrate::checked_layers(rows, calibrated);
         result.answer.decoders = calibrate::checked_decoders(rows, calibrated);
-        text::write_file(folder / calibration_file, reports::calibration_json(result.answer));
+        text::write_file(folder / calibration_file, reports::calibration_json(result.answer), text::Replaces::own_input);
     }
     return fitted;
 }

@@ -256,6 +256,11 @@ expect 0 '.x1b.2J@x' recommend input.json
 expect 2 '.x1b.2J' recommend $'\e[2J.json'
 checks=$((checks + 1))
 ! grep -q $'\e' out.txt err.txt || fail "a control character reaches the terminal"
+for command in "sweep $SOURCE/examples/spire-study.json --top 1 --by tokens_per_s_user" "recommend $SOURCE/examples/starter.json"; do
+    checks=$((checks + 1))
+    "$TREELINE" $command --store $'kept\e[31m.db' >out.txt 2>err.txt || fail "$command: $(cat err.txt)"
+    grep -q 'kept.x1b.31m.db' err.txt && ! grep -q $'\e' out.txt err.txt || fail "a store's name reaches the terminal: $(cat err.txt)"
+done
 
 # Bytes that are not text.
 printf 'id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,tpot_ms\n\xff1,trtllm,1.3.0rc1,Qwen/Qwen3-32B,gb200,bf16,2000,500,1,2,8.07\n' >bytes.csv
@@ -285,6 +290,7 @@ expect 2 'target' recommend input.json
 # A law that leaves its measurements downwards does not predict a negative time.
 printf 'tokens,time_ms\n1,10\n2,8\n4,5\n8,1\n' >falling.csv
 expect 2 'at 1000 tokens the linear law gives -1.15' study fit falling.csv --law linear --at 1000
+expect 0 '1000 +6.00 ms +0 s to 12.2 ms +0 s to 19.9 ms' study fit falling.csv --law constant --at 1000
 
 # A model that no kernel can run is refused where it is read; one that does not fit is refused before it is made.
 decodes() {

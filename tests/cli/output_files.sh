@@ -87,6 +87,10 @@ keeps 'is read by this command' recommend starter.json --store kept.db --output 
 keeps 'is read by this command' results export 1 --store kept.db --output kept.db
 keeps 'is an SQLite database' recommend starter.json --output kept.db
 keeps 'is an SQLite database' sweep large.json --csv kept.db
+# Nor one output another.
+keeps 'was just written by this command' study fit times.csv --html page.html --output ./page.html
+keeps 'was just written by this command' sweep large.json --csv lists.csv --report ./lists.csv
+rm -f page.html lists.csv
 for file in before/*; do
     cmp -s "$file" "${file#before/}" || [ "${file##*/}" = large.json ] || fail "${file##*/} was changed"
 done
