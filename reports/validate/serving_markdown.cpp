@@ -214,8 +214,11 @@ std::string serving_markdown(const std::vector<validation::ServingStudy>& studie
         "sources\n"
         "(`validation/serving/evidence.json`), others to most runs without speculation; what a stranger would find are the "
         "rows of\n"
-        "sources that no number was fitted to. The last column is the share of rows in an interval of nominal 80 % whose width "
-        "comes\n"
+        "sources that no number was fitted to. Of these stand apart accept lengths that follow from rates or a range, and, of "
+        "which\n"
+        "no interval is made, accept lengths at a bound and runs that their sources call defective. The last column is the "
+        "share of\n"
+        "rows in an interval of nominal 80 % whose width comes "
         "from other sources, models, devices or engines (one vote a source) and the ratio of its ends.\n\n"
         "| rows | mode | cases | median error | p90 | bias | in the interval |\n|---|---|---|---|---|---|---|\n",
         first.serving.points.size(), first.speculation.points.size(), first.speculation.points.size(), first.usable_pairs);

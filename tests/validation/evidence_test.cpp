@@ -121,9 +121,9 @@ TEST_CASE("accept lengths that a source prints are told from those that follow f
         return group_of(read.points.front(), parts, Grouping::reservations);
     };
     CHECK(group(2.4, true) == "… accept length printed by them");
-    CHECK(group(2.4, false) == "… accept length derived from rates, or at a bound");
-    CHECK(group(1.0, true) == "… accept length derived from rates, or at a bound");
-    CHECK(group(4.0, true) == "… accept length derived from rates, or at a bound");
+    CHECK(group(2.4, false) == "… accept length derived from rates or a range");
+    CHECK(group(1.0, true) == "… accept length at a bound");
+    CHECK(group(4.0, false) == "… accept length at a bound");
     row.series = "qwen38-27b-2xh20";  // "Why MTP is off": a kernel problem
     CHECK(group(2.4, true) == "… of runs that they call defective");
     row.citation = "RTX6kPRO wiki GLM-5 page";  // rows that numbers were fitted to have no group here

@@ -89,10 +89,11 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
         case Grouping::evidence:
             return point.seen ? "sources that numbers were fitted to" : "sources that no number was fitted to";
         case Grouping::reservations:
-            return point.seen             ? ""
-                   : point.reports_defect ? "… of runs that they call defective"
-                   : point.prints_length  ? "… accept length printed by them"
-                                          : "… accept length derived from rates, or at a bound";
+            return point.seen              ? ""
+                   : point.reports_defect  ? "… of runs that they call defective"
+                   : point.length_at_bound ? "… accept length at a bound"
+                   : point.prints_length   ? "… accept length printed by them"
+                                           : "… accept length derived from rates or a range";
         case Grouping::citation:
             return point.citation;
         case Grouping::stacks:

@@ -272,8 +272,8 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
                              [&](const EvidenceEntry& entry) { return fits_any(entry.citations, normalised(point.citation)); });
     if (row.accept_length && !point.adaptive && *row.accept_length <= draft_depth(point) + 1.0) {
         point.accept_length = row.accept_length;
-        point.prints_length =
-            row.prints_accept_length && *row.accept_length > 1.0 && *row.accept_length < draft_depth(point) + 1.0;
+        point.prints_length = row.prints_accept_length;
+        point.length_at_bound = *row.accept_length <= 1.0 || *row.accept_length >= draft_depth(point) + 1.0;
     }
     return Candidate{row, place, std::move(point)};
 }

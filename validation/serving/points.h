@@ -68,9 +68,8 @@ struct MeasuredPoint {
     MeasuredQuantity quantity = MeasuredQuantity::time_per_token;
     double measured = 0.0;
     std::optional<double> accept_length;
-    /// Its source prints that length, rather than rates or a range that it follows from, and it lies within 1 and the draft's
-    /// depth + 1: nothing accepted, or all of it, is what no engine reports of many rounds.
-    bool prints_length = false;
+    bool prints_length = false;        ///< its source prints that length, rather than rates or a range that it follows from
+    bool length_at_bound = false;      ///< nothing accepted, or all of it: what no engine reports of many rounds
     bool reports_defect = false;       ///< SpeculationRow::reports_defect
     bool documented = false;           ///< its source publishes every condition
     std::string citation;              ///< where it was published

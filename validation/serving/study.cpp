@@ -330,12 +330,9 @@ void make_intervals(ServingStudy& study) {
             const std::vector<std::string>& assumed = points[of_table.points[i]].assumed;
             const bool is_known =
                 std::all_of(assumed.begin(), assumed.end(), [](const std::string& what) { return what == "verified tokens"; });
-            const bool unseen = !points[of_table.points[i]].seen && !points[of_table.points[i]].reports_defect;
-            // What a length that follows from rates is off by is acceptance's own uncertainty, which comes to the interval
-            // apart.
-            const bool counts = table == &study.given_length ? points[of_table.points[i]].prints_length
-                                                             : of_table.residuals[i].traits.level >= few_given_from;
-            if (is_known && unseen && counts) {
+            const MeasuredPoint& point = points[of_table.points[i]];
+            const bool unseen = !point.seen && !point.reports_defect && !point.length_at_bound;
+            if (is_known && unseen && (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from)) {
                 rows.residuals.push_back(of_table.residuals[i]);
                 rows.points.push_back(of_table.points[i]);
                 rows.measured.push_back(of_table.residuals[i].ratio);
