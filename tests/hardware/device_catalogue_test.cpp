@@ -333,7 +333,8 @@ TEST_CASE("a device that nobody measured takes the laws of the relative that its
     CHECK(sim::transferred_laws(l40s, rtx_3090).law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16, "vllm") == nullptr);
     REQUIRE(l40s.calibration->law(sim::KernelClass::latent_attention, sim::NumberFormat::bf16) != nullptr);
     CHECK(rtx_3090.calibration->law(sim::KernelClass::latent_attention, sim::NumberFormat::bf16) == nullptr);
-    // L40S was seen with tiles of 128 rows alone, A100 with 16 to 128: those carry over, and where one size was seen smaller ones.
+    // L40S was seen with tiles of 128 rows alone, A100 with 16 to 128: those carry over, and where one size was seen smaller
+    // ones.
     CHECK(l40s.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16)->row_tile == 128.0);
     const sim::KernelLaw& tiles = *rtx_3090.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16);
     CHECK((tiles.least_tile == 32.0 && tiles.row_tile == 64.0));
