@@ -16,12 +16,13 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/version_text.h"
+#include "cli/waiting_line.h"
 #include "decoder/decode.h"
 #include "json/reader.h"
 #include "json/wording.h"
 #include "text/file_roles.h"
 #include "text/output_file.h"
-#include "text/plain_text.h"
+#include "text/status_line.h"
 
 namespace treeline::cli {
 
@@ -98,15 +99,13 @@ void print_error(const std::string& sentences) {
     std::string_view rest = sentences;
     for (std::ptrdiff_t printed = 0; printed < most_errors; ++printed) {
         const std::size_t end = std::min(rest.find('\n'), rest.size());
-        const std::string sentence = text::without_controls(text::shortened(std::string(rest.substr(0, end)), longest_error));
-        static_cast<void>(std::fprintf(stderr, "treeline: %s\n", sentence.c_str()));
+        text::say("treeline: " + text::shortened(std::string(rest.substr(0, end)), longest_error));
         if (end == rest.size()) {
             return;
         }
         rest.remove_prefix(end + 1);
     }
-    static_cast<void>(
-        std::fprintf(stderr, "treeline: there are %td more such problems\n", 1 + std::count(rest.begin(), rest.end(), '\n')));
+    text::say(fmt::format("treeline: there are {} more such problems", 1 + std::count(rest.begin(), rest.end(), '\n')));
 }
 
 std::string_view what_is_left(const Interrupted& interrupted) {
@@ -197,9 +196,8 @@ std::vector<std::string> with_present_names(std::vector<std::string> words) {
     for (const auto& [before, now] : renamed()) {
         const auto first = words.begin() + 1;
         if (words.size() > before.size() && std::equal(before.begin(), before.end(), first)) {
-            static_cast<void>(std::fprintf(stderr, "treeline: `treeline %s` is now `treeline %s`; the old name still works\n",
-                                           fmt::format("{}", fmt::join(before, " ")).c_str(),
-                                           fmt::format("{}", fmt::join(now, " ")).c_str()));
+            text::say(fmt::format("treeline: `treeline {}` is now `treeline {}`; the old name still works",
+                                  fmt::join(before, " "), fmt::join(now, " ")));
             words.erase(first, first + static_cast<std::ptrdiff_t>(before.size()));
             words.insert(words.begin() + 1, now.begin(), now.end());
             break;
@@ -235,6 +233,10 @@ void parse_and_run(const std::vector<std::string>& words) {
         throw text::InputError({error.what()});
     }
     if (run) {
+        std::optional<WaitingLine> waiting;
+        if (words[1] != "serve") {  // which waits for as long as it runs
+            waiting.emplace();
+        }
         run();
     }
 }

@@ -1,17 +1,20 @@
 #include "cli/progress.h"
 
-#include <cstdio>
+#include <atomic>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "text/number_text.h"
+#include "text/status_line.h"
 
 namespace treeline::cli {
 namespace {
 
 constexpr std::size_t bar_width = 30;
 constexpr auto redraw_after = std::chrono::milliseconds(100);
+
+std::atomic<int> shown = 0;
 
 std::string duration_text(double seconds) {
     if (seconds < 90.0) {
@@ -42,9 +45,12 @@ Progress::Progress(std::string unit)
 
 Progress::~Progress() {
     if (drawn_) {
-        static_cast<void>(std::fputs("\r\033[K", stderr));
+        --shown;
+        text::clear_status();
     }
 }
+
+bool Progress::is_shown() { return shown > 0; }
 
 void Progress::show(std::uint64_t done, std::uint64_t total) {
     const Clock::time_point now = Clock::now();
@@ -52,10 +58,10 @@ void Progress::show(std::uint64_t done, std::uint64_t total) {
         return;
     }
     last_ = now;
+    shown += drawn_ ? 0 : 1;
     drawn_ = true;
     const double seconds = std::chrono::duration<double>(now - start_).count();
-    static_cast<void>(std::fputs(("\r\033[K" + progress_line(done, total, seconds, unit_)).c_str(), stderr));
-    static_cast<void>(std::fflush(stderr));
+    text::show_status(progress_line(done, total, seconds, unit_));
 }
 
 }  // namespace treeline::cli

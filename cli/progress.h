@@ -19,6 +19,9 @@ public:
     /// Draws at most ten times per second.
     void show(std::uint64_t done, std::uint64_t total);
 
+    /// Whether one has drawn, and is there still.
+    static bool is_shown();
+
 private:
     using Clock = std::chrono::steady_clock;
     std::string unit_;

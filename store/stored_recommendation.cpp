@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +13,7 @@
 #include "store/fingerprint.h"
 #include "sweeps/recommend_answer.h"
 #include "text/input_error.h"
-#include "text/plain_text.h"
+#include "text/status_line.h"
 
 namespace treeline::store {
 namespace {
@@ -156,8 +155,7 @@ std::string recommendation_text(const std::string& file, requests::WorkloadSourc
     }
     Store store(file, Access::write);
     StoredRecommendation answer = answer_from(store, recommend_request(std::move(source), catalogue), 0);
-    static_cast<void>(std::fprintf(stderr, "treeline: %s %s as run %lld\n", answer.was_known ? "answered from" : "kept in",
-                                   text::without_controls(file).c_str(), static_cast<long long>(answer.run)));
+    text::say(fmt::format("treeline: {} {} as run {}", answer.was_known ? "answered from" : "kept in", file, answer.run));
     return std::move(format == "json" ? answer.json : format == "csv" ? answer.csv : answer.table);
 }
 

@@ -12,6 +12,7 @@
 #include "text/file_roles.h"
 #include "text/input_error.h"
 #include "text/plain_text.h"
+#include "text/status_line.h"
 #include "text/temporary_files.h"
 
 namespace treeline::text {
@@ -139,6 +140,7 @@ void OutputFile::write(std::string_view text) {
 
 void OutputFile::flush() {
     if (on_terminal_) {
+        end_status();
         buffer_ = without_controls(buffer_);
     }
     std::string_view left = buffer_;

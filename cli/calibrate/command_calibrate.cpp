@@ -1,5 +1,4 @@
 // treeline calibrate: laws of a device's kernels, from measured times.
-#include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@
 #include "requests/fit/serving_fit_reader.h"
 #include "text/output_file.h"
 #include "text/parse_number.h"
-#include "text/plain_text.h"
+#include "text/status_line.h"
 
 namespace treeline::cli {
 namespace {
@@ -167,7 +166,7 @@ void run(const CalibrateFlags& flags) {
     const calibrate::CalibrationAnswer answer =
         requests::calibrate_kernels({flags.device, flags.from, flags.derive_from, flags.source, options}, flags.common.find());
     for (const std::string& sentence : answer.left_out) {
-        static_cast<void>(std::fprintf(stderr, "warning: left out: %s\n", text::without_controls(sentence).c_str()));
+        text::say("warning: left out: " + sentence);
     }
     if (!flags.html.empty()) {
         if (answer.kernels.empty()) {

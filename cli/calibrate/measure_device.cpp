@@ -1,7 +1,5 @@
 #include "cli/calibrate/measure_device.h"
 
-#include <cstdio>
-
 #include <fmt/format.h>
 
 #include "calibrate/measure/own_device.h"
@@ -11,6 +9,7 @@
 #include "hardware/catalogue.h"
 #include "reports/calibrate/calibration_output.h"
 #include "text/output_file.h"
+#include "text/status_line.h"
 
 namespace treeline::cli {
 namespace {
@@ -72,7 +71,7 @@ MeasureResult measure_device(const MeasureRequest& request) {
         measured = calibrate::measure_missing(
             own,
             {request.quick, request.check, request.minutes, request.lock_clock,
-             [](const std::string& sentence) { static_cast<void>(std::fputs((sentence + "\n").c_str(), stderr)); },
+             [](const std::string& sentence) { text::say(sentence); },
              [&](double seconds, double planned) { progress.show(std::uint64_t(seconds), std::uint64_t(planned)); }},
             files);
     } catch (const kernels::KernelError& error) {

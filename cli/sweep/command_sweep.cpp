@@ -1,6 +1,5 @@
 // treeline sweep: prices a whole design space.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@
 #include "store/ranks.h"
 #include "store/stored_sweep.h"
 #include "text/output_file.h"
-#include "text/plain_text.h"
+#include "text/status_line.h"
 
 namespace treeline::cli {
 namespace {
@@ -63,7 +62,7 @@ sweeps::SweepSummary stored_summary(const std::string& file, const store::SweepR
                                     const store::RunSweep& run) try {
     store::Store store(file, store::Access::write);
     const store::StoredAnswer answer = store::answer_from(store, request, run);
-    static_cast<void>(std::fprintf(stderr, "treeline: %s\n", text::without_controls(store::log_line(answer, file)).c_str()));
+    text::say("treeline: " + store::log_line(answer, file));
     return answer.summary;
 } catch (const Interrupted& interrupted) {
     throw Interrupted{interrupted.signal, "the same command goes on from what the store holds"};

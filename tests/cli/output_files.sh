@@ -154,6 +154,22 @@ wait "$sweep" && [ -s hup.csv ] || fail "a hangup that is ignored ended the swee
 rm -f hup.csv
 set +m
 
+# On a terminal, a command that says nothing for two seconds says how long it has been at work; elsewhere it stays silent.
+if command -v script >/dev/null; then
+    checks=$((checks + 1))
+    script -qfc "exec '$TREELINE' study policies '$SOURCE/examples/policies/dspark-qwen3-14b-h100.json'" terminal.txt </dev/null >/dev/null 2>&1 &
+    terminal=$!
+    for _ in $(seq 300); do
+        grep -q 'at work for [0-9]* s' terminal.txt 2>/dev/null && break
+        kill -0 "$terminal" 2>/dev/null || break
+        sleep 0.1
+    done
+    grep -q 'at work for [0-9]* s' terminal.txt || fail "a command at work says nothing on a terminal: $(head -c 300 terminal.txt)"
+    kill "$terminal" 2>/dev/null
+    wait "$terminal" 2>/dev/null
+    rm -f terminal.txt
+fi
+
 # A reader that leaves early.
 checks=$((checks + 1))
 "$TREELINE" sweep large.json --csv - 2>err.txt | head -1 >/dev/null

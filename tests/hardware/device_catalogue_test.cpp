@@ -362,9 +362,14 @@ TEST_CASE("a device that nobody measured takes the laws of the relative that its
     CHECK(sim::transferred_laws(l40s, rtx_3090).law(sim::KernelClass::all_reduce, sim::NumberFormat::bf16, "vllm") == nullptr);
     REQUIRE(l40s.calibration->law(sim::KernelClass::latent_attention, sim::NumberFormat::bf16) != nullptr);
     CHECK(rtx_3090.calibration->law(sim::KernelClass::latent_attention, sim::NumberFormat::bf16) == nullptr);
-    // 71 TFLOP/s and 936 GB/s are 76 FLOP/byte, 0.18 of L40S's 419: its tiles of 128 rows are halved twice.
+    // L40S was seen with tiles of 128 rows alone, A100 with 16 to 128: those carry over, and where one size was seen smaller
+    // ones.
     CHECK(l40s.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16)->row_tile == 128.0);
-    CHECK(rtx_3090.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16)->row_tile == 32.0);
+    const sim::KernelLaw& tiles = *rtx_3090.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16);
+    CHECK((tiles.least_tile == 32.0 && tiles.row_tile == 64.0));
+    const sim::Device a30 = load_device(catalogue, "a30").value;
+    const sim::KernelLaw& of_a100 = *a30.calibration->law(sim::KernelClass::gemm, sim::NumberFormat::bf16);
+    CHECK((of_a100.least_tile == 16.0 && of_a100.row_tile == 128.0));
 }
 
 TEST_CASE("a link takes the all-reduces of the measured device that its description names", "[hardware]") {
