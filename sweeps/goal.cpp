@@ -155,6 +155,10 @@ DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Tr
             }
         }
     }
+    for (std::size_t i = 0; mixed && i < by_point.size(); ++i) {
+        // An engine switches by the requests that run: once it may, it drafts nothing where that lets more of them run.
+        by_point[i] = off->loads[i].queued < drafting.loads[i].queued ? sim::drafting_off : by_point[i];
+    }
     return mixed ? DraftPlan{speculation, std::move(by_point)} : DraftPlan{speculation};
 }
 

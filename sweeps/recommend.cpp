@@ -140,17 +140,33 @@ std::vector<int> switchable(const std::vector<int>& runnable, const std::vector<
     return all;
 }
 
+/// The lengths of all that a server can change between; where those yield less over the load than the recommended one alone,
+/// as on a server that is full and settles elsewhere with each length: that one alone, where it is off if its plan has that.
+Schedule best_schedule(const sim::CompiledRound& round, const Workload& workload, const std::vector<int>& choices,
+                       const Candidate& best) {
+    Schedule schedule = schedule_for(round, choices, workload, largest_scheduled_batch, best.speculation);
+    const auto try_instead = [&](const std::vector<int>& others, const Workload& asked) {
+        if (best.draft_tokens > 0 && schedule.gain < best.gain) {
+            Schedule other = schedule_for(round, others, asked, largest_scheduled_batch, best.speculation);
+            schedule = other.gain > schedule.gain ? std::move(other) : schedule;
+        }
+    };
+    try_instead({0, best.speculation}, workload);
+    if (schedule.gain < best.gain * (1.0 - schedule_tolerance)) {
+        Workload anyhow = workload;  // the gain that is asked for is that over the load
+        anyhow.limits.minimum_gain = 0.0;
+        try_instead(best.plan.by_point.empty() ? std::vector<int>{best.speculation} : std::vector<int>{0, best.speculation},
+                    anyhow);
+    }
+    return schedule;
+}
+
 /// The schedules of the recommended variant, and what its server holds.
 void add_schedules(const sim::CompiledRound& round, const Workload& workload, Recommendation& answer) {
     const Candidate& best = answer.candidates.front();
     const Switching switching = answer.variants[best.variant].switching;
-    answer.schedule = schedule_for(round, switchable(runnable(round), workload.speculations, switching, best.speculation),
-                                   workload, largest_scheduled_batch, best.speculation);
-    if (best.draft_tokens > 0 &&
-        answer.schedule.gain < best.gain) {  // a server that is full settles elsewhere with each length
-        Schedule single = schedule_for(round, {0, best.speculation}, workload, largest_scheduled_batch, best.speculation);
-        answer.schedule = single.gain > answer.schedule.gain ? std::move(single) : answer.schedule;
-    }
+    answer.schedule =
+        best_schedule(round, workload, switchable(runnable(round), workload.speculations, switching, best.speculation), best);
     answer.settled = settled_on(round, best.plan, workload.traffic);
     answer.capacity = capacity_of(round, best.speculation, workload.traffic);
 }
