@@ -40,9 +40,9 @@ constexpr const char* transfer_error =
     "by 23 and 78 %, all-reduces over NVLink 21 and 47 %; laws of latent attention, which missed by more than its time, and of "
     "all-reduces over PCIe are not carried over";
 
-/// Tiles of linear layers where no more than one was seen. That one holds as many rows as hid behind the weights on the measured
-/// device; where fewer do, kernels pick smaller ones. Whichever it is may not depend on the other device's rates: a larger tile
-/// where it computes a little more would make that slower. These miss least between A100, H100 and L40S.
+/// Tiles of linear layers where no more than one was seen. That one holds as many rows as hid behind the weights on the
+/// measured device; where fewer do, kernels pick smaller ones. Whichever it is may not depend on the other device's rates: a
+/// larger tile where it computes a little more would make that slower. These miss least between A100, H100 and L40S.
 constexpr double least_carried_tile = 32.0, largest_carried_tile = 64.0;
 
 /// What Marlin's kernels unpacked on a multiprocessor of H100, the fastest that they were measured on, in bytes of weights: its
