@@ -1,6 +1,8 @@
 // Decoders of a check: rows written and read back, predictions beside them, choices, and one quick run for real.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "calibrate/tables/measurement_files.h"
 #include "calibrate/tables/table_rows.h"
 #include "json/reader.h"
@@ -128,14 +130,16 @@ TEST_CASE("decoders run for real: a sample for each round, its phases, and condi
     for (const Target& target : targets) {
         const std::vector<Sample> samples = target.visit(sentinel);
         REQUIRE(samples.size() == 6);
+        double least_drafting = samples.front().parts.at(0);  // a busy machine may lengthen any one of them
         for (const Sample& sample : samples) {
             REQUIRE(sample.parts.size() == 4);
+            least_drafting = std::min(least_drafting, sample.parts[0]);
             CHECK(sample.parts[0] + sample.parts[1] + sample.parts[2] + sample.parts[3] ==
                   Approx(sample.seconds).epsilon(1e-6));
-            CHECK((sample.parts[0] > 1e-4) == (target.index == 1));  // plain decoding moves one id
             CHECK(sample.before.launch > 0.0);
             CHECK(sample.after.launch > 0.0);
         }
+        CHECK((least_drafting > 1e-4) == (target.index == 1));  // plain decoding moves one id
     }
     CHECK(skipped.empty());
 }
