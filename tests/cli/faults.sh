@@ -42,7 +42,10 @@ second_code=$?
 wait "$first"
 first_code=$?
 [ $first_code -eq 0 ] || [ $second_code -eq 0 ] || fail "two writers: neither ends: $(cat one.err two.err)"
-for code in $first_code $second_code; do [ "$code" -le 1 ] || fail "two writers: $code"; done
+for result in "$first_code one.err" "$second_code two.err"; do
+    read -r code said <<<"$result"
+    [ "$code" -le 1 ] || grep -q "is being written by another process" "$said" || fail "two writers: $code, $(cat "$said")"
+done
 "$TREELINE" results export 1 --store two.db --output two.csv && cmp -s two.csv whole.csv || fail "two writers leave other points"
 for name in a b; do "$TREELINE" sweep space.json --csv same.csv >/dev/null 2>"$name.err" & done
 wait
