@@ -32,10 +32,10 @@ struct KernelTable {
     std::size_t left_out = 0;        ///< measurements outside that domain
     bool on_cpu = false;      ///< also try what laws of few cores need: costs of rows and outputs, whole items for each core
     std::string family = {};  ///< of kernels, where several exist for the class and format
-    bool ours = false;        ///< kernels of ours: what one block of them takes is known
     double workers = 0.0;     ///< multiprocessors of the device; 0 = unknown
     std::vector<KernelSample> from_cache = {};  ///< left out only because a replay found its data in the cache
     std::string file = {};                      ///< that holds the measurements (the first, if there are several)
+    bool ours = false;                          ///< kernels of ours: what one block of them takes is known
 };
 
 /// "experts (triton), bf16".

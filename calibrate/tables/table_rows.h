@@ -18,9 +18,9 @@ struct ConvertedRow {
     Bytes stationary;         ///< what a replay finds in the cache if it fits: weights, keys and values, states
     bool of_decoding = true;  ///< false: not a kernel that decoding runs, or one that the simulator prices otherwise
     std::string family = {};  ///< of kernels
-    bool ours = false;        ///< a kernel of ours, measured by `treeline calibrate`
     /// A small time with data in the cache counts where reading them from memory would hardly lengthen it.
     bool short_ones_count = false;
+    bool ours = false;  ///< a kernel of ours, measured by `treeline calibrate`
 };
 
 /// Values of a row, with every problem noted.
