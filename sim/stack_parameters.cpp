@@ -1,6 +1,7 @@
 #include "sim/stack_parameters.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -26,8 +27,10 @@ struct Optional {
 template <class Value>
 struct Optional<std::optional<Value>> {
     using type = Value;
+    /// Not a number: nothing is stated. Who states that gets minus infinity, which lies in no range.
     static double get(const std::optional<Value>& value) {
-        return value ? base(*value) : std::numeric_limits<double>::quiet_NaN();
+        constexpr double unstated = std::numeric_limits<double>::quiet_NaN();
+        return !value ? unstated : std::isnan(base(*value)) ? -std::numeric_limits<double>::infinity() : base(*value);
     }
 };
 

@@ -90,7 +90,8 @@ std::string short_text(double value) {
 double rounded(double value, int digits) { return parse_number(fmt::format("{:.{}g}", value, digits)).value_or(value); }
 
 std::string grouped_text(long long value) {
-    std::string digits = fmt::format("{}", value < 0 ? -value : value);
+    const auto magnitude = static_cast<unsigned long long>(value);  // of the least number, too, which has no opposite
+    std::string digits = fmt::format("{}", value < 0 ? -magnitude : magnitude);
     for (std::size_t at = digits.size(); at > 3;) {
         at -= 3;
         digits.insert(at, 1, ',');

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -43,6 +44,14 @@ struct Folder {
     ~Folder() { std::filesystem::remove_all(path); }
 };
 
+/// A sentence of the program as pages say it: names instead of the words of inputs.
+std::string by_name(std::string sentence) {
+    for (const auto& [word, name] : {std::pair{"h100-sxm", "NVIDIA H100 SXM 80 GB"}, {"eagle3", "EAGLE-3"}}) {
+        sentence.replace(sentence.find(word), std::string_view(word).size(), name);
+    }
+    return sentence;
+}
+
 }  // namespace
 
 TEST_CASE("the question recommend gets the bytes of the facade") {
@@ -51,7 +60,7 @@ TEST_CASE("the question recommend gets the bytes of the facade") {
 
 TEST_CASE("the question explore gets the page's data without studies, and the curves as priced") {
     const Json answer = answer_to("explore", workload);
-    CHECK(answer["page"]["summary"]["sentence"] == answer_to("recommend", workload)["sentence"]);
+    CHECK(answer["page"]["summary"]["sentence"] == by_name(answer_to("recommend", workload)["sentence"]));
     CHECK(answer["page"].contains("heatmap"));
     CHECK(answer["drafters"][0]["per_position"] == Json({0.7, 0.5}));
 }
