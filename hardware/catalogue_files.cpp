@@ -106,17 +106,16 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
     if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
         return name_or_path;
     }
-    std::vector<fs::path> of_plain_name;
-    for (const fs::path& file : catalogue_files(catalogue, folders)) {
-        if (file.stem() == name_or_path) {
-            return file;
-        }
-        if (plain_name(file.stem().string()) == plain_name(name_or_path)) {
-            of_plain_name.push_back(file);
-        }
+    std::vector<fs::path> files = catalogue_files(catalogue, folders);
+    const auto named =
+        std::find_if(files.begin(), files.end(), [&](const fs::path& file) { return file.stem() == name_or_path; });
+    if (named != files.end()) {
+        return *named;
     }
-    if (of_plain_name.size() == 1) {
-        return of_plain_name.front();
+    const std::string plain = plain_name(name_or_path);
+    std::erase_if(files, [&](const fs::path& file) { return plain_name(file.stem().string()) != plain; });
+    if (files.size() == 1) {
+        return files.front();
     }
     if (const std::string why = refused_device(name_or_path); !why.empty()) {
         throw text::InputError({why});

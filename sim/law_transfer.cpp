@@ -42,7 +42,8 @@ constexpr const char* transfer_error =
 
 /// Tiles of linear layers where no more than one was seen. That one holds as many rows as hid behind the weights on the
 /// measured device; where fewer do, kernels pick smaller ones. Whichever it is may not depend on the other device's rates: a
-/// larger tile where it computes a little more would make that slower. These miss least between A100, H100 and L40S.
+/// larger tile where it computes a little more would make that slower. Chosen by what was missed between A100, H100 and L40S
+/// (`treeline_kernel_times transfer`).
 constexpr double least_carried_tile = 32.0, largest_carried_tile = 64.0;
 
 /// What Marlin's kernels unpacked on a multiprocessor of H100, the fastest that they were measured on, in bytes of weights: its

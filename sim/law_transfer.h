@@ -9,8 +9,7 @@ namespace treeline::sim {
 ///   - shares of bandwidth, peaks and links stay shares, now of the other data sheet;
 ///   - launches and startups stay times; so do costs of each head or activation, but more multiprocessors share them;
 ///   - of linear layers that were seen to compute tiles of one size only, tiles are smaller and follow the rows; no tile
-///   depends
-///     on the other device's rates, so that more compute is never slower;
+///     depends on the other device's rates, so that more compute is never slower;
 ///   - tiles are divided among the other device's multiprocessors, and startups grow over traffic in proportion to its cache;
 ///   - laws of kernels that no engine would pick, slower than the same class in a wider format, are left out: they belong to
 ///     one release of one engine, and the wider format's law stands in;

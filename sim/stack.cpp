@@ -157,7 +157,9 @@ std::vector<std::string> problems_of(const Stack& stack) {
     for (const StackParameter& parameter : stack_parameters()) {
         const double value = parameter.get(stack), unstated = parameter.get(plain);
         const bool is_unstated = value == unstated || (std::isnan(value) && std::isnan(unstated));
-        require(is_unstated || (value >= parameter.low && value <= parameter.high), range_sentence(parameter));
+        if (!is_unstated && !(value >= parameter.low && value <= parameter.high)) {
+            problems.push_back(range_sentence(parameter));
+        }
     }
     if (stack.metal.memory_efficiency != 0.0) {
         require_share(stack.metal.memory_efficiency, "memory_efficiency of metal");

@@ -5,10 +5,6 @@
 
 namespace treeline::models::hugging_face {
 
-namespace {
-
-/// Tokens that an entry of each layer stands for; 0: the layer sees its window alone. The list goes on for the layers of the
-/// prediction modules.
 std::vector<sim::Count> compression_of_layers(Reader& config, std::size_t layers) {
     std::vector<sim::Count> ratios = config.counts("compress_ratios", 0, 1 << 20);
     if (ratios.size() < layers) {
@@ -18,10 +14,7 @@ std::vector<sim::Count> compression_of_layers(Reader& config, std::size_t layers
     return ratios;
 }
 
-/// Attention of a layer. Entries of 4 tokens overlap and are chosen by an indexer, those of 128 tokens are all read
-/// (compressed sparse and heavily compressed attention).
-sim::CompressedAttention attention_of(Reader& config, sim::Count compression) {
-    constexpr sim::Count sparse = 4;
+sim::CompressedAttention window_attention(Reader& config) {
     sim::CompressedAttention attention;
     attention.heads = size(config, "num_attention_heads");
     attention.head_dim = size(config, "head_dim");
@@ -29,6 +22,16 @@ sim::CompressedAttention attention_of(Reader& config, sim::Count compression) {
     attention.output_groups = size(config, "o_groups");
     attention.output_rank = size(config, "o_lora_rank");
     attention.window = size(config, "sliding_window");
+    return attention;
+}
+
+namespace {
+
+/// Attention of a layer. Entries of 4 tokens overlap and are chosen by an indexer, those of 128 tokens are all read
+/// (compressed sparse and heavily compressed attention).
+sim::CompressedAttention attention_of(Reader& config, sim::Count compression) {
+    constexpr sim::Count sparse = 4;
+    sim::CompressedAttention attention = window_attention(config);
     attention.compression = compression;
     const sim::Count index_heads = size(config, "index_n_heads"), index_head_dim = size(config, "index_head_dim");
     const auto top_k = static_cast<double>(size(config, "index_topk"));

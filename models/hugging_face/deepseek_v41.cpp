@@ -8,17 +8,6 @@ namespace treeline::models::hugging_face {
 
 namespace {
 
-sim::CompressedAttention window_attention(Reader& config) {
-    sim::CompressedAttention attention;
-    attention.heads = size(config, "num_attention_heads");
-    attention.head_dim = size(config, "head_dim");
-    attention.q_lora_rank = size(config, "q_lora_rank");
-    attention.output_groups = size(config, "o_groups");
-    attention.output_rank = size(config, "o_lora_rank");
-    attention.window = size(config, "sliding_window");
-    return attention;
-}
-
 /// What a layer reads beside its window: its own entries, which an indexer picks from, or those of an earlier layer.
 enum class Entries { none, own, of_another, of_another_picked_anew };
 
@@ -60,14 +49,11 @@ std::vector<sim::Block> engram(Reader& config, sim::Count rows, sim::Count width
 void import_deepseek_v41(Reader& config, sim::Model& model) {
     constexpr sim::Count most_rows = sim::Count{1} << 40;
     const std::size_t layers = layer_count(config);
-    const std::vector<sim::Count> ratios = config.counts("compress_ratios", 0, 1 << 20);
+    const std::vector<sim::Count> ratios = compression_of_layers(config, layers);
     const std::vector<bool> sources = layer_set(config, "kv_source_layer_ids", layers),
                             pickers = layer_set(config, "index_source_layer_ids", layers);
     const std::vector<sim::Count> engram_layers = config.counts("engram_layer_ids", 0, 1 << 16),
                                   engram_rows = config.counts("engram_num_embeddings", 1, most_rows);
-    if (ratios.size() < layers) {
-        return config.problem("compress_ratios", "must have one ratio for each of the " + std::to_string(layers) + " layers");
-    }
     if (engram_rows.size() != engram_layers.size()) {
         return config.problem("engram_num_embeddings", "must have one number of rows for each of engram_layer_ids");
     }

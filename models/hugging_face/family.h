@@ -77,6 +77,13 @@ sim::Block block(const sim::BlockKind& kind, sim::Count norms, sim::Count norm_v
 /// Mixes `streams` residual streams into the input of a block and its output back into them: a projection of all streams to
 /// weights for reading, writing and mixing, and two passes over them.
 sim::Block hyper_connection(sim::Count width, sim::Count streams);
+/// Tokens that an entry of each layer stands for; 0: the layer sees its window alone. The list goes on for the layers of the
+/// prediction modules.
+std::vector<sim::Count> compression_of_layers(Reader& config, std::size_t layers);
+/// DeepSeek-V4's attention over its window, without compressed entries.
+sim::CompressedAttention window_attention(Reader& config);
+/// Of the keys of Qwen3-Next, which others have taken over.
+sim::GatedDelta gated_delta(Reader& config);
 
 /// Appends a layer. Layers of one name are of one kind, so `name` must tell different structures apart.
 void add_layer(sim::Model& model, const std::string& name, std::vector<sim::Block> blocks, sim::Count distinct_copies = 0);

@@ -7,12 +7,7 @@ void import_gigachat35(Reader& config, sim::Model& model) {
     const std::size_t layers = layer_count(config);
     const auto types = words_per_layer(config, "layer_types", layers);
     const std::vector<bool> listed = layer_set(config, "full_attention_layers", layers);
-    sim::GatedDelta delta;
-    delta.key_heads = size(config, "linear_num_key_heads");
-    delta.value_heads = size(config, "linear_num_value_heads");
-    delta.key_dim = size(config, "linear_key_head_dim");
-    delta.value_dim = size(config, "linear_value_head_dim");
-    delta.conv_width = size_or(config, "linear_conv_kernel_dim", 4);
+    const sim::GatedDelta delta = gated_delta(config);
     sim::LatentAttention attention = latent_attention(config);
     attention.output_gate = config.flag_or("gated_attention", false);
     const std::vector<bool> dense = dense_layers(config, layers);

@@ -40,16 +40,6 @@ std::vector<sim::Block> ngrams_of_layer(Reader& config, sim::Count width) {
     return {block(table, 0, 0), block(sim::Projection{embedded, (streams + 1) * width, false}, 1, 3 * streams)};
 }
 
-sim::GatedDelta delta_of_qwen4(Reader& config) {
-    sim::GatedDelta delta;
-    delta.key_heads = size(config, "linear_num_key_heads");
-    delta.value_heads = size(config, "linear_num_value_heads");
-    delta.key_dim = size(config, "linear_key_head_dim");
-    delta.value_dim = size(config, "linear_value_head_dim");
-    delta.conv_width = size_or(config, "linear_conv_kernel_dim", 4);
-    return delta;
-}
-
 /// Attention with a gate, which reads the blocks of tokens that a small scorer picks.
 sim::Attention sparse_attention_of_qwen4(Reader& config, sim::Count width) {
     sim::Attention attention = grouped_attention(config, width, true);
@@ -72,7 +62,7 @@ void import_qwen4_exp(Reader& config, sim::Model& model) {
     const auto every = static_cast<std::size_t>(size_or(config, "full_attention_interval", 4));
     const std::vector<bool> ngrams = layer_set(config, "ple_layer_ids", layers, 1);
     const std::vector<sim::Block> residual = gated_residual(config, model.width);
-    const sim::GatedDelta delta = delta_of_qwen4(config);
+    const sim::GatedDelta delta = gated_delta(config);
     const sim::Attention attention = sparse_attention_of_qwen4(config, model.width);
     sim::MixtureOfExperts moe = mixture_of_experts(config);
     moe.shared_hidden = size_or_none(config, "shared_expert_intermediate_size");

@@ -3,8 +3,6 @@
 
 namespace treeline::models::hugging_face {
 
-namespace {
-
 sim::GatedDelta gated_delta(Reader& config) {
     sim::GatedDelta delta;
     delta.key_heads = size(config, "linear_num_key_heads");
@@ -14,6 +12,8 @@ sim::GatedDelta gated_delta(Reader& config) {
     delta.conv_width = size_or(config, "linear_conv_kernel_dim", 4);
     return delta;
 }
+
+namespace {
 
 /// Experts with a gated shared expert, or a dense MLP.
 sim::BlockKind qwen_next_feed_forward(Reader& config) {
