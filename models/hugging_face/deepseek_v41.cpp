@@ -79,9 +79,8 @@ void import_deepseek_v41(Reader& config, sim::Model& model) {
         if (streams > 1) {
             blocks.push_back(hyper_connection(model.width, streams));
         }
-        for (sim::Block& each : attention_blocks(config, entries, ratios[i], model.width)) {
-            blocks.push_back(std::move(each));
-        }
+        const std::vector<sim::Block> attention = attention_blocks(config, entries, ratios[i], model.width);
+        blocks.insert(blocks.end(), attention.begin(), attention.end());
         if (streams > 1) {
             blocks.push_back(hyper_connection(model.width, streams));
         }
