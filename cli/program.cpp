@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/familiar_flags.h"
 #include "cli/interrupt.h"
 #include "cli/version_text.h"
 #include "cli/waiting_line.h"
@@ -137,22 +138,35 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
     return names;
 }
 
+/// "; here it is --tensor-parallel" for a flag of an engine, else the nearest one; empty where nothing is near.
+std::string hint_for(const std::string& flag, const std::vector<std::string>& flags) {
+    const std::string here = flag_here(flag, flags);
+    return here.empty() ? text::did_you_mean(flag, flags) : "; here it is " + here;
+}
+
 /// Arguments that no flag took: a mistyped flag gets a hint, and what follows it is not reported again.
 void refuse_extras(const CLI::App& app) {
     for (const CLI::App* sub : app.get_subcommands()) {
         refuse_extras(*sub);
     }
-    std::vector<std::string> problems;
+    std::vector<std::string> problems, unknown;
     for (const std::string& extra : app.remaining()) {
         if (extra.starts_with("-") && extra != "-") {
             const std::string flag = extra.substr(0, extra.find('='));
-            const std::string hint = text::did_you_mean(flag, long_flags(app));
-            problems.push_back(fmt::format("{}: unknown flag \"{}\"{}", full_name(app), flag,
-                                           hint.empty() ? fmt::format("; see treeline {} --help", full_name(app)) : hint));
-        } else if (problems.empty()) {
+            const std::string hint = hint_for(flag, long_flags(app));
+            if (hint.empty()) {
+                unknown.push_back(fmt::format("\"{}\"", flag));
+            } else {
+                problems.push_back(fmt::format("{}: unknown flag \"{}\"{}", full_name(app), flag, hint));
+            }
+        } else if (problems.empty() && unknown.empty()) {
             problems.push_back(fmt::format("{}: unexpected argument \"{}\"{}", full_name(app), extra,
                                            text::did_you_mean(extra, subcommand_names(app))));
         }
+    }
+    if (!unknown.empty()) {
+        problems.push_back(fmt::format("{0}: unknown flag{1} {2}; see treeline {0} --help", full_name(app),
+                                       unknown.size() > 1 ? "s" : "", text::listed(unknown, "and")));
     }
     if (!problems.empty()) {
         throw text::InputError(std::move(problems));

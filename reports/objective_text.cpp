@@ -164,8 +164,8 @@ std::string schedule_text(const sweeps::Schedule& schedule, const sweeps::Capaci
     }
     std::string text = schedule.switch_off_batch ? fmt::format("Switch speculation off from batch {}: {}",
                                                                *schedule.switch_off_batch, off_text(schedule.switch_off_limit))
-                                                 : fmt::format("Speculation pays up to batch {}{}", schedule.largest_batch,
-                                                               schedule.end_limit ? "" : " at least");
+                                                 : fmt::format("Speculation is predicted to gain up to batch {}{}",
+                                                               schedule.largest_batch, schedule.end_limit ? "" : " at least");
     if (schedule.end_limit) {
         text += fmt::format("; beyond batch {} {}", schedule.largest_batch, end_text(schedule, capacity));
     }

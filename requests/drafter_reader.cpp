@@ -215,7 +215,7 @@ sweeps::DrafterChoice known_of_kind(json::Reader& at, const std::string& kind, D
         return {};
     }
     known.resize(1);
-    return choices_of(known, traffic, descriptions).front().choice;
+    return choices_of(known, traffic, use.lengths_stated, descriptions).front().choice;
 }
 
 /// Of a look-up tried first: rounds that it drafts, and rounds that the other drafter does.

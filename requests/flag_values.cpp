@@ -22,14 +22,20 @@ namespace {
 
 bool opens_object(const std::string& text) { return !text.empty() && text.front() == '{'; }
 
-/// "1-8" as a range; nothing if the text is no range.
+/// "1-8", "1..8" or "1:8" as a range; nothing if the text is no range.
 std::optional<FlagJson> range_of(const std::string& text) {
-    const std::vector<std::string> ends = text::split(text, '-');
-    const auto from = text::parse_number<long long>(ends.front()), to = text::parse_number<long long>(ends.back());
-    if (ends.size() != 2 || !from || !to) {
-        return std::nullopt;
+    for (const std::string_view between : {"-", "..", ":"}) {
+        const std::size_t at = text.find(between);
+        if (at == std::string::npos) {
+            continue;
+        }
+        const auto from = text::parse_number<long long>(text.substr(0, at));
+        const auto to = text::parse_number<long long>(text.substr(at + between.size()));
+        if (from && to) {
+            return FlagJson{{"from", *from}, {"to", *to}};
+        }
     }
-    return FlagJson{{"from", *from}, {"to", *to}};
+    return std::nullopt;
 }
 
 std::string without_indices(std::string_view path) {

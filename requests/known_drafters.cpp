@@ -208,7 +208,7 @@ std::string measured_with_text(const KnownDrafter& known) {
     return "";
 }
 
-std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const sim::TrafficKind& traffic,
+std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const sim::TrafficKind& traffic, bool lengths_stated,
                                     Descriptions& descriptions) {
     std::vector<KnownChoice> choices;
     const std::vector<PublishedDrafter>& published = descriptions.published_drafters();
@@ -229,7 +229,7 @@ std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const 
             widen(choice, known, from_mean ? sim::AcceptanceOrigin::kind_of_drafter : sim::AcceptanceOrigin::other_target);
             choice.checkpoint = is_head(choice.drafter) ? "" : choice.checkpoint;
         }
-        if (const int measured = choice.acceptance.chain.measured_positions(); measured > 0) {
+        if (const int measured = choice.acceptance.chain.measured_positions(); measured > 0 && !lengths_stated) {
             int& most = choice.acceptance.most_draft_tokens;
             most = most > 0 ? std::min(most, measured) : measured;
         }

@@ -53,8 +53,9 @@ void read_drafting(json::Reader& root, Descriptions& descriptions, sweeps::Point
         kind.batch = input.load.value;
     }
     if (root.has(point_keys::drafter)) {
-        input.drafter = read_drafter(root.object_or_text(point_keys::drafter, drafter_keys::published), descriptions,
-                                     {&input.target.model, kind});
+        input.drafter =
+            read_drafter(root.object_or_text(point_keys::drafter, drafter_keys::published), descriptions,
+                         {&input.target.model, kind, root.has(point_keys::draft_tokens) || root.has(point_keys::shape)});
     }
 }
 

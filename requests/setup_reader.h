@@ -45,6 +45,7 @@ void check_mode(json::Reader& at, const sim::Platform& platform, Descriptions& d
 struct DrafterUse {
     const sim::Model* target = nullptr;  ///< checked against the one that it was trained for; null = nothing to check
     sim::TrafficKind traffic;            ///< whose acceptance is asked for, unless the drafter says otherwise
+    bool lengths_stated = false;         ///< the input says what is drafted; else drafters go as far as they were measured
 };
 
 /// requests/drafter_kinds.cpp lists the kinds and their keys. A published drafter is {"published": its name}.

@@ -133,7 +133,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     if (platform.mode != CostMode::hoi) {
         pass.node_time = platform.stack.node_cost * gaps;
         pass.launch_time = platform.stack.host_launch * pass.launches;
-        pass.host = host;
+        pass.host = host + platform.stack.host_per_kernel * pass.launches;
         pass.time_factor = platform.stack.time_factor;
     } else {
         pass.step_time = Seconds(0.0);

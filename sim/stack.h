@@ -100,8 +100,6 @@ struct ExpertKernels {
     std::map<std::string, std::string> flags;  ///< with which an engine ("sglang") is told to run them
 };
 
-/// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
-/// layers of experts·per_expert_layer, launches·host_launch) + host_per_pass.
 /// What a stack's kernels for devices that run Metal do otherwise.
 struct MetalKernels {
     double memory_efficiency = 0.0;  ///< in place of Stack::memory_efficiency; 0 = as that
@@ -111,6 +109,8 @@ struct MetalKernels {
     double reads_per_row = 1.0;
 };
 
+/// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
+/// layers of experts·per_expert_layer, launches·host_launch) + host_per_pass + launches·host_per_kernel.
 struct Stack {
     std::string name;
     std::string title;
@@ -123,7 +123,10 @@ struct Stack {
     Seconds node_cost;            ///< device-side gap of one kernel
     Seconds host_per_pass;        ///< scheduling, metadata and graph replay of one pass of the target (an engine step)
     Seconds host_per_draft_pass;  ///< the same for one pass of the drafter, which the engine does not schedule anew
-    Seconds per_layer;            ///< what each layer adds on the device beside its kernels, in engines as measured
+    /// What each kernel of a pass adds to those two, before the device begins: an engine that builds and checks its graph anew
+    /// for every pass (llama.cpp).
+    Seconds host_per_kernel;
+    Seconds per_layer;  ///< what each layer adds on the device beside its kernels, in engines as measured
     /// What a layer of experts adds to that: choosing, sorting, quantising and summing rows in kernels of their own.
     Seconds per_expert_layer;
     Seconds host_per_sequence;  ///< what each sequence of the batch adds to a step: scheduling, sampling, streaming out

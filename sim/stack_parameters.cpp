@@ -82,6 +82,11 @@ const std::vector<StackParameter>& stack_parameters() {
             number<&Stack::host_per_draft_pass>("host_per_draft_pass", 0.0, 10.0, "the same for one pass of the drafter", ""))),
         of_host(fitted(1e-8, 1.0,
                        number<&Stack::host_per_round>("host_per_round", 0.0, 10.0, "what a speculation round adds", ""))),
+        of_host(fitted(1e-8, 1e-4,
+                       number<&Stack::host_per_kernel>("host_per_kernel", 0.0, 0.01,
+                                                       "what each kernel adds to those before the device begins: the graph of "
+                                                       "a pass is built anew",
+                                                       "0"))),
         number<&Stack::launch_factor>("launch_factor", 0.01, 1000.0, "kernels launched per operation of the model (no unit)",
                                       ""),
         of_host(fitted(

@@ -44,19 +44,25 @@ std::string other_side(const sweeps::Candidate& best, const sweeps::Candidate& p
                        text_of(plain.time_per_token));
 }
 
+/// "Run", unless plain decoding is the likelier winner: measured speed-ups lie below predictions more often than above.
+std::string_view opening(const sweeps::Answer& answer) {
+    const bool unlikely = answer.trust && answer.trust->chances && answer.trust->chances->pays < 0.5;
+    return unlikely ? "Measure before you run" : "Run";
+}
+
 std::string drafting_sentence(const sweeps::Answer& answer, const std::string& where) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
     if (best.gain_of_capacity) {
         return fmt::format(
-            "Run {} with {} drafting {} token{}{}: plain decoding cannot serve these arrivals, and this can; at most it serves "
+            "{} {} with {} drafting {} token{}{}: plain decoding cannot serve these arrivals, and this can; at most it serves "
             "{} "
             "the requests that plain decoding does; {} per token",
-            where, found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "",
-            in_a_tree(found), text::ratio_text(best.gain), text_of(best.time_per_token));
+            opening(answer), where, found.variants[best.variant].labels.drafter, best.draft_tokens,
+            best.draft_tokens > 1 ? "s" : "", in_a_tree(found), text::ratio_text(best.gain), text_of(best.time_per_token));
     }
-    return fmt::format("Run {} with {} drafting {} token{}{}: {}, {} instead of {}{}", where,
+    return fmt::format("{} {} with {} drafting {} token{}{}: {}, {} instead of {}{}", opening(answer), where,
                        found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "",
                        in_a_tree(found), gain_text(best.gain, objective), figure_text(best, objective),
                        objective_cell(found.plain, objective), other_side(best, found.plain, objective));

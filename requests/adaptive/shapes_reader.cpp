@@ -14,7 +14,7 @@ sweeps::ShapesPoint read_shapes_point(json::Reader at, Descriptions& description
     point.target = read_target(at.object_or_text(design_point_keys::target, "model"), descriptions);
     point.platform = read_platform(at.object_or_text(design_point_keys::platform, "device"), descriptions);
     point.drafter = read_drafter(at.object_or_text(design_point_keys::drafter, drafter_keys::published), descriptions,
-                                 {&point.target.model, {}});
+                                 {&point.target.model, {}, true});
     SpeculationAxis axis = read_speculations(at, descriptions);
     point.speculations = std::move(axis.speculations);
     point.plain_asked_for = std::find(axis.asked_for.begin(), axis.asked_for.end(), 0) != axis.asked_for.end();

@@ -32,7 +32,7 @@ void add_known(Candidates& candidates, const DrafterUse& use, Descriptions& desc
     candidates.named = false;
     if (!use.target->name.empty()) {  // else the target is the problem
         const std::size_t before = candidates.drafters.size();
-        add(choices_of(known_drafters(*use.target, descriptions), use.traffic, descriptions), candidates);
+        add(choices_of(known_drafters(*use.target, descriptions), use.traffic, use.lengths_stated, descriptions), candidates);
         for (std::size_t i = before; i < candidates.drafters.size(); ++i) {
             candidates.drafters[i].named = false;
         }
@@ -50,7 +50,7 @@ void add_kind(const std::string& kind, json::Reader& root, Candidates& candidate
         root.problem(workload_keys::drafters, nothing_known_text(kind, *use.target));
     }
     candidates.kinds.push_back(kind);
-    add(choices_of(known, use.traffic, descriptions), candidates);
+    add(choices_of(known, use.traffic, use.lengths_stated, descriptions), candidates);
 }
 
 /// Whether some platform leaves the stack to us.

@@ -344,7 +344,7 @@ const std::vector<KeyFlag>& workload_flags() {
          "published)",
          nullptr},
         {"--draft-tokens", "K,...", "draft_tokens",
-         "Draft tokens to try: 5, 1,2,4 or a range (default: 1 to the number of measured positions, else 8)", axis_of_flag},
+         "Draft tokens to try: 5, 1,2,4 or 1-8 (default: 1 to the number of measured positions, else 8)", axis_of_flag},
         {"--shape", "TREE", "shapes",
          "Trees to try in addition to chains; repeatable: sglang:5,4,32, a name from examples/trees, or a path", nullptr,
          "shapes.shape"},

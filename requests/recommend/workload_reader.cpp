@@ -213,7 +213,9 @@ sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, 
         labels.push_back(sweeps::label_of(platform));
     }
     check_labels(root, workload_keys::platforms, labels);
-    candidates = read_candidates(root, descriptions, {&lists.targets.front().model, traffic});
+    candidates = read_candidates(
+        root, descriptions,
+        {&lists.targets.front().model, traffic, root.has(workload_keys::draft_tokens) || root.has(workload_keys::shapes)});
     lists.drafters = candidates.drafters;
     labels.clear();
     for (const sweeps::DrafterChoice& drafter : lists.drafters) {

@@ -40,22 +40,30 @@ private:
         if (const auto drafts = number_after(from_label(line, "num_drafts:"), "num_drafts:")) {
             flush_vllm(run);
             counts_.drafts = *drafts;
-        } else if (counts_.drafts <= 0.0) {
-            return false;
-        } else if (const auto drafted = number_after(from_label(line, "num_draft_tokens:"), "num_draft_tokens:")) {
-            counts_.drafted = *drafted;
-        } else if (const auto accepted = number_after(from_label(line, "num_accepted_tokens:"), "num_accepted_tokens:")) {
-            counts_.accepted = *accepted;
-        } else if (const std::string_view rate = from_label(line, "acceptance at token ");
-                   rate.find(':') != std::string_view::npos) {
-            counts_.reached.push_back(
-                std::round(number_after(rate.substr(rate.find(':')), ":").value_or(0.0) * counts_.drafts));
-            counts_.drafts_with_positions = counts_.drafts;
-        } else {
+        } else if (counts_.drafts <= 0.0 || !take_vllm_count(line)) {
             return false;
         }
         run.format("what vLLM's offline example of speculation printed");
         run.engine("vllm");
+        return true;
+    }
+
+    /// A further count of the run whose drafts were counted; false for another line.
+    bool take_vllm_count(std::string_view line) {
+        if (const auto drafted = number_after(from_label(line, "num_draft_tokens:"), "num_draft_tokens:")) {
+            counts_.drafted = *drafted;
+            return true;
+        }
+        if (const auto accepted = number_after(from_label(line, "num_accepted_tokens:"), "num_accepted_tokens:")) {
+            counts_.accepted = *accepted;
+            return true;
+        }
+        const std::string_view rate = from_label(line, "acceptance at token ");
+        if (rate.find(':') == std::string_view::npos) {
+            return false;
+        }
+        counts_.reached.push_back(std::round(number_after(rate.substr(rate.find(':')), ":").value_or(0.0) * counts_.drafts));
+        counts_.drafts_with_positions = counts_.drafts;
         return true;
     }
 
@@ -73,18 +81,21 @@ private:
             flush_llama(run);
             decoded_ = number_after(text, "decoded ").value_or(0.0);
             seconds_ = number_after(text, " tokens in ").value_or(0.0);
-        } else if (decoded_ <= 0.0) {
-            return false;
-        } else if (const auto drafted = number_after(from_label(line, "n_drafted "), "n_drafted")) {
-            drafted_ = *drafted;
-        } else if (const auto accepted = number_after(from_label(line, "n_accept "), "n_accept")) {
-            accepted_ = *accepted;
-        } else {
+        } else if (decoded_ <= 0.0 || !take_llama_count(line)) {
             return false;
         }
         run.format("what llama-speculative printed");
         run.engine("llama.cpp");
         return true;
+    }
+
+    /// A count of the answer that was decoded; false for another line.
+    bool take_llama_count(std::string_view line) {
+        const auto drafted = number_after(from_label(line, "n_drafted "), "n_drafted");
+        const auto accepted = number_after(from_label(line, "n_accept "), "n_accept");
+        drafted_ = drafted.value_or(drafted_);
+        accepted_ = accepted.value_or(accepted_);
+        return drafted || accepted;
     }
 
     void flush_llama(RunBuilder& run) {

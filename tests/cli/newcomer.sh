@@ -31,6 +31,10 @@ expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*Rollback +verification .*(packe
     recommend --explain candidates --target qwen3.5-27b --device h100-sxm --drafter mtp --acceptance '{"per_rank": [0.75, 0.1, 0.05]}' \
     --draft-tokens 1-4 --shape branching:2,2,1 --shape sglang:3,2,8 --batch 1,4
 
+# (i) A tree on SGLang with what is published of the head alone: further than that was measured, which is said.
+expect 0 'in the tree sglang 5,4,32: [12]\.[0-9]+x .*--speculative-num-steps 5 --speculative-eagle-topk 4.*\(extrapolated\)' \
+    recommend --target qwen3-8b --device h100-sxm --engine sglang --drafter eagle3 --shape sglang:5,4,32 --batch 4
+
 # (e) Mixtral on a CPU: its own stack, and a justified no where nothing gains.
 expect 0 'Platform +generic-x86, cpu ' recommend --explain inputs --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3
 expect 0 'Run mixtral-8x7b on generic-x86 without a drafter: [0-9.]+ tokens/s per device.*; the best that drafts, ngram with chain 1, reaches 0\.[0-9]+x' recommend --target mixtral-8x7b --device generic-x86 --drafter ngram --acceptance 0.3

@@ -123,9 +123,18 @@ expect 0 'Run qwen3-8b on l40s' recommend $l40s --concurrency 8 --prefill mixed,
 expect 0 'Run qwen3-8b on l40s' recommend $l40s --concurrency 8 --token-budget 2048,8192
 expect 0 'Run qwen3-8b on l40s .*50 requests/s are more than this can serve: plain +decoding +serves' recommend $l40s --arrival-rate 50
 
+# A gain that measured speed-ups of its kind rather miss than reach is nothing to run unmeasured.
+expect 0 '^Measure before you run qwen3-32b on 2x a100-sxm-80 with eagle3 drafting.*it does with [1-4][0-9] %, so measure both' \
+    recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm --drafter eagle3 --acceptance 0.75 \
+    --concurrency 8,16,24,40 --prompt 5800 --output-tokens 400
+
 # 10. Slips of the pen get one sentence about what is wrong; a file says what it is; what a model file states is kept.
 qwen="--target qwen3-8b --device h100-sxm"
 expect 2 '^treeline: estimate: unknown flag "--devic"; did you mean "--device"\? *$' estimate --target qwen3-8b --devic h100-sxm
+expect 2 '^treeline: recommend: unknown flag "--tp"; here it is --tensor-parallel *$' recommend $qwen --tp 2
+expect 2 '"--isl"; here it is --prompt.*"--max-num-seqs"; here it is --concurrency' recommend $qwen --isl 100 --max-num-seqs 8
+expect 2 '^treeline: sweep: unknown flags "--target", "--device" and "--stack"; see treeline sweep --help *$' \
+    sweep --target qwen3-8b --device h100-sxm --stack vllm
 expect 2 '^treeline: --device: is missing *$' estimate --target qwen3-8b
 expect 2 'model "qwen3-8bb" is not in the catalogue; did you mean "qwen3-8b"' recommend --target qwen3-8bb --device h100-sxm
 expect 2 'model "zzzzz" is not in the catalogue; `treeline models` lists all' recommend --target zzzzz --device h100-sxm

@@ -161,6 +161,10 @@ TEST_CASE("a workload without drafters tries the known ones as far as they were 
         CHECK((!head || drafter.checkpoint.empty()));
         CHECK(drafter.acceptance.most_draft_tokens <= drafter.acceptance.chain.measured_positions());
     }
+    // Who states lengths gets them: rates beyond those that were measured are extrapolated.
+    for (const sweeps::DrafterChoice& drafter : workload(R"(, "draft_tokens": [12])").drafters) {
+        CHECK(drafter.acceptance.most_draft_tokens == 0);
+    }
     REQUIRE(absent.notes.size() == 2);
     CHECK_THAT(absent.notes[0], Contains("1 published for qwen3-32b") && Contains("treeline models qwen3-32b"));
     CHECK_THAT(absent.notes[1], Contains("cuda-graph") && Contains("--engine vllm"));
@@ -208,7 +212,7 @@ TEST_CASE("of several drafters the best is not the one that was measured luckies
     // Heads of one kind for other models of the family are as good as one another.
     std::set<double> lengths;
     for (const KnownChoice& known :
-         choices_of(known_drafters_of_kind("eagle3", model("qwen3-32b"), descriptions), {}, descriptions)) {
+         choices_of(known_drafters_of_kind("eagle3", model("qwen3-32b"), descriptions), {}, false, descriptions)) {
         const sim::Acceptance& chain = known.choice.acceptance.chain;
         if (known.measured_with == MeasuredWith::family && chain.measured_positions() >= 4) {
             lengths.insert(chain.accept_length(4));

@@ -37,6 +37,8 @@ TEST_CASE("texts of flags are axes, shares and lists") {
     CHECK(axis_of_flag("8") == tree("8"));
     CHECK(axis_of_flag("1,2,4") == tree("[1, 2, 4]"));
     CHECK(axis_of_flag("1-8") == tree(R"({"from": 1, "to": 8})"));
+    CHECK(axis_of_flag("1..8") == axis_of_flag("1-8"));
+    CHECK(axis_of_flag("1:8") == axis_of_flag("1-8"));
     CHECK(axis_of_flag(R"({"powers_of_two": {"from": 1, "to": 8}})")["powers_of_two"]["to"] == 8);
     CHECK(axis_of_flag("-3") == tree("-3"));         // the reader says that it is too small
     CHECK(axis_of_flag("a-b") == tree(R"("a-b")"));  // and that this is no number

@@ -61,10 +61,10 @@ const rowsOf = (data) => placeable(data.schedule, 'batch_from', 'batch_to', 'dra
 
 function sentence(rows) {
   const off = rows.find((row) => row.draft_tokens === 0);
-  if (!off) return `Speculation pays at every batch size up to ${number(rows.at(-1).batch_to)}.`;
-  if (rows.every((row) => row.draft_tokens === 0)) return 'Speculation does not pay at any of these batch sizes.';
+  if (!off) return `Speculation is predicted to gain at every batch size up to ${number(rows.at(-1).batch_to)}.`;
+  if (rows.every((row) => row.draft_tokens === 0)) return 'Speculation is not predicted to gain at any of these batch sizes.';
   const resumes = rows.some((row) => row.draft_tokens > 0 && row.batch_from > off.batch_from);
-  if (resumes) return 'Speculation pays only in some ranges of batch size, as the steps show.';
+  if (resumes) return 'Speculation is predicted to gain only in some ranges of batch size, as the steps show.';
   return `Speculate up to batch ${number(off.batch_from - 1)}, with fewer draft tokens as the batch grows; from ${number(off.batch_from)} on, plain decoding is faster.`;
 }
 
