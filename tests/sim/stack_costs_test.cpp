@@ -357,6 +357,23 @@ TEST_CASE("every kernel takes its start-up once: 6 in a layer, and those at the 
     CHECK((after - before).value() / microsecond == Approx(layers * 6.0 + 4.0));
 }
 
+TEST_CASE("a host that builds its graph anew adds a time for each kernel, whatever the device does meanwhile") {
+    RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
+    setup.platform.stack.launch_factor = 2.0;
+    const Seconds before = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
+    setup.platform.stack.host_per_kernel = Seconds(1.0 * microsecond);
+    const Seconds after = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
+    CHECK((after - before).value() / microsecond == Approx(2.0 * (layers * 6.0 + 4.0)));
+    // Host times of such a stack are those of a fast desktop.
+    setup.platform.device.host_speed = 0.5;
+    setup.platform.stack.scales_with_host = true;
+    setup.platform.stack.host_per_pass = Seconds(0.0);
+    const Seconds slow = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
+    setup.platform.device.host_speed = 1.0;
+    const Seconds fast = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
+    CHECK((slow - fast).value() / microsecond == Approx(2.0 * (layers * 6.0 + 4.0)));
+}
+
 TEST_CASE("what kernels fail to hide: the overlap law's r on matrix products") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
     setup.platform.stack.unhidden = 0.25;
