@@ -36,12 +36,16 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
             row.tree_steps = entry.tree_steps;
             row.tree_top_k = entry.tree_top_k;
             row.tree_size = entry.tree_size;
-            assumed.emplace_back("draft length");
+            if (!entry.is_stated()) {
+                assumed.emplace_back("draft length");
+            }
             lacks_draft = false;
         }
         if (lacks_device && !entry.device.empty()) {
             row.device = entry.device;
-            assumed.emplace_back("device");
+            if (!entry.is_stated()) {
+                assumed.emplace_back("device");
+            }
             lacks_device = false;
         }
         if (!entry.engine.empty()) {
@@ -59,6 +63,7 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         }
         row.attends_to_all = row.attends_to_all || entry.attends_to_all;
         row.reports_defect = row.reports_defect || entry.reports_defect;
+        row.differs_in_more = row.differs_in_more || entry.differs_in_more;
         row.shares_prompt = row.shares_prompt || entry.shares_prompt;
         if (row.expert_kernels.empty()) {
             row.expert_kernels = entry.expert_kernels;

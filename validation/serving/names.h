@@ -30,6 +30,7 @@ struct EngineEntry {
     NameEntry names;
     std::vector<VersionEntry> versions;  ///< of serving runs
     bool splits_layers = false;          ///< puts layers on several devices one after the other rather than cutting each
+    bool own_stack = true;               ///< `names.name` describes it; false: the nearest one that is described
     bool fp8_cache = false;              ///< keeps an fp8 cache for checkpoints that somebody else than the publisher quantised
 };
 
@@ -69,9 +70,14 @@ struct ConditionEntry {
     bool attends_to_all = false;
     /// The source says that speculation was slow for a fault of its engine or of a kernel.
     bool reports_defect = false;
+    /// The source says that the runs with and without speculation differ in more than that.
+    bool differs_in_more = false;
     /// All requests send the same prompt, so that its caches are kept once and all of it but the last token is known.
     bool shares_prompt = false;
     std::optional<double> expert_pool;  ///< share of a mixture's experts that the runs' tokens choose from
+    /// A source states it of its own series. Otherwise it is what others do, or a default that these runs need not have kept.
+    [[nodiscard]] bool is_stated() const { return published && !series.empty(); }
+    bool published = false;
 };
 
 /// Which runs an entry is about: patterns of their normalised() texts; empty: any.

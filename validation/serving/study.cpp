@@ -53,14 +53,26 @@ std::optional<ErrorSummary> summary_of_naive(const std::vector<ScoredPoint>& row
     return errors.empty() ? std::nullopt : std::optional(summary_of(errors));
 }
 
+/// The points of a table's rows, with the accept lengths that the table is made with.
+std::vector<MeasuredPoint> scored_points(const ErrorTable& table, const std::vector<MeasuredPoint>& points) {
+    std::vector<MeasuredPoint> scored;
+    for (const ScoredPoint& row : table.rows) {
+        scored.push_back(points[row.point]);
+        scored.back().length_at_bound = row.length_at_bound;
+        scored.back().prints_length = table.fits_lengths || scored.back().prints_length;
+    }
+    return scored;
+}
+
+/// `points`: of the table's rows, one by one.
 std::vector<GroupScore> groups_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points, const ServingParts& parts,
                                   const std::vector<Grouping>& groupings) {
     std::vector<GroupScore> result;
     for (const Grouping grouping : groupings) {
         std::map<std::string, std::vector<RowError>> groups;
-        for (const ScoredPoint& row : table.rows) {
-            if (std::string group = group_of(points[row.point], parts, grouping); !group.empty()) {
-                groups[std::move(group)].push_back(row.error);
+        for (std::size_t i = 0; i < table.rows.size(); ++i) {
+            if (std::string group = group_of(points[i], parts, grouping); !group.empty()) {
+                groups[std::move(group)].push_back(table.rows[i].error);
             }
         }
         const std::size_t first = result.size();
@@ -222,7 +234,7 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
     if (std::any_of(citations.begin(), citations.end(), [](const std::string& citation) { return !citation.empty(); })) {
         table.by_citation = summary_by_votes(table.rows, citations);
     }
-    table.groups = groups_of(table, points, parts, groupings);
+    table.groups = groups_of(table, scored_points(table, points), parts, groupings);
     table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
     table.by_smallest_batch = summary_of_naive(table.rows, &ScoredPoint::by_smallest_batch);
@@ -294,19 +306,16 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
 
 void score_speculation(ServingStudy& study) {
     using enum Grouping;
-    const std::vector<Grouping> groupings = {engine, device, kind,    model,   drafter,    draft_length, ranks,    cut,
-                                             batch,  load,   context, sources, conditions, stacks,       evidence, citation};
+    const std::vector<Grouping> groupings = {engine,     device, kind,     model,        drafter, draft_length,
+                                             ranks,      cut,    batch,    load,         context, sources,
+                                             conditions, stacks, evidence, reservations, citation};
     std::vector<SpeculativeTable> tables = speculative_tables(study);
     study.not_scored = unscored(study, tables);
     for (SpeculativeTable& made : tables) {
         ErrorTable& table = made.table;
         if (!table.rows.empty()) {
-            std::vector<Grouping> of_table = groupings;
-            if (!made.fitted) {
-                of_table.push_back(reservations);
-            }
-            summarise(table, study.speculation.points, made.series, study.input.parts, of_table, as_predicted(table));
-            (made.fitted ? study.fitted_length : study.given_length) = std::move(table);
+            summarise(table, study.speculation.points, made.series, study.input.parts, groupings, as_predicted(table));
+            (table.fits_lengths ? study.fitted_length : study.given_length) = std::move(table);
         }
     }
 }
@@ -325,13 +334,13 @@ void make_intervals(ServingStudy& study) {
             continue;
         }
         const LeftOutRows of_table = rows_of(**table, points, parts);
+        const std::vector<MeasuredPoint> scored = scored_points(**table, points);
         for (std::size_t i = 0; i < of_table.points.size(); ++i) {
             // What was filled in may be wrong as well, and that is no error of a prediction for a setup that is known.
-            const std::vector<std::string>& assumed = points[of_table.points[i]].assumed;
+            const std::vector<std::string>& assumed = scored[i].assumed;
             const bool is_known =
                 std::all_of(assumed.begin(), assumed.end(), [](const std::string& what) { return what == "verified tokens"; });
-            const MeasuredPoint& point = points[of_table.points[i]];
-            const bool unseen = !point.seen && !point.reports_defect && !point.length_at_bound;
+            const bool unseen = !scored[i].seen && !scored[i].stands_apart();
             if (is_known && unseen && (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from)) {
                 rows.residuals.push_back(of_table.residuals[i]);
                 rows.points.push_back(of_table.points[i]);

@@ -55,6 +55,7 @@ struct ScoredPoint {
     RowError error;         ///< seconds per token, or speed-up
     bool fits = true;       ///< into memory, as predicted
     double accept_length = 1.0;
+    bool length_at_bound = false;                                      ///< nothing of a draft, or all of it
     RoundTimes times = {};                                             ///< of a speculative row
     std::optional<double> by_cost_table = {}, by_smallest_batch = {};  ///< what the two naive tables say
 };
@@ -62,6 +63,7 @@ struct ScoredPoint {
 /// Rows that are predicted in one way.
 struct ErrorTable {
     std::string id, what;
+    bool fits_lengths = false;  ///< accept lengths are fitted at the smallest batch of a series
     std::vector<ScoredPoint> rows;
     ErrorSummary errors;
     ErrorSummary by_series;                   ///< one vote a series: the median of its signed and of its absolute errors
