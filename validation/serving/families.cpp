@@ -12,11 +12,6 @@
 namespace treeline::validation {
 namespace {
 
-/// What the table of names gives to engines that have no stack of their own: captured graphs in general.
-constexpr std::string_view general_stack = "cuda-graph";
-
-bool has_own_stack(const MeasuredPoint& point) { return point.own_stack && point.stack != general_stack; }
-
 /// What is known of how an unseen row came about: apart, or with something that was filled in, or stated.
 std::string reservation_of(const MeasuredPoint& point) {
     return point.reports_defect           ? "unseen, apart: runs that they call defective"
@@ -62,6 +57,8 @@ std::string name_of_cut(const DeviceCut& cut) {
 }
 
 }  // namespace
+
+bool has_own_stack(const MeasuredPoint& point) { return point.own_stack && point.stack != sim::general_stack; }
 
 std::string draft_class(double draft_tokens) { return class_of(draft_tokens, std::array{1.0, 3.0, 5.0, 8.0}); }
 

@@ -101,7 +101,9 @@ std::string source_of(const MeasuredPoint& point, const ServingParts& parts) {
 
 numerics::CaseTraits traits_of(const MeasuredPoint& point, const ServingParts& parts) {
     const auto group = [&](Grouping grouping) { return group_of(point, parts, grouping); };
-    return {{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)}, numerics::level_of_batch(point.batch)};
+    return {{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)},
+            numerics::level_of_batch(point.batch),
+            has_own_stack(point)};
 }
 
 std::vector<numerics::CaseResidual> residuals_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points,
