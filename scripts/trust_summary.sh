@@ -22,6 +22,7 @@ awk -F' *[|] *' '
     part == "time" && $2 == "… dense" { row("time per token without speculation, dense models", $4, $5, $6) }
     part == "time" && $2 == "… mixture" { row("… mixtures of experts", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^… sources that no number/ { row("**speed-up, accept length given: sources that no number was fitted to**", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… unseen: what matters is stated/ { row("… of these, all that matters stated by the source", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^… one vote a citation/ { row("… all sources, one vote each", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^… other loads/ { row("… other loads of a deployment, one of which was measured with and without", $4, $5, $6) }
     part == "fitted" && $2 ~ /^… sources that no number/ { row("**… at larger batches, accept length known from the smallest: no number fitted**", $4, $5, $6) }

@@ -177,6 +177,10 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.vector_rows = number("vector_rows", 1024.0);
             entry.new_prompt_tokens = number("new_prompt_tokens", longest_text);
             entry.output_tokens = number("output_tokens", longest_text);
+            entry.experts = number("experts", sim::most_ranks);
+            entry.draft_ranks = number("draft_ranks", sim::most_ranks);
+            entry.replicas = set->flag_or("replicas", false);
+            entry.unstated = set->text_or("unstated", "");
             entry.format = set->text_or("format", "");
             entry.expert_kernels = set->text_or("expert_kernels", "");
             entry.attention_kernels = set->text_or("attention_kernels", "");
@@ -194,7 +198,8 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             at.problem(
                 "set",
                 "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                "devices, most_requests, vector_rows, new_prompt_tokens, output_tokens, format, expert_kernels, "
+                "devices, most_requests, vector_rows, new_prompt_tokens, output_tokens, experts, draft_ranks, "
+                "replicas, unstated, format, expert_kernels, "
                 "attention_kernels, interconnect, counts_rounds_that_drafted, attends_to_all, reports_defect, differs_in_more, "
                 "shares_prompt, expert_pool");
         }

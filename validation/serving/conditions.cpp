@@ -77,6 +77,18 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (!row.ranks.devices && !row.ranks.tensor) {
             row.ranks.devices = row.ranks.tensor = entry.devices;
         }
+        if (!row.ranks.expert) {
+            row.ranks.expert = entry.experts;
+        }
+        if (!row.ranks.draft) {
+            row.ranks.draft = entry.draft_ranks;
+        }
+        if (entry.replicas && !row.ranks.data && row.ranks.devices && row.ranks.tensor) {
+            row.ranks.data = *row.ranks.devices / *row.ranks.tensor;
+        }
+        if (!entry.unstated.empty()) {
+            assumed.push_back(entry.unstated);
+        }
         if (!row.most_requests) {
             row.most_requests = entry.most_requests;
         }

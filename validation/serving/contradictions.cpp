@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "numerics/quantile.h"
+#include "sim/operations.h"
+#include "sim/traits.h"
 #include "validation/serving/families.h"
 #include "validation/serving/points.h"
 
@@ -56,9 +58,36 @@ void mark_slower_at_smaller_loads(const Points& series) {
     }
 }
 
+/// Whether the prompts of plain decoding are more than the devices can compute in the time that their answers took. Looks at
+/// models without experts alone, as which experts a token visits says how much it computes.
+bool reads_prompts_too_fast(const MeasuredPoint& point, const ServingParts& parts) {
+    const sim::Model& model = parts.models.at(point.model);
+    if (point.quantity != MeasuredQuantity::throughput_gain || point.output_tokens <= 0.0 || sim::has_experts(model)) {
+        return false;
+    }
+    const double tokens = point.prompt_tokens * (1.0 - point.prefix_hit) - point.shared_prefix;
+    const double requests_per_second = point.batch / (point.plain_step * point.output_tokens);
+    const double embedding = static_cast<double>(model.vocabulary_size * model.width);
+    const double flops = 2.0 * (static_cast<double>(sim::parameter_count(model)) - 2.0 * embedding) * tokens;
+    const double peak = parts.devices.at(point.device).peak_for(point.precision.math).value() * point.cut.devices();
+    return requests_per_second * flops > peak;
+}
+
+/// One client sends all prompts of a series: what its fastest row cannot have computed, a prefix cache held in others, too.
+void mark_prompts_read_too_fast(const Points& series, const ServingParts& parts) {
+    for (const auto& [name, points] : series) {
+        if (std::any_of(points.begin(), points.end(),
+                        [&](const MeasuredPoint* point) { return reads_prompts_too_fast(*point, parts); })) {
+            for (MeasuredPoint* point : points) {
+                mark(*point, "a row of its series served more prompts than its devices can compute in the time");
+            }
+        }
+    }
+}
+
 }  // namespace
 
-void mark_contradictions(std::vector<MeasuredPoint>& points, std::span<const SpeculationRow> rows) {
+void mark_contradictions(std::vector<MeasuredPoint>& points, std::span<const SpeculationRow> rows, const ServingParts& parts) {
     Points deployments, series;
     for (MeasuredPoint& point : points) {
         if (point.accept_length && point.measured > rounding * *point.accept_length) {
@@ -77,6 +106,7 @@ void mark_contradictions(std::vector<MeasuredPoint>& points, std::span<const Spe
     }
     mark_other_plain_steps(deployments);
     mark_slower_at_smaller_loads(series);
+    mark_prompts_read_too_fast(series, parts);
 }
 
 }  // namespace treeline::validation

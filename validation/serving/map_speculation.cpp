@@ -369,7 +369,7 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
             result.points.back().assumed.emplace_back("lengths");
         }
     }
-    mark_contradictions(result.points, rows);
+    mark_contradictions(result.points, rows, parts);
     std::stable_sort(result.left_out.begin(), result.left_out.end(),
                      [](const LeftOutPoint& a, const LeftOutPoint& b) { return a.row < b.row; });
     return result;

@@ -59,11 +59,14 @@ struct ConditionEntry {
     std::optional<double> draft_tokens;
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
     std::optional<double> output_tokens;
-    std::optional<double> devices;            ///< that cut each layer (tensor parallelism), where the row says nothing of it
-    std::optional<double> most_requests;      ///< that the engine ran at once with speculation
-    std::optional<double> vector_rows;        ///< Stack::vector_rows of the build
-    std::optional<double> new_prompt_tokens;  ///< of a prompt, what the prefix cache does not hold
+    std::optional<double> devices;               ///< that cut each layer (tensor parallelism), where the row says nothing of it
+    std::optional<double> most_requests;         ///< that the engine ran at once with speculation
+    std::optional<double> vector_rows;           ///< Stack::vector_rows of the build
+    std::optional<double> new_prompt_tokens;     ///< of a prompt, what the prefix cache does not hold
+    std::optional<double> experts, draft_ranks;  ///< ranks that experts are dealt out to; ranks of the drafter's layers
+    bool replicas = false;                       ///< devices beyond those of a cut serve replicas
     std::string drafter_model, format, expert_kernels, attention_kernels, interconnect;
+    std::string unstated;  ///< what the row holds although its source does not state it: "model"
     /// The printed accept length is the mean over rounds that drafted, of which the runs do not say how many they were.
     bool counts_rounds_that_drafted = false;
     /// The engine had no kernel for the target's sparse attention and read every cached token.

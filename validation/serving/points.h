@@ -149,8 +149,8 @@ struct StatedPlace {
 std::optional<Unmapped> set_place(const StatedPlace& stated, const ServingParts& parts, MeasuredPoint& point);
 /// Says of speculative points what cannot be, by what was measured alone: a speed-up above its accept length (a round takes no
 /// less than a step), plain steps of one deployment and batch that are twofold off their median, a request that is served
-/// more slowly than at a larger batch of its series by a quarter.
-void mark_contradictions(std::vector<MeasuredPoint>& points, std::span<const SpeculationRow> rows);
+/// more slowly than at a larger batch of its series by a quarter, more prompts than the devices can compute.
+void mark_contradictions(std::vector<MeasuredPoint>& points, std::span<const SpeculationRow> rows, const ServingParts& parts);
 /// Adds the point, or the reason why it cannot be priced.
 void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& result);
 

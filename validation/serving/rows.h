@@ -21,6 +21,7 @@ struct StatedParallelism {
     std::optional<double> attention_data;  ///< ranks with requests of their own, which share the experts
     std::optional<double> expert_tensor;   ///< ranks that cut each expert
     std::optional<double> expert;          ///< ranks that experts are dealt out to
+    std::optional<double> draft;           ///< ranks that share the drafter's layers
     std::optional<double> context;         ///< ranks that share the cached tokens of a sequence
 };
 

@@ -53,13 +53,11 @@ std::optional<ErrorSummary> summary_of_naive(const std::vector<ScoredPoint>& row
     return errors.empty() ? std::nullopt : std::optional(summary_of(errors));
 }
 
-/// The points of a table's rows, with the accept lengths that the table is made with.
+/// The points of a table's rows.
 std::vector<MeasuredPoint> scored_points(const ErrorTable& table, const std::vector<MeasuredPoint>& points) {
     std::vector<MeasuredPoint> scored;
     for (const ScoredPoint& row : table.rows) {
-        scored.push_back(points[row.point]);
-        scored.back().length_at_bound = row.length_at_bound;
-        scored.back().prints_length = table.fits_lengths || scored.back().prints_length;
+        scored.push_back(as_scored(points[row.point], table, row));
     }
     return scored;
 }
@@ -358,6 +356,15 @@ void make_intervals(ServingStudy& study) {
 }
 
 }  // namespace
+
+MeasuredPoint as_scored(MeasuredPoint point, const ErrorTable& table, const ScoredPoint& row) {
+    point.length_at_bound = row.length_at_bound;
+    point.prints_length = table.fits_lengths || point.prints_length;
+    if (row.fitted_apart && point.contradiction.empty()) {
+        point.contradiction = "its accept length is fitted at a row that stands apart";
+    }
+    return point;
+}
 
 ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
     ServingStudy study;

@@ -55,8 +55,9 @@ struct ScoredPoint {
     RowError error;         ///< seconds per token, or speed-up
     bool fits = true;       ///< into memory, as predicted
     double accept_length = 1.0;
-    bool length_at_bound = false;                                      ///< nothing of a draft, or all of it
-    RoundTimes times = {};                                             ///< of a speculative row
+    bool length_at_bound = false;  ///< nothing of a draft, or all of it
+    bool fitted_apart = false;     ///< its accept length is fitted at a row that stands apart
+    RoundTimes times = {};         ///< of a speculative row
     std::optional<double> by_cost_table = {}, by_smallest_batch = {};  ///< what the two naive tables say
 };
 
@@ -84,6 +85,9 @@ struct ErrorTable {
     std::optional<Advice> advice, advice_by_cost_table;
     std::optional<Verdicts> verdicts;  ///< as recommendations print them, by the errors on other devices
 };
+
+/// The point of a row, with what is known of the accept length that this table scores it with.
+MeasuredPoint as_scored(MeasuredPoint point, const ErrorTable& table, const ScoredPoint& row);
 
 /// Rows that were left out for one reason, and the errors of those that could be priced all the same.
 struct ReasonCount {

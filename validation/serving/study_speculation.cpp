@@ -168,6 +168,7 @@ private:
             if (points_[i].batch > smallest.batch) {
                 add(fitted_, i, length);
                 ScoredPoint& row = fitted_.table.rows.back();
+                row.fitted_apart = !smallest.contradiction.empty();
                 row.by_cost_table = smallest.measured * cost_of(smallest) / cost_of(points_[i]);
                 row.by_smallest_batch = smallest.measured;
                 advised_fitted_.push_back(advised(points_[i], row.error.predicted, false));
