@@ -54,6 +54,51 @@ TEST_CASE("of plain steps of one deployment and load, those that are twofold off
     }
 }
 
+TEST_CASE("what a row's source states beside it: slots, replicas, ranks of experts and drafter, targets that are guessed") {
+    const auto point = [](const std::string& series, const char* fields) {
+        const std::vector<MeasuredPoint> points = points_of_rows({fmt::format(
+            R"({{"id": "a", "series": "{}", "engine": "vllm", "draft_tokens": 3, "metric": "tpot_ms", "is_pair": true,
+                 "concurrency_kind": "concurrency", "batch_or_concurrency": 32, "speedup": 1.2, "accept_length": 2.2{}}})",
+            series, fields)});
+        REQUIRE(points.size() == 1);
+        return points.front();
+    };
+    const char* const dense = R"(, "target_model": "Llama-3.1-8B-Instruct", "drafter_type": "eagle3", "gpu": "RTX 3090 24GB",
+                                  "n_gpus": 4, "tp": 1, "target_precision": "awq-int4")";
+    CHECK(point("lotto-4x3090/orchestrator/x", dense).batch == 8.0);  // of each of four instances
+    CHECK(point("s", dense).batch == 32.0);
+    const char* const mixture = R"(, "target_model": "MiniMax-M2.5", "drafter_type": "eagle3", "gpu": "MI355X", "n_gpus": 4,
+                                    "tp": 4, "target_precision": "fp8")";
+    CHECK(point("vllm-amd-minimaxm25", mixture).cut.parallel.experts == 4.0);
+    CHECK(point("vllm-amd-minimaxm25", mixture).cut.parallel.draft_tensor == 1.0);
+    CHECK(point("s", mixture).cut.parallel.experts == 1.0);
+    const char* const spark = R"(, "target_model": "Qwen3.8-27B", "drafter_type": "dflash2", "gpu": "DGX Spark", "tp": 1,
+                                  "input_len": 100, "output_len": 500)";
+    CHECK(point("dflash2-gb10/n7", spark).assumed == std::vector<std::string>{"model"});
+    CHECK(point("glm53flash-gb300/round1-block8", spark).most_requests == 7.0);
+    CHECK(point("s", spark).assumed.empty());
+}
+
+TEST_CASE("prompts that cannot have been computed in the time stand apart with their series") {
+    const auto metric = [](std::string row) {
+        row.replace(row.find("tpot_ms"), 7, "output_tok_s");
+        return row;
+    };
+    const char* const long_prompts = R"(, "input_len": 8000, "output_len": 250)";
+    // A prompt of 8,000 tokens is 112 TFLOP without embeddings; with answers of 250 tokens, 3,000 tokens/s are 12 prompts a
+    // second, 1.34 PFLOP, and an H100 computes 0.99 at most.
+    const std::vector<MeasuredPoint> fast =
+        points_of_rows({metric(row("a", 4, 400.0, 1.2, long_prompts)), metric(row("b", 32, 3000.0, 1.1, long_prompts))});
+    REQUIRE(fast.size() == 2);
+    for (const MeasuredPoint& point : fast) {
+        CHECK(point.contradiction == "a row of its series served more prompts than its devices can compute in the time");
+    }
+    for (const MeasuredPoint& point :
+         points_of_rows({metric(row("a", 4, 400.0, 1.2, long_prompts)), metric(row("b", 32, 900.0, 1.1, long_prompts))})) {
+        CHECK(point.contradiction.empty());
+    }
+}
+
 TEST_CASE("a request that is served more slowly than at a larger load of its series stands apart") {
     // Plain steps, and, in the second series, rounds.
     const std::vector<MeasuredPoint> plain =

@@ -25,12 +25,15 @@ void mark(MeasuredPoint& point, const char* contradiction) {
     }
 }
 
-/// Plain steps of the same deployment, load and class of contexts.
+/// Plain steps of the same deployment, load and class of contexts: of three or more, the odd ones are known.
 void mark_other_plain_steps(const Points& deployments) {
     for (const auto& [name, points] : deployments) {
         std::vector<double> steps;
         for (const MeasuredPoint* point : points) {
             steps.push_back(point->plain_step);
+        }
+        if (steps.size() < 3) {
+            continue;
         }
         const double median = numerics::quantile(steps, 0.5);
         for (MeasuredPoint* point : points) {

@@ -227,14 +227,19 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
                const ServingParts& parts, const std::vector<Grouping>& groupings, const FitRows& fit) {
     table.errors = summary_of(errors_of(table.rows));
     table.by_series = summary_by_votes(table.rows, series);
+    const std::vector<MeasuredPoint> scored = scored_points(table, points);
     std::vector<std::string> citations;
-    for (const ScoredPoint& row : table.rows) {
-        citations.push_back(points[row.point].citation);
+    std::vector<ScoredPoint> cited;
+    for (std::size_t i = 0; i < scored.size(); ++i) {
+        if (!scored[i].citation.empty() && !scored[i].stands_apart()) {
+            citations.push_back(scored[i].citation);
+            cited.push_back(table.rows[i]);
+        }
     }
-    if (std::any_of(citations.begin(), citations.end(), [](const std::string& citation) { return !citation.empty(); })) {
-        table.by_citation = summary_by_votes(table.rows, citations);
+    if (!cited.empty()) {
+        table.by_citation = summary_by_votes(cited, citations);
     }
-    table.groups = groups_of(table, scored_points(table, points), parts, groupings);
+    table.groups = groups_of(table, scored, parts, groupings);
     table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
     table.by_smallest_batch = summary_of_naive(table.rows, &ScoredPoint::by_smallest_batch);

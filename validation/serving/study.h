@@ -68,7 +68,7 @@ struct ErrorTable {
     std::vector<ScoredPoint> rows;
     ErrorSummary errors;
     ErrorSummary by_series;                   ///< one vote a series: the median of its signed and of its absolute errors
-    std::optional<ErrorSummary> by_citation;  ///< likewise, one vote a citation
+    std::optional<ErrorSummary> by_citation;  ///< likewise, one vote a citation, of rows that do not stand apart
     /// Of runs without speculation, each with one measured run of its deployment (engine and version, model, device, format and
     /// cut), at its middle batch, which is not scored: as `treeline calibrate --serving` would have it. And the same with one
     /// of the deployment and the same lengths of prompts and answers.
