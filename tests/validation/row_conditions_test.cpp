@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -186,7 +187,8 @@ TEST_CASE("a checkpoint in several formats, by the words of a source") {
            "target_model": "Qwen3.8-27B", "series": "dflash2-gb10/n7")");
     REQUIRE(read.points.size() == 1);
     const MeasuredPoint& point = read.points[0];
-    CHECK(point.assumed.empty());
+    CHECK(point.assumed.front() == "model");  // which the map does not name
+    CHECK(std::find(point.assumed.begin(), point.assumed.end(), "format") == point.assumed.end());
     CHECK(point.precision.weights.format == sim::NumberFormat::fp4);
     CHECK(point.precision.kv_cache.format == sim::NumberFormat::fp8);
     CHECK(point.precision.embeddings.format == sim::NumberFormat::bf16);
