@@ -12,7 +12,8 @@ namespace treeline::numerics {
 namespace {
 
 constexpr double weight_of_trait = 2.0;
-constexpr double weight_of_level = 0.25;
+constexpr double weight_of_level = 0.4;
+constexpr double weight_of_other_stacks = 0.25;
 
 struct WeightedRatio {
     double ratio = 0.0, weight = 0.0;
@@ -36,6 +37,7 @@ std::vector<WeightedRatio> weighed(std::span<const CaseResidual> residuals, cons
             weight *= residual.traits.alike[i] == of.alike[i] ? weight_of_trait : 1.0;
         }
         weight *= std::pow(weight_of_level, std::abs(residual.traits.level - of.level));
+        weight *= residual.traits.own_stack == of.own_stack ? 1.0 : weight_of_other_stacks;
         ratios.push_back({residual.ratio, weight});
     }
     std::sort(ratios.begin(), ratios.end(), [](const auto& a, const auto& b) { return a.ratio < b.ratio; });

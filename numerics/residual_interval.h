@@ -2,10 +2,11 @@
 // that resemble the one asked for weigh more.
 //
 // Weights. What a source measured errs alike, whatever the number of its cases: each source has one vote at each level, shared
-// among its cases. The vote doubles with each trait (engine, device, kind of model) that is the same, and falls to a quarter
-// with each level of the batch between. Quantiles are taken (n + 1)/n as far from the middle, for n sources: a further one may
-// lie outside of all that were seen. The two factors were chosen among a few by what intervals of left-out sources then held,
-// which `treeline validate` prints.
+// among its cases. The vote doubles with each trait (engine, device, kind of model) that is the same, falls to two fifths with
+// each level of the batch between, and to a quarter where one engine is described and the other priced by what describes
+// another or all of them: how far those are off says little of each other. Quantiles are taken (n + 1)/n as far from the
+// middle, for n sources: a further one may lie outside of all that were seen. The factors were chosen among a few by what
+// intervals of left-out sources then held, which `treeline validate` prints.
 #pragma once
 
 #include <array>
@@ -20,6 +21,7 @@ namespace treeline::numerics {
 struct CaseTraits {
     std::array<std::string, 3> alike;  ///< engine, device, kind of model
     int level = 0;                     ///< level_of_batch()
+    bool own_stack = true;             ///< numbers of this engine priced it, not those of another or of all
 };
 
 /// A case that was measured and predicted.

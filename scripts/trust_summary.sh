@@ -21,10 +21,19 @@ awk -F' *[|] *' '
     $3 != "calibrated" { next }
     part == "time" && $2 == "… dense" { row("time per token without speculation, dense models", $4, $5, $6) }
     part == "time" && $2 == "… mixture" { row("… mixtures of experts", $4, $5, $6) }
-    part == "speed-up" && $2 ~ /^… sources that no number/ { row("**speed-up, accept length given: sources that no number was fitted to**", $4, $5, $6) }
+    $2 ~ /^… sources that no number/ { cases = $4; median = $5; p90 = $6; apart = 0 }
+    $2 ~ /^… unseen, apart:/ { apart += $4 }
+    function unseen(label) { row(label " (" apart " more rows [apart](docs/trust.md#measured-serving-rows))", cases, median, p90) }
+    part == "speed-up" && $2 ~ /^… unseen: what matters is stated/ {
+        unseen("**speed-up, accept length given: sources that no number was fitted to**")
+        row("… of these, all that matters stated by the source", $4, $5, $6)
+    }
     part == "speed-up" && $2 ~ /^… one vote a citation/ { row("… all sources, one vote each", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^… other loads/ { row("… other loads of a deployment, one of which was measured with and without", $4, $5, $6) }
-    part == "fitted" && $2 ~ /^… sources that no number/ { row("**… at larger batches, accept length known from the smallest: no number fitted**", $4, $5, $6) }
+    part == "fitted" && $2 ~ /^… unseen: what matters is stated/ {
+        unseen("**… at larger batches, accept length known from the smallest: no number fitted**")
+        row("… of these, all that matters stated by the source", $4, $5, $6)
+    }
 ' "${1:?usage: scripts/trust_summary.sh docs/trust.md}" | awk '
     BEGIN { print "| what is predicted | cases | median error | p90 |\n|---|---|---|---|" }
     /five papers/ { last = last $0 "\n"; next }

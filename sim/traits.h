@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/model.h"
 #include "sim/precision.h"
@@ -21,6 +22,9 @@ bool has_attention_of_heads(const Model& model);
 
 /// Whether these kernels serve the model's experts as they are stored.
 bool serves(const ExpertKernels& kernels, const Model& model, const Precision& precision);
+
+/// The stack of engines that none describes: captured graphs in general.
+inline constexpr std::string_view general_stack = "cuda-graph";
 
 /// "vllm" of the stack "vllm-0.10", "tensorrt-llm" of itself: versions begin with a digit.
 std::string engine_of_stack(const std::string& stack);

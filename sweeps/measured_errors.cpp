@@ -21,7 +21,8 @@ const MeasuredErrors::OfMode* MeasuredErrors::of(sim::CostMode mode) const {
 
 numerics::CaseTraits traits_of(const sim::RoundSetup& setup, double batch) {
     return {{sim::engine_of_stack(setup.platform.stack.name), setup.platform.device.name, sim::kind_of_model(setup.target)},
-            numerics::level_of_batch(batch)};
+            numerics::level_of_batch(batch),
+            setup.platform.stack.name != sim::general_stack};
 }
 
 std::size_t cases_of_engine(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup) {

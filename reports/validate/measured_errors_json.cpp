@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -18,19 +18,25 @@ double rounded(double ratio) { return std::round(1e3 * ratio) / 1e3; }
 
 /// By source and what its cases have in common, and class of batches, in the order of their names.
 ErrorsJson residuals_json(const std::vector<numerics::CaseResidual>& residuals) {
-    std::map<std::pair<std::string, std::array<std::string, 3>>, std::map<int, ErrorsJson>> ratios;
+    std::map<std::tuple<std::string, std::array<std::string, 3>, bool>, std::map<int, ErrorsJson>> ratios;
     for (const numerics::CaseResidual& residual : residuals) {
-        ratios[{residual.source, residual.traits.alike}][residual.traits.level].push_back(rounded(residual.ratio));
+        ratios[{residual.source, residual.traits.alike, residual.traits.own_stack}][residual.traits.level].push_back(
+            rounded(residual.ratio));
     }
     ErrorsJson sources = ErrorsJson::array();
     for (const auto& [place, levels] : ratios) {
-        const auto& [source, alike] = place;
+        const auto& [source, alike, own_stack] = place;
         const auto& [engine, device, kind] = alike;
         ErrorsJson batches = ErrorsJson::array();
         for (const auto& [level, values] : levels) {
             batches.push_back({{"level", level}, {"measured_over_predicted", values}});
         }
-        sources.push_back({{"source", source}, {"engine", engine}, {"device", device}, {"kind", kind}, {"batches", batches}});
+        ErrorsJson cases = {{"source", source}, {"engine", engine}, {"device", device}, {"kind", kind}};
+        if (!own_stack) {
+            cases["own_stack"] = false;
+        }
+        cases["batches"] = batches;
+        sources.push_back(cases);
     }
     return sources;
 }

@@ -93,6 +93,15 @@ Json table_json(const validation::ErrorTable& table) {
     return json;
 }
 
+/// What a speculative row is evidence of: "seen", or what is known of how it came about. Empty for plain decoding.
+std::string evidence_of(const validation::ServingStudy& study, const validation::ErrorTable& table,
+                        const validation::ScoredPoint& row) {
+    const validation::MeasuredPoint scored = as_scored(point_of(study, table, row), table, row);
+    return !scored.speculation ? ""
+           : scored.seen       ? "seen"
+                               : group_of(scored, study.input.parts, validation::Grouping::reservations);
+}
+
 Json serving_row_json(const validation::ServingStudy& study, const validation::ErrorTable& table,
                       const validation::ScoredPoint& row) {
     const validation::MeasuredPoint& point = point_of(study, table, row);
@@ -117,6 +126,8 @@ Json serving_row_json(const validation::ServingStudy& study, const validation::E
             {"predicted", row.error.predicted},
             {"error", row.error.relative()},
             {"filled_in", fmt::format("{}", fmt::join(point.assumed, ", "))},
+            {"evidence", evidence_of(study, table, row)},
+            {"contradiction", point.contradiction},
             {"fits_in_memory", row.fits},
             {"plain_ms", 1e3 * row.times.plain},
             {"draft_ms", 1e3 * row.times.draft},
@@ -193,10 +204,10 @@ Json serving_json(const validation::ServingStudy& study) {
 
 std::string serving_csv(const std::vector<validation::ServingStudy>& studies) {
     const std::vector<std::string> keys = {
-        "file",        "row",       "id",         "series",    "mode",           "table",    "model",        "device",
-        "stack",       "devices",   "cut",        "batch",     "context",        "drafter",  "draft_tokens", "accept_length",
-        "measured",    "predicted", "error",      "filled_in", "fits_in_memory", "plain_ms", "draft_ms",     "verify_ms",
-        "rollback_ms", "host_ms",   "prompts_ms", "left_out",  "detail"};
+        "file",     "row",       "id",          "series",    "mode",       "table",         "model",          "device",
+        "stack",    "devices",   "cut",         "batch",     "context",    "drafter",       "draft_tokens",   "accept_length",
+        "measured", "predicted", "error",       "filled_in", "evidence",   "contradiction", "fits_in_memory", "plain_ms",
+        "draft_ms", "verify_ms", "rollback_ms", "host_ms",   "prompts_ms", "left_out",      "detail"};
     Json all = Json::array();
     for (const validation::ServingStudy& study : studies) {
         for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {

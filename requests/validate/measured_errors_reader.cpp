@@ -12,10 +12,11 @@ constexpr double least_ratio = 1e-3, largest_ratio = 1e3;
 void read_source(json::Reader& at, std::vector<numerics::CaseResidual>& residuals) {
     const std::string name = at.text("source");
     const std::array<std::string, 3> alike = {at.text("engine"), at.text("device"), at.text("kind")};
+    const bool own_stack = at.flag_or("own_stack", true);
     for (json::Reader& level : at.objects("batches")) {
         const auto number = static_cast<int>(level.count("level", 0, 4));
         for (const double ratio : level.numbers("measured_over_predicted", least_ratio, largest_ratio)) {
-            residuals.push_back({{alike, number}, name, ratio});
+            residuals.push_back({{alike, number, own_stack}, name, ratio});
         }
         level.finish();
     }

@@ -86,7 +86,7 @@ std::vector<validation::VersionEntry> read_versions(json::Reader& engine) {
 void read_engines(json::Reader& root, validation::NameTable& table) {
     for (json::Reader& entry : entries_of(root, "engines")) {
         table.engines.push_back({read_entry(entry), read_versions(entry), entry.flag_or("splits_layers", false),
-                                 entry.flag_or("fp8_cache", false)});
+                                 entry.flag_or("own_stack", true), entry.flag_or("fp8_cache", false)});
         finish_entry(entry);
     }
 }
@@ -177,6 +177,10 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.vector_rows = number("vector_rows", 1024.0);
             entry.new_prompt_tokens = number("new_prompt_tokens", longest_text);
             entry.output_tokens = number("output_tokens", longest_text);
+            entry.experts = number("experts", sim::most_ranks);
+            entry.draft_ranks = number("draft_ranks", sim::most_ranks);
+            entry.replicas = set->flag_or("replicas", false);
+            entry.unstated = set->text_or("unstated", "");
             entry.format = set->text_or("format", "");
             entry.expert_kernels = set->text_or("expert_kernels", "");
             entry.attention_kernels = set->text_or("attention_kernels", "");
@@ -184,6 +188,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             entry.counts_rounds_that_drafted = set->flag_or("counts_rounds_that_drafted", false);
             entry.attends_to_all = set->flag_or("attends_to_all", false);
             entry.reports_defect = set->flag_or("reports_defect", false);
+            entry.differs_in_more = set->flag_or("differs_in_more", false);
             entry.shares_prompt = set->flag_or("shares_prompt", false);
             if (set->has("expert_pool")) {
                 entry.expert_pool = set->number("expert_pool", 1e-3, 1.0);
@@ -193,11 +198,12 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             at.problem(
                 "set",
                 "must say what holds: device, engine, version, drafter_model, draft_tokens, tree_steps, tree_top_k, tree_size, "
-                "devices, most_requests, vector_rows, new_prompt_tokens, output_tokens, format, expert_kernels, "
-                "attention_kernels, interconnect, counts_rounds_that_drafted, attends_to_all, reports_defect, shares_prompt, "
-                "expert_pool");
+                "devices, most_requests, vector_rows, new_prompt_tokens, output_tokens, experts, draft_ranks, "
+                "replicas, unstated, format, expert_kernels, "
+                "attention_kernels, interconnect, counts_rounds_that_drafted, attends_to_all, reports_defect, differs_in_more, "
+                "shares_prompt, expert_pool");
         }
-        static_cast<void>(at.text("kind"));
+        entry.published = at.text("kind") == "published";
         static_cast<void>(at.text("source"));
         at.finish();
         table.conditions.push_back(std::move(entry));

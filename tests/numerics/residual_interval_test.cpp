@@ -53,13 +53,18 @@ TEST_CASE("all rows of a source have one vote together", "[residuals]") {
 TEST_CASE("cases that are alike weigh more, batches far off less", "[residuals]") {
     const std::vector<CaseResidual> residuals = {residual("a", 0, "a", 0.5), residual("b", 0, "b", 1.0),
                                                  residual("b", 2, "c", 1.5)};
-    // For engine a at level 0: weights 8 (three traits alike), 4 and 4/16; a quantile below 8/12.25 is a's.
-    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.65) == 0.5);
-    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.66) == 1.0);
-    // For engine b at level 2: 4/16, 8/16 and 8, of 8.75 in all.
-    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.1) == 1.5);
-    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.08) == 1.0);
-    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.02) == 0.5);
+    // For engine a at level 0: weights 8 (three traits alike), 4 and 4 times 0.16; a quantile below 8/12.64 is a's.
+    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.63) == 0.5);
+    CHECK(residual_quantile(residuals, {{"a", "device", "dense"}, 0}, 0.64) == 1.0);
+    // For engine b at level 2: 4 times 0.16, 8 times 0.16 and 8, of 9.92 in all.
+    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.2) == 1.5);
+    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.19) == 1.0);
+    CHECK(residual_quantile(residuals, {{"b", "device", "dense"}, 2}, 0.06) == 0.5);
+    // An engine that no stack describes says a quarter as much of one that has its own: 2, 4 and 0.64, of 6.64.
+    std::vector<CaseResidual> described = residuals;
+    described.front().traits.own_stack = false;
+    CHECK(residual_quantile(described, {{"a", "device", "dense"}, 0}, 0.30) == 0.5);
+    CHECK(residual_quantile(described, {{"a", "device", "dense"}, 0}, 0.31) == 1.0);
 }
 
 TEST_CASE("an interval from other deployments of one kind holds its nominal share", "[residuals]") {

@@ -232,9 +232,16 @@ TEST_CASE("the catalogue's errors cover both modes and every class of batches", 
         REQUIRE(of_mode != nullptr);
         CHECK(of_mode->times.size() > 500);
         std::array<int, 5> levels{};
+        int of_other_stacks = 0;
         for (const numerics::CaseResidual& residual : of_mode->speed_ups) {
             ++levels.at(static_cast<std::size_t>(residual.traits.level));
+            of_other_stacks += residual.traits.own_stack ? 0 : 1;
+            // Captured graphs in general are no engine's own; Vulkan's kernels in llama.cpp are not either.
+            CHECK((residual.traits.own_stack
+                       ? residual.traits.alike.front() != "cuda-graph"
+                       : residual.traits.alike.front() == "cuda-graph" || residual.traits.alike.front() == "llama.cpp"));
         }
+        CHECK(of_other_stacks > 10);
         // Of sources that no number was fitted to: few measured more than 64 requests.
         CHECK(*std::min_element(levels.begin(), levels.end()) >= 4);
         CHECK(std::accumulate(levels.begin(), levels.end(), 0) > 150);

@@ -120,12 +120,17 @@ TEST_CASE("accept lengths that a source prints are told from those that follow f
         REQUIRE(read.points.size() == 1);
         return group_of(read.points.front(), parts, Grouping::reservations);
     };
-    CHECK(group(2.4, true) == "… accept length printed by them");
-    CHECK(group(2.4, false) == "… accept length derived from rates or a range");
-    CHECK(group(1.0, true) == "… accept length at a bound");
-    CHECK(group(4.0, false) == "… accept length at a bound");
+    row.prompt_tokens = row.output_tokens = 500.0;
+    CHECK(group(2.4, true) == "unseen: what matters is stated");
+    CHECK(group(2.4, false) == "unseen: accept length derived from rates or a range");
+    CHECK(group(1.0, true) == "unseen, apart: accept length at a bound");
+    CHECK(group(4.0, false) == "unseen, apart: accept length at a bound");
     row.series = "qwen38-27b-2xh20";  // "Why MTP is off": a kernel problem
-    CHECK(group(2.4, true) == "… of runs that they call defective");
+    CHECK(group(2.4, true) == "unseen, apart: runs that they call defective");
+    row.series = "syvai-qwen38-3090/mtp4";  // "batch config without speculation"
+    CHECK(group(2.4, true) == "unseen, apart: runs that differ in more than speculation, they say");
+    row.series = "inventivehq/5060ti-7b/vulkan/draft_0_5b";  // kernels that no stack describes
+    CHECK(group(2.4, true) == "unseen: engine without a stack of its own");
     row.citation = "RTX6kPRO wiki GLM-5 page";  // rows that numbers were fitted to have no group here
     CHECK(group(2.4, true).empty());
 }

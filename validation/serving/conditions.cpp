@@ -36,12 +36,16 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
             row.tree_steps = entry.tree_steps;
             row.tree_top_k = entry.tree_top_k;
             row.tree_size = entry.tree_size;
-            assumed.emplace_back("draft length");
+            if (!entry.is_stated()) {
+                assumed.emplace_back("draft length");
+            }
             lacks_draft = false;
         }
         if (lacks_device && !entry.device.empty()) {
             row.device = entry.device;
-            assumed.emplace_back("device");
+            if (!entry.is_stated()) {
+                assumed.emplace_back("device");
+            }
             lacks_device = false;
         }
         if (!entry.engine.empty()) {
@@ -59,6 +63,7 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         }
         row.attends_to_all = row.attends_to_all || entry.attends_to_all;
         row.reports_defect = row.reports_defect || entry.reports_defect;
+        row.differs_in_more = row.differs_in_more || entry.differs_in_more;
         row.shares_prompt = row.shares_prompt || entry.shares_prompt;
         if (row.expert_kernels.empty()) {
             row.expert_kernels = entry.expert_kernels;
@@ -71,6 +76,18 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         }
         if (!row.ranks.devices && !row.ranks.tensor) {
             row.ranks.devices = row.ranks.tensor = entry.devices;
+        }
+        if (!row.ranks.expert) {
+            row.ranks.expert = entry.experts;
+        }
+        if (!row.ranks.draft) {
+            row.ranks.draft = entry.draft_ranks;
+        }
+        if (entry.replicas && !row.ranks.data && row.ranks.devices && row.ranks.tensor) {
+            row.ranks.data = *row.ranks.devices / *row.ranks.tensor;
+        }
+        if (!entry.unstated.empty()) {
+            assumed.push_back(entry.unstated);
         }
         if (!row.most_requests) {
             row.most_requests = entry.most_requests;

@@ -12,8 +12,17 @@
 namespace treeline::validation {
 namespace {
 
-/// What the table of names gives to engines that have no stack of their own: captured graphs in general.
-constexpr std::string_view general_stack = "cuda-graph";
+/// What is known of how an unseen row came about: apart, or with something that was filled in, or stated.
+std::string reservation_of(const MeasuredPoint& point) {
+    return point.reports_defect           ? "unseen, apart: runs that they call defective"
+           : point.length_at_bound        ? "unseen, apart: accept length at a bound"
+           : !point.contradiction.empty() ? "unseen, apart: runs that contradict each other"
+           : point.differs_in_more        ? "unseen, apart: runs that differ in more than speculation, they say"
+           : !has_own_stack(point)        ? "unseen: engine without a stack of its own"
+           : !point.assumed.empty()       ? "unseen: something filled in"
+           : !point.prints_length         ? "unseen: accept length derived from rates or a range"
+                                          : "unseen: what matters is stated";
+}
 
 /// "5 to 16" of the class that holds `value`; classes end at `ends`, the last one has no end.
 template <std::size_t count>
@@ -48,6 +57,8 @@ std::string name_of_cut(const DeviceCut& cut) {
 }
 
 }  // namespace
+
+bool has_own_stack(const MeasuredPoint& point) { return point.own_stack && point.stack != sim::general_stack; }
 
 std::string draft_class(double draft_tokens) { return class_of(draft_tokens, std::array{1.0, 3.0, 5.0, 8.0}); }
 
@@ -87,17 +98,15 @@ std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grou
         case Grouping::conditions:
             return point.assumed.empty() ? "as stated" : fmt::format("filled in: {}", fmt::join(point.assumed, ", "));
         case Grouping::evidence:
-            return point.seen ? "sources that numbers were fitted to" : "sources that no number was fitted to";
+            return point.seen             ? "sources that numbers were fitted to"
+                   : point.stands_apart() ? ""
+                                          : "sources that no number was fitted to";
         case Grouping::reservations:
-            return point.seen              ? ""
-                   : point.reports_defect  ? "… of runs that they call defective"
-                   : point.length_at_bound ? "… accept length at a bound"
-                   : point.prints_length   ? "… accept length printed by them"
-                                           : "… accept length derived from rates or a range";
+            return point.seen ? "" : reservation_of(point);
         case Grouping::citation:
             return point.citation;
         case Grouping::stacks:
-            return point.stack == general_stack ? "engine without a stack of its own" : "engine with a stack";
+            return has_own_stack(point) ? "engine with a stack" : "engine without a stack of its own";
         case Grouping::context:
             return class_of(point.context, std::array{2047.0, 16383.0, 65535.0});
     }

@@ -46,6 +46,9 @@ constexpr auto names_in(Grouping) {
 /// with an engine. Empty where a grouping leaves the point out.
 std::string group_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping);
 
+/// Whether the point is priced by numbers of its engine.
+bool has_own_stack(const MeasuredPoint& point);
+
 /// Classes of draft lengths and batches, fine enough for medians and coarse enough for cases.
 std::string draft_class(double draft_tokens);
 std::string batch_class(double batch);

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace treeline::validation {
@@ -29,7 +30,7 @@ public:
         : residuals_(std::move(residuals)), nominal_(nominal) {}
 
     const numerics::ResidualInterval& of(const numerics::CaseTraits& traits) {
-        const auto [found, is_new] = known_.try_emplace({traits.alike, traits.level});
+        const auto [found, is_new] = known_.try_emplace({traits.alike, traits.level, traits.own_stack});
         if (is_new) {
             found->second = residuals_.empty() ? numerics::ResidualInterval{0.0, std::numeric_limits<double>::infinity(), 0, 0}
                                                : numerics::residual_interval(residuals_, traits, nominal_);
@@ -40,7 +41,7 @@ public:
 private:
     std::vector<numerics::CaseResidual> residuals_;
     double nominal_;
-    std::map<std::pair<std::array<std::string, 3>, int>, numerics::ResidualInterval> known_;
+    std::map<std::tuple<std::array<std::string, 3>, int, bool>, numerics::ResidualInterval> known_;
 };
 
 }  // namespace

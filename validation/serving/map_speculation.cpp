@@ -135,12 +135,12 @@ MeasuredQuantity quantity_of(const std::string& metric) {
 bool lacks_devices(const SpeculationRow& row) { return !row.ranks.tensor && !row.ranks.devices; }
 
 /// A step of plain decoding as the row measured it; 0 where it does not say.
-double measured_plain_step(const SpeculationRow& row, double batch) {
+double measured_plain_step(const SpeculationRow& row) {
     if (!row.value_without || *row.value_without <= 0.0) {
         return 0.0;
     }
     const double value = *row.value_without;
-    return row.metric == "output_tok_s"                                      ? batch / value
+    return row.metric == "output_tok_s"                                      ? *row.batch / value
            : row.metric == "tok_s_per_user"                                  ? 1.0 / value
            : row.metric.starts_with("tpot") || row.metric.starts_with("itl") ? 1e-3 * value
                                                                              : 0.0;
@@ -148,11 +148,11 @@ double measured_plain_step(const SpeculationRow& row, double batch) {
 
 /// Whether plain decoding was measured faster than the weights can be read, so that the checkpoint was in another format than
 /// the row says. Looks at dense models alone: which experts a step reads is not known.
-bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& parts, const MeasuredPoint& point) {
+bool reads_faster_than_memory(const ServingParts& parts, const MeasuredPoint& point) {
     if (sim::kind_of_model(parts.models.at(point.model)).ends_with("mixture")) {
         return false;
     }
-    const double step = measured_plain_step(row, point.batch);
+    const double step = point.plain_step;
     // Rows of the embedding are looked up, not read, unless it is the LM head as well; a tenth is what errors of both figures
     // may come to.
     const sim::Model& model = parts.models.at(point.model);
@@ -161,6 +161,10 @@ bool reads_faster_than_memory(const SpeculationRow& row, const ServingParts& par
                             (static_cast<double>(model.vocabulary_size * model.width) / point.cut.tensor);
     const Bytes read = std::min(weights * 0.9, model.tied_embeddings ? weights : weights - embedding);
     return step > 0.0 && step < (read / parts.devices.at(point.device).bandwidth).value();
+}
+
+UnstatedLengths unstated_lengths(const SpeculationRow& row, const NameTable& names) {
+    return {!row.prompt_tokens && !row.context, !row.output_tokens && !dataset_for(names, row.dataset).decoding_only};
 }
 
 /// A row that can be priced but for its format, which it may leave open.
@@ -190,13 +194,13 @@ std::optional<std::size_t> formats_too_wide(const Candidate& candidate, const Se
     if (lacks_devices(candidate.row) && format_in(parts.names, candidate.place.format) != nullptr) {
         return 0;  // more devices explain it
     }
-    if (!reads_faster_than_memory(candidate.row, parts, candidate.point)) {
+    if (!reads_faster_than_memory(parts, candidate.point)) {
         return 0;
     }
     if (format_in(parts.names, candidate.place.format) == nullptr) {
         for (std::size_t i = 0; i < parts.names.narrower_formats.size(); ++i) {
             const auto narrower = point_in_format(candidate, parts.names.narrower_formats[i], parts);
-            if (narrower && !reads_faster_than_memory(candidate.row, parts, *narrower)) {
+            if (narrower && !reads_faster_than_memory(parts, *narrower)) {
                 return i + 1;
             }
         }
@@ -263,7 +267,10 @@ Mapped<Candidate> candidate_of(const SpeculationRow& stated, std::size_t number,
     point.batch = std::max(1.0, *row.batch / row.ranks.data.value_or(1.0));  // of one replica
     point.most_requests = row.most_requests.value_or(sim::unlimited);
     point.vector_rows = row.vector_rows;
+    point.plain_step = measured_plain_step(row);
     point.reports_defect = row.reports_defect;
+    point.differs_in_more = row.differs_in_more;
+    point.own_stack = engine_for(parts.names, row.engine)->own_stack;
     point.measured = *row.speed_up;
     point.quantity = quantity_of(row.metric);
     point.documented = fits_any(parts.names.documented, normalised(row.source));
@@ -287,7 +294,7 @@ std::optional<double> distance_of_plain_steps(const std::vector<Candidate*>& row
         plain.cut = {ranks, {}};
         plain.speculation.reset();
         plain.drafter = sim::NoDrafter{};
-        if (const double measured = measured_plain_step(row->row, plain.batch); measured > 0.0) {
+        if (const double measured = plain.plain_step; measured > 0.0) {
             if (!problems_of(setup_of(plain, parts, sim::CostMode::roofline)).empty()) {
                 return std::nullopt;
             }
@@ -303,7 +310,7 @@ void assume_devices(std::vector<Candidate>& candidates, const ServingParts& part
     constexpr double most_of_a_host = 8.0;
     std::map<std::string, std::vector<Candidate*>> deployments;
     for (Candidate& candidate : candidates) {
-        if (lacks_devices(candidate.row) && measured_plain_step(candidate.row, candidate.point.batch) > 0.0) {
+        if (lacks_devices(candidate.row) && candidate.point.plain_step > 0.0) {
             deployments[candidate.deployment()].push_back(&candidate);
         }
     }
@@ -355,8 +362,14 @@ MeasuredPoints points_of(std::span<const SpeculationRow> rows, const ServingPart
     }
     assume_devices(candidates, parts);
     for (Candidate& candidate : candidates) {
+        const std::size_t before = result.points.size();
         add_point(std::move(candidate.point), parts, result);
+        if (result.points.size() > before &&
+            unstated_lengths_matter(result.points.back(), unstated_lengths(candidate.row, parts.names), parts)) {
+            result.points.back().assumed.emplace_back("lengths");
+        }
     }
+    mark_contradictions(result.points, rows, parts);
     std::stable_sort(result.left_out.begin(), result.left_out.end(),
                      [](const LeftOutPoint& a, const LeftOutPoint& b) { return a.row < b.row; });
     return result;

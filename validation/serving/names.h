@@ -30,6 +30,7 @@ struct EngineEntry {
     NameEntry names;
     std::vector<VersionEntry> versions;  ///< of serving runs
     bool splits_layers = false;          ///< puts layers on several devices one after the other rather than cutting each
+    bool own_stack = true;               ///< `names.name` describes it; false: the nearest one that is described
     bool fp8_cache = false;              ///< keeps an fp8 cache for checkpoints that somebody else than the publisher quantised
 };
 
@@ -58,20 +59,28 @@ struct ConditionEntry {
     std::optional<double> draft_tokens;
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< as SpeculationRow has them
     std::optional<double> output_tokens;
-    std::optional<double> devices;            ///< that cut each layer (tensor parallelism), where the row says nothing of it
-    std::optional<double> most_requests;      ///< that the engine ran at once with speculation
-    std::optional<double> vector_rows;        ///< Stack::vector_rows of the build
-    std::optional<double> new_prompt_tokens;  ///< of a prompt, what the prefix cache does not hold
+    std::optional<double> devices;               ///< that cut each layer (tensor parallelism), where the row says nothing of it
+    std::optional<double> most_requests;         ///< that the engine ran at once with speculation
+    std::optional<double> vector_rows;           ///< Stack::vector_rows of the build
+    std::optional<double> new_prompt_tokens;     ///< of a prompt, what the prefix cache does not hold
+    std::optional<double> experts, draft_ranks;  ///< ranks that experts are dealt out to; ranks of the drafter's layers
+    bool replicas = false;                       ///< devices beyond those of a cut serve replicas
     std::string drafter_model, format, expert_kernels, attention_kernels, interconnect;
+    std::string unstated;  ///< what the row holds although its source does not state it: "model"
     /// The printed accept length is the mean over rounds that drafted, of which the runs do not say how many they were.
     bool counts_rounds_that_drafted = false;
     /// The engine had no kernel for the target's sparse attention and read every cached token.
     bool attends_to_all = false;
     /// The source says that speculation was slow for a fault of its engine or of a kernel.
     bool reports_defect = false;
+    /// The source says that the runs with and without speculation differ in more than that.
+    bool differs_in_more = false;
     /// All requests send the same prompt, so that its caches are kept once and all of it but the last token is known.
     bool shares_prompt = false;
     std::optional<double> expert_pool;  ///< share of a mixture's experts that the runs' tokens choose from
+    /// A source states it of its own series. Otherwise it is what others do, or a default that these runs need not have kept.
+    [[nodiscard]] bool is_stated() const { return published && !series.empty(); }
+    bool published = false;
 };
 
 /// Which runs an entry is about: patterns of their normalised() texts; empty: any.

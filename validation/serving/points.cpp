@@ -231,7 +231,9 @@ Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& sta
             "parallelism of attention and experts disagrees",
             fmt::format("tp {}, dp {}, moe_tp {}, moe_ep {}", cut.tensor, cut.data, cut.expert_tensor, cut.experts)};
     }
-    return DeviceCut{cut.tensor, {cut.data, cut.experts, stated.pipeline.value_or(1.0), 0.0, stated.context.value_or(1.0)}};
+    return DeviceCut{
+        cut.tensor,
+        {cut.data, cut.experts, stated.pipeline.value_or(1.0), stated.draft.value_or(0.0), stated.context.value_or(1.0)}};
 }
 
 /// Every cached token is read, as by engines without a kernel for sparse attention on a device.

@@ -71,10 +71,20 @@ struct MeasuredPoint {
     bool prints_length = false;        ///< its source prints that length, rather than rates or a range that it follows from
     bool length_at_bound = false;      ///< nothing accepted, or all of it: what no engine reports of many rounds
     bool reports_defect = false;       ///< SpeculationRow::reports_defect
+    bool differs_in_more = false;      ///< SpeculationRow::differs_in_more
+    bool own_stack = true;             ///< `stack` describes its engine, and not another
+    double plain_step = 0.0;           ///< seconds that plain decoding took beside it; 0 where the row does not say
+    std::string contradiction;         ///< mark_contradictions(); empty: none
     bool documented = false;           ///< its source publishes every condition
     std::string citation;              ///< where it was published
     bool seen = false;                 ///< some number was fitted to rows of its citation (NameTable::evidence)
-    std::vector<std::string> assumed;  ///< what was filled in: "draft length", "device", "format"
+    std::vector<std::string> assumed;  ///< what was filled in: "draft length", "devices", "lengths"
+
+    /// What was measured is no evidence for or against a prediction, whatever that is: faults, accept lengths at a bound, runs
+    /// that contradict others or differ in more than speculation.
+    [[nodiscard]] bool stands_apart() const {
+        return reports_defect || length_at_bound || differs_in_more || !contradiction.empty();
+    }
 };
 
 /// A row that is left out, and why. Reasons are few, so that they can be counted; `detail` is this row's.
@@ -137,6 +147,10 @@ struct StatedPlace {
 /// Sets model, device, stack, precision and cut of `point`, or says what has no meaning here. Ranks that are not stated are the
 /// least power of two whose memory holds the weights.
 std::optional<Unmapped> set_place(const StatedPlace& stated, const ServingParts& parts, MeasuredPoint& point);
+/// Says of speculative points what cannot be, by what was measured alone: a speed-up above its accept length (a round takes no
+/// less than a step), plain steps of one deployment and batch that are twofold off their median, a request that is served
+/// more slowly than at a larger batch of its series by a quarter, more prompts than the devices can compute.
+void mark_contradictions(std::vector<MeasuredPoint>& points, std::span<const SpeculationRow> rows, const ServingParts& parts);
 /// Adds the point, or the reason why it cannot be priced.
 void add_point(MeasuredPoint point, const ServingParts& parts, MeasuredPoints& result);
 

@@ -10,6 +10,15 @@ namespace treeline::validation {
 /// Time per output token without speculation, in seconds: RoundEstimate::time_per_token.
 double predicted_time_per_token(const MeasuredPoint& point, const ServingParts& parts, sim::CostMode mode);
 
+/// Lengths that a row leaves open, so that those of its data set, or of most, stand in.
+struct UnstatedLengths {
+    bool prompt = false, answer = false;
+};
+
+/// Whether the speed-up that is predicted for a speculative point moves by more than a tenth where such a length is three times
+/// as long or short.
+bool unstated_lengths_matter(const MeasuredPoint& point, const UnstatedLengths& unstated, const ServingParts& parts);
+
 /// Where the time of a round goes, as predicted: seconds of a whole batch, prompts of other requests included.
 struct RoundTimes {
     double plain = 0.0;  ///< a step without speculation

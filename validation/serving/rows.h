@@ -21,6 +21,7 @@ struct StatedParallelism {
     std::optional<double> attention_data;  ///< ranks with requests of their own, which share the experts
     std::optional<double> expert_tensor;   ///< ranks that cut each expert
     std::optional<double> expert;          ///< ranks that experts are dealt out to
+    std::optional<double> draft;           ///< ranks that share the drafter's layers
     std::optional<double> context;         ///< ranks that share the cached tokens of a sequence
 };
 
@@ -51,6 +52,7 @@ struct SpeculationRow {
     std::optional<double> new_prompt_tokens;  ///< of the prompt, what the prefix cache does not hold; all, unless stated
     bool attends_to_all = false;              ///< the target's sparse attention ran as a dense one
     bool reports_defect = false;              ///< its source calls a fault of the engine what it measured
+    bool differs_in_more = false;             ///< its source says that its two runs differ in more than speculation
     bool shares_prompt = false;               ///< all requests send the same prompt
     std::optional<double> expert_pool;        ///< share of a mixture's experts that its tokens choose from; all, unless stated
     std::string expert_kernels;               ///< picked in place of the engine's own

@@ -53,14 +53,24 @@ std::optional<ErrorSummary> summary_of_naive(const std::vector<ScoredPoint>& row
     return errors.empty() ? std::nullopt : std::optional(summary_of(errors));
 }
 
+/// The points of a table's rows.
+std::vector<MeasuredPoint> scored_points(const ErrorTable& table, const std::vector<MeasuredPoint>& points) {
+    std::vector<MeasuredPoint> scored;
+    for (const ScoredPoint& row : table.rows) {
+        scored.push_back(as_scored(points[row.point], table, row));
+    }
+    return scored;
+}
+
+/// `points`: of the table's rows, one by one.
 std::vector<GroupScore> groups_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points, const ServingParts& parts,
                                   const std::vector<Grouping>& groupings) {
     std::vector<GroupScore> result;
     for (const Grouping grouping : groupings) {
         std::map<std::string, std::vector<RowError>> groups;
-        for (const ScoredPoint& row : table.rows) {
-            if (std::string group = group_of(points[row.point], parts, grouping); !group.empty()) {
-                groups[std::move(group)].push_back(row.error);
+        for (std::size_t i = 0; i < table.rows.size(); ++i) {
+            if (std::string group = group_of(points[i], parts, grouping); !group.empty()) {
+                groups[std::move(group)].push_back(table.rows[i].error);
             }
         }
         const std::size_t first = result.size();
@@ -89,7 +99,9 @@ std::string source_of(const MeasuredPoint& point, const ServingParts& parts) {
 
 numerics::CaseTraits traits_of(const MeasuredPoint& point, const ServingParts& parts) {
     const auto group = [&](Grouping grouping) { return group_of(point, parts, grouping); };
-    return {{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)}, numerics::level_of_batch(point.batch)};
+    return {{group(Grouping::engine), group(Grouping::device), group(Grouping::kind)},
+            numerics::level_of_batch(point.batch),
+            has_own_stack(point)};
 }
 
 std::vector<numerics::CaseResidual> residuals_of(const ErrorTable& table, const std::vector<MeasuredPoint>& points,
@@ -215,14 +227,19 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
                const ServingParts& parts, const std::vector<Grouping>& groupings, const FitRows& fit) {
     table.errors = summary_of(errors_of(table.rows));
     table.by_series = summary_by_votes(table.rows, series);
+    const std::vector<MeasuredPoint> scored = scored_points(table, points);
     std::vector<std::string> citations;
-    for (const ScoredPoint& row : table.rows) {
-        citations.push_back(points[row.point].citation);
+    std::vector<ScoredPoint> cited;
+    for (std::size_t i = 0; i < scored.size(); ++i) {
+        if (!scored[i].citation.empty() && !scored[i].stands_apart()) {
+            citations.push_back(scored[i].citation);
+            cited.push_back(table.rows[i]);
+        }
     }
-    if (std::any_of(citations.begin(), citations.end(), [](const std::string& citation) { return !citation.empty(); })) {
-        table.by_citation = summary_by_votes(table.rows, citations);
+    if (!cited.empty()) {
+        table.by_citation = summary_by_votes(cited, citations);
     }
-    table.groups = groups_of(table, points, parts, groupings);
+    table.groups = groups_of(table, scored, parts, groupings);
     table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
     table.by_smallest_batch = summary_of_naive(table.rows, &ScoredPoint::by_smallest_batch);
@@ -294,19 +311,16 @@ ErrorTable score_times(const ServingStudy& study, const FitParts& fit) {
 
 void score_speculation(ServingStudy& study) {
     using enum Grouping;
-    const std::vector<Grouping> groupings = {engine, device, kind,    model,   drafter,    draft_length, ranks,    cut,
-                                             batch,  load,   context, sources, conditions, stacks,       evidence, citation};
+    const std::vector<Grouping> groupings = {engine,     device, kind,     model,        drafter, draft_length,
+                                             ranks,      cut,    batch,    load,         context, sources,
+                                             conditions, stacks, evidence, reservations, citation};
     std::vector<SpeculativeTable> tables = speculative_tables(study);
     study.not_scored = unscored(study, tables);
     for (SpeculativeTable& made : tables) {
         ErrorTable& table = made.table;
         if (!table.rows.empty()) {
-            std::vector<Grouping> of_table = groupings;
-            if (!made.fitted) {
-                of_table.push_back(reservations);
-            }
-            summarise(table, study.speculation.points, made.series, study.input.parts, of_table, as_predicted(table));
-            (made.fitted ? study.fitted_length : study.given_length) = std::move(table);
+            summarise(table, study.speculation.points, made.series, study.input.parts, groupings, as_predicted(table));
+            (table.fits_lengths ? study.fitted_length : study.given_length) = std::move(table);
         }
     }
 }
@@ -325,13 +339,13 @@ void make_intervals(ServingStudy& study) {
             continue;
         }
         const LeftOutRows of_table = rows_of(**table, points, parts);
+        const std::vector<MeasuredPoint> scored = scored_points(**table, points);
         for (std::size_t i = 0; i < of_table.points.size(); ++i) {
             // What was filled in may be wrong as well, and that is no error of a prediction for a setup that is known.
-            const std::vector<std::string>& assumed = points[of_table.points[i]].assumed;
+            const std::vector<std::string>& assumed = scored[i].assumed;
             const bool is_known =
                 std::all_of(assumed.begin(), assumed.end(), [](const std::string& what) { return what == "verified tokens"; });
-            const MeasuredPoint& point = points[of_table.points[i]];
-            const bool unseen = !point.seen && !point.reports_defect && !point.length_at_bound;
+            const bool unseen = !scored[i].seen && !scored[i].stands_apart();
             if (is_known && unseen && (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from)) {
                 rows.residuals.push_back(of_table.residuals[i]);
                 rows.points.push_back(of_table.points[i]);
@@ -347,6 +361,15 @@ void make_intervals(ServingStudy& study) {
 }
 
 }  // namespace
+
+MeasuredPoint as_scored(MeasuredPoint point, const ErrorTable& table, const ScoredPoint& row) {
+    point.length_at_bound = row.length_at_bound;
+    point.prints_length = table.fits_lengths || point.prints_length;
+    if (row.fitted_apart && point.contradiction.empty()) {
+        point.contradiction = "its accept length is fitted at a row that stands apart";
+    }
+    return point;
+}
 
 ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
     ServingStudy study;

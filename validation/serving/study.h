@@ -55,17 +55,20 @@ struct ScoredPoint {
     RowError error;         ///< seconds per token, or speed-up
     bool fits = true;       ///< into memory, as predicted
     double accept_length = 1.0;
-    RoundTimes times = {};                                             ///< of a speculative row
+    bool length_at_bound = false;  ///< nothing of a draft, or all of it
+    bool fitted_apart = false;     ///< its accept length is fitted at a row that stands apart
+    RoundTimes times = {};         ///< of a speculative row
     std::optional<double> by_cost_table = {}, by_smallest_batch = {};  ///< what the two naive tables say
 };
 
 /// Rows that are predicted in one way.
 struct ErrorTable {
     std::string id, what;
+    bool fits_lengths = false;  ///< accept lengths are fitted at the smallest batch of a series
     std::vector<ScoredPoint> rows;
     ErrorSummary errors;
     ErrorSummary by_series;                   ///< one vote a series: the median of its signed and of its absolute errors
-    std::optional<ErrorSummary> by_citation;  ///< likewise, one vote a citation
+    std::optional<ErrorSummary> by_citation;  ///< likewise, one vote a citation, of rows that do not stand apart
     /// Of runs without speculation, each with one measured run of its deployment (engine and version, model, device, format and
     /// cut), at its middle batch, which is not scored: as `treeline calibrate --serving` would have it. And the same with one
     /// of the deployment and the same lengths of prompts and answers.
@@ -82,6 +85,9 @@ struct ErrorTable {
     std::optional<Advice> advice, advice_by_cost_table;
     std::optional<Verdicts> verdicts;  ///< as recommendations print them, by the errors on other devices
 };
+
+/// The point of a row, with what is known of the accept length that this table scores it with.
+MeasuredPoint as_scored(MeasuredPoint point, const ErrorTable& table, const ScoredPoint& row);
 
 /// Rows that were left out for one reason, and the errors of those that could be priced all the same.
 struct ReasonCount {

@@ -11,7 +11,6 @@ struct SpeculativeTable {
     ErrorTable table;
     std::vector<std::string> series;
     std::vector<std::size_t> anchors;  ///< points at which accept lengths were fitted
-    bool fitted = false;               ///< accept lengths were fitted at the smallest batch
 };
 
 /// Both tables of the speculative points: with the accept length given, and fitted.

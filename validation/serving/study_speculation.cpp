@@ -43,7 +43,7 @@ public:
         given_.table.what = "Speed-up, accept length as measured with it";
         fitted_.table.id = "fitted-accept-length";
         fitted_.table.what = "Speed-up, accept length fitted at the smallest batch of its series";
-        fitted_.fitted = true;
+        fitted_.table.fits_lengths = true;
     }
 
     std::vector<SpeculativeTable> made() {
@@ -88,6 +88,7 @@ private:
         SpeculativePoint speculative(point, study_.input.parts, study_.input.mode);
         ScoredPoint row{i, {point.measured, speculative.speed_up(accept_length)}};
         row.accept_length = accept_length;
+        row.length_at_bound = accept_length <= 1.0 || accept_length >= draft_depth(point) + 1.0;
         row.times = speculative.times();
         row.fits = speculative.fits();
         to.table.rows.push_back(row);
@@ -167,6 +168,7 @@ private:
             if (points_[i].batch > smallest.batch) {
                 add(fitted_, i, length);
                 ScoredPoint& row = fitted_.table.rows.back();
+                row.fitted_apart = !smallest.contradiction.empty();
                 row.by_cost_table = smallest.measured * cost_of(smallest) / cost_of(points_[i]);
                 row.by_smallest_batch = smallest.measured;
                 advised_fitted_.push_back(advised(points_[i], row.error.predicted, false));
