@@ -8,6 +8,7 @@
 
 #include "reports/engine_habits.h"
 #include "reports/estimate/estimate_output.h"
+#include "reports/measured_loads_text.h"
 #include "reports/objective_text.h"
 #include "reports/passes_text.h"
 #include "reports/prefill_pool.h"
@@ -53,6 +54,18 @@ std::string load_text(const sweeps::PointEstimate& estimate) {
     return "";
 }
 
+/// Whether the round, and the plain step that it is compared with, were measured. Empty where nothing was.
+std::string measured_text(const sweeps::PointEstimate& estimate) {
+    const sim::RoundSetup setup = setup_of(estimate.input, estimate.rollback);
+    sim::DesignPoint point = estimate.point;
+    std::string text = measured_load_text(setup, estimate.round, point);
+    if (point.speculation > 0 && !text.empty()) {
+        point.speculation = 0;
+        text += "; " + measured_load_text(setup, estimate.round, point);
+    }
+    return text;
+}
+
 std::string configuration(const sweeps::PointEstimate& estimate) {
     const sweeps::PointInput& input = estimate.input;
     text::FactList facts;
@@ -79,6 +92,9 @@ std::string configuration(const sweeps::PointEstimate& estimate) {
     }
     facts.add("Context",
               fmt::format("{} tokens (prompt of {})", text::exact_text(input.context), text::exact_text(input.prompt_tokens)));
+    if (const std::string measured = measured_text(estimate); !measured.empty()) {
+        facts.add("Measured", text::wrapped(measured, screen_width - 13, "             "));
+    }
     return facts.text();
 }
 
