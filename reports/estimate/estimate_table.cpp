@@ -54,18 +54,6 @@ std::string load_text(const sweeps::PointEstimate& estimate) {
     return "";
 }
 
-/// Whether the round, and the plain step that it is compared with, were measured. Empty where nothing was.
-std::string measured_text(const sweeps::PointEstimate& estimate) {
-    const sim::RoundSetup setup = setup_of(estimate.input, estimate.rollback);
-    sim::DesignPoint point = estimate.point;
-    std::string text = measured_load_text(setup, estimate.round, point);
-    if (point.speculation > 0 && !text.empty()) {
-        point.speculation = 0;
-        text += "; " + measured_load_text(setup, estimate.round, point);
-    }
-    return text;
-}
-
 std::string configuration(const sweeps::PointEstimate& estimate) {
     const sweeps::PointInput& input = estimate.input;
     text::FactList facts;
@@ -92,9 +80,6 @@ std::string configuration(const sweeps::PointEstimate& estimate) {
     }
     facts.add("Context",
               fmt::format("{} tokens (prompt of {})", text::exact_text(input.context), text::exact_text(input.prompt_tokens)));
-    if (const std::string measured = measured_text(estimate); !measured.empty()) {
-        facts.add("Measured", text::wrapped(measured, screen_width - 13, "             "));
-    }
     return facts.text();
 }
 
@@ -262,6 +247,19 @@ std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
     return notes;
 }
 
+/// Whether the round, and the plain step that it is compared with, were measured. Empty where no
+/// load of the deployment was.
+std::string measured_text(const sweeps::PointEstimate& estimate) {
+    const sim::RoundSetup setup = setup_of(estimate.input, estimate.rollback);
+    sim::DesignPoint point = estimate.point;
+    std::string text = measured_load_text(setup, estimate.round, point);
+    if (point.speculation > 0 && !text.empty()) {
+        point.speculation = 0;
+        text += "; " + measured_load_text(setup, estimate.round, point);
+    }
+    return text.empty() ? "" : text::wrapped("Measured: " + text + ".", screen_width) + "\n";
+}
+
 std::string screen(const sweeps::PointEstimate& estimate) {
     constexpr std::size_t most_notes = 3;
     std::string text = text::wrapped(sentence_of(estimate), screen_width) + "\n";
@@ -269,6 +267,7 @@ std::string screen(const sweeps::PointEstimate& estimate) {
         const sweeps::Trust trust{estimate.measured, estimate.chances, {}, {}, {}};
         text += text::wrapped(gain_sentence(*estimate.interval, &trust, estimate.objective), screen_width) + "\n";
     }
+    text += measured_text(estimate);
     text += side_by_side(estimate) + acceptance(estimate);
     const std::vector<std::string> notes = notes_of(estimate);
     for (std::size_t i = 0; i < std::min(most_notes, notes.size()); ++i) {

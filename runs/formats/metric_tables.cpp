@@ -52,6 +52,7 @@ private:
     struct Column {
         RunJson json = RunJson::object();
         std::vector<double> rates;
+        double requests_per_second = 0.0;
     };
 
     static void take_figure(const std::string& label, double value, Column& column) {
@@ -60,6 +61,8 @@ private:
             column.rates.push_back(value / 100.0);
         } else if (const auto found = serving_labels().find(label); found != serving_labels().end()) {
             column.json[found->second] = value;
+        } else if (label == "Request throughput (req/s)") {
+            column.requests_per_second = value;
         } else if (label == "Median TPOT (ms)" && !column.json.contains("mean_tpot_ms")) {
             column.json["mean_tpot_ms"] = value;
         }
@@ -78,6 +81,14 @@ private:
                 const double tokens = std::round(*drafted * (*length - 1.0) / *accepted);  // of a draft
                 json["spec_decode_num_drafts"] = std::round(*drafted / std::max(1.0, tokens));
             }
+        }
+        // Totals are of all requests, whose number follows from the rates where it is not stated.
+        const auto tokens = number_at(json, "total_output_tokens"), rate = number_at(json, "output_throughput");
+        if (!json.contains("completed") && tokens && rate && *rate > 0.0 && column.requests_per_second > 0.0) {
+            json["completed"] = std::max(1.0, std::round(column.requests_per_second * *tokens / *rate));
+        } else if (!json.contains("completed")) {
+            json.erase("total_input_tokens");
+            json.erase("total_output_tokens");
         }
         if (!column.rates.empty() && json.contains("spec_decode_num_drafts")) {
             json["spec_decode_per_position_acceptance_rates"] = column.rates;

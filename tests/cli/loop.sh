@@ -156,8 +156,10 @@ awk -v tpot="$("$JSON_GET" at.json /speculative/tpot_ms)" -v plain="$("$JSON_GET
     'BEGIN {exit !(tpot > 0.999 * 2000 / 78.7 && tpot < 1.001 * 2000 / 78.7 && plain > 0.999 * 2000 / 83.6 && plain < 1.001 * 2000 / 83.6)}' ||
     fail "a measured load is not answered as measured: $("$JSON_GET" at.json /speculative)"
 [ "$("$JSON_GET" at.json /measured_load/how)" = measured ] || fail "measured_load: $("$JSON_GET" at.json /measured_load)"
-expect 0 'Measured +rounds with 3 drafts were measured at this load' estimate "${kimi[@]}" --stack ./kimi.json --drafter "$drafts" --draft-tokens 3 --batch 2
-expect 0 'measured at batch 1 and 2, interpolated here' estimate "${kimi[@]}" --stack ./kimi.json --drafter "$drafts" --draft-tokens 3 --batch 1.5
+expect 0 'Measured: rounds with 3 drafts were measured at this load: 0\.52 times .*; steps of plain decoding were measured at this load' estimate "${kimi[@]}" --stack ./kimi.json --drafter "$drafts" --draft-tokens 3 --batch 2
+lookups=(--model qwen3-8b --device h100-sxm --drafter ngram --context 256)
+expect 0 'Written to lookups.json' calibrate --runs "$SOURCE/examples/runs/qwen3-8b-ngram-h100.json" "${lookups[@]}" --stack vllm --output lookups.json
+expect 0 'rounds with 3 drafts were measured at batch 8 and 32, interpolated here' estimate "${lookups[@]}" --stack ./lookups.json --accept-length 3:2.03 --draft-tokens 3 --batch 16
 expect 0 'the nearest load measured is batch 2' estimate "${kimi[@]}" --stack ./kimi.json --drafter "$drafts" --draft-tokens 3 --batch 16
 
 # Plan and export.

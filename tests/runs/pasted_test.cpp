@@ -222,10 +222,12 @@ TEST_CASE("results of two runs side by side, a metric in each row") {
     CHECK(at(run, 64, 1).accept_length() == Approx(1.0 + 205916.0 / 246348));
     CHECK(at(run, 64, 8).acceptance.drafts == 839040 / 8);
     CHECK(at(run, 64, 8).tpot_seconds() == Approx(0.02748));
-    const runs::MeasuredRun by_position = read(rows +
-                                               "| Per-position acceptance (%) — Pos 0 | 83.59 | 75.68 | -7.91 pts |\n"
-                                               "| Per-position acceptance (%) — Pos 1 | — | 60.11 | — |\n");
-    CHECK(at(by_position, 64, 2).acceptance.positions()[1] == Approx(0.6011).epsilon(1e-4));
+    const runs::MeasuredRun by_position = read(
+        "| Metric | with |\n|---|---|\n| Mean TPOT (ms) | 20.0 |\n| Draft tokens | 2,000 |\n| Accepted tokens | 1,357 |\n"
+        "| Per-position acceptance (%) — Pos 0 | 75.68 |\n| Per-position acceptance (%) — Pos 1 | 60.02 |\n");
+    CHECK(by_position.cells.front().draft_tokens == 2);
+    CHECK(by_position.cells.front().acceptance.drafts == 1000);
+    CHECK(by_position.cells.front().acceptance.positions()[1] == Approx(0.6));
 
     runs::RunHints three;
     three.draft_tokens = 3;
@@ -237,6 +239,12 @@ TEST_CASE("results of two runs side by side, a metric in each row") {
     CHECK(sglang.identity.engine == "sglang");
     CHECK(at(sglang, 1, 0).tpot_seconds() == Approx(0.01202));
     CHECK(at(sglang, 1, 3).accept_length() == Approx(2.69));
+    CHECK(at(sglang, 1, 3).output_tokens == 0.0);  // of how many requests the totals are is not said
+    const runs::MeasuredRun of_requests = read(
+        "| Metric | off |\n|---|---|\n| Total input tokens | 65536 |\n| Total generated tokens | 32768 |\n"
+        "| Request throughput (req/s) | 0.16 |\n| Output token throughput (tok/s) | 81.92 |\n| Mean TPOT (ms) | 12.02 |\n");
+    CHECK(of_requests.cells.front().prompt_tokens == Approx(1024));  // 0.16 requests/s for 400 s
+    CHECK(of_requests.cells.front().output_tokens == Approx(512));
     CHECK_THROWS_AS(read("| Metric | off | on |\n|---|---|---|\n| Colour | red | blue |\n"), text::InputError);
 }
 
