@@ -108,6 +108,12 @@ stack_fit::Candidate candidate_of(StackNumber number, const sim::Stack& stack) {
     return {1.0, largest, slowest_kernels, spread_of(number)};
 }
 
+sim::CompiledRound compiled(const MeasuredStep& step, const sim::Stack& stack) {
+    sim::RoundSetup setup = step.setup;
+    setup.platform.stack = stack;
+    return sim::compile_round(setup);
+}
+
 /// What one unit of a number adds to a step. Host times are added to those of the device, and shares of the peaks scale kernel
 /// time, so steps are linear in each number and the size of the change does not matter.
 double slope(const MeasuredStep& step, StackNumber number, const sim::Stack& stack) {
@@ -199,27 +205,6 @@ Solution solution_of(const Problem& problem, const std::vector<LinearStep>& step
                                      : stack_fit::chosen_fit(problem, steps, most_free(steps.size()));
 }
 
-/// Times of one group's steps by a fit to the others.
-void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredStep>& steps, int group,
-                      std::vector<StepTimes>& times) {
-    std::vector<LinearStep> seen;
-    for (const LinearStep& step : linear.problem.steps) {
-        if (step.group != group) {
-            seen.push_back(step);
-        }
-    }
-    if (seen.size() < 2) {
-        return;
-    }
-    const Solution solution = solution_of(linear.problem, seen);
-    const sim::Stack stack = stack_with(linear, solution, steps.front().setup.platform.stack);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (linear.problem.steps[i].group == group) {
-            times[i].left_out = predicted_time(steps[i], stack);
-        }
-    }
-}
-
 /// Plain steps and rounds that were all measured at one load: it cannot tell times of a step from those of each sequence.
 bool is_one_load(const std::vector<MeasuredStep>& steps) {
     const auto same = [&](const MeasuredStep& step) { return step.point.batch == steps.front().point.batch; };
@@ -227,6 +212,54 @@ bool is_one_load(const std::vector<MeasuredStep>& steps) {
     const auto rounds = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), drafts));
     return steps.size() == 1 ||
            (steps.size() <= few_steps && rounds > 0 && rounds < steps.size() && std::all_of(steps.begin(), steps.end(), same));
+}
+
+/// The stack with what its numbers miss of these steps.
+sim::Stack with_loads(sim::Stack stack, const std::vector<MeasuredStep>& steps) {
+    const sim::RoundSetup& setup = steps.front().setup;
+    sim::MeasuredLoads& measured = stack.measured_loads;
+    measured = {};
+    measured.target = setup.target.name;
+    measured.weights = name_of(setup.precision.weights.format);
+    measured.device = setup.platform.device.name;
+    measured.mode = name_of(setup.platform.mode);
+    measured.devices = setup.platform.devices();
+    measured.reach = is_one_load(steps) ? sim::reach_of_one_load : 1.0;
+    const sim::Stack numbers = stack;
+    for (const MeasuredStep& step : steps) {
+        const sim::CompiledRound round = compiled(step, numbers);
+        const double drafts = round.row(step.point.speculation).draft_tokens;
+        const double ratio = step.time / sim::evaluate(round, step.point).round;
+        measured.loads.push_back({step.point.batch, step.point.context, drafts, step.time, ratio});
+        if (drafts > 0.0) {
+            measured.drafter = plan(step.setup.drafter, step.setup.target, step.setup.precision).kind;
+        }
+    }
+    measured.loads = sim::distinct_loads(std::move(measured.loads));
+    return stack;
+}
+
+/// Times of one group's steps by a fit to the others.
+void predict_left_out(const LinearProblem& linear, const std::vector<MeasuredStep>& steps, int group,
+                      std::vector<StepTimes>& times) {
+    std::vector<LinearStep> seen;
+    std::vector<MeasuredStep> seen_steps;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (linear.problem.steps[i].group != group) {
+            seen.push_back(linear.problem.steps[i]);
+            seen_steps.push_back(steps[i]);
+        }
+    }
+    if (seen.size() < 2) {
+        return;
+    }
+    const Solution solution = solution_of(linear.problem, seen);
+    const sim::Stack stack = with_loads(stack_with(linear, solution, steps.front().setup.platform.stack), seen_steps);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (linear.problem.steps[i].group == group) {
+            times[i].left_out = predicted_time(steps[i], stack);
+        }
+    }
 }
 
 /// Measured over modelled time of the steps that do, or do not, draft: the geometric mean; 1 where there are none.
@@ -257,18 +290,22 @@ StackFit fit_to_one_load(const std::vector<MeasuredStep>& steps) {
         const double beyond = result.stack.round_factor;
         result.numbers.push_back({StackNumber::round_factor, before.round_factor, beyond, beyond, beyond});
     }
-    for (const MeasuredStep& step : steps) {
-        result.steps.push_back({step.time, predicted_time(step, before), predicted_time(step, result.stack), Seconds(0.0)});
-    }
+    return result;
+}
+
+/// A fit of numbers alone to steps of several loads.
+StackFit fit_to_loads(const LinearProblem& linear, const std::vector<MeasuredStep>& steps) {
+    const Solution solution = solution_of(linear.problem, linear.problem.steps);
+    StackFit result;
+    result.stack = stack_with(linear, solution, steps.front().setup.platform.stack);
+    result.numbers = numbers_of(linear, solution);
     return result;
 }
 
 }  // namespace
 
 Seconds predicted_time(const MeasuredStep& step, const sim::Stack& stack) {
-    sim::RoundSetup setup = step.setup;
-    setup.platform.stack = stack;
-    return sim::evaluate(sim::compile_round(setup), step.point).round;
+    return sim::evaluate(compiled(step, stack), step.point).round;
 }
 
 std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
@@ -285,18 +322,19 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
     return problems;
 }
 
-StackFit fit_stack(const std::vector<MeasuredStep>& steps) {
-    if (is_one_load(steps)) {
-        return fit_to_one_load(steps);
+StackFit fit_stack(const std::vector<MeasuredStep>& measured) {
+    std::vector<MeasuredStep> steps = measured;
+    for (MeasuredStep& step : steps) {
+        step.setup.platform.stack.measured_loads = {};  // an earlier fit's
     }
-    const LinearProblem linear = linear_problem(steps);
-    const sim::Stack& before = steps.front().setup.platform.stack;
-    const Solution solution = solution_of(linear.problem, linear.problem.steps);
-    StackFit result;
-    result.stack = stack_with(linear, solution, before);
-    result.numbers = numbers_of(linear, solution);
+    const bool one_load = is_one_load(steps);
+    const LinearProblem linear = one_load ? LinearProblem{} : linear_problem(steps);
+    StackFit result = one_load ? fit_to_one_load(steps) : fit_to_loads(linear, steps);
+    const sim::Stack numbers = result.stack;
+    result.stack = with_loads(numbers, steps);
     for (const MeasuredStep& step : steps) {
-        result.steps.push_back({step.time, predicted_time(step, before), predicted_time(step, result.stack), Seconds(0.0)});
+        result.steps.push_back({step.time, predicted_time(step, step.setup.platform.stack), predicted_time(step, numbers),
+                                predicted_time(step, result.stack), Seconds(0.0)});
     }
     int groups = 0;
     for (const LinearStep& step : linear.problem.steps) {

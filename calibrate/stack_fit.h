@@ -7,6 +7,9 @@
 // second one, on what rounds take beyond plain steps. Of more steps, which numbers are free is chosen
 // by leaving batches out, and there is always at least one step more than free numbers. Two or three steps cannot choose: then
 // all numbers move, each drawn to what it was before as strongly as it varies little over deployments.
+//
+// What the numbers then still miss is kept load by load beside them (sim/measured_loads.h), so that the stack predicts the
+// loads that it was fitted to as they were measured.
 #pragma once
 
 #include <string>
@@ -73,8 +76,10 @@ struct FittedStackNumber {
 
 /// A measured step, and what each stack predicts for it.
 struct StepTimes {
-    Seconds measured, before, fitted;
-    Seconds left_out;  ///< by a fit that did not see this step's batch; 0 if none was possible
+    Seconds measured, before;
+    Seconds by_numbers;  ///< by the fitted numbers alone
+    Seconds fitted;      ///< by them and the measured loads
+    Seconds left_out;    ///< by a fit that did not see this step's batch; 0 if none was possible
 };
 
 struct StackFit {

@@ -155,8 +155,11 @@ std::string list_of_name(const std::string& name, const std::filesystem::path& c
 
 void describe(const HardwareFlags& flags) {
     const std::filesystem::path catalogue = flags.common.find().hardware;
-    const std::string list =
+    std::string list =
         requests::looks_like_path(flags.name) ? list_of_file(flags.name, catalogue) : list_of_name(flags.name, catalogue);
+    if (list.empty() && !hardware::device_called(catalogue, flags.name).empty()) {
+        list = "devices";
+    }
     std::vector<std::string> all;
     for_each_kind([&](const auto& kind) {
         if (list == kind.list) {

@@ -36,6 +36,19 @@ std::string drafter_problem(const Engine& engine, DrafterKind kind) {
                                       : fmt::format("{} does not draft with {}", engine.label(), name_of(kind));
 }
 
+bool is_translated(const sim::Drafter& drafter) {
+    const auto* model = std::get_if<sim::IndependentDrafter>(&drafter);
+    return model != nullptr && model->model.vocabulary.empty();
+}
+
+std::string translation_problem(const Engine& engine, const sim::Drafter& drafter) {
+    const bool can =
+        engine.name == EngineName::llama_cpp || (engine.name == EngineName::vllm && engine.takes("use_heterogeneous_vocab"));
+    return !is_translated(drafter) || can
+               ? ""
+               : fmt::format("{} does not translate tokens of a drafter with another vocabulary", engine.label());
+}
+
 sim::DraftedTrees drafted_trees(const Engine& engine, DrafterKind kind, const sim::Model& target) {
     if (engine.trees == EngineTrees::sglang && (kind == DrafterKind::eagle || kind == DrafterKind::eagle3)) {
         return sim::DraftedTrees::sglang;

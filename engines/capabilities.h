@@ -13,6 +13,11 @@ namespace treeline::engines {
 /// Why the engine does not run this kind of drafter, as a sentence; empty if it does.
 std::string drafter_problem(const Engine& engine, DrafterKind kind);
 
+/// Whether the drafter has another vocabulary than its target, so that its tokens are translated.
+bool is_translated(const sim::Drafter& drafter);
+/// Why the engine cannot translate them, as a sentence; empty if it can, or need not.
+std::string translation_problem(const Engine& engine, const sim::Drafter& drafter);
+
 /// The trees that it drafts with this drafter for this target.
 sim::DraftedTrees drafted_trees(const Engine& engine, DrafterKind kind, const sim::Model& target);
 

@@ -122,13 +122,14 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     if (recommendation.speculate) {
         const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(best.speculation)];
         for (const std::string& problem :
-             {drafter_problem(engine, kind), tree_problem(engine, kind, speculation, variant.setup.target),
-              parallel_problem(engine, kind, plan.platform)}) {
+             {drafter_problem(engine, kind), translation_problem(engine, drafter),
+              tree_problem(engine, kind, speculation, variant.setup.target), parallel_problem(engine, kind, plan.platform)}) {
             if (!problem.empty()) {
                 return {{}, problem};
             }
         }
         plan.drafter = *engine.drafter(kind);
+        plan.translated = is_translated(drafter);
         plan.drafter->scheduled = plan.drafter->scheduled && !has_groups(plan.platform);  // which drop schedules by batch
         const auto& rollback_flags = plan.platform.stack.rollback_flags;
         if (const auto flag = rollback_flags.find(variant.setup.rollback); flag != rollback_flags.end()) {

@@ -21,6 +21,7 @@ struct PlannedLength {
 struct FlagPlan {
     const Engine* engine = nullptr;
     std::optional<EngineDrafter> drafter;  ///< nothing: plain decoding
+    bool translated = false;               ///< the drafter has another vocabulary than its target
     sim::TreeShape shape;                  ///< a chain, or a tree that the engine can draft
     int draft_tokens = 0;                  ///< of the shape, root excluded: the length without a schedule
     /// Lengths by batch, from 1 on, without gaps, neighbours different. Empty unless the engine takes a schedule for this

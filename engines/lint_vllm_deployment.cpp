@@ -46,11 +46,24 @@ void check_runner(const Json& config, const std::string& method, const Engine& e
     }
 }
 
+/// Stages hand sampled tokens on in a form that holds one for each sequence (issues 14117, 52069, 57755; pull request 55623).
+void check_stages(const std::string& method, long long stages, const Engine& engine, Findings& findings) {
+    const bool eagle3_runs = engine.version == "0.33";
+    if (stages > 1 && !(eagle3_runs && (method == "eagle3" || method.empty()))) {
+        findings.add(
+            Kind::contradiction, "--pipeline-parallel-size",
+            fmt::format("is {}, with which vLLM does not start while it drafts{} (issues 52069, 57755); share the model "
+                        "with --tensor-parallel-size",
+                        stages, eagle3_runs ? " by any method but eagle3" : ""));
+    }
+}
+
 }  // namespace
 
 VllmDeployment vllm_deployment_of(const CommandLine& command, const Flags& flags) {
     VllmDeployment deployment;
     deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
+    deployment.pipeline_parallel = flags.number({"--pipeline-parallel-size", "-pp"}).value_or(1);
     deployment.model_runner_v2 = command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
     deployment.eager = flags.has({"--enforce-eager"});
     deployment.cache_format = value_of(flags, {"--kv-cache-dtype"});
@@ -68,6 +81,8 @@ VllmDeployment vllm_deployment_of(const Json& settings) {
     VllmDeployment deployment;
     deployment.data_parallel =
         whole(settings, "data_parallel_size").value_or(whole(settings, "data-parallel-size").value_or(1));
+    deployment.pipeline_parallel =
+        whole(settings, "pipeline_parallel_size").value_or(whole(settings, "pipeline-parallel-size").value_or(1));
     deployment.eager = is_set(settings, "enforce_eager", "enforce-eager");
     deployment.cache_format = setting(settings, "kv_cache_dtype");
     deployment.attention = in_capitals(setting(settings, "attention_backend"));
@@ -80,6 +95,7 @@ void check_vllm_deployment(const Json& config, const std::string& method, const 
     if (deployment.model_runner_v2) {
         check_runner(config, method, engine, findings);
     }
+    check_stages(method, deployment.pipeline_parallel, engine, findings);
     if (deployment.eager) {
         findings.add(Kind::downgrade, "--enforce-eager",
                      "launches every kernel of drafter and verification one by one, which costs rounds more than plain steps; "

@@ -8,7 +8,7 @@ namespace treeline::engines {
 
 /// What is known about the deployment around the config.
 struct VllmDeployment {
-    long long data_parallel = 1;
+    long long data_parallel = 1, pipeline_parallel = 1;
     bool model_runner_v2 = false;
     bool eager = false;
     std::string cache_format;  ///< "fp8", "auto"; empty = not stated

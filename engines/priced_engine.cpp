@@ -31,6 +31,9 @@ void keep_what_runs(sweeps::Variant& variant, const Engine& engine) {
     const DrafterKind kind = kind_of(variant.setup.drafter);
     sim::Platform& platform = variant.setup.platform;
     variant.problem = drafter_problem(engine, kind);
+    if (variant.problem.empty()) {
+        variant.problem = translation_problem(engine, variant.setup.drafter);
+    }
     if (const std::string cut = parallel_problem(engine, kind, platform); variant.problem.empty() && !cut.empty()) {
         variant.problem = fmt::format("{} {}", engine.title, cut);
     }

@@ -24,6 +24,9 @@ nlohmann::ordered_json speculative_config(FlagPlan& plan) {
     if (drafter.kind == DrafterKind::pard || drafter.kind == DrafterKind::p_eagle) {
         config["parallel_drafting"] = true;
     }
+    if (plan.translated) {
+        config["use_heterogeneous_vocab"] = true;
+    }
     if (!plan.schedule.empty()) {
         // Above the last range vLLM keeps that range's K, so a schedule that ends where memory does needs no further entry.
         nlohmann::ordered_json ranges = nlohmann::ordered_json::array();

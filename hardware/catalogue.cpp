@@ -143,6 +143,11 @@ std::vector<std::string> attention_kernel_names(const fs::path& catalogue) {
     return catalogue_names(catalogue, attention_kernel_folders);
 }
 
+std::string device_called(const fs::path& catalogue, const std::string& name) {
+    const std::optional<fs::path> file = file_called(catalogue_files(catalogue, device_folders), name);
+    return file ? file->stem().string() : "";
+}
+
 json::Described<sim::Device> load_device(const fs::path& catalogue, const std::string& name_or_path) {
     const fs::path file = catalogue_file(catalogue, device_folders, "device", name_or_path);
     json::Described<sim::Device> described = load<sim::Device>(file, read_device);

@@ -21,6 +21,10 @@ std::vector<std::string> stack_names(const std::filesystem::path& catalogue);
 std::vector<std::string> expert_kernel_names(const std::filesystem::path& catalogue);
 std::vector<std::string> attention_kernel_names(const std::filesystem::path& catalogue);
 
+/// The catalogue's name of the device that its maker or a driver calls so ("NVIDIA GTX 1080 Ti"); empty if there is none.
+/// Throws InputError for devices that cannot be priced, with the reason.
+std::string device_called(const std::filesystem::path& catalogue, const std::string& name);
+
 /// The device of that name; text with a '/' or that ends in ".json" is the path of a description instead. Throws InputError
 /// with every problem of the file (or of the calibration file that a device names), or, for an unknown name, with the nearest
 /// ones and all that are known.

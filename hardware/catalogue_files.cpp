@@ -45,13 +45,15 @@ constexpr std::array<std::string_view, 15> idle_words = {"r",   "tm",      "gpu"
                                                          "oam", "edition", "server", "workstation", "blackwell"};
 
 /// What drivers call devices in words of their own, as plain names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> drivers_names = {{{"h10080", "h100sxm"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> drivers_names = {{{"h10080", "h100sxm"},
                                                                                          {"a10080pcie", "a100pcie80"},
                                                                                          {"b300sxmac", "b300"},
                                                                                          {"gh20096", "gh200"},
                                                                                          {"gh200480", "gh200"},
                                                                                          {"gb10", "dgxspark"},
-                                                                                         {"thor", "jetsonagxthor"}}};
+                                                                                         {"thor", "jetsonagxthor"},
+                                                                                         {"prow7900", "w7900"},
+                                                                                         {"aipror9700", "r9700"}}};
 
 /// A name without case, marks, makers, the form of its socket and the unit of its memory: "NVIDIA A100-SXM4-80GB" is
 /// "a100sxm80".
@@ -101,24 +103,33 @@ std::string refused_device(const std::string& name) {
 
 }  // namespace
 
+std::optional<fs::path> file_called(const std::vector<fs::path>& files, const std::string& name) {
+    const std::string plain = plain_name(name);
+    std::vector<fs::path> alike;
+    std::copy_if(files.begin(), files.end(), std::back_inserter(alike),
+                 [&](const fs::path& file) { return plain_name(file.stem().string()) == plain; });
+    if (alike.size() == 1) {
+        return alike.front();
+    }
+    if (const std::string why = refused_device(name); !why.empty()) {
+        throw text::InputError({why});
+    }
+    return std::nullopt;
+}
+
 fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folders, const std::string& what,
                         const std::string& name_or_path, const std::vector<std::string>& also) {
     if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
         return name_or_path;
     }
-    std::vector<fs::path> files = catalogue_files(catalogue, folders);
+    const std::vector<fs::path> files = catalogue_files(catalogue, folders);
     const auto named =
         std::find_if(files.begin(), files.end(), [&](const fs::path& file) { return file.stem() == name_or_path; });
     if (named != files.end()) {
         return *named;
     }
-    const std::string plain = plain_name(name_or_path);
-    std::erase_if(files, [&](const fs::path& file) { return plain_name(file.stem().string()) != plain; });
-    if (files.size() == 1) {
-        return files.front();
-    }
-    if (const std::string why = refused_device(name_or_path); !why.empty()) {
-        throw text::InputError({why});
+    if (const std::optional<fs::path> called = file_called(files, name_or_path)) {
+        return *called;
     }
     std::vector<std::string> names = catalogue_names(catalogue, folders);
     names.insert(names.end(), also.begin(), also.end());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,9 @@ std::vector<std::string> catalogue_names(const std::filesystem::path& catalogue,
 std::filesystem::path catalogue_file(const std::filesystem::path& catalogue, const CatalogueFolders& folders,
                                      const std::string& what, const std::string& name_or_path,
                                      const std::vector<std::string>& also = {});
+
+/// The only one of these files whose name differs from a device's in case, marks and the maker alone; nothing if there is none.
+/// Throws InputError for devices that cannot be priced, with the reason.
+std::optional<std::filesystem::path> file_called(const std::vector<std::filesystem::path>& files, const std::string& name);
 
 }  // namespace treeline::hardware

@@ -183,6 +183,26 @@ std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
     return reserves;
 }
 
+sim::MeasuredLoads read_measured_loads(Reader reader) {
+    sim::MeasuredLoads measured;
+    measured.target = reader.text("target");
+    measured.weights = reader.text("weights");
+    measured.device = reader.text("device");
+    measured.devices = reader.number("devices", 1.0, 1e6);
+    measured.mode = reader.choice("mode", names_of<sim::CostMode>());
+    measured.drafter = reader.text_or("drafter", "");
+    measured.reach = reader.number_or("reach", 1.0, 0.01, 10.0);
+    static_cast<void>(reader.text("source"));
+    for (Reader& load : reader.objects("loads")) {
+        measured.loads.push_back({load.number("batch", 1.0, 1e6), load.number_or("context", 0.0, 0.0, 1e9),
+                                  load.number_or("draft_tokens", 0.0, 0.0, 4096.0),
+                                  Seconds(1e-3 * load.number("measured_ms", 0.0, 1e9)), load.number("ratio", 0.01, 100.0)});
+        load.finish();
+    }
+    reader.finish();
+    return measured;
+}
+
 sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
     sim::CalibratedNumbers numbers;
     numbers.kernel_startup = reader.seconds("kernel_startup", json::Zero::allowed);
@@ -327,6 +347,9 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     if (reader.has("calibrated")) {
         stack.calibrated = read_calibrated_numbers(reader.object("calibrated"));
+    }
+    if (reader.has("measured_loads")) {
+        stack.measured_loads = read_measured_loads(reader.object("measured_loads"));
     }
     stack.prefill = reader.choice_or("prefill", sim::PrefillPolicy::mixed);
     if (reader.has("prefill_tokens")) {

@@ -194,6 +194,27 @@ std::pair<std::string, std::string> without_format(std::string name) {
     return {name, ""};
 }
 
+/// The version in a model's name: the first number that is no size ("deepseek-v4.1-flash": "4.1"; "gpt-oss-120b": none).
+std::string version_in(const std::string& name) {
+    for (std::size_t at = 0; at < name.size();) {
+        const std::size_t begin = std::min(name.find_first_of("0123456789", at), name.size());
+        const std::size_t end = std::min(name.find_first_not_of("0123456789.", begin), name.size());
+        const bool size = end < name.size() && (name[end] == 'b' || name[end] == 'm');
+        if (begin < end && !size) {
+            return name.substr(begin, end - begin);
+        }
+        at = end + 1;
+    }
+    return "";
+}
+
+/// Another version is another model, however alike the names.
+std::vector<std::string> of_same_version(const std::string& name, std::vector<std::string> known) {
+    const std::string version = version_in(name);
+    std::erase_if(known, [&](const std::string& other) { return !version.empty() && version_in(other) != version; });
+    return known;
+}
+
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
     const auto [model, format] = without_format(name);
     if (!format.empty() && std::find(known.begin(), known.end(), model) != known.end()) {
@@ -202,7 +223,7 @@ std::pair<std::string, std::string> without_format(std::string name) {
                                 "\"; a path to a Hugging Face config.json or to a GGUF file has both"});
     }
     throw text::InputError({"model \"" + name + "\" is not in the catalogue" +
-                            text::other_names(name, known, "treeline models") +
+                            text::other_names(name, of_same_version(name, known), "treeline models") +
                             "; a path to a description or to a Hugging Face config.json also works"});
 }
 

@@ -129,6 +129,7 @@ std::unique_ptr<LineReader> local_runners();
 std::unique_ptr<LineReader> prometheus();
 std::unique_ptr<LineReader> console_report();
 std::unique_ptr<LineReader> pipe_tables();
+std::unique_ptr<LineReader> metric_tables();
 std::unique_ptr<LineReader> engine_steps();
 std::unique_ptr<LineReader> script_reports();
 /// JSON that stands on a line of its own in a log.

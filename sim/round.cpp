@@ -293,6 +293,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         round.step_per_token = stack.host_per_verified_token * stack.time_factor;
         scale_rounds(stack.round_factor, round);
     }
+    round.ratios = LoadRatios(measured_loads_of(setup));
     share_prefix(setup, round);
     round.prompts = prompt_work(setup, round);
     set_prefill(setup, round);
@@ -311,6 +312,20 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
 }
 
 }  // namespace
+
+MeasuredLoads measured_loads_of(const RoundSetup& setup) {
+    MeasuredLoads measured = setup.platform.stack.measured_loads;
+    const Platform& platform = setup.platform;
+    if (measured.loads.empty() || measured.target != setup.target.name ||
+        measured.weights != name_of(setup.precision.weights.format) || measured.device != platform.device.name ||
+        measured.devices != platform.devices() || measured.mode != name_of(platform.mode)) {
+        return {};
+    }
+    if (measured.drafter != plan(setup.drafter, setup.target, setup.precision).kind) {
+        std::erase_if(measured.loads, [](const MeasuredLoad& load) { return load.draft_tokens > 0.0; });
+    }
+    return measured;
+}
 
 CompiledRound compile_round(const RoundSetup& setup) {
     if (setup.expert_pool < 1.0) {

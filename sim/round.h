@@ -12,6 +12,7 @@
 #include "sim/drafters/drafter.h"
 #include "sim/enum_names.h"
 #include "sim/lengths.h"
+#include "sim/measured_loads.h"
 #include "sim/memory_model.h"
 #include "sim/rates.h"
 #include "sim/rollback/rollback.h"
@@ -118,6 +119,7 @@ struct CompiledRound : RoundConstants {
     RoundRow off;                ///< of drafting_off
     std::vector<RoundStep> steps;
     MemoryModel memory;
+    LoadRatios ratios;  ///< of the stack's measured loads, where they are of this deployment
 
     [[nodiscard]] const CompiledPass& pass(PassId id) const { return passes[static_cast<std::size_t>(id)]; }
     [[nodiscard]] CompiledPass& pass(PassId id) { return passes[static_cast<std::size_t>(id)]; }
@@ -137,6 +139,10 @@ inline void add_off_row(CompiledRound& round) {
         round.off.holds_drafter = round.off.draft_states = 1.0;
     }
 }
+
+/// What was measured of this very deployment (Stack::measured_loads); its loads that draft count where they were measured with
+/// the same kind of drafter. Empty for another one.
+MeasuredLoads measured_loads_of(const RoundSetup& setup);
 
 /// Compiles a setup that has no problems; on an accelerator, with compile_turns() (sim/accelerator_round.h).
 CompiledRound compile_round(const RoundSetup& setup);
@@ -238,10 +244,11 @@ inline void pipeline_round(const RoundConstants& round, double of_group, RoundEs
 }
 
 /// From the totals of a round's steps to the estimate, memory apart: docs/cost-model.md, sections 3.4 and 5. The only place
-/// where a round is put together. `accept_length` is the row's; `has_stages` says that the round has several.
+/// where a round is put together. `accept_length` is the row's; `has_stages` says that the round has several. `measured`
+/// scales plain decoding, and all that the round takes (LoadRatios).
 template <bool has_stages>
 inline RoundEstimate finish_times(const RoundConstants& round, const RowConstants& row, double accept_length,
-                                  const Sequences& sequences, const RoundTotals& totals) {
+                                  const Sequences& sequences, const RoundTotals& totals, const LoadFactors& measured) {
     RoundEstimate estimate;
     const double all_sequences = sequences.all;
     const double of_group = sequences.of_group;
@@ -261,13 +268,18 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     if constexpr (has_stages) {
         pipeline_round(round, of_group, estimate);
     }
+    estimate.autoregressive *= measured.plain;
+    estimate.draft *= measured.round;
+    estimate.verify *= measured.round;
+    estimate.rollback *= measured.round;
+    estimate.host *= measured.round;
     const Seconds decoding = estimate.draft + estimate.verify + estimate.rollback + estimate.host;
 
     // While a request decodes, each of the others finishes one answer and begins another: their prompts are read in between.
     const Seconds prompt = round.prompts.target + round.prompts.drafter * row.holds_drafter;  // for each token of a request
     const double others = round.prompt_wait * (of_group - 1.0);
-    const Seconds plain_prompts = round.prompts.target * others;
-    const Seconds prompts = prompt * others;
+    const Seconds plain_prompts = round.prompts.target * others * measured.plain;
+    const Seconds prompts = prompt * others * measured.round;
     estimate.prompts = prompts * accept_length;
     estimate.round = decoding + estimate.prompts;
     const Seconds plain_step = estimate.autoregressive + plain_prompts;
@@ -309,8 +321,10 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
 inline RoundEstimate finish_round(const CompiledRound& round, const RoundRow& row, double batch, double context,
                                   const RoundTotals& totals) {
     const Sequences sequences = sequences_of(round, batch);
-    RoundEstimate estimate = round.stages > 1.0 ? finish_times<true>(round, row, row.accept_length(), sequences, totals)
-                                                : finish_times<false>(round, row, row.accept_length(), sequences, totals);
+    const LoadFactors measured = round.ratios.at(batch, context, row.draft_tokens);
+    RoundEstimate estimate = round.stages > 1.0
+                                 ? finish_times<true>(round, row, row.accept_length(), sequences, totals, measured)
+                                 : finish_times<false>(round, row, row.accept_length(), sequences, totals, measured);
     estimate.memory = peak_memory(round.memory, row, sequences.of_group, context);
     estimate.fits = estimate.memory <= round.memory.capacity_of(row);
     return estimate;

@@ -25,9 +25,10 @@ TotalsBounds totals_of(const CompiledRound& round, const RoundRow& row, const Po
     return totals;
 }
 
-RoundEstimate corner(const CompiledRound& round, const RoundRow& row, const Sequences& sequences, const RoundTotals& totals) {
-    return round.stages > 1.0 ? finish_times<true>(round, row, row.accept_length(), sequences, totals)
-                              : finish_times<false>(round, row, row.accept_length(), sequences, totals);
+RoundEstimate corner(const CompiledRound& round, const RoundRow& row, const Sequences& sequences, const RoundTotals& totals,
+                     const LoadFactors& measured) {
+    return round.stages > 1.0 ? finish_times<true>(round, row, row.accept_length(), sequences, totals, measured)
+                              : finish_times<false>(round, row, row.accept_length(), sequences, totals, measured);
 }
 
 /// What a box has at one of its ends, as finish_times() has it.
@@ -42,13 +43,13 @@ Seconds prompt_of(const RoundConstants& round, const RowConstants& row) {
     return round.prompts.target + round.prompts.drafter * row.holds_drafter;
 }
 
-End end_of(const CompiledRound& round, const RoundRow& row, double batch, const RoundEstimate& e) {
+End end_of(const CompiledRound& round, const RoundRow& row, double batch, const RoundEstimate& e, const LoadFactors& measured) {
     End end;
     end.sequences = sequences_of(round, batch);
     const double others = round.prompt_wait * (end.sequences.of_group - 1.0);
     end.decoding = e.draft + e.verify + e.rollback + e.host;
-    end.prompts = prompt_of(round, row) * others;
-    end.plain_step = e.autoregressive + round.prompts.target * others;
+    end.prompts = prompt_of(round, row) * others * measured.round;
+    end.plain_step = e.autoregressive + round.prompts.target * others * measured.plain;
     end.before = end.sequences.of_group - others;
     return end;
 }
@@ -136,9 +137,12 @@ void bound_money(const CompiledRound& round, const RoundRow& row, const End& low
 EstimateBounds bounds_of(const CompiledRound& round, int speculation, const PointBox& box) {
     const RoundRow& row = round.row(speculation);
     const TotalsBounds totals = totals_of(round, row, box);
-    EstimateBounds bounds{corner(round, row, sequences_of(round, box.least_batch), totals.least),
-                          corner(round, row, sequences_of(round, box.most_batch), totals.most)};
-    End low = end_of(round, row, box.least_batch, bounds.least), high = end_of(round, row, box.most_batch, bounds.most);
+    const LoadFactorBounds measured =
+        round.ratios.over(box.least_batch, box.most_batch, box.least_context, box.most_context, row.draft_tokens);
+    EstimateBounds bounds{corner(round, row, sequences_of(round, box.least_batch), totals.least, measured.least),
+                          corner(round, row, sequences_of(round, box.most_batch), totals.most, measured.most)};
+    End low = end_of(round, row, box.least_batch, bounds.least, measured.least);
+    End high = end_of(round, row, box.most_batch, bounds.most, measured.most);
     if (round.stages > 1.0) {
         bound_pipeline(bounds);
         for (End* end : {&low, &high}) {

@@ -49,16 +49,18 @@ std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
 std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint& point) {
     const RoundRow& row = round.row(point.speculation);
     const double sequences = sequences_of_pass(round, point.batch);
+    const LoadFactors measured = round.ratios.at(point.batch, point.context, row.draft_tokens);
     std::vector<ExplainedPass> explained = explain_turn(row, point);
     for (std::size_t id = 0; id < pass_count; ++id) {
         const CompiledPass& pass = round.passes[id];
         for (std::uint32_t i = row.begin[id]; i < row.begin[id + 1]; ++i) {
             const StepPasses shared = passes_of(round.steps[i].apart, sequences);
             const PassShape shape = shape_of(round.steps[i], shared.sequences, point.context);
-            const Seconds beside = static_cast<PassId>(id) == PassId::plain ? step_host(round, sequences, 1.0) : Seconds(0.0);
+            const bool plain = static_cast<PassId>(id) == PassId::plain;
+            const Seconds beside = plain ? step_host(round, sequences, 1.0) : Seconds(0.0);
+            const Seconds time = (pass_time(pass, totals_of(pass, shape)) + beside) * (plain ? measured.plain : measured.round);
             explained.push_back({phase_text(static_cast<PassId>(id), row.begin[id + 1] - row.begin[id], i - row.begin[id]),
-                                 shape, round.steps[i].runs * shared.passes, pass_time(pass, totals_of(pass, shape)) + beside,
-                                 pass.launch_time, explain(pass, shape)});
+                                 shape, round.steps[i].runs * shared.passes, time, pass.launch_time, explain(pass, shape)});
         }
     }
     return explained;

@@ -82,9 +82,23 @@ inline void add_columns(const CompiledPass& pass, Phase phase, double runs_of_st
     }
 }
 
+/// LoadFactors of the points of a tile.
+struct FactorColumns {
+    alignas(64) double plain[tile_size], round[tile_size];
+
+    FactorColumns(const LoadRatios& ratios, double draft_tokens, const double* batch, const double* context, std::size_t size) {
+        for (std::size_t i = 0; i < size; ++i) {
+            const LoadFactors factors = ratios.empty() ? LoadFactors{} : ratios.at(batch[i], context[i], draft_tokens);
+            plain[i] = factors.plain;
+            round[i] = factors.round;
+        }
+    }
+};
+
 template <bool has_stages>
 inline void finish_columns(const CompiledRound& compiled, const RoundRow& compiled_row, const double* all,
-                           const double* of_group, const double* of_pass, const RoundColumns& totals, EstimateColumns& out) {
+                           const double* of_group, const double* of_pass, const RoundColumns& totals,
+                           const FactorColumns& measured, EstimateColumns& out) {
     const RoundConstants round = compiled;
     const RowConstants row = compiled_row;
     const double accept_length = compiled_row.accept_length();
@@ -99,7 +113,8 @@ inline void finish_columns(const CompiledRound& compiled, const RoundRow& compil
         point.plain_bytes = Bytes(totals.plain_bytes[i]);
         point.flops = Flops(totals.flops[i]);
         point.plain_flops = Flops(totals.plain_flops[i]);
-        const RoundEstimate e = finish_times<has_stages>(round, row, accept_length, {all[i], of_group[i], of_pass[i]}, point);
+        const RoundEstimate e = finish_times<has_stages>(round, row, accept_length, {all[i], of_group[i], of_pass[i]}, point,
+                                                         {measured.plain[i], measured.round[i]});
         out.set_times(i, e);
     }
 }
@@ -259,11 +274,12 @@ void RoundGrid::evaluate(std::size_t index, const TileWork& work, EstimateColumn
     estimates.size = size;
     estimates.capacity = round_->memory.capacity_of(compiled).value();
     estimates.accept_length = compiled.accept_length();
+    const FactorColumns measured(round_->ratios, compiled.draft_tokens, block.all.device, work.context, size);
     if (round_->stages > 1.0) {
-        finish_columns<true>(*round_, compiled, block.all.device, block.of_group.device, block.of_pass.device, round,
+        finish_columns<true>(*round_, compiled, block.all.device, block.of_group.device, block.of_pass.device, round, measured,
                              estimates);
     } else {
-        finish_columns<false>(*round_, compiled, block.all.device, block.of_group.device, block.of_pass.device, round,
+        finish_columns<false>(*round_, compiled, block.all.device, block.of_group.device, block.of_pass.device, round, measured,
                               estimates);
     }
     for (std::size_t c = 0; c < work.contexts.size(); ++c) {

@@ -189,6 +189,9 @@ std::vector<std::string> problems_of(const Stack& stack) {
         require_factor(stack.calibrated->launch_factor, "calibrated.launch_factor");
     }
     require(stack.prefill_tokens >= 1.0, "prefill_tokens must be at least 1");
+    for (std::string& problem : problems_of(stack.measured_loads)) {
+        problems.push_back(std::move(problem));
+    }
     return problems;
 }
 

@@ -11,6 +11,7 @@
 
 #include "sim/attention_kernels.h"
 #include "sim/enum_names.h"
+#include "sim/measured_loads.h"
 #include "sim/precision.h"
 #include "sim/rollback/policy.h"
 #include "sim/trees/tree_shape.h"
@@ -258,6 +259,7 @@ struct Stack {
     double round_factor = 1.0;    ///< further, of all that its rounds with drafts take: drafting, verification, rollback, host
     /// Half width of the 80 % interval of a step's time, relative, where steps of this very deployment were measured.
     std::optional<double> step_error;
+    MeasuredLoads measured_loads;  ///< what these numbers miss at single loads of one deployment, and its factors there
     std::optional<CalibratedNumbers> calibrated;  ///< without it, the numbers above hold in calibrated mode, too
     /// Kernels before a linear layer quantise its activations on the way. Measured 8-bit products include a kernel that does
     /// nothing else; those of such a stack start up like 16-bit ones.

@@ -72,6 +72,7 @@ struct DraftLaw {
 
 enum class CauseKind {
     defect,
+    long_contexts,
     drafter_not_captured,
     rounds_not_captured,
     padding,
@@ -93,6 +94,7 @@ enum class CauseKind {
 constexpr auto names_in(CauseKind) {
     using enum CauseKind;
     return enum_names<CauseKind>({{defect, "drafter that looks defective"},
+                                  {long_contexts, "drafter that fails at long contexts"},
                                   {drafter_not_captured, "drafter not captured in a graph"},
                                   {rounds_not_captured, "rounds not captured in a graph"},
                                   {padding, "padding to captured sizes"},

@@ -152,12 +152,14 @@ void add_losses(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
             helps ? "first what makes the round too long; until then fewer draft tokens at this load, or none"
                   : "no better drafter helps here: fewer draft tokens at this batch, or none");
     } else if (focus.speedup > 0.0 && focus.speedup < 1.0) {
+        const bool helps = excess_is_known && focus.speedup / mended >= 1.0;
         add(causes, CauseKind::below_break_even, 1.0 - focus.speedup, true,
-            fmt::format(
-                "At {} a round yields {:.2f} tokens and takes {:.2f} plain steps; with every draft accepted it would run "
-                "at {:.2f}x.",
-                at(focus.cell), focus.accept_length, focus.break_even, focus.ceiling),
-            "fewer draft tokens at this batch, or a schedule that stops drafting here");
+            fmt::format("At {} a round yields {:.2f} tokens and takes {:.2f} plain steps; {}", at(focus.cell),
+                        focus.accept_length, focus.break_even,
+                        helps ? fmt::format("without what it takes too long it would run at {:.2f}x.", focus.speedup / mended)
+                              : fmt::format("with every draft accepted it would run at {:.2f}x.", focus.ceiling)),
+            helps ? "first what makes the round too long; until then a schedule that stops drafting here"
+                  : "fewer draft tokens at this batch, or a schedule that stops drafting here");
     }
     const double without = (focus.ceiling < 1.0 ? focus.ceiling : focus.speedup) / mended;
     if (causes.size() > before && excess_is_known && without >= 1.0) {

@@ -83,28 +83,89 @@ std::string defect_of_order(const runs::RunCell& cell) {
     return "";
 }
 
-/// Two loads of the same draft length whose yields differ too much for the text to be the reason.
-std::string defect_of_batch(const std::vector<runs::RunCell>& cells) {
+/// Two loads between which what drafts yield collapses; null where none do.
+struct Contrast {
     const runs::RunCell *best = nullptr, *worst = nullptr;
-    for (const runs::RunCell& few : cells) {
-        for (const runs::RunCell& many : cells) {
-            const bool comparable = counts_enough(few) && counts_enough(many) && few.draft_tokens == many.draft_tokens &&
-                                    few.batch >= 1.0 && many.batch > few.batch && yield_of(few) > 0.3;
-            if (comparable && yield_of(few) > collapse * yield_of(many) &&
-                (best == nullptr || yield_of(few) * yield_of(*worst) > yield_of(*best) * yield_of(many))) {
-                best = &few;
-                worst = &many;
+};
+
+/// The largest contrast between two loads that `may_differ` holds for. `least` bounds what a load yields from below, `most`
+/// from above.
+template <typename MayDiffer>
+Contrast largest_contrast(const std::vector<runs::RunCell>& cells, double (*least)(const runs::RunCell&),
+                          double (*most)(const runs::RunCell&), const MayDiffer& may_differ) {
+    Contrast found;
+    for (const runs::RunCell& good : cells) {
+        for (const runs::RunCell& bad : cells) {
+            const bool collapses = counts_enough(good) && counts_enough(bad) && least(good) > 0.3 &&
+                                   least(good) > collapse * most(bad) && may_differ(good, bad);
+            if (collapses && (found.best == nullptr || least(good) * most(*found.worst) > least(*found.best) * most(bad))) {
+                found = {&good, &bad};
             }
         }
     }
-    return best == nullptr
+    return found;
+}
+
+/// Contexts of one order, as far as they are known.
+bool similar_contexts(const runs::RunCell& a, const runs::RunCell& b) {
+    return a.context <= 0.0 || b.context <= 0.0 || std::max(a.context, b.context) < 2.0 * std::min(a.context, b.context);
+}
+
+/// Two loads of the same draft length whose yields differ too much for the text to be the reason.
+std::string defect_of_batch(const std::vector<runs::RunCell>& cells) {
+    const Contrast found = largest_contrast(cells, yield_of, yield_of, [](const runs::RunCell& few, const runs::RunCell& many) {
+        return few.draft_tokens == many.draft_tokens && few.batch >= 1.0 && many.batch > few.batch &&
+               similar_contexts(few, many);
+    });
+    return found.best == nullptr
                ? ""
                : fmt::format(
                      "With the same {} draft tokens a round yields {:.2f} tokens at batch {:g} and {:.2f} at batch {:g}: what "
-                     "a "
-                     "drafter gets right does not depend on who else is served, so states of sequences are mixed up, or some "
-                     "are not drafted for (reports of that kind: llama.cpp issues 27117 and 26750).",
-                     best->draft_tokens, best->accept_length(), best->batch, worst->accept_length(), worst->batch);
+                     "a drafter gets right does not depend on who else is served, so states of sequences are mixed up, or "
+                     "some are not drafted for (reports of that kind: llama.cpp issues 27117 and 26750).",
+                     found.best->draft_tokens, found.best->accept_length(), found.best->batch, found.worst->accept_length(),
+                     found.worst->batch);
+}
+
+/// P(the first draft is accepted) is at least the mean over all drafts.
+double least_first(const runs::RunCell& cell) {
+    return cell.acceptance.positions().empty() ? yield_of(cell) / cell.draft_tokens : first_of(cell);
+}
+
+/// What follows the first draft does not change it.
+std::string defect_of_length(const std::vector<runs::RunCell>& cells) {
+    const Contrast found =
+        largest_contrast(cells, least_first, first_of, [](const runs::RunCell& good, const runs::RunCell& bad) {
+            return good.draft_tokens != bad.draft_tokens && good.batch == bad.batch && similar_contexts(good, bad);
+        });
+    return found.best == nullptr
+               ? ""
+               : fmt::format(
+                     "The first of {} drafts is accepted in {} of rounds, the first of {} in {}: it does not know how "
+                     "many follow, so with {} drafts it is made, or checked, in another way.",
+                     found.best->draft_tokens, percent(least_first(*found.best)), found.worst->draft_tokens,
+                     percent(first_of(*found.worst)), found.worst->draft_tokens);
+}
+
+/// Acceptance that collapses as contexts grow: the drafter has not learned such positions, or turns them wrongly.
+void add_long_contexts(const std::vector<runs::RunCell>& cells, std::vector<Cause>& causes) {
+    const Contrast found =
+        largest_contrast(cells, yield_of, yield_of, [](const runs::RunCell& small, const runs::RunCell& large) {
+            return small.draft_tokens == large.draft_tokens && small.batch == large.batch && small.context > 0.0 &&
+                   large.context >= 2.0 * small.context;
+        });
+    if (found.best != nullptr) {
+        const double lost = 1.0 - found.worst->accept_length() / found.best->accept_length();
+        causes.push_back(
+            {CauseKind::long_contexts, lost, 1.0 + lost, true,
+             fmt::format("With the same {} draft tokens a round yields {:.2f} tokens at {:.0f} tokens of context "
+                         "and {:.2f} at {:.0f}.",
+                         found.best->draft_tokens, found.best->accept_length(), found.best->context,
+                         found.worst->accept_length(), found.worst->context),
+             "a drafter that was trained on sequences of that length, the target's rope scaling in its config, and "
+             "a window over its cache; until then draft at short contexts only",
+             false});
+    }
 }
 
 }  // namespace
@@ -119,6 +180,7 @@ void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& caus
     };
     if (!looks_up(diagnosis.input)) {
         take(defect_of_batch(cells));
+        take(defect_of_length(cells));
         for (const auto& defect : {defect_of_noise, defect_of_perfection, defect_of_order}) {
             const auto found = std::find_if(cells.begin(), cells.end(), [&](const runs::RunCell& cell) {
                 return counts_enough(cell) && !defect(cell).empty();
@@ -130,6 +192,9 @@ void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& caus
         const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
         const double lost = focus.accept_length > 0.0 ? 1.0 - focus.accept_length / (focus.cell.draft_tokens + 1.0) : 0.0;
         causes.push_back({CauseKind::defect, lost, 2.0, true, evidence, check_drafter, false});
+    }
+    if (!looks_up(diagnosis.input)) {
+        add_long_contexts(cells, causes);
     }
 }
 

@@ -21,7 +21,7 @@ constexpr std::string_view encoder_decoder =
 constexpr std::string_view rwkv = "mixes tokens by RWKV's recurrence, which has no block in a description yet";
 constexpr std::string_view diffusion = "denoises many tokens at a time instead of decoding them one by one";
 constexpr std::string_view drafter =
-    "is a drafter of another model, not a model: import the target, and name the drafter's kind under \"drafter\"";
+    "is a drafter of another model, not a model: give this file to --drafter (\"drafter\"), and the target to --model";
 
 constexpr std::array<Refusal, 83> refusals = {{
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
@@ -121,7 +121,8 @@ std::optional<std::string> reason_to_refuse(const std::string& architecture, boo
             return std::string(encoder);
         }
     }
-    for (const char* part : {"Eagle", "eagle", "Medusa", "medusa", "MTP", "DFlash", "HASS", "Speculator", "MLPSpeculator"}) {
+    for (const char* part : {"Eagle", "eagle", "Medusa", "medusa", "Hydra", "MTP", "DFlash", "DSpark", "Domino", "HASS",
+                             "Speculator", "DraftModel", "Gemma4Assistant"}) {
         // NVIDIA's vision models are called Eagle, too.
         if (contains(architecture, part) && !sees_images) {
             return std::string(drafter);

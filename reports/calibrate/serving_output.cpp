@@ -44,6 +44,7 @@ struct ErrorSummary {
 
 std::vector<ErrorSummary> summaries_of(const calibrate::StackFit& fit) {
     std::vector<ErrorSummary> summaries = {{"before", errors_of(fit, &calibrate::StepTimes::before)},
+                                           {"by_numbers", errors_of(fit, &calibrate::StepTimes::by_numbers)},
                                            {"fitted", errors_of(fit, &calibrate::StepTimes::fitted)},
                                            {"left_out", errors_of(fit, &calibrate::StepTimes::left_out)}};
     std::erase_if(summaries, [](const ErrorSummary& summary) { return summary.errors.empty(); });
@@ -71,13 +72,13 @@ std::string numbers_table(const calibrate::ServingFit& serving) {
 
 std::string rows_table(const calibrate::ServingFit& serving) {
     text::TextTable table(
-        {{"Batch"}, {"draft tokens"}, {"context"}, {"measured round"}, {"before"}, {"fitted"}, {"batch left out"}});
+        {{"Batch"}, {"draft tokens"}, {"context"}, {"measured round"}, {"before"}, {"by numbers"}, {"batch left out"}});
     for (std::size_t i = 0; i < serving.steps.size(); ++i) {
         const calibrate::StepTimes& step = serving.fit.steps[i];
         const sim::DesignPoint& point = serving.steps[i].point;
         table.add({text::short_text(point.batch), std::to_string(serving.table.rows[i].draft_tokens),
                    text::short_text(point.context), text_of(step.measured), error_text(error_of(step.before, step.measured)),
-                   error_text(error_of(step.fitted, step.measured)),
+                   error_text(error_of(step.by_numbers, step.measured)),
                    step.left_out > Seconds(0.0) ? error_text(error_of(step.left_out, step.measured)) : ""});
     }
     return table.text();
@@ -96,7 +97,7 @@ Json quantity(double value, const char* unit, const std::string& source) {
 
 std::string source_of(const calibrate::ServingFit& serving) {
     const auto before = errors_of(serving.fit, &calibrate::StepTimes::before);
-    const auto fitted = errors_of(serving.fit, &calibrate::StepTimes::fitted);
+    const auto fitted = errors_of(serving.fit, &calibrate::StepTimes::by_numbers);
     return fmt::format(
         "treeline calibrate --serving: {} measured steps of {} on {} ({}); median error {:.1f} % with the stack {}, "
         "{:.1f} % fitted",
@@ -114,11 +115,31 @@ Json linear_speeds_json(const sim::LinearSpeeds& speeds, const std::string& sour
     return json;
 }
 
-/// Of steps that a fit left out, or where none could be, of those that it saw.
+Json measured_loads_json(const sim::MeasuredLoads& measured, const std::string& source) {
+    Json loads = Json::array();
+    for (const sim::MeasuredLoad& load : measured.loads) {
+        loads.push_back({{"batch", load.batch},
+                         {"context", load.context},
+                         {"draft_tokens", load.draft_tokens},
+                         {"measured_ms", text::rounded(1e3 * load.measured.value(), 5)},
+                         {"ratio", text::rounded(load.ratio, 5)}});
+    }
+    return {{"target", measured.target},
+            {"weights", measured.weights},
+            {"device", measured.device},
+            {"devices", measured.devices},
+            {"mode", measured.mode},
+            {"drafter", measured.drafter},
+            {"reach", measured.reach},
+            {"source", source},
+            {"loads", loads}};
+}
+
+/// Of steps that a fit left out, or where none could be, of what its numbers leave of those that it saw.
 double step_error_of(const calibrate::StackFit& fit) {
     std::vector<double> errors;
     for (const calibrate::StepTimes& step : fit.steps) {
-        errors.push_back(std::log(step.measured / (step.left_out > Seconds(0.0) ? step.left_out : step.fitted)));
+        errors.push_back(std::log(step.measured / (step.left_out > Seconds(0.0) ? step.left_out : step.by_numbers)));
     }
     return sim::step_error_of(errors);
 }
@@ -163,6 +184,7 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
             base["calibrated"]["expert_speed"] = quantity(stack.calibrated->expert_speed, nullptr, source);
         }
     }
+    base["measured_loads"] = measured_loads_json(stack.measured_loads, source);
     return base;
 }
 
@@ -179,7 +201,10 @@ std::string serving_fit_table(const calibrate::ServingFit& serving) {
     }
     text::TextTable errors({{"Error", text::Align::left}, {"median"}, {"worst"}});
     for (const ErrorSummary& summary : summaries_of(serving.fit)) {
-        const std::string title = summary.name == "left_out" ? "each batch by a fit to the others" : summary.name;
+        const std::string title = summary.name == "left_out"     ? "each batch by a fit to the others"
+                                  : summary.name == "by_numbers" ? "by the fitted numbers alone"
+                                  : summary.name == "fitted"     ? "with what is kept of each load"
+                                                                 : summary.name;
         errors.add({title, text::percent_text(summary.median()), text::percent_text(summary.worst())});
     }
     return text + errors.text();
@@ -197,6 +222,7 @@ Json rows_json(const calibrate::ServingFit& serving) {
                         {"context", serving.steps[i].point.context},
                         {"round_ms", milliseconds(step.measured)},
                         {"before_ms", milliseconds(step.before)},
+                        {"by_numbers_ms", milliseconds(step.by_numbers)},
                         {"fitted_ms", milliseconds(step.fitted)},
                         {"left_out_ms", milliseconds(step.left_out)}});
     }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/estimate/estimate_output.h"
+#include "reports/measured_loads_text.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
 #include "reports/shape_text.h"
@@ -160,6 +161,7 @@ Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
             {"gain", estimate.gain},
             {"interval", interval_json(estimate)},
             {"chances", estimate.chances ? chances_json(*estimate.chances) : Json()},
+            {"measured_load", measured_load_json(setup_of(estimate.input, estimate.rollback), estimate.round, estimate.point)},
             {"iteration_time_multiplier", round.iteration_multiplier},
             {"accept_length", round.accept_length},
             {"break_even_accept_length", estimate.break_even_accept_length},

@@ -8,6 +8,7 @@
 
 #include "reports/engine_habits.h"
 #include "reports/estimate/estimate_output.h"
+#include "reports/measured_loads_text.h"
 #include "reports/objective_text.h"
 #include "reports/passes_text.h"
 #include "reports/prefill_pool.h"
@@ -246,6 +247,19 @@ std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
     return notes;
 }
 
+/// Whether the round, and the plain step that it is compared with, were measured. Empty where no
+/// load of the deployment was.
+std::string measured_text(const sweeps::PointEstimate& estimate) {
+    const sim::RoundSetup setup = setup_of(estimate.input, estimate.rollback);
+    sim::DesignPoint point = estimate.point;
+    std::string text = measured_load_text(setup, estimate.round, point);
+    if (point.speculation > 0 && !text.empty()) {
+        point.speculation = 0;
+        text += "; " + measured_load_text(setup, estimate.round, point);
+    }
+    return text.empty() ? "" : text::wrapped("Measured: " + text + ".", screen_width) + "\n";
+}
+
 std::string screen(const sweeps::PointEstimate& estimate) {
     constexpr std::size_t most_notes = 3;
     std::string text = text::wrapped(sentence_of(estimate), screen_width) + "\n";
@@ -253,6 +267,7 @@ std::string screen(const sweeps::PointEstimate& estimate) {
         const sweeps::Trust trust{estimate.measured, estimate.chances, {}, {}, {}};
         text += text::wrapped(gain_sentence(*estimate.interval, &trust, estimate.objective), screen_width) + "\n";
     }
+    text += measured_text(estimate);
     text += side_by_side(estimate) + acceptance(estimate);
     const std::vector<std::string> notes = notes_of(estimate);
     for (std::size_t i = 0; i < std::min(most_notes, notes.size()); ++i) {

@@ -6,6 +6,7 @@
 
 #include "reports/engine_habits.h"
 #include "reports/explain.h"
+#include "reports/measured_loads_text.h"
 #include "reports/objective_text.h"
 #include "reports/passes_text.h"
 #include "reports/prefill_pool.h"
@@ -131,6 +132,24 @@ std::string engine(const sweeps::Answer& answer) {
            engine_habits_text(recommendation.variants[recommendation.candidates.front().variant].setup);
 }
 
+/// Which loads of the traffic were measured, where those of a deployment were.
+std::string measured_loads(const sweeps::Recommendation& recommendation) {
+    const sweeps::Candidate& best = recommendation.candidates.front();
+    const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
+    if (sim::measured_loads_of(setup).loads.empty()) {
+        return "";
+    }
+    const sim::CompiledRound round = sim::compile_round(setup);
+    std::string text;
+    for (const sweeps::TrafficPoint& point : recommendation.settled.points) {
+        text += text::wrapped(fmt::format("At batch {:g}, {}.", point.load,
+                                          measured_load_text(setup, round, {best.speculation, point.load, point.context})),
+                              screen_width) +
+                "\n";
+    }
+    return text;
+}
+
 std::string trust(const sweeps::Answer& answer) {
     if (!answer.interval) {
         return answer.rejected ? text::wrapped(rejected_text(*answer.rejected), screen_width) + "\n" : "";
@@ -140,7 +159,7 @@ std::string trust(const sweeps::Answer& answer) {
          trust_sentences(*answer.interval, answer.trust ? &*answer.trust : nullptr, answer.input.workload.objective)) {
         text += text::wrapped(sentence, screen_width) + "\n";
     }
-    return text;
+    return text + measured_loads(*answer.result.recommendation);
 }
 
 std::string sensitivity(const sweeps::Answer& answer) {

@@ -254,7 +254,12 @@ inline constexpr WordKey kind{"kind", kinds, {}, "kind of drafter, see below"};
 inline constexpr TextKey name{"name", "text", {}, "its name in results", "the kind, or the model's name"};
 inline constexpr PartKey acceptance{"acceptance", "object", "how many of its drafts are accepted",
                                     "of `published` as measured, of `lookup-first` that of its parts"};
-inline constexpr PartKey model{"model", "name or path", "of `model` and `pard`: shares the target's vocabulary"};
+inline constexpr PartKey model{"model", "name or path",
+                               "of `model` and `pard`: shares the target's vocabulary, unless `translated`"};
+inline constexpr SwitchKey translated{
+    "translated", false,
+    "of `model`: it has another vocabulary, and the engine translates its tokens (vLLM's `use_heterogeneous_vocab`, llama.cpp, "
+    "universal assisted decoding). That adds nothing to its passes; what it loses is in the acceptance"};
 inline constexpr PartKey precision{"precision", "word or object",
                                    "how it is stored and computed: `model`, heads with layers of their own, `quantised-self`",
                                    "as published; heads 16 bits", ". `quantised-self` needs it"};
@@ -354,10 +359,10 @@ inline std::vector<KeyRow> rows() {
     std::vector<KeyRow> rows = rows_of(published, any_target);
     for (const std::vector<KeyRow>& more :
          {traffic_kind_keys::rows(),
-          rows_of(kind, name, acceptance, max_draft_tokens, model, precision, draft_vocabulary, input_features, feed_forward,
-                  width, reads_target_cache, block, heads, layers_per_head, tied, lookup_us_per_sequence, hit_rate, mean_draft,
-                  layers, kept_layers, shares_cache, window, share, sink, feedback_memory, lookup, otherwise, drafts_anyway,
-                  middle, inner, inner_draft_tokens, inner_accept_length)}) {
+          rows_of(kind, name, acceptance, max_draft_tokens, model, translated, precision, draft_vocabulary, input_features,
+                  feed_forward, width, reads_target_cache, block, heads, layers_per_head, tied, lookup_us_per_sequence,
+                  hit_rate, mean_draft, layers, kept_layers, shares_cache, window, share, sink, feedback_memory, lookup,
+                  otherwise, drafts_anyway, middle, inner, inner_draft_tokens, inner_accept_length)}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

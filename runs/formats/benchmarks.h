@@ -1,9 +1,16 @@
 // Internal to the formats: a benchmark's result is read alike from its file and from what it prints.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
+
 #include "runs/builder.h"
 
 namespace treeline::runs::run_formats_of {
+
+/// What serving benchmarks call their figures in print, and the keys of the files that they write.
+const std::map<std::string, const char*, std::less<>>& serving_labels();
 
 /// By the keys of `vllm bench serve --save-result`.
 void read_vllm_bench(const RunJson& json, RunBuilder& run);

@@ -13,29 +13,6 @@
 namespace treeline::runs::run_formats_of {
 namespace {
 
-const std::map<std::string, const char*, std::less<>> serving_labels = {
-    {"Backend", "backend"},
-    {"Successful requests", "completed"},
-    {"Failed requests", "failed"},
-    {"Maximum request concurrency", "max_concurrency"},
-    {"Max request concurrency", "max_concurrency"},
-    {"Benchmark duration (s)", "duration"},
-    {"Total input tokens", "total_input_tokens"},
-    {"Total generated tokens", "total_output_tokens"},
-    {"Output token throughput (tok/s)", "output_throughput"},
-    {"Concurrency", "concurrency"},
-    {"Accept length", "accept_length"},
-    {"Mean E2E Latency (ms)", "mean_e2el_ms"},
-    {"Mean E2EL (ms)", "mean_e2el_ms"},
-    {"Mean TTFT (ms)", "mean_ttft_ms"},
-    {"Mean TPOT (ms)", "mean_tpot_ms"},
-    {"Median ITL (ms)", "median_itl_ms"},
-    {"Mean Avg Decoded Tokens per Iter", "avg_decoded_tokens_per_iter"},
-    {"Acceptance length", "spec_decode_acceptance_length"},
-    {"Drafts", "spec_decode_num_drafts"},
-    {"Draft tokens", "spec_decode_draft_tokens"},
-    {"Accepted tokens", "spec_decode_accepted_tokens"}};
-
 const std::map<std::string, const char*, std::less<>> trtllm_labels = {
     {"Model", "/engine/model"},
     {"Number of requests", "/request_info/num_requests"},
@@ -116,7 +93,7 @@ private:
         }
         std::string_view label = text.substr(0, colon), value = text.substr(colon + 1);
         label = label.substr(0, label.find_last_not_of(' ') + 1);
-        const auto& labels = kind_ == Kind::serving ? serving_labels : trtllm_labels;
+        const auto& labels = kind_ == Kind::serving ? serving_labels() : trtllm_labels;
         label.remove_prefix(whole_label ? std::min(label.find_first_not_of(" \t"), label.size()) : 0);
         if (whole_label && !labels.contains(label) && !label.starts_with("Position ")) {
             return false;
@@ -170,6 +147,32 @@ private:
 };
 
 }  // namespace
+
+const std::map<std::string, const char*, std::less<>>& serving_labels() {
+    static const std::map<std::string, const char*, std::less<>> labels = {
+        {"Backend", "backend"},
+        {"Successful requests", "completed"},
+        {"Failed requests", "failed"},
+        {"Maximum request concurrency", "max_concurrency"},
+        {"Max request concurrency", "max_concurrency"},
+        {"Benchmark duration (s)", "duration"},
+        {"Total input tokens", "total_input_tokens"},
+        {"Total generated tokens", "total_output_tokens"},
+        {"Output token throughput (tok/s)", "output_throughput"},
+        {"Concurrency", "concurrency"},
+        {"Accept length", "accept_length"},
+        {"Mean E2E Latency (ms)", "mean_e2el_ms"},
+        {"Mean E2EL (ms)", "mean_e2el_ms"},
+        {"Mean TTFT (ms)", "mean_ttft_ms"},
+        {"Mean TPOT (ms)", "mean_tpot_ms"},
+        {"Median ITL (ms)", "median_itl_ms"},
+        {"Mean Avg Decoded Tokens per Iter", "avg_decoded_tokens_per_iter"},
+        {"Acceptance length", "spec_decode_acceptance_length"},
+        {"Drafts", "spec_decode_num_drafts"},
+        {"Draft tokens", "spec_decode_draft_tokens"},
+        {"Accepted tokens", "spec_decode_accepted_tokens"}};
+    return labels;
+}
 
 std::unique_ptr<LineReader> console_report() { return std::make_unique<ConsoleReport>(); }
 

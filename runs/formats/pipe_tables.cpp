@@ -1,5 +1,6 @@
-// Tables of columns between "|", as llama-bench, llama-batched-bench, llama-sweep-bench (ik_llama.cpp), llama-benchy and
-// SGLang's bench_one_batch_server print them and threads quote them. A table is told by the names of its columns, in any order.
+// Tables of columns between "|", as llama-bench, llama-batched-bench, llama-sweep-bench and llama-spec-bench (ik_llama.cpp),
+// llama-benchy and SGLang's bench_one_batch_server print them and threads quote them. A table is told by the names of its
+// columns, in any order.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "runs/builder.h"
+#include "runs/formats/pipe_cells.h"
 
 namespace treeline::runs::run_formats_of {
-namespace {
 
 std::vector<std::string> cells_of_row(std::string_view line) {
     std::vector<std::string> cells;
@@ -26,12 +27,13 @@ std::vector<std::string> cells_of_row(std::string_view line) {
     return cells;
 }
 
-/// The first cell may be of a launcher's prefix.
 bool is_ruler(const std::vector<std::string>& cells) {
     return cells.size() > 1 && std::all_of(cells.begin() + 1, cells.end(), [](const std::string& cell) {
                return cell.find_first_not_of("-: ") == std::string::npos;
            });
 }
+
+namespace {
 
 /// What a test of llama-bench or llama-benchy did: "pp512", "tg128 @ d4096", "tg 128", "tg32 (c4)", "ctx_tg @ d4096".
 struct Test {
@@ -81,6 +83,8 @@ private:
         const auto has = [&](const char* column) { return columns.contains(column); };
         const Read read = has("T_TG s") && has("TG")                              ? &PipeTables::read_batches
                           : has("test") && (has("t/s") || has("t/s (total)"))     ? &PipeTables::read_test
+                          : has("rounds") && has("accepted") && has("time(s)")    ? &PipeTables::read_spec_bench
+                          : has("Concurrency") && has_tpot(columns)               ? &PipeTables::read_loads
                           : has("batch size") && has("output throughput (tok/s)") ? &PipeTables::read_one_batch
                                                                                   : nullptr;
         if (read == nullptr) {
@@ -91,6 +95,10 @@ private:
         columns_ = std::move(columns);
         prompts_.clear();
         return true;
+    }
+
+    static bool has_tpot(const std::map<std::string, std::size_t, std::less<>>& columns) {
+        return columns.contains("TPOT (ms)") || columns.contains("Mean TPOT (ms)");
     }
 
     [[nodiscard]] bool has(const char* column) const { return columns_.contains(column); }
@@ -158,6 +166,60 @@ private:
         }
         const double before = has("B") ? number("PP") : number("N_KV") + number("PP");
         run.time(run.cell(sequences, 0, before + 0.5 * tokens).round, "a step", seconds / tokens, tokens);
+    }
+
+    /// ik_llama.cpp's pull request 2156: a prompt a row, with its counts ("538/660") and rates by position ("90.5% 80.5%").
+    void read_spec_bench(RunBuilder& run) {
+        run.format("a table of llama-spec-bench");
+        run.engine("llama.cpp");
+        const double rounds = number("rounds"), tokens = number("tokens"), seconds = number("time(s)");
+        if (!(tokens > 0.0) || !(seconds > 0.0)) {
+            return run.problem("is a row of a table that must give tokens and time(s) above 0");
+        }
+        if (!(rounds > 0.0)) {
+            return run.time(run.cell(1.0, 0).round, "a step", seconds / tokens, tokens);
+        }
+        AcceptanceCounts counts;
+        counts.drafts = counts.drafts_with_positions = rounds;
+        counts.accepted = number("accepted");
+        const std::string both = cell("accepted"), rates = cell("pos accept");
+        counts.drafted = number_after(both, "/").value_or(0.0);
+        for (std::size_t at = 0; at < rates.size(); at = std::min(rates.find(' ', at), rates.size() - 1) + 1) {
+            if (const auto rate = number_after(std::string_view(rates).substr(at), "")) {
+                counts.reached.push_back(std::round(*rate / 100.0 * rounds));
+            }
+        }
+        const auto positions = static_cast<int>(counts.reached.size());
+        RunCell& cell_of_drafts =
+            run.cell(1.0, run.draft_tokens_or(positions > 0 ? positions : static_cast<int>(std::ceil(counts.draft_length()))));
+        run.count(cell_of_drafts, counts);
+        run.time(cell_of_drafts.round, "a round", seconds / rounds, rounds);
+    }
+
+    /// Benchmarks of servers with a load a row, of whatever engine.
+    void read_loads(RunBuilder& run) {
+        run.format("a table of loads of a serving benchmark");
+        const double length =
+            std::max({number("Accept length"), number("Acceptance length"), number("Mean acceptance length")});
+        const int drafts = std::max(0, run.draft_tokens_or(0));
+        const double tpot = std::max(number("TPOT (ms)"), number("Mean TPOT (ms)")) * 1e-3;
+        if (!(number("Concurrency") >= 1.0) || !(tpot > 0.0)) {
+            return run.problem("is a row of a table that must give a concurrency and a TPOT above 0");
+        }
+        if (length > 1.0 && drafts <= 0) {
+            return run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
+        }
+        const double prompt = number("ISL"), output = number("OSL");
+        RunCell& cell = run.cell(number("Concurrency"), length > 1.0 ? drafts : 0, prompt + 0.5 * output);
+        cell.concurrency = true;
+        cell.prompt_tokens = prompt;
+        cell.output_tokens = output;
+        cell.stated_length = length > 1.0 ? length : 0.0;
+        run.time(cell.tpot, "a TPOT", tpot);
+        const double first = std::max(number("TTFT (ms)"), number("Mean TTFT (ms)")) * 1e-3;
+        if (first > 0.0) {
+            run.time(cell.ttft, "a TTFT", first);
+        }
     }
 
     void read_one_batch(RunBuilder& run) {

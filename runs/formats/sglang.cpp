@@ -61,6 +61,8 @@ void read_sglang_bench(const RunJson& json, RunBuilder& run) {
     cell.output_tokens = output;
     if (length && tokens > 0.0) {
         run.count(cell, counts_of_mean(*length, tokens, drafts));
+    } else if (length) {
+        cell.stated_length = *length;
     }
     const auto add = [&](MeasuredMean& mean, const char* key, const char* what) {
         if (const auto value = number_at(json, key); value && *value > 0.0) {

@@ -41,8 +41,11 @@ public:
     }
 
     void finish(RunBuilder& run) override {
+        // Where drafts are made, a log that ends with a line on the engine may have lost the line on them.
         for (auto& [stream, waiting] : waiting_) {
-            flush(waiting, run);
+            if (drafting_intervals_ == 0) {
+                flush(waiting, run);
+            }
         }
         run.at_line(0);
         if (engines_.size() > 1 || aggregated_ > 1.0) {

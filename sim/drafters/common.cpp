@@ -52,10 +52,12 @@ std::vector<std::string> problems_of(const Drafter& drafter, const Model& target
             problems.emplace_back("a look-up finds a draft in a share of the rounds above 0, of a mean length of at least 1");
         }
     } else if (const auto* independent = std::get_if<IndependentDrafter>(&drafter)) {
-        if (independent->model.vocabulary != target.vocabulary) {
-            problems.push_back("drafter " + independent->model.name + " speaks the vocabulary '" +
-                               independent->model.vocabulary + "', target " + target.name + " speaks '" + target.vocabulary +
-                               "': its draft tokens cannot be verified");
+        // Without a vocabulary of its own its tokens are translated into the target's.
+        if (!independent->model.vocabulary.empty() && independent->model.vocabulary != target.vocabulary) {
+            problems.push_back(
+                "drafter " + independent->model.name + " speaks the vocabulary '" + independent->model.vocabulary +
+                "', target " + target.name + " speaks '" + target.vocabulary +
+                "': its draft tokens cannot be verified (\"translated\": true where the engine translates them)");
         }
     } else if (const auto* self = std::get_if<SelfDrafter>(&drafter)) {
         check_self(*self, target, problems);

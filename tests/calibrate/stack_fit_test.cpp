@@ -63,7 +63,7 @@ TEST_CASE("host times of a step and of a round are found again") {
     CHECK(value_of(fit, StackNumber::host_per_pass, 0.0) == Approx(420e-6).epsilon(1e-6));
     CHECK(value_of(fit, StackNumber::host_per_round, 0.0) == Approx(2.3e-3).epsilon(1e-6));
     CHECK(worst_error(fit, &StepTimes::before) > 0.1);
-    CHECK(worst_error(fit, &StepTimes::fitted) < 1e-6);
+    CHECK(worst_error(fit, &StepTimes::by_numbers) < 1e-6);
     CHECK(worst_error(fit, &StepTimes::left_out) < 1e-6);
     CHECK(fit.stack.host_per_sequence == vllm().host_per_sequence);
     CHECK(fit.stack.memory_efficiency == vllm().memory_efficiency);
@@ -164,9 +164,10 @@ TEST_CASE("one step gives a factor on all times, which any other batch, and roun
     CHECK(fit.numbers.front().number == StackNumber::time_factor);
     const double factor = std::pow(1.3, 0.7);
     CHECK(fit.stack.time_factor == Approx(factor));
-    CHECK(fit.steps.front().fitted.value() == Approx(factor / 1.3 * steps.front().time.value()));
+    CHECK(fit.steps.front().by_numbers.value() == Approx(factor / 1.3 * steps.front().time.value()));
+    CHECK(fit.steps.front().fitted.value() == Approx(steps.front().time.value()));  // its own ratio is kept
     for (const MeasuredStep& other : steps_by(vllm(), {1, 64}, {0, 4})) {
-        CHECK(predicted_time(other, fit.stack).value() == Approx(factor * predicted_time(other, vllm()).value()));
+        CHECK(predicted_time(other, fit.stack).value() == Approx(factor * predicted_time(other, vllm()).value()).epsilon(1e-3));
     }
 }
 
@@ -181,7 +182,7 @@ TEST_CASE("plain steps and rounds of one load give a factor on all times and one
     CHECK(fit.stack.time_factor == Approx(std::pow(1.7, 0.7)));
     CHECK(fit.stack.round_factor == Approx(std::pow(2.1 / 1.7, 0.7)));
     const std::vector<MeasuredStep> others = steps_by(vllm(), {64}, {0, 3});
-    CHECK(predicted_time(others[0], fit.stack) / predicted_time(others[0], vllm()) == Approx(std::pow(1.7, 0.7)));
+    CHECK(predicted_time(others[0], fit.stack) / predicted_time(others[0], vllm()) == Approx(std::pow(1.7, 0.7)).epsilon(1e-3));
     CHECK(predicted_time(others[1], fit.stack) / predicted_time(others[1], vllm()) == Approx(std::pow(2.1, 0.7)).epsilon(0.01));
     // Two loads tell more, and rounds alone do not say what plain steps take.
     CHECK(fit_stack(steps_by(vllm(), {8, 16}, {0, 3})).stack.round_factor == 1.0);
@@ -256,10 +257,43 @@ TEST_CASE("the rate of attention is found where a stack says that it has one of 
     const StackFit fit = fit_stack(steps_by_attention(0.01, 0.005));
     CHECK(value_of(fit, StackNumber::attention_time, 1.0) == Approx(2.0).epsilon(0.02));
     CHECK(fit.stack.attention_efficiency == Approx(0.005).epsilon(0.02));
-    CHECK(worst_error(fit, &StepTimes::fitted) < 0.01);
+    CHECK(worst_error(fit, &StepTimes::by_numbers) < 0.01);
 
     const StackFit without = fit_stack(steps_by_attention(1.0, 0.005));  // says nothing of attention, so it is not free
     CHECK(value_of(without, StackNumber::attention_time, 1.0) == 1.0);
+}
+
+TEST_CASE("what few numbers cannot follow is kept load by load, and helps the loads between") {
+    // Steps that are 1.4 times as long at batches from 6 to 24 alone, as where a graph is not captured.
+    const auto hump = [](const MeasuredStep& step) { return step.point.batch >= 6.0 && step.point.batch <= 24.0 ? 1.4 : 1.0; };
+    std::vector<MeasuredStep> steps = steps_by(vllm(), {1, 2, 4, 8, 16, 32, 64}, {0, 3});
+    for (MeasuredStep& step : steps) {
+        step.time = step.time * hump(step);
+    }
+    const StackFit fit = fit_stack(steps);
+    CHECK(worst_error(fit, &StepTimes::by_numbers) > 0.05);
+    CHECK(worst_error(fit, &StepTimes::fitted) < 1e-9);
+    const sim::MeasuredLoads& loads = fit.stack.measured_loads;
+    CHECK(loads.target == "llama-3-8b");
+    CHECK(loads.drafter == "model");
+    CHECK(loads.loads.size() == steps.size());
+    sim::Stack numbers = fit.stack;
+    numbers.measured_loads = {};
+    double with = 0.0, without = 0.0;
+    for (MeasuredStep& between : steps_by(vllm(), {12}, {0, 2, 3, 4})) {
+        between.time = between.time * hump(between);
+        with = std::max(with, std::abs(predicted_time(between, fit.stack) / between.time - 1.0));
+        without = std::max(without, std::abs(predicted_time(between, numbers) / between.time - 1.0));
+    }
+    CHECK(with < 0.06);
+    CHECK(without > 2.0 * with);
+    // A stack that was fitted before starts from its numbers, and not from the loads of that fit.
+    std::vector<MeasuredStep> again = steps_by(vllm(), {1, 8, 64}, {0, 3});
+    for (MeasuredStep& step : again) {
+        step.setup.platform.stack.measured_loads = loads;
+    }
+    CHECK(fit_stack(again).numbers.empty());
+    CHECK(fit_stack(again).stack.measured_loads.loads.size() == again.size());
 }
 
 }  // namespace stack_fit_test

@@ -54,6 +54,14 @@ echo '--spec-type ngram-simple --spec-draft-n-max 8' | "$TREELINE" lint - --form
 ! grep -q 'file=' out.txt || fail "standard input is no file to annotate"
 expect 2 'must be table, json, github or sarif, not "sarf"; did you mean "sarif"' lint command.txt --format sarf
 
+# A draft model of another vocabulary needs an engine that translates its tokens, and is told so.
+translated='{"kind": "model", "model": "qwen3-0.6b", "translated": true, "acceptance": {"mean_length": 3.2, "draft_tokens": 4}}'
+other=(--model llama-3.1-8b --device h100-sxm --batch 1 --context 1000)
+expect 2 "speaks the vocabulary .*\"translated\": true" estimate "${other[@]}" --drafter "${translated/\"translated\": true, /}" --draft-tokens 4
+expect 0 'qwen3-0.6b, translated drafting 4 tokens' estimate "${other[@]}" --stack vllm --drafter "$translated" --draft-tokens 4
+expect 0 '"use_heterogeneous_vocab":true' recommend "${other[@]}" --stack vllm --drafter "$translated" --draft-tokens 4
+expect 2 'SGLang 0\.5.* does not translate tokens' recommend "${other[@]}" --stack sglang --drafter "$translated" --draft-tokens 4
+
 # --engine: that engine alone, at that version; and what is recommended is clean.
 # The engine takes the place of the file's stacks; without --engine flags are those of the stack that was priced.
 workload=$SOURCE/examples/llama-3-8b-eagle-h100.json

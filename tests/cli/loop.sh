@@ -121,6 +121,47 @@ expect 0 'fitted to 4 measured steps of .*Written to my-stack.json' \
 expect 0 'fitted' hardware ./my-stack.json
 expect 2 'give one of them' calibrate --runs a.json --serving b.csv --device h100-sxm
 
+# own_loads EXAMPLE FLAGS...: a stack that was fitted to a run predicts that run's loads within 3 %, however little its numbers
+# can follow them.
+own_loads() {
+    run=$1
+    shift
+    checks=$((checks + 1))
+    "$TREELINE" calibrate --runs "$SOURCE/examples/runs/$run.json" "$@" --format json >own.json 2>err.txt || fail "calibrate $run: $(cat err.txt)"
+    awk -v worst="$("$JSON_GET" own.json /errors/fitted/worst)" 'BEGIN {exit !(worst != "" && worst < 0.03)}' ||
+        fail "$run: its own loads are missed by $("$JSON_GET" own.json /errors/fitted/worst)"
+}
+# left_out_below WORST: a fit to the other batches of that run misses none by more.
+left_out_below() {
+    checks=$((checks + 1))
+    awk -v left="$("$JSON_GET" own.json /errors/left_out/worst)" -v most="$1" 'BEGIN {exit !(left != "" && left < most)}' ||
+        fail "$run: batches left out are missed by up to $("$JSON_GET" own.json /errors/left_out/worst)"
+}
+own_loads glm-4.7-awq-4xpro6000 --model glm-4.7 --precision int4 --device rtx-pro-6000 --tensor-parallel 4 --stack vllm --drafter mtp --context 640
+own_loads kimi-k2.6-8xpro6000 --model kimi-k2.6 --precision int4 --device rtx-pro-6000 --tensor-parallel 8 --stack vllm --drafter eagle3 --context 131072
+left_out_below 0.4 # 0.91 by numbers alone
+own_loads llama.cpp-27342 --model qwen3.5-27b --precision q4_k_m --device strix-halo --stack llama.cpp --drafter mtp --context 600
+own_loads qwen3-8b-ngram-h100 --model qwen3-8b --device h100-sxm --stack vllm --drafter ngram --context 256
+left_out_below 0.11 # 0.118
+own_loads qwen3.8-27b-2xh20 --model qwen3.5-27b --precision fp8 --device h20 --tensor-parallel 2 --stack sglang --drafter mtp --context 384
+own_loads qwen3.8-27b-m3-ultra --model qwen3.5-27b --precision q6_k --device m3-ultra --stack llama.cpp --drafter mtp
+own_loads vllm-16937 --model llama-3.1-8b --device h100-sxm --stack vllm-0.8 --drafter eagle --context 512
+# The same through the files: what a load was measured to take is what `estimate` answers, and says so.
+kimi=(--model kimi-k2.6 --precision int4 --device rtx-pro-6000 --tensor-parallel 8 --context 131072)
+expect 0 'Written to kimi.json' calibrate --runs "$SOURCE/examples/runs/kimi-k2.6-8xpro6000.json" "${kimi[@]}" --stack vllm --drafter eagle3 --output kimi.json
+drafts='{"kind": "eagle3", "acceptance": {"mean_length": 1.633, "draft_tokens": 3}}'
+checks=$((checks + 1))
+"$TREELINE" estimate "${kimi[@]}" --stack ./kimi.json --drafter "$drafts" --draft-tokens 3 --batch 2 --format json >at.json 2>err.txt || fail "estimate: $(cat err.txt)"
+awk -v tpot="$("$JSON_GET" at.json /speculative/tpot_ms)" -v plain="$("$JSON_GET" at.json /plain/tpot_ms)" \
+    'BEGIN {exit !(tpot > 0.999 * 2000 / 78.7 && tpot < 1.001 * 2000 / 78.7 && plain > 0.999 * 2000 / 83.6 && plain < 1.001 * 2000 / 83.6)}' ||
+    fail "a measured load is not answered as measured: $("$JSON_GET" at.json /speculative)"
+[ "$("$JSON_GET" at.json /measured_load/how)" = measured ] || fail "measured_load: $("$JSON_GET" at.json /measured_load)"
+expect 0 'Measured: rounds with 3 drafts were measured at this load: 0\.52 times .*; steps of plain decoding were measured at this load' estimate "${kimi[@]}" --stack ./kimi.json --drafter "$drafts" --draft-tokens 3 --batch 2
+lookups=(--model qwen3-8b --device h100-sxm --drafter ngram --context 256)
+expect 0 'Written to lookups.json' calibrate --runs "$SOURCE/examples/runs/qwen3-8b-ngram-h100.json" "${lookups[@]}" --stack vllm --output lookups.json
+expect 0 'rounds with 3 drafts were measured at batch 8 and 32, interpolated here' estimate "${lookups[@]}" --stack ./lookups.json --accept-length 3:2.03 --draft-tokens 3 --batch 16
+expect 0 'the nearest load measured is batch 2' estimate "${kimi[@]}" --stack ./kimi.json --drafter "$drafts" --draft-tokens 3 --batch 16
+
 # Plan and export.
 expect 0 'synthetic_acceptance_rates' plan "$SOURCE/examples/starter.json" --engine vllm --format json
 expect 0 'SGLANG_SIMULATE_ACC_LEN' plan "$SOURCE/examples/starter.json" --engine sglang --format json

@@ -386,6 +386,12 @@ TEST_CASE("what runs around vLLM's drafts") {
     CHECK(findings("vllm serve m --kv-cache-dtype auto --attention-backend FLASH_ATTN" + config) == "");
     CHECK(finds("speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\nenforce-eager: true\n",
                 "downgrade: --enforce-eager"));
+    const std::string stages = "contradiction: --pipeline-parallel-size is 2, with which vLLM does not start while it drafts";
+    CHECK(finds("vllm serve m -pp 2" + config, stages));
+    CHECK(finds("vllm serve m --pipeline-parallel-size 2 -sc.method eagle3 -sc.model d -sc.num_speculative_tokens 3", stages,
+                "vllm@0.24"));
+    CHECK(findings("vllm serve m --pipeline-parallel-size 2 -sc.method eagle3 -sc.model d -sc.num_speculative_tokens 3") == "");
+    CHECK(findings("vllm serve m --pipeline-parallel-size 1" + config) == "");
     const std::string lookup =
         R"(VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m -sc '{"method": "ngram", "num_speculative_tokens": 2}')";
     CHECK(finds(lookup, "contradiction: method is ngram, which model runner V2 refuses", "vllm@0.24"));

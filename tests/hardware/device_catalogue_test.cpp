@@ -262,6 +262,8 @@ TEST_CASE("a device may be named as its maker spells it", "[hardware]") {
                                       {"AMD Instinct MI300X", "mi300x"},
                                       {"NVIDIA H100 80GB HBM3", "h100-sxm"},
                                       {"NVIDIA H100 PCIe", "h100-pcie"},
+                                      {"AMD Radeon PRO W7900", "w7900"},
+                                      {"AMD Radeon AI PRO R9700", "r9700"},
                                       {"NVIDIA A100-SXM4-80GB", "a100-sxm-80"},
                                       {"NVIDIA A100 80GB PCIe", "a100-pcie-80"},
                                       {"Tesla V100-SXM2-32GB", "v100-sxm-32"},

@@ -212,7 +212,11 @@ TEST_CASE("what cannot be imported is refused with a reason, or with what to do 
         CHECK_THAT(refused(diffusion), Catch::Contains("denoises many tokens at a time"));
     }
     CHECK_THAT(refused("LlamaForSequenceClassification"), Catch::Contains("nothing to speculate on"));
-    CHECK_THAT(refused("LlamaForCausalLMEagle3"), Catch::Contains("is a drafter of another model"));
+    for (const char* drafter : {"LlamaForCausalLMEagle3", "Qwen3DSparkModel", "DominoDraftModel", "DFlashDraftModel",
+                                "PEagleDraftModel", "Gemma4AssistantForCausalLM", "HydraModel", "Eagle3Speculator"}) {
+        CHECK_THAT(refused(drafter),
+                   Catch::Contains("is a drafter of another model, not a model: give this file to --drafter"));
+    }
     Json sparse = llama;
     sparse.erase("intermediate_size");
     const std::string unknown = failure(with(sparse, {{"architectures", {"FooBarForCausalLM"}}, {"model_type", "x"}}));

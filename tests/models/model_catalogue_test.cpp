@@ -188,6 +188,22 @@ TEST_CASE("a misspelt name is answered with the nearest ones and the command tha
     }
 }
 
+TEST_CASE("a hint never names another version") {
+    const auto refusal = [](const std::string& name) {
+        try {
+            load_model(catalogue, name);
+        } catch (const text::InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(refusal("deepseek-v4.1-flash").find("did you mean") == std::string::npos);
+    CHECK(refusal("gemma-4-e2b").find("gemma-2") == std::string::npos);
+    CHECK(refusal("gemma-4-e2b").find("gemma-4-12b") != std::string::npos);
+    CHECK(refusal("mimo-v2.6-flash").find("did you mean") == std::string::npos);
+    CHECK(refusal("qwen3-9b").find("\"qwen3-8b\"") != std::string::npos);
+}
+
 TEST_CASE("other names of a model, and those of Hugging Face") {
     for (const std::string& name : model_names(catalogue / "aliases")) {
         INFO(name);

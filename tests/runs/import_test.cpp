@@ -134,6 +134,25 @@ TEST_CASE("vLLM's log: weights are counters, speeds count where the running requ
     CHECK(run.acceptance().positions()[0] == Approx((930 + 3800 + 600) / 7240.0));
 }
 
+TEST_CASE("a log of vLLM that ends before the line on speculation has no plain step at its end") {
+    const std::string engine =
+        "INFO 05-08 16:26:39 [loggers.py:271] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: "
+        "125.0 "
+        "tokens/s, Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 7.4%, Prefix cache hit rate: 0.0%\n";
+    const std::string drafts =
+        "INFO 05-08 16:26:39 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.50, Accepted throughput: 75.00 "
+        "tokens/s, Drafted throughput: 150.00 tokens/s, Accepted: 750 tokens, Drafted: 1500 tokens, Per-position acceptance "
+        "rate: 0.700, 0.500, 0.300, Avg Draft acceptance rate: 50.0%\n";
+    const runs::MeasuredRun cut = runs::import_run_text(engine + drafts + engine + drafts + engine, "log");
+    REQUIRE(cut.cells.size() == 2);  // with the first interval, whose requests may have come within it
+    for (const runs::RunCell& cell : cut.cells) {
+        CHECK(cell.draft_tokens == 3);
+    }
+    // An interval in which nothing was drafted, followed by others.
+    const runs::MeasuredRun off = runs::import_run_text(engine + drafts + engine + engine + drafts, "log");
+    CHECK(cell_of(off, 1, 0).round_seconds() == Approx(1.0 / 125.0));
+}
+
 TEST_CASE("old lines of vLLM's log") {
     const runs::MeasuredRun run = imported("vllm_log_old.txt");
     CHECK(run.acceptance(4).drafts == 53716 / 4 + 100);

@@ -210,4 +210,66 @@ TEST_CASE("oMLX, llama-benchy and InferenceX") {
                       Catch::Contains("--draft-tokens K"));
 }
 
+TEST_CASE("results of two runs side by side, a metric in each row") {
+    const std::string rows =
+        "### Results, concurrency = 64\n| Metric | MTP 1 | MTP 8 | Change |\n|---|---|---|---|\n"
+        "| Output token throughput (tok/s) | 1646.15 | 2148.42 | +30.5% |\n| Median TPOT (ms) | 37.18 | 27.48 | -26.1% |\n"
+        "| Acceptance length | 1.84 | 4.40 | +139.1% |\n| Draft tokens | 246,348 | 839,040 | +240.6% |\n"
+        "| Accepted tokens | 205,916 | 356,839 | +73.3% |\n";
+    const runs::MeasuredRun run = read(rows);
+    CHECK(run.cells.size() == 2);
+    CHECK(at(run, 64, 1).acceptance.drafts == 246348);  // 246348·0.84/205916 = 1.005 drafts a round
+    CHECK(at(run, 64, 1).accept_length() == Approx(1.0 + 205916.0 / 246348));
+    CHECK(at(run, 64, 8).acceptance.drafts == 839040 / 8);
+    CHECK(at(run, 64, 8).tpot_seconds() == Approx(0.02748));
+    const runs::MeasuredRun by_position = read(
+        "| Metric | with |\n|---|---|\n| Mean TPOT (ms) | 20.0 |\n| Draft tokens | 2,000 |\n| Accepted tokens | 1,357 |\n"
+        "| Per-position acceptance (%) — Pos 0 | 75.68 |\n| Per-position acceptance (%) — Pos 1 | 60.02 |\n");
+    CHECK(by_position.cells.front().draft_tokens == 2);
+    CHECK(by_position.cells.front().acceptance.drafts == 1000);
+    CHECK(by_position.cells.front().acceptance.positions()[1] == Approx(0.6));
+
+    runs::RunHints three;
+    three.draft_tokens = 3;
+    const runs::MeasuredRun sglang = read(
+        "| Metric | off | on | % Difference |\n|---|---|---|---|\n| Total generated tokens | 65536 | 65536 | 0% |\n"
+        "| Total generated tokens (retokenized) | 65349 | 65372 | +0.04% |\n| Concurrency | 1.00 | 1.00 | 0% |\n"
+        "| Accept length | - | 2.69 | N/A |\n| Mean TPOT (ms) | 12.02 | 6.53 | -45% |\n",
+        three);
+    CHECK(sglang.identity.engine == "sglang");
+    CHECK(at(sglang, 1, 0).tpot_seconds() == Approx(0.01202));
+    CHECK(at(sglang, 1, 3).accept_length() == Approx(2.69));
+    CHECK(at(sglang, 1, 3).output_tokens == 0.0);  // of how many requests the totals are is not said
+    const runs::MeasuredRun of_requests = read(
+        "| Metric | off |\n|---|---|\n| Total input tokens | 65536 |\n| Total generated tokens | 32768 |\n"
+        "| Request throughput (req/s) | 0.16 |\n| Output token throughput (tok/s) | 81.92 |\n| Mean TPOT (ms) | 12.02 |\n");
+    CHECK(of_requests.cells.front().prompt_tokens == Approx(1024));  // 0.16 requests/s for 400 s
+    CHECK(of_requests.cells.front().output_tokens == Approx(512));
+    CHECK_THROWS_AS(read("| Metric | off | on |\n|---|---|---|\n| Colour | red | blue |\n"), text::InputError);
+}
+
+TEST_CASE("loads of a serving benchmark, one in each row") {
+    const runs::MeasuredRun run = read(
+        "| Concurrency | Num Requests | ISL | OSL | TTFT (ms) | TPOT (ms) | Req Tput (RPS) |\n|:--|:--|:--|:--|:--|:--|:--|\n"
+        "| 1 | 8 | 127 | 128 | 29.6 | 7.8 | 0.981 |\n| 32 | 256 | 127 | 128 | 699.0 | 9.2 | 17.105 |\n");
+    CHECK(at(run, 32, 0).tpot_seconds() == Approx(0.0092));
+    CHECK(at(run, 32, 0).ttft.mean() == Approx(0.699));
+    CHECK(at(run, 1, 0).context == Approx(127 + 64));
+}
+
+TEST_CASE("ik_llama.cpp's bench of speculation has counts, positions and times") {
+    const runs::MeasuredRun run = read(
+        "| task | run | stage | tokens | stop | time(s) | tok/s | rounds | accepted | rate | a.len | pos accept |\n"
+        "|------|-----|-------|--------|------|---------|-------|--------|----------|------|-------|------------|\n"
+        "| code | 1 | base | 800 | eog | 20.0 | 40.0 | - | - | - | - | - |\n"
+        "| code | 1 | mtp | 759 | eog | 11.068 | 68.58 | 220 | 538/660 | 81.52% | 3.45 | 90.5% 80.5% 73.6% |\n"
+        "| extract | 1 | mtp | 1024 | limit | 15.219 | 67.28 | 300 | 722/899 | 80.31% | 3.41 | 91.3% 80.0% 69.6% |\n");
+    const runs::RunCell& drafts = at(run, 1, 3);
+    CHECK(drafts.acceptance.drafts == 520);
+    CHECK(drafts.acceptance.accepted == 538 + 722);
+    CHECK(drafts.acceptance.positions()[0] == Approx((199.0 + 274.0) / 520));
+    CHECK(drafts.round_seconds() == Approx((11.068 + 15.219) / 520));
+    CHECK(at(run, 1, 0).round_seconds() == Approx(20.0 / 800));
+}
+
 }  // namespace pasted_test

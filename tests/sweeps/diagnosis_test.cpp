@@ -235,9 +235,45 @@ TEST_CASE("acceptance that no trained drafter has is a defect, and counts are no
         defective(with_cells({counted(4, 15, std::vector<double>(15, 0.55)), counted(16, 15, std::vector<double>(15, 0.04))})));
     CHECK(defective(with_cells({counted(1, 3, {1.0, 1.0, 1.0})})));
     CHECK(defective(with_cells({counted(1, 3, {0.3, 0.27, 0.25})})));
+    // The first draft does not know how many follow; with lengths alone, their mean bounds it.
+    CHECK(defective(with_cells({counted(1, 2, {0.78, 0.6}), counted(1, 5, {0.2, 0.05, 0.01, 0.0, 0.0})})));
+    CHECK_FALSE(defective(with_cells({counted(1, 2, {0.78, 0.6}), counted(1, 5, {0.7, 0.5, 0.3, 0.2, 0.1})})));
     // Weak, but a drafter; flat with the batch; too few rounds to tell.
     CHECK_FALSE(defective(with_cells({counted(1, 3, {0.45, 0.2, 0.1}), counted(16, 3, {0.43, 0.19, 0.1})})));
     CHECK_FALSE(defective(with_cells({counted(1, 3, {0.0, 0.0, 0.0}, 20)})));
+}
+
+TEST_CASE("acceptance that collapses as contexts grow is the drafter's training, and no matter of its length or of the batch") {
+    const auto at = [](double batch, double context, const std::vector<double>& positions) {
+        runs::RunCell cell = counted(batch, 3, positions);
+        cell.context = context;
+        return cell;
+    };
+    const std::vector<double> good = {0.78, 0.6, 0.45}, bad = {0.1, 0.01, 0.0};
+    const Diagnosis found = with_cells({at(1, 1000, good), at(1, 40'000, bad)});
+    REQUIRE(!found.causes.empty());
+    CHECK(found.causes.front().kind == CauseKind::long_contexts);
+    CHECK(found.causes.front().evidence ==
+          "With the same 3 draft tokens a round yields 2.83 tokens at 1000 tokens of context and 1.11 at 40000.");
+    // Many requests with long contexts, few with short ones: the batch is not to blame.
+    for (const Cause& cause : with_cells({at(1, 1000, good), at(16, 40'000, bad)}).causes) {
+        CHECK(cause.kind != CauseKind::defect);
+    }
+    CHECK(with_cells({at(1, 1000, good), at(1, 40'000, good)}).causes.empty());
+}
+
+TEST_CASE("what makes a round too long comes before its draft length") {
+    // At batch 1 a round takes so much longer that it runs at 0.9x of plain decoding, and at the others as much.
+    const sim::RoundEstimate e = sim::evaluate(sim::compile_round(small_pair()), {3, 1, 1000.0});
+    const double excess = (e.autoregressive * (e.accept_length / 0.9) - e.round).value();
+    DiagnosisInput input = faulty(small_pair(), {1, 8, 32}, {0, 3}, [&](double, int) { return excess; });
+    const Diagnosis found = diagnose(input);
+    const auto losing = std::find_if(found.causes.begin(), found.causes.end(),
+                                     [](const Cause& cause) { return cause.kind == CauseKind::below_break_even; });
+    REQUIRE(losing != found.causes.end());
+    CHECK(losing->evidence.find("without what it takes too long it would run at") != std::string::npos);
+    CHECK(losing->remedy.find("fewer draft tokens") == std::string::npos);
+    CHECK(found.causes.front().is_pattern);
 }
 
 TEST_CASE("what the log says of graphs comes first") {

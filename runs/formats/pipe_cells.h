@@ -1,0 +1,15 @@
+// Internal to the formats: rows of tables whose columns stand between "|".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace treeline::runs::run_formats_of {
+
+/// The cells of a row that begins with "|", without blanks, stars and backticks around them.
+std::vector<std::string> cells_of_row(std::string_view line);
+/// "|---|:--:|": a row without content. The first cell may be of a launcher's prefix.
+bool is_ruler(const std::vector<std::string>& cells);
+
+}  // namespace treeline::runs::run_formats_of

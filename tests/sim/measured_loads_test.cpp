@@ -1,0 +1,202 @@
+// Does a stack predict its measured loads as they were measured, fade to its numbers away from them, and say so in all faces?
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <random>
+
+#include "setups.h"
+#include "sim/measured_loads.h"
+#include "sim/round_bounds.h"
+#include "sim/round_grid.h"
+
+namespace measured_loads_test {
+
+using namespace treeline;
+using namespace treeline::sim;
+using namespace treeline::testing;
+
+namespace {
+
+MeasuredLoad load(double batch, double context, double drafts, double ratio) {
+    return {batch, context, drafts, Seconds(1.0), ratio};
+}
+
+LoadRatios of(const std::vector<MeasuredLoad>& loads, double reach = 1.0) {
+    return LoadRatios(MeasuredLoads{"m", "bf16", "d", "roofline", 1.0, "", reach, loads});
+}
+
+/// Llama-3-8B with a 1B drafter on a stack with these loads.
+RoundSetup with_loads(const std::vector<MeasuredLoad>& loads) {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.8"));
+    setup.platform.stack.measured_loads = {setup.target.name,
+                                           std::string(name_of(setup.precision.weights.format)),
+                                           setup.platform.device.name,
+                                           std::string(name_of(setup.platform.mode)),
+                                           1.0,
+                                           "model",
+                                           1.0,
+                                           loads};
+    return setup;
+}
+
+const std::vector<MeasuredLoad> some_loads = {load(1, 1000, 0, 1.3),   load(8, 1000, 0, 1.1), load(64, 1000, 0, 0.8),
+                                              load(8, 30'000, 0, 1.4), load(8, 1000, 3, 1.7), load(64, 1000, 3, 0.9)};
+
+}  // namespace
+
+TEST_CASE("a measured load has its own ratio, and far away there is none") {
+    const LoadRatios ratios = of(some_loads);
+    for (const MeasuredLoad& measured : some_loads) {
+        CHECK(ratios.at(measured.batch, measured.context, measured.draft_tokens).round == Approx(measured.ratio));
+    }
+    CHECK(ratios.at(1e9, 1000, 0).plain == Approx(1.0).margin(0.02));
+    CHECK(LoadRatios().at(8, 1000, 3).round == 1.0);
+    // Without those that draft, a draft has what plain steps say of it.
+    const LoadRatios plain = of({some_loads.begin(), some_loads.begin() + 4});
+    CHECK(plain.at(8, 1000, 0).plain == Approx(1.1));
+    CHECK(plain.at(8, 1000, 3).round > 1.0);
+    CHECK(plain.at(8, 1000, 3).round <= 1.1);
+}
+
+TEST_CASE("between two loads the ratio goes from one to the other, and fades beyond them") {
+    const LoadRatios ratios = of({load(4, 1000, 0, 1.2), load(16, 1000, 0, 1.5)});
+    const double middle = ratios.at(8, 1000, 0).plain;
+    // On the chord sinh(D - x)/sinh(D) of two neighbours, a few percent below the geometric mean 1.342.
+    CHECK(middle < std::sqrt(1.2 * 1.5));
+    CHECK(middle > 0.95 * std::sqrt(1.2 * 1.5));
+    double before = 1.2;
+    for (double batch = 4.0; batch <= 16.0; batch *= 1.1) {
+        CHECK(ratios.at(batch, 1000, 0).plain >= before - 1e-12);
+        before = ratios.at(batch, 1000, 0).plain;
+    }
+    before = 1.5;
+    for (double batch = 16.0; batch <= 1e5; batch *= 2.0) {
+        CHECK(ratios.at(batch, 1000, 0).plain <= before + 1e-12);
+        before = ratios.at(batch, 1000, 0).plain;
+    }
+    CHECK(before < 1.05);
+    // One load alone speaks for itself.
+    const LoadRatios one = of({load(8, 1000, 0, 1.5)}, reach_of_one_load);
+    CHECK(one.at(8, 1000, 0).plain == Approx(1.5));
+    CHECK(one.at(16, 1000, 0).plain < 1.05);
+    // A third load beyond its neighbour says nothing.
+    const LoadRatios three = of({load(4, 1000, 0, 1.2), load(16, 1000, 0, 1.5), load(64, 1000, 0, 0.2)});
+    CHECK(three.at(8, 1000, 0).plain == Approx(middle));
+}
+
+TEST_CASE("the ratio scales what a step and a round take, of the deployment that was measured alone") {
+    const RoundSetup measured = with_loads(some_loads);
+    RoundSetup numbers = measured;
+    numbers.platform.stack.measured_loads = {};
+    const auto at = [](const RoundSetup& setup, const DesignPoint& point) { return evaluate(compile_round(setup), point); };
+    const RoundEstimate with = at(measured, {3, 8.0, 1000.0}), without = at(numbers, {3, 8.0, 1000.0});
+    CHECK(with.round / without.round == Approx(1.7));
+    CHECK(with.autoregressive / without.autoregressive == Approx(1.1));
+    CHECK(with.verify / without.verify == Approx(1.7));
+    CHECK(with.throughput_multiplier / without.throughput_multiplier == Approx(1.1 / 1.7));
+    CHECK(with.memory == without.memory);
+    CHECK(at(measured, {0, 64.0, 1000.0}).round / at(numbers, {0, 64.0, 1000.0}).round == Approx(0.8));
+
+    for (int other = 0; other < 5; ++other) {
+        RoundSetup elsewhere = measured;
+        MeasuredLoads& loads = elsewhere.platform.stack.measured_loads;
+        std::string* const names[] = {&loads.target, &loads.weights, &loads.device, &loads.mode};
+        if (other < 4) {
+            *names[other] = "another";
+        } else {
+            loads.devices = 2.0;
+        }
+        CHECK(at(elsewhere, {3, 8.0, 1000.0}).round == without.round);
+    }
+    RoundSetup drafter = measured;
+    drafter.platform.stack.measured_loads.drafter = "one-layer";
+    CHECK(at(drafter, {3, 8.0, 1000.0}).round / without.round < 1.1);  // what plain steps say
+    CHECK(at(drafter, {0, 8.0, 1000.0}).round == at(measured, {0, 8.0, 1000.0}).round);
+}
+
+TEST_CASE("prompts between rounds are part of what was measured") {
+    RoundSetup setup = with_loads(some_loads);
+    setup.prompt_tokens = 1000.0;
+    setup.output_tokens = 100.0;
+    RoundSetup numbers = setup;
+    numbers.platform.stack.measured_loads = {};
+    const RoundEstimate with = evaluate(compile_round(setup), {3, 8.0, 1000.0});
+    const RoundEstimate without = evaluate(compile_round(numbers), {3, 8.0, 1000.0});
+    CHECK(without.prompts > Seconds(0.0));
+    CHECK(with.round / without.round == Approx(1.7));
+    CHECK(with.throughput_multiplier / without.throughput_multiplier == Approx(1.1 / 1.7));
+}
+
+TEST_CASE("points, columns, grids and bounds agree on measured loads") {
+    const CompiledRound round = compile_round(with_loads(some_loads));
+    const std::vector<int> shapes = {0, 1, 3, 7};
+    const std::vector<double> batches = {1, 3, 8, 20, 64, 200}, contexts = {100, 1000, 9000, 40'000};
+    const RoundGrid grid(round, shapes, batches);
+    TileWork work;
+    const auto estimates = std::make_unique<EstimateColumns>();
+    for (std::size_t c = 0; c < contexts.size(); c += grid.contexts_of_tile()) {
+        const auto of_tile = std::span(contexts).subspan(c, std::min(grid.contexts_of_tile(), contexts.size() - c));
+        grid.begin(0, of_tile, work);
+        for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
+            grid.evaluate(shape, work, *estimates);
+            for (std::size_t i = 0; i < estimates->size; ++i) {
+                const double batch = batches[i % batches.size()], context = of_tile[i / batches.size()];
+                const RoundEstimate point = evaluate(round, {shapes[shape], batch, context});
+                CHECK(estimates->at(i).round == point.round);
+                CHECK(estimates->at(i).autoregressive == point.autoregressive);
+                RoundEstimate column;
+                evaluate(round, PointColumns{{&shapes[shape], 1}, {&batch, 1}, {&context, 1}}, {&column, 1});
+                CHECK(column.round == point.round);
+                const EstimateBounds exact = bounds_of(round, shapes[shape], {batch, batch, context, context});
+                CHECK(exact.least.round == point.round);
+                CHECK(exact.most.throughput_multiplier == point.throughput_multiplier);
+            }
+        }
+    }
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> uniform(0.0, 1.0);
+    for (int i = 0; i < 200; ++i) {
+        const double batch = std::exp(5.0 * uniform(random)), context = std::exp(10.0 * uniform(random));
+        const PointBox box{batch, batch * std::exp(uniform(random)), context, context * std::exp(2.0 * uniform(random))};
+        const EstimateBounds bounds = bounds_of(round, 3, box);
+        for (int p = 0; p < 10; ++p) {
+            const DesignPoint point{3, box.least_batch + (box.most_batch - box.least_batch) * uniform(random),
+                                    box.least_context + (box.most_context - box.least_context) * uniform(random)};
+            const RoundEstimate e = evaluate(round, point);
+            CHECK((e.round >= bounds.least.round && e.round <= bounds.most.round));
+            CHECK((e.throughput_multiplier >= bounds.least.throughput_multiplier &&
+                   e.throughput_multiplier <= bounds.most.throughput_multiplier));
+        }
+    }
+}
+
+TEST_CASE("loads that are one are kept as one, and not too many") {
+    const std::vector<MeasuredLoad> twice = distinct_loads({load(8, 1000, 3, 1.2), load(8, 1000, 3, 1.3)});
+    REQUIRE(twice.size() == 1);
+    CHECK(twice.front().ratio == Approx(std::sqrt(1.2 * 1.3)));
+    CHECK(distinct_loads({load(8, 1000, 3, 1.2), load(8, 1000, 4, 1.3)}).size() == 2);
+    std::vector<MeasuredLoad> many;
+    for (int i = 1; i <= 1000; ++i) {
+        many.push_back(load(i, 1000, i % 3, 1.0 + 0.0001 * i));
+    }
+    const std::vector<MeasuredLoad> kept = distinct_loads(many);
+    CHECK(kept.size() <= most_measured_loads);
+    CHECK(kept.size() > most_measured_loads / 4);
+    CHECK(problems_of(MeasuredLoads{"m", "bf16", "d", "roofline", 1.0, "", 1.0, kept}).empty());
+}
+
+TEST_CASE("impossible loads are refused in words") {
+    const auto problem = [](const std::vector<MeasuredLoad>& loads) {
+        const std::vector<std::string> found = problems_of(MeasuredLoads{"m", "bf16", "d", "roofline", 1.0, "", 1.0, loads});
+        return found.empty() ? std::string() : found.front();
+    };
+    CHECK(problem(some_loads).empty());
+    CHECK(problem({load(0, 1000, 0, 1.0)}) == "batch of measured_loads must be at least 1");
+    CHECK(problem({load(1, -1, 0, 1.0)}) == "context of measured_loads must be at least 0");
+    CHECK(problem({load(1, 1, -1, 1.0)}) == "draft_tokens of measured_loads must be at least 0");
+    CHECK(problem({load(1, 1, 0, std::nan(""))}) == "ratio of measured_loads must lie between 0.01 and 100");
+    CHECK(problem({load(1, 1, 0, 1.0), load(1, 1, 0, 1.1)}) ==
+          "measured_loads must not have the same batch, context and draft_tokens twice");
+}
+
+}  // namespace measured_loads_test
