@@ -7,6 +7,13 @@
 namespace treeline::sim {
 namespace {
 
+/// The law of our own kernel where the platform runs that.
+const KernelLaw* own_law(const Operation& operation, KernelClass otherwise, NumberFormat format, const Platform& platform) {
+    return platform.stack.runs_treeline_kernels
+               ? platform.device.calibration->own_law(operation.kernel.value_or(otherwise), format)
+               : nullptr;
+}
+
 /// All-reduces were measured over the fastest link of one host. Another link, or more hosts, is priced from its own figures.
 /// Exchanges of experts' rows have laws of their own; gathers and hops between stages have none.
 const KernelLaw* law_of_collective(const Operation& operation, const Precision& precision, const Platform& platform) {
@@ -18,14 +25,9 @@ const KernelLaw* law_of_collective(const Operation& operation, const Precision& 
     const std::string_view family = kernel == KernelClass::all_reduce     ? std::string_view(platform.stack.collectives)
                                     : operation.exchanged_rows_are_merged ? normal_family
                                                                           : low_latency_family;
-    return platform.device.calibration->law(kernel, precision.activations.format, family);
-}
-
-/// The law of our own kernel where the platform runs that.
-const KernelLaw* own_law(const Operation& operation, KernelClass otherwise, NumberFormat format, const Platform& platform) {
-    return platform.stack.runs_treeline_kernels
-               ? platform.device.calibration->own_law(operation.kernel.value_or(otherwise), format)
-               : nullptr;
+    const NumberFormat format = precision.activations.format;
+    const KernelLaw* own = own_law(operation, kernel, format, platform);
+    return own != nullptr ? own : platform.device.calibration->law(kernel, format, family);
 }
 
 /// Whether weights are multiplied in fp8 with a scale for each block of them.

@@ -77,6 +77,7 @@ std::vector<ListedCase> listed_cases(const sim::Device& device, bool quick) {
         }
         ListedCase& each = listed.emplace_back();
         each.name = kernel.name();
+        each.takes_two_devices = kernel.prepare_peers != nullptr;
         each.working_set = Bytes(static_cast<double>(kernel.working_set()));
         const MeasuredRow measured = row_of(kernel);
         const TableKind* kind = kind_of(measured);

@@ -43,6 +43,13 @@ void add_product(TableRow& row, MachineFigures& figures) {
     }
 }
 
+/// In one step a rank reads as many bytes as each brings.
+void add_all_reduce(TableRow& row, MeasuredLink& link) {
+    const bool is_first = !(link.bandwidth > BytesPerSecond(0.0));
+    link.all_reduce = is_first ? row.time() : std::min(link.all_reduce, row.time());
+    link.bandwidth = std::max(link.bandwidth, Bytes(row.number("bytes", 1.0)) / row.time());
+}
+
 /// Yardsticks are few: one measured under unusual conditions is better than none.
 std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
     std::vector<MeasuredRow> rows = file.rows;
@@ -70,6 +77,15 @@ double shown(double value) { return text::rounded(value, 4); }
 
 Json number(double value, const char* unit, const std::string& source) {
     return {{"value", shown(value)}, {"unit", unit}, {"source", source}, {"kind", "measured"}};
+}
+
+/// Which link it is, and how many devices it joins, the driver does not say: two were measured.
+Json link_description(const MeasuredLink& link) {
+    return {{"name", "peer"},
+            {"bandwidth",
+             number(link.bandwidth.value() / 1e9, "GB/s", "the largest sum of two devices that read each other's memory")},
+            {"all_reduce_latency", number(link.all_reduce.value() * 1e6, "us", "the shortest such sum")},
+            {"domain", {{"value", 2}, {"source", "the devices that were measured"}, {"kind", "measured"}}}};
 }
 
 }  // namespace
@@ -108,6 +124,8 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
                 add_update(row, figures);
             } else if (kind != nullptr && kind->name == "gemm") {
                 add_product(row, figures);
+            } else if (kind != nullptr && kind->name == "all_reduce") {
+                add_all_reduce(row, figures.link);
             }
         }
     }
@@ -146,6 +164,9 @@ std::string device_description(const Machine& machine, const MachineFigures& fig
     if (on_gpu && machine.multiprocessors > 0) {
         json["multiprocessors"] = {
             {"value", machine.multiprocessors}, {"source", "what the driver reports"}, {"kind", "measured"}};
+    }
+    if (figures.link.bandwidth > BytesPerSecond(0.0)) {
+        json["interconnects"] = Json::array({link_description(figures.link)});
     }
     if (!calibration_file.empty()) {
         json["calibration"] = calibration_file;

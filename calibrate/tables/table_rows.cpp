@@ -268,6 +268,12 @@ ConvertedRow collective_row(TableRow& row) {
             all_reduce && !eager,         row.text("library")};
 }
 
+/// Ours, over two devices.
+ConvertedRow own_all_reduce_row(TableRow& row) {
+    return {sim::KernelClass::all_reduce, row.format("dtype"),
+            all_reduce_sample(row.number("ranks", 2), row.number("bytes", 1), row.time()), always_counts};
+}
+
 /// DeepEP's kernels within one host. Those for prompts run on a number of multiprocessors that engines choose; 20 is its own
 /// default.
 ConvertedRow exchange_row(TableRow& row) {
@@ -338,6 +344,8 @@ const std::vector<TableKind>& table_kinds() {
         {"expert_exchange", "tokens_per_rank", exchange_row,
          "rows dispatched to experts and combined, within one host; kernels for prompts on 20 multiprocessors"},
         {"collectives", "library", collective_row, "all-reduces in graphs or as nccl-tests call them"},
+        {"all_reduce", "ranks", own_all_reduce_row, "two devices that read each other's memory", "dtype",
+         "all-reduces of their own and NCCL's"},
         {"experts",
          "intermediate",
          expert_row,
