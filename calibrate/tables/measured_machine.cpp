@@ -43,11 +43,17 @@ void add_product(TableRow& row, MachineFigures& figures) {
     }
 }
 
-/// In one step a rank reads as many bytes as each brings.
 void add_all_reduce(TableRow& row, MeasuredLink& link) {
-    const bool is_first = !(link.bandwidth > BytesPerSecond(0.0));
-    link.all_reduce = is_first ? row.time() : std::min(link.all_reduce, row.time());
-    link.bandwidth = std::max(link.bandwidth, Bytes(row.number("bytes", 1.0)) / row.time());
+    const Bytes bytes(row.number("bytes", 1.0));
+    const bool is_first = link.longest == Seconds(0.0);
+    if (is_first || bytes < link.least) {
+        link.least = bytes;
+        link.shortest = row.time();
+    }
+    if (is_first || bytes > link.most) {
+        link.most = bytes;
+        link.longest = row.time();
+    }
 }
 
 /// Yardsticks are few: one measured under unusual conditions is better than none.
@@ -82,9 +88,8 @@ Json number(double value, const char* unit, const std::string& source) {
 /// Which link it is, and how many devices it joins, the driver does not say: two were measured.
 Json link_description(const MeasuredLink& link) {
     return {{"name", "peer"},
-            {"bandwidth",
-             number(link.bandwidth.value() / 1e9, "GB/s", "the largest sum of two devices that read each other's memory")},
-            {"all_reduce_latency", number(link.all_reduce.value() * 1e6, "us", "the shortest such sum")},
+            {"bandwidth", number(link.bandwidth().value() / 1e9, "GB/s", "sums of two devices that read each other's memory")},
+            {"all_reduce_latency", number(link.shortest.value() * 1e6, "us", "the least of them")},
             {"domain", {{"value", 2}, {"source", "the devices that were measured"}, {"kind", "measured"}}}};
 }
 
@@ -165,7 +170,7 @@ std::string device_description(const Machine& machine, const MachineFigures& fig
         json["multiprocessors"] = {
             {"value", machine.multiprocessors}, {"source", "what the driver reports"}, {"kind", "measured"}};
     }
-    if (figures.link.bandwidth > BytesPerSecond(0.0)) {
+    if (figures.link.bandwidth() > BytesPerSecond(0.0)) {
         json["interconnects"] = Json::array({link_description(figures.link)});
     }
     if (!calibration_file.empty()) {

@@ -26,8 +26,13 @@ struct MeasuredPeak {
 
 /// Of the link to a second device, by all-reduces over both.
 struct MeasuredLink {
-    BytesPerSecond bandwidth;  ///< at which one device reads from the other; 0: there was none
-    Seconds all_reduce;        ///< of a few bytes
+    Bytes least, most;          ///< that were added; in one step a rank reads as many from the other
+    Seconds shortest, longest;  ///< times of these; 0: there were none
+
+    /// At which one device reads from the other, once it has begun; 0: that was not measured.
+    [[nodiscard]] BytesPerSecond bandwidth() const {
+        return longest > shortest ? (most - least) / (longest - shortest) : BytesPerSecond();
+    }
 };
 
 /// The yardsticks of a device.
