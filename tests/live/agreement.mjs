@@ -50,7 +50,7 @@ try {
     counts[status === 0 ? 'answered' : 'refused'] += 1;
     if (own !== expected) {
       counts.different += 1;
-      if (counts.different <= 3)
+      if (counts.different <= 20)
         console.log(
           `DIFFERENT: ${text}\n  program: ${firstDifference(expected, own)}\n  module:  ${firstDifference(own, expected)}`,
         );

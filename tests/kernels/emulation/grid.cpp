@@ -24,8 +24,8 @@ constexpr unsigned warp_size = 32, most_threads = 1024;
 
 enum class State : std::uint8_t { ready, at_barrier, at_collective, at_flag, ended };
 
-/// How far a block got before none of its threads could go on.
-enum class Progress : std::uint8_t { ended, awaits_other_device };
+/// How far a block, or a grid, got before none of its threads could go on.
+enum class Progress : std::uint8_t { ended, between_blocks, awaits_other_device };
 
 struct Thread {
     void* stack = nullptr;
@@ -363,7 +363,7 @@ public:
     [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
     [[nodiscard]] unsigned long long turns() const { return block_.turns(); }
 
-    /// Runs blocks until all are done or one waits for the other device, and says which.
+    /// Runs blocks until all are done, one waits for the other device, or it is the other's turn, and says which.
     Progress advance() {
         SharedMemory& shared = SharedMemory::of(launch_.function);
         while (!is_done()) {
@@ -377,6 +377,9 @@ public:
                 return progress;
             }
             finish_block(shared, progress);
+            if (!is_done() && turn_() % 4 == 0) {
+                return Progress::between_blocks;
+            }
         }
         return Progress::ended;
     }
@@ -418,6 +421,7 @@ private:
     unsigned number_ = 0;
     bool started_ = false;
     std::optional<std::string> error_;
+    static inline std::minstd_rand turn_{static_cast<std::minstd_rand::result_type>(seed() | 1U)};
 };
 
 /// The launches on their way, by device.
@@ -449,8 +453,8 @@ std::optional<std::string> run(const Launch& launch) {
     Grid grid(launch);
     Grid*& on_device = grids[static_cast<std::size_t>(launch.device)];
     Grid* const below = std::exchange(on_device, &grid);
-    while (grid.advance() == Progress::awaits_other_device) {
-        if (!advance_other(launch.device)) {
+    for (Progress progress = grid.advance(); progress != Progress::ended; progress = grid.advance()) {
+        if (!advance_other(launch.device) && progress == Progress::awaits_other_device) {
             grid.give_up();
         }
     }
