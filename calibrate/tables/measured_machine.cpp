@@ -60,15 +60,17 @@ void add_all_reduce(TableRow& row, MeasuredLink& link) {
 std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
     std::vector<MeasuredRow> rows = file.rows;
     const TableKind* kind = rows.empty() ? nullptr : kind_of(rows.front());
-    if (kind == nullptr || (kind->name != "probe" && kind->name != "launch")) {
+    if (kind == nullptr || (kind->name != "probe" && kind->name != "launch" && kind->name != "all_reduce")) {
         return rows;
     }
+    const auto names = [&](std::string_view column) {
+        return column == "probe" || column == "by" || column == "launches" || (kind->name == "all_reduce" && column == "bytes");
+    };
     for (const MeasuredRow& drifted : file.drifted) {
         const bool known = std::any_of(file.rows.begin(), file.rows.end(), [&](const MeasuredRow& row) {
             return std::all_of(row.values.begin(), row.values.end(), [&](const auto& value) {
-                const bool names_it = value.first == "probe" || value.first == "by" || value.first == "launches";
                 const auto other = drifted.values.find(value.first);
-                return !names_it || (other != drifted.values.end() && other->second == value.second);
+                return !names(value.first) || (other != drifted.values.end() && other->second == value.second);
             });
         });
         if (!known) {

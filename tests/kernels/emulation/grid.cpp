@@ -371,9 +371,12 @@ public:
             if (!std::exchange(started_, true)) {
                 shared.start_block(launch_.shared_bytes);
                 block_.start(launch_, number_);
+                uses_shared_ = false;
             }
+            const std::uint64_t writes = shared.writes();
             const Progress progress = block_.advance();
-            if (progress == Progress::awaits_other_device && shared.declared_bytes() + launch_.shared_bytes == 0) {
+            uses_shared_ = uses_shared_ || shared.writes() != writes;
+            if (progress == Progress::awaits_other_device && !uses_shared_) {
                 return progress;
             }
             finish_block(shared, progress);
@@ -419,7 +422,7 @@ private:
     const Launch& launch_;
     Block& block_;
     unsigned number_ = 0;
-    bool started_ = false;
+    bool started_ = false, uses_shared_ = false;
     std::optional<std::string> error_;
     static inline std::minstd_rand turn_{static_cast<std::minstd_rand::result_type>(seed() | 1U)};
 };
