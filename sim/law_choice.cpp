@@ -10,7 +10,7 @@ namespace {
 /// The law of our own kernel where the platform runs that.
 const KernelLaw* own_law(const Operation& operation, KernelClass otherwise, NumberFormat format, const Platform& platform) {
     return platform.stack.runs_treeline_kernels
-               ? platform.device.calibration->own_law(operation.kernel.value_or(otherwise), format)
+               ? own_law(*platform.device.calibration, operation.kernel.value_or(otherwise), format, operation)
                : nullptr;
 }
 
@@ -162,6 +162,28 @@ const KernelLaw* law_that_prices(const Operation& operation, const Precision& pr
             return law_of_collective(operation, precision, platform);
     }
     return nullptr;
+}
+
+std::string own_family(const Operation& operation) {
+    const std::string plain(treeline_family);
+    if (operation.kind != OperationKind::scan) {
+        return plain;
+    }
+    const bool in_chunks = operation.launches > 1.0, by_channels = operation.items.per_sequence == 0.0;
+    return in_chunks              ? plain + ", chunks"
+           : operation.delta_rule ? plain + ", delta rule"
+           : by_channels          ? plain + ", channels"
+                                  : plain;
+}
+
+const KernelLaw* own_law(const Calibration& calibration, KernelClass kernel, NumberFormat format, const Operation& operation) {
+    const std::string family = own_family(operation);
+    for (const CalibratedKernel& known : calibration.kernels) {
+        if (known.kernel == kernel && known.format == format && known.family == family) {
+            return &known.law;
+        }
+    }
+    return calibration.own_law(kernel, format);
 }
 
 }  // namespace treeline::sim

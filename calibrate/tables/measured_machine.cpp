@@ -59,7 +59,8 @@ void add_all_reduce(TableRow& row, MeasuredLink& link) {
 /// Yardsticks are few: one measured under unusual conditions is better than none.
 std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
     std::vector<MeasuredRow> rows = file.rows;
-    const TableKind* kind = rows.empty() ? nullptr : kind_of(rows.front());
+    const std::vector<MeasuredRow>& any = rows.empty() ? file.drifted : rows;
+    const TableKind* kind = any.empty() ? nullptr : kind_of(any.front());
     if (kind == nullptr || (kind->name != "probe" && kind->name != "launch" && kind->name != "all_reduce")) {
         return rows;
     }

@@ -130,7 +130,7 @@ ConvertedRow mamba1_row(TableRow& row) {
     layer.state = static_cast<sim::Count>(row.number("state_size", 1));
     const sim::NumberFormat state = row.format("state_dtype");
     const KernelSample sample = mamba1_sample(step_scan_shape(row), layer, state, row.time());
-    return {sim::KernelClass::scan, state, sample, bytes_at(sample)};
+    return {sample.operation.kernel.value_or(sim::KernelClass::scan), state, sample, bytes_at(sample)};
 }
 
 ConvertedRow delta_row(TableRow& row) {
@@ -142,7 +142,7 @@ ConvertedRow delta_row(TableRow& row) {
     layer.value_dim = count("value_dim");
     const sim::NumberFormat state = row.format("state_dtype");
     const KernelSample sample = delta_sample(step_scan_shape(row), layer, state, row.time());
-    return {sim::KernelClass::scan, state, sample, bytes_at(sample)};
+    return {sample.operation.kernel.value_or(sim::KernelClass::scan), state, sample, bytes_at(sample)};
 }
 
 ConvertedRow element_wise_row(TableRow& row) {
@@ -359,9 +359,9 @@ const std::vector<TableKind>& table_kinds() {
         {"attention_prefill", "tokens", prompt_row, "prompts without a cached part, heads up to 128 wide", "kv_dtype",
          "FlashAttention and FlashInfer"},
         {"host", "host_cost", nullptr, "what the host pays"},
-        {"mamba1_scan", "channels", mamba1_row, "", "state_size", "mamba_ssm's selective_scan", false},
-        {"delta_scan", "value_heads", delta_row, "", "key_heads", "Triton (flash-linear-attention)", false},
-        {"mamba2_prompt", "chunk", mamba2_prompt_row, "", "state_dtype", "Triton (mamba_ssm)", false},
+        {"mamba1_scan", "channels", mamba1_row, "states from main memory", "state_size", "mamba_ssm's selective_scan"},
+        {"delta_scan", "value_heads", delta_row, "states from main memory", "key_heads", "Triton (flash-linear-attention)"},
+        {"mamba2_prompt", "chunk", mamba2_prompt_row, "prompts in chunks", "state_dtype", "Triton (mamba_ssm)"},
         {"mamba2_scan",
          "form",
          mamba2_row,

@@ -308,7 +308,7 @@ TEST_CASE("all-reduces of two devices are the link of a description and a law of
     machine.name = "h100";
     machine.is_gpu = true;
     calibrate::MeasurementFiles files(folder.path, machine);
-    files.put(product(8, 1024), taking(1e-3), 200'000'000);
+    files.put(product(64, 1024), taking(1e-3), 200'000'000);
     files.put(reading(), taking(1e-4), 200'000'000);
     const auto seconds = [](double bytes) { return 6e-6 + bytes / 200e9; };
     for (double bytes = 4096.0; bytes <= 64e6; bytes *= 8.0) {
