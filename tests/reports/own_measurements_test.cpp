@@ -344,6 +344,7 @@ TEST_CASE("all-reduces of two devices are the link of a description and a law of
     sim::Platform platform;
     platform.device = device;
     platform.stack = testing::stack("ideal");
+    platform.mode = sim::CostMode::calibrated;
     platform.device.calibration.emplace();
     platform.device.calibration->kernels = {{sim::KernelClass::all_reduce, sim::NumberFormat::bf16, fit->law, table->family}};
     sim::Operation operation;
