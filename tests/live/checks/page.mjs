@@ -41,6 +41,27 @@ export const checks = ({ live, program }) => ({
     return `${(size / 1e6).toFixed(2)} MB, first answer after ${first.toFixed(0)} ms, later ones ${median.toFixed(0)} ms in the median (goals: 1.6 MB, ${FIRST} and ${LATER} ms)`;
   },
 
+  async 'a page opens with what flags ask'() {
+    if (!live.real) return 'skipped';
+    const file = join(live.folder, 'asked.html');
+    const load = ['--concurrency', '16', '--prompt', '500', '--output-tokens', '200'];
+    const asked = [
+      ['--target', 'qwen3-8b', '--device', 'l40s', '--stack', 'vllm', ...load],
+      ['--target', 'qwen3-8b', '--device', 'l40s', '--engine', 'sglang', ...load, '--drafter', 'none'],
+      ['--target', 'llama-3.1-8b', '--device', 'h100-sxm', '--batch', '1:0.5,8:0.5', '--context', '4000', '--drafter', 'ngram', '--acceptance', '0.4', '--draft-tokens', '3'],
+      ['--target', 'mamba2-2.7b', '--device', 'rtx-4090', '--drafter', 'mamba2-130m', '--acceptance', '0.7', '--shape', 'stree-mamba'],
+      ['--target', 'qwen3-next-80b-a3b', '--device', 'h200', '--tensor-parallel', '2', '--precision', 'fp8', ...load],
+      ['--target', 'llama-3.3-70b', '--device', 'h100-sxm', '--gpus', '4', '--arrival-rate', '2', '--prompt', '100:0.5,900:0.5', '--output-tokens', '300'],
+    ];
+    for (const flags of asked) {
+      execFileSync(program, ['explore', ...flags, '--output', file]);
+      const { page, complaints, close } = await live.open({ file });
+      assert.ok((await sentence(page)).length > 20);
+      assert.deepEqual(complaints, [], flags.join(' '));
+      await close();
+    }
+  },
+
   async 'a report with the page inside starts it in a frame, where it answers'() {
     if (!live.real) return 'skipped';
     const file = join(live.folder, 'report.html');
