@@ -66,6 +66,7 @@ export async function preparePage(program, answers) {
     async open({ width = 1280, height = 900, scheme = 'light', hash = '', before, answered = true, media, file: other = file } = {}) {
       const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      context.setDefaultTimeout(120_000); // of a machine that does much else
       const page = await context.newPage();
       const complaints = [];
       page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
