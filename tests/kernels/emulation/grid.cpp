@@ -354,6 +354,12 @@ void Block::entry() {
     block().leave(State::ended);
 }
 
+/// Whether chance lets the other device go further than it must: of `ways` one.
+bool by_chance(unsigned ways) {
+    static std::minstd_rand random(static_cast<std::minstd_rand::result_type>(seed() | 1U));
+    return random() % ways == 0;
+}
+
 /// A launch on its way.
 class Grid {
 public:
@@ -380,7 +386,7 @@ public:
                 return progress;
             }
             finish_block(shared, progress);
-            if (!is_done() && turn_() % 4 == 0) {
+            if (!is_done() && by_chance(4)) {
                 return Progress::between_blocks;
             }
         }
@@ -424,7 +430,6 @@ private:
     unsigned number_ = 0;
     bool started_ = false, uses_shared_ = false;
     std::optional<std::string> error_;
-    static inline std::minstd_rand turn_{static_cast<std::minstd_rand::result_type>(seed() | 1U)};
 };
 
 /// The launches on their way, by device.
@@ -457,8 +462,12 @@ std::optional<std::string> run(const Launch& launch) {
     Grid*& on_device = grids[static_cast<std::size_t>(launch.device)];
     Grid* const below = std::exchange(on_device, &grid);
     for (Progress progress = grid.advance(); progress != Progress::ended; progress = grid.advance()) {
-        if (!advance_other(launch.device) && progress == Progress::awaits_other_device) {
+        bool moved = advance_other(launch.device);
+        if (!moved && progress == Progress::awaits_other_device) {
             grid.give_up();
+        }
+        while (moved && by_chance(2)) {
+            moved = advance_other(launch.device);
         }
     }
     on_device = below;
