@@ -167,6 +167,7 @@ for release in bookworm trixie; do
     inside $release 'apt-get purge -y treeline; ! ls -d /usr/share/treeline /usr/share/doc/treeline /usr/bin/treeline'
     echo "a fresh $release: installed, the same answer, removed"
     if [ $release = bookworm ]; then
+        inside $release 'apt-get update'  # what the program's package does not need
         inside $release 'apt-get install -y --no-install-recommends /srv/python3-treeline_*.deb'
         inside $release 'cd /srv && python3 -c "import treeline; print(treeline.recommend(\"starter.json\").sentence)"'
         head -n 1 "$work/log" >"$work/sentence"
