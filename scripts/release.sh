@@ -179,7 +179,7 @@ for release in bookworm trixie; do
         echo "a fresh $release: python3-treeline, and the wheel in an empty virtual environment: the same answer"
         # The tests of the module, by Debian's pytest and NumPy; the one that installs a build tree has none here.
         mkdir "$work/$release/srv/source"
-        cp -r --parents docs examples models hardware tests/python "$work/$release/srv/source"
+        cp -r --parents docs examples models hardware calibrate/measurements tests/python "$work/$release/srv/source"
         cp "$carried" "$work/$release/srv/treeline"
         inside $release 'apt-get install -y --no-install-recommends python3-pytest python3-numpy python3-matplotlib'
         inside $release 'cd /srv/source && SOURCE=$PWD TREELINE=/srv/treeline PYTHONPATH=/usr/lib/python3/dist-packages /srv/venv/bin/python \
