@@ -277,9 +277,11 @@ KernelSample mamba1_sample(const StepScanShape& shape, const sim::Mamba1& layer,
 }
 
 KernelSample delta_sample(const StepScanShape& shape, const sim::GatedDelta& layer, sim::NumberFormat state, Seconds time) {
-    return step_scan_sample(
+    KernelSample sample = step_scan_sample(
         shape, sim::recurrent_state(layer, 1.0), state,
         fmt::format("{} on {} heads of {} x {}", layer.value_heads, layer.key_heads, layer.key_dim, layer.value_dim), time);
+    sample.operation.delta_rule = true;
+    return sample;
 }
 
 KernelSample element_wise_sample(ElementWiseForm form, double rows, double width, sim::NumberFormat activations, Seconds time) {

@@ -14,4 +14,8 @@ bool has_live_page();
 /// "explore", treeline/questions.h), "catalogue" (lists for the form), "version"}. Needs has_live_page().
 std::string render_live_page(const nlohmann::json& start);
 
+/// A report with the whole live page inside, which its reader starts there. The report's content security policy lets the live
+/// page's script and its worker run, and nothing else.
+std::string with_live_page(const std::string& report, const std::string& live_page);
+
 }  // namespace treeline::reports

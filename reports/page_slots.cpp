@@ -30,7 +30,9 @@ std::string escaped_text(std::string_view text) {
     return out;
 }
 
-/// JSON that cannot leave a <script> element: the five characters below occur inside strings only, where JSON allows an escape.
+}  // namespace
+
+/// The characters below occur inside strings only, where JSON allows an escape.
 /// This covers
 /// </script, <!--, ]]> and character references. (U+2028 and U+2029, line ends to old JavaScript parsers, are escaped as well.)
 std::string escaped_json(const nlohmann::json& data) {
@@ -60,8 +62,6 @@ std::string escaped_json(const nlohmann::json& data) {
     }
     return out;
 }
-
-}  // namespace
 
 std::string with_data(std::string_view page, const nlohmann::json& title, const nlohmann::json& data) {
     const std::size_t title_at = page.find(kTitleSlot);

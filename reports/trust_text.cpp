@@ -159,10 +159,10 @@ Json trust_json(const sweeps::Trust& trust) {
     if (trust.measured) {
         const sweeps::MeasuredGain& measured = *trust.measured;
         json["measured"] = {{"nominal", measured.nominal},
-                            {"low", measured.low},
-                            {"high", measured.high},
-                            {"low_as_stated", measured.engine_low},
-                            {"high_as_stated", measured.engine_high},
+                            {"low", text::rounded(measured.low, platform_digits)},
+                            {"high", text::rounded(measured.high, platform_digits)},
+                            {"low_as_stated", text::rounded(measured.engine_low, platform_digits)},
+                            {"high_as_stated", text::rounded(measured.engine_high, platform_digits)},
                             {"time_low", measured.time_low},
                             {"time_high", measured.time_high},
                             {"cases", measured.cases},

@@ -148,6 +148,14 @@ cp "$carried" "$work/starter.json" "$work/empty"
 chroot "$work/empty" /treeline recommend /starter.json | cmp - "$work/expected.txt" || fail "in an empty root the program answers otherwise"
 echo "an empty root: the same answer"
 
+# This source, by pip, without a network and without what the build back end would find here of an earlier build but its objects.
+python3 -m venv "$work/venv"
+unshare --net "$work/venv/bin/pip" install --quiet --no-index --no-deps --config-settings build-dir="$PWD/build-wheel" . >"$work/log" 2>&1 ||
+    { tail -n 20 "$work/log" >&2; fail "pip install . fails"; }
+"$work/venv/bin/python" -c 'import sys, treeline; print(treeline.recommend(sys.argv[1]).sentence)' "$work/starter.json" >"$work/sentence"
+[ "$(tr '\n' ' ' <"$work/expected.txt" | grep -cF "$(cat "$work/sentence")")" = 1 ] || fail "what pip installs answers otherwise: $(cat "$work/sentence")"
+echo "pip install . in an empty virtual environment, without a network: the same answer"
+
 # In a root of Debian $1: shell commands.
 inside() { chroot "$work/$1" sh -ec "$2" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail "in a fresh $1: $2"; }; }
 
@@ -159,6 +167,7 @@ for release in bookworm trixie; do
     inside $release 'apt-get purge -y treeline; ! ls -d /usr/share/treeline /usr/share/doc/treeline /usr/bin/treeline'
     echo "a fresh $release: installed, the same answer, removed"
     if [ $release = bookworm ]; then
+        inside $release 'apt-get update'  # what the program's package does not need
         inside $release 'apt-get install -y --no-install-recommends /srv/python3-treeline_*.deb'
         inside $release 'cd /srv && python3 -c "import treeline; print(treeline.recommend(\"starter.json\").sentence)"'
         head -n 1 "$work/log" >"$work/sentence"
@@ -168,6 +177,14 @@ for release in bookworm trixie; do
         cmp "$work/sentence" "$work/log" || fail "the wheel answers otherwise than the package"
         [ "$(tr '\n' ' ' <"$work/expected.txt" | grep -cF "$(cat "$work/sentence")")" = 1 ] || fail "Python answers otherwise than the program: $(cat "$work/sentence")"
         echo "a fresh $release: python3-treeline, and the wheel in an empty virtual environment: the same answer"
+        # The tests of the module, by Debian's pytest and NumPy; the one that installs a build tree has none here.
+        mkdir "$work/$release/srv/source"
+        cp -r --parents docs examples models hardware calibrate/measurements tests/python "$work/$release/srv/source"
+        cp "$carried" "$work/$release/srv/treeline"
+        inside $release 'apt-get install -y --no-install-recommends python3-pytest python3-numpy python3-matplotlib'
+        inside $release 'cd /srv/source && SOURCE=$PWD TREELINE=/srv/treeline PYTHONPATH=/usr/lib/python3/dist-packages /srv/venv/bin/python \
+            -m pytest -q -p no:cacheprovider -k "not installed_package" tests/python'
+        echo "a fresh $release: the tests of the wheel: $(tail -n 1 "$work/log")"
         inside $release 'apt-get install -y --no-install-recommends g++ cmake ninja-build /srv/libtreeline-dev_*.deb'
         cp -r examples/cpp "$work/$release/srv/"
         inside $release 'cd /srv && cmake -S cpp -B cpp/build -G Ninja && cmake --build cpp/build && cpp/build/hello /srv/starter.json'

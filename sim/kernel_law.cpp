@@ -93,7 +93,7 @@ const KernelLaw* Calibration::law(KernelClass kernel, NumberFormat format, std::
                 if (calibrated.family == family) {
                     return &calibrated.law;
                 }
-                first = first == nullptr && calibrated.family != treeline_family ? &calibrated : first;
+                first = first == nullptr && !calibrated.family.starts_with(treeline_family) ? &calibrated : first;
             }
         }
         if (first != nullptr) {

@@ -7,6 +7,13 @@
 namespace treeline::sim {
 namespace {
 
+/// The law of our own kernel where the platform runs that.
+const KernelLaw* own_law(const Operation& operation, KernelClass otherwise, NumberFormat format, const Platform& platform) {
+    return platform.stack.runs_treeline_kernels
+               ? own_law(*platform.device.calibration, operation.kernel.value_or(otherwise), format, operation)
+               : nullptr;
+}
+
 /// All-reduces were measured over the fastest link of one host. Another link, or more hosts, is priced from its own figures.
 /// Exchanges of experts' rows have laws of their own; gathers and hops between stages have none.
 const KernelLaw* law_of_collective(const Operation& operation, const Precision& precision, const Platform& platform) {
@@ -18,14 +25,9 @@ const KernelLaw* law_of_collective(const Operation& operation, const Precision& 
     const std::string_view family = kernel == KernelClass::all_reduce     ? std::string_view(platform.stack.collectives)
                                     : operation.exchanged_rows_are_merged ? normal_family
                                                                           : low_latency_family;
-    return platform.device.calibration->law(kernel, precision.activations.format, family);
-}
-
-/// The law of our own kernel where the platform runs that.
-const KernelLaw* own_law(const Operation& operation, KernelClass otherwise, NumberFormat format, const Platform& platform) {
-    return platform.stack.runs_treeline_kernels
-               ? platform.device.calibration->own_law(operation.kernel.value_or(otherwise), format)
-               : nullptr;
+    const NumberFormat format = precision.activations.format;
+    const KernelLaw* own = own_law(operation, kernel, format, platform);
+    return own != nullptr ? own : platform.device.calibration->law(kernel, format, family);
 }
 
 /// Whether weights are multiplied in fp8 with a scale for each block of them.
@@ -160,6 +162,28 @@ const KernelLaw* law_that_prices(const Operation& operation, const Precision& pr
             return law_of_collective(operation, precision, platform);
     }
     return nullptr;
+}
+
+std::string own_family(const Operation& operation) {
+    const std::string plain(treeline_family);
+    if (operation.kind != OperationKind::scan) {
+        return plain;
+    }
+    const bool in_chunks = operation.launches > 1.0, by_channels = operation.items.per_sequence == 0.0;
+    return in_chunks              ? plain + ", chunks"
+           : operation.delta_rule ? plain + ", delta rule"
+           : by_channels          ? plain + ", channels"
+                                  : plain;
+}
+
+const KernelLaw* own_law(const Calibration& calibration, KernelClass kernel, NumberFormat format, const Operation& operation) {
+    const std::string family = own_family(operation);
+    for (const CalibratedKernel& known : calibration.kernels) {
+        if (known.kernel == kernel && known.format == format && known.family == family) {
+            return &known.law;
+        }
+    }
+    return calibration.own_law(kernel, format);
 }
 
 }  // namespace treeline::sim

@@ -2,16 +2,24 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "calibrate/measure/workspace.h"
+#include "kernels/peer_ranks.h"
 
 namespace treeline::calibrate {
 
 /// Puts one run of the kernel into the queue; each run takes the next place of the rotating memory.
 using KernelRun = std::function<void(kernels::Queue)>;
+
+/// Both ranks of a kernel that takes two devices.
+struct PeerRuns {
+    std::shared_ptr<const kernels::PeerRanks> ranks;
+    std::function<void(int rank, kernels::Queue)> run;  ///< puts the rank's part into a queue of its device
+};
 
 struct KernelCase {
     std::string table;                                         ///< which table of measurements it belongs to: "gemm"
@@ -20,6 +28,7 @@ struct KernelCase {
     std::size_t operand_bytes = 0;                             ///< weights, caches and states of a run, if not largest_piece
     bool from_host = false;  ///< GPUs: launched kernel by kernel instead of as a graph, and timed by the host's clock
     std::function<KernelRun(Workspace&)> prepare;  ///< makes the small arrays that the runs need
+    std::function<PeerRuns()> prepare_peers;       ///< in place of `prepare`, of a kernel that takes two devices
 
     /// "gemm dtype=fp32 m=1 n=768 k=768".
     [[nodiscard]] std::string name() const;
@@ -46,6 +55,8 @@ std::vector<KernelCase> step_scan_cases(const CaseOptions& options);
 std::vector<KernelCase> mixture_cases(const CaseOptions& options);
 /// What the host pays: graphs, waiting, a layer that it launches kernel by kernel. On GPUs.
 std::vector<KernelCase> host_cases(const CaseOptions& options);
+/// All-reduces of two ranks, on GPUs: a device of their own each.
+std::vector<KernelCase> all_reduce_cases(const CaseOptions& options);
 /// Convolution updates, norms, activations, rotary embeddings.
 std::vector<KernelCase> pointwise_cases(const CaseOptions& options);
 /// Greedy and rejection verification of logits, and the choices for a level of a draft tree.

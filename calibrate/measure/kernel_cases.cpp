@@ -6,8 +6,8 @@ namespace treeline::calibrate {
 
 std::vector<KernelCase> kernel_cases(const CaseOptions& options, std::size_t probe_bytes) {
     std::vector<KernelCase> all = probe_cases(options, probe_bytes);
-    for (const auto& family : {linear_cases, attention_cases, scan_cases, step_scan_cases, mixture_cases, pointwise_cases,
-                               sampling_cases, layer_cases, host_cases}) {
+    for (const auto& family : {linear_cases, attention_cases, scan_cases, step_scan_cases, mixture_cases, all_reduce_cases,
+                               pointwise_cases, sampling_cases, layer_cases, host_cases}) {
         std::vector<KernelCase> cases = family(options);
         all.insert(all.end(), std::make_move_iterator(cases.begin()), std::make_move_iterator(cases.end()));
     }

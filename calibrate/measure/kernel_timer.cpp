@@ -1,6 +1,7 @@
 #include "calibrate/measure/kernel_timer.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 
@@ -109,6 +110,61 @@ private:
     int runs_ = 1;
 };
 
+/// Both ranks of a kernel that takes two devices: a graph of runs on each, which keep step with each other, timed on the first.
+/// Their inputs are activations, in the caches where the kernel before would have left them.
+class PeerTimer : public KernelTimer {
+public:
+    PeerTimer(const CacheFlush& flush, PeerRuns kernel) : flush_(flush), kernel_(std::move(kernel)) {
+        rehearsal_ = recorded(1);
+        timed_ = recorded(1);
+        static_cast<void>(seconds());
+        runs_ = runs_for(seconds(), shortest_graph, most_in_graph);
+        timed_ = recorded(runs_);
+    }
+
+    double seconds() override {
+        const kernels::PeerRanks& ranks = *kernel_.ranks;
+        for (const int rank : {1, 0}) {  // the second waits, and the first is busy, until the host has launched everything
+            ranks.select(rank);
+            const kernels::Queue queue = ranks.queue(rank).queue();
+            if (rank == 0) {
+                flush_.put(queue);
+            }
+            rehearsal_[std::size_t(rank)]->replay(queue);
+            if (rank == 0) {
+                timer_.start(queue);
+            }
+            timed_[std::size_t(rank)]->replay(queue);
+        }
+        timer_.stop(ranks.queue(0).queue());
+        ranks.wait();
+        return timer_.seconds() / runs_;
+    }
+
+private:
+    using Graphs = std::array<std::unique_ptr<kernels::CudaGraph>, kernels::PeerRanks::count>;
+
+    [[nodiscard]] Graphs recorded(int runs) const {
+        Graphs graphs;
+        for (const int rank : {1, 0}) {
+            kernel_.ranks->select(rank);
+            graphs[std::size_t(rank)] =
+                std::make_unique<kernels::CudaGraph>(kernel_.ranks->queue(rank), [&](kernels::Queue queue) {
+                    for (int i = 0; i < runs; ++i) {
+                        kernel_.run(rank, queue);
+                    }
+                });
+        }
+        return graphs;
+    }
+
+    const CacheFlush& flush_;
+    PeerRuns kernel_;
+    kernels::CudaTimer timer_;
+    Graphs rehearsal_, timed_;
+    int runs_ = 1;
+};
+
 }  // namespace
 
 // Caches do not evict what is oldest exactly, so more than their size is read.
@@ -131,6 +187,9 @@ KernelTimers::KernelTimers(const MeasuredDevice& device)
       flush_(device.on_gpu ? std::make_unique<CacheFlush>(device) : nullptr) {}
 
 std::unique_ptr<KernelTimer> KernelTimers::make(const KernelCase& kernel, Workspace& workspace) const {
+    if (kernel.prepare_peers) {
+        return std::make_unique<PeerTimer>(*flush_, kernel.prepare_peers());
+    }
     workspace.start_case();
     KernelRun run = kernel.prepare(workspace);
     if (queue_ != nullptr && !kernel.from_host) {

@@ -152,8 +152,8 @@ std::vector<Target> targets_of(const OwnDevice& own, const Plan& plan, const ToM
     std::vector<Target> targets = kernel_targets(own.device, plan.cases, wanted.kernels, workspace, skipped);
     for (Target& target : targets) {
         const KernelCase& kernel = plan.cases[target.index];
-        // A description of the device needs bandwidth and the peak in fp32.
-        const bool is_yardstick = kernel.table == "probe" || kernel.table == "launch" ||
+        // A description of the device needs bandwidth, that of its link and the peak in fp32.
+        const bool is_yardstick = kernel.table == "probe" || kernel.table == "launch" || kernel.table == "all_reduce" ||
                                   (kernel.table == "gemm" && kernel.columns.front().second == fp32_format.name);
         target.rank = is_yardstick ? 0 : first.count(kernel.name()) > 0 ? 1 : 2;
     }

@@ -6,6 +6,7 @@
 
 #include "calibrate/decoder_prediction.h"
 #include "calibrate/measure/protocol.h"
+#include "kernels/peer_ranks.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -52,7 +53,10 @@ public:
             skip("needs more memory than is available");
         } catch (const std::length_error&) {
             skip("needs more memory for activations than is set aside on this device");
+        } catch (const kernels::NoPeer& missing) {
+            skip(missing.what());
         } catch (const std::exception& error) {
+            timer_.reset();
             note_failure({index_, kernel_.name() + " failed: " + error.what()}, *device_.backend, skipped_);
         }
         return {};

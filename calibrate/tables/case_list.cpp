@@ -5,6 +5,7 @@
 #include "calibrate/held_out_layer.h"
 #include "calibrate/kernel_samples.h"
 #include "calibrate/tables/table_rows.h"
+#include "sim/law_choice.h"
 #include "text/input_error.h"
 
 namespace treeline::calibrate {
@@ -24,15 +25,16 @@ const sim::KernelLaw* law_of(const ConvertedRow& converted, const sim::Device& d
     if (!device.calibration) {
         return nullptr;
     }
-    const sim::KernelLaw* own = device.calibration->own_law(converted.kernel, converted.format);
+    const sim::KernelLaw* own =
+        sim::own_law(*device.calibration, converted.kernel, converted.format, converted.sample.operation);
     return own != nullptr ? own : device.calibration->law(converted.kernel, converted.format, converted.family);
 }
 
-void price(const TableKind& kind, const ConvertedRow& converted, const sim::Device& device, ListedCase& listed) {
+void price(const ConvertedRow& converted, const sim::Device& device, ListedCase& listed) {
     listed.bytes = bytes_at(converted.sample);
     listed.flops = flops_at(converted.sample);
     const sim::Rates data_sheet = data_sheet_of(device, converted.kernel, converted.format);
-    const sim::KernelLaw* law = kind.has_law ? law_of(converted, device) : nullptr;
+    const sim::KernelLaw* law = law_of(converted, device);
     listed.by_law = law != nullptr;
     listed.expected = law != nullptr ? predicted(*law, data_sheet, converted.sample)
                                      : std::max(listed.bytes * data_sheet.per_byte, listed.flops * data_sheet.per_flop);
@@ -77,12 +79,13 @@ std::vector<ListedCase> listed_cases(const sim::Device& device, bool quick) {
         }
         ListedCase& each = listed.emplace_back();
         each.name = kernel.name();
+        each.takes_two_devices = kernel.prepare_peers != nullptr;
         each.working_set = Bytes(static_cast<double>(kernel.working_set()));
         const MeasuredRow measured = row_of(kernel);
         const TableKind* kind = kind_of(measured);
         TableRow row(measured, problems);
         if (kind != nullptr && kind->convert != nullptr) {
-            price(*kind, kind->convert(row), device, each);
+            price(kind->convert(row), device, each);
             each.stands_for = on_gpu ? std::string(kind->stands_for) : std::string();
         } else if (held_out != nullptr) {
             price_layer(*held_out, device, each);

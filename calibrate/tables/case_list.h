@@ -13,9 +13,10 @@ struct ListedCase {
     std::string name;  ///< KernelCase::name()
     Bytes bytes;       ///< that it moves
     Flops flops;
-    Bytes working_set;    ///< weights, caches and states: what must come from main memory
-    Seconds expected;     ///< by the device's law of the kernel, or by the data sheet's bandwidth and peak
-    bool by_law = false;  ///< whether it is by a law
+    Bytes working_set;               ///< weights, caches and states: what must come from main memory
+    Seconds expected;                ///< by the device's law of the kernel, or by the data sheet's bandwidth and peak
+    bool by_law = false;             ///< whether it is by a law
+    bool takes_two_devices = false;  ///< that read each other's memory
     std::string
         stands_for;  ///< kernels that engines run in its place: its law is no engine's default; empty: they run this one
 };

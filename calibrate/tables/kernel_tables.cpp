@@ -12,6 +12,7 @@
 #include "calibrate/tables/table_rows.h"
 #include "json/reader.h"
 #include "numerics/quantile.h"
+#include "sim/law_choice.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -129,7 +130,7 @@ void add_row(const TableKind& kind, const MeasuredRow& measured, const sim::Devi
         converted.stationary = std::max(converted.stationary, Bytes(0.5 * row.number("rotation_bytes", 0.0)));
         converted.ours = converted.kernel != sim::KernelClass::gemm;  // linear layers run a library's kernels
         if (device.kind == sim::DeviceKind::gpu && !kind.stands_for.empty()) {
-            converted.family = sim::treeline_family;
+            converted.family = sim::own_family(converted.sample.operation);
         }
     }
     if (row.good()) {
@@ -249,7 +250,7 @@ std::vector<KernelTable> kernel_tables_of(const std::vector<MeasuredFile>& files
                 problems.push_back(fmt::format(
                     "{}: is not a gemm, attention, experts, collective, recurrent or convolution row by its columns",
                     measured.place));
-            } else if (kind->convert != nullptr && kind->has_law) {
+            } else if (kind->convert != nullptr) {
                 add_row(*kind, measured, device, file.path, agreement, tables, problems);
             }
             if (problems.size() >= most_problems) {

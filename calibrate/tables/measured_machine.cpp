@@ -43,19 +43,35 @@ void add_product(TableRow& row, MachineFigures& figures) {
     }
 }
 
+void add_all_reduce(TableRow& row, MeasuredLink& link) {
+    const Bytes bytes(row.number("bytes", 1.0));
+    const bool is_first = link.longest == Seconds(0.0);
+    if (is_first || bytes < link.least) {
+        link.least = bytes;
+        link.shortest = row.time();
+    }
+    if (is_first || bytes > link.most) {
+        link.most = bytes;
+        link.longest = row.time();
+    }
+}
+
 /// Yardsticks are few: one measured under unusual conditions is better than none.
 std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
     std::vector<MeasuredRow> rows = file.rows;
-    const TableKind* kind = rows.empty() ? nullptr : kind_of(rows.front());
-    if (kind == nullptr || (kind->name != "probe" && kind->name != "launch")) {
+    const std::vector<MeasuredRow>& any = rows.empty() ? file.drifted : rows;
+    const TableKind* kind = any.empty() ? nullptr : kind_of(any.front());
+    if (kind == nullptr || (kind->name != "probe" && kind->name != "launch" && kind->name != "all_reduce")) {
         return rows;
     }
+    const auto names = [&](std::string_view column) {
+        return column == "probe" || column == "by" || column == "launches" || (kind->name == "all_reduce" && column == "bytes");
+    };
     for (const MeasuredRow& drifted : file.drifted) {
         const bool known = std::any_of(file.rows.begin(), file.rows.end(), [&](const MeasuredRow& row) {
             return std::all_of(row.values.begin(), row.values.end(), [&](const auto& value) {
-                const bool names_it = value.first == "probe" || value.first == "by" || value.first == "launches";
                 const auto other = drifted.values.find(value.first);
-                return !names_it || (other != drifted.values.end() && other->second == value.second);
+                return !names(value.first) || (other != drifted.values.end() && other->second == value.second);
             });
         });
         if (!known) {
@@ -70,6 +86,14 @@ double shown(double value) { return text::rounded(value, 4); }
 
 Json number(double value, const char* unit, const std::string& source) {
     return {{"value", shown(value)}, {"unit", unit}, {"source", source}, {"kind", "measured"}};
+}
+
+/// Which link it is, and how many devices it joins, the driver does not say: two were measured.
+Json link_description(const MeasuredLink& link) {
+    return {{"name", "peer"},
+            {"bandwidth", number(link.bandwidth().value() / 1e9, "GB/s", "sums of two devices that read each other's memory")},
+            {"all_reduce_latency", number(link.shortest.value() * 1e6, "us", "the least of them")},
+            {"domain", {{"value", 2}, {"source", "the devices that were measured"}, {"kind", "measured"}}}};
 }
 
 }  // namespace
@@ -108,6 +132,8 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files) {
                 add_update(row, figures);
             } else if (kind != nullptr && kind->name == "gemm") {
                 add_product(row, figures);
+            } else if (kind != nullptr && kind->name == "all_reduce") {
+                add_all_reduce(row, figures.link);
             }
         }
     }
@@ -146,6 +172,9 @@ std::string device_description(const Machine& machine, const MachineFigures& fig
     if (on_gpu && machine.multiprocessors > 0) {
         json["multiprocessors"] = {
             {"value", machine.multiprocessors}, {"source", "what the driver reports"}, {"kind", "measured"}};
+    }
+    if (figures.link.bandwidth() > BytesPerSecond(0.0)) {
+        json["interconnects"] = Json::array({link_description(figures.link)});
     }
     if (!calibration_file.empty()) {
         json["calibration"] = calibration_file;

@@ -24,12 +24,24 @@ struct MeasuredPeak {
     std::string shape;  ///< that layer
 };
 
+/// Of the link to a second device, by all-reduces over both.
+struct MeasuredLink {
+    Bytes least, most;          ///< that were added; in one step a rank reads as many from the other
+    Seconds shortest, longest;  ///< times of these; 0: there were none
+
+    /// At which one device reads from the other, once it has begun; 0: that was not measured.
+    [[nodiscard]] BytesPerSecond bandwidth() const {
+        return longest > shortest ? (most - least) / (longest - shortest) : BytesPerSecond();
+    }
+};
+
 /// The yardsticks of a device.
 struct MachineFigures {
     BytesPerSecond read, write, copy;  ///< a copy counts its bytes twice
     BytesPerSecond update;             ///< of states changed in place, which count twice as well; 0: none was measured
     std::vector<LaunchCost> launches;
     std::map<sim::NumberFormat, MeasuredPeak> peaks;  ///< of each format that was measured
+    MeasuredLink link;
 
     /// 0: none was measured.
     [[nodiscard]] FlopsPerSecond peak_of(sim::NumberFormat format) const {
@@ -38,14 +50,16 @@ struct MachineFigures {
     }
 };
 
-/// From the tables `probe`, `launch`, `gemm` and `mamba2_scan`; throws InputError if bandwidth or products in fp32 are missing.
+/// From the tables `probe`, `launch`, `gemm`, `mamba2_scan` and `all_reduce`; throws InputError if bandwidth or products in
+/// fp32 are missing.
 MachineFigures figures_of(const std::vector<MeasuredFile>& files);
 
 /// What the launch tables among the files hold, sorted by the way of launching, then by the length of the chain. Throws
 /// InputError if a row is faulty.
 std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files);
 
-/// A description with measured bandwidth and peaks that refers to `calibration_file` next to it (hardware/README.md).
+/// A description with measured bandwidth, peaks and, of two devices, link that refers to `calibration_file` next to it
+/// (hardware/README.md).
 std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
                                const std::string& calibration_file);
 

@@ -130,7 +130,7 @@ ConvertedRow mamba1_row(TableRow& row) {
     layer.state = static_cast<sim::Count>(row.number("state_size", 1));
     const sim::NumberFormat state = row.format("state_dtype");
     const KernelSample sample = mamba1_sample(step_scan_shape(row), layer, state, row.time());
-    return {sim::KernelClass::scan, state, sample, bytes_at(sample)};
+    return {sample.operation.kernel.value_or(sim::KernelClass::scan), state, sample, bytes_at(sample)};
 }
 
 ConvertedRow delta_row(TableRow& row) {
@@ -142,7 +142,7 @@ ConvertedRow delta_row(TableRow& row) {
     layer.value_dim = count("value_dim");
     const sim::NumberFormat state = row.format("state_dtype");
     const KernelSample sample = delta_sample(step_scan_shape(row), layer, state, row.time());
-    return {sim::KernelClass::scan, state, sample, bytes_at(sample)};
+    return {sample.operation.kernel.value_or(sim::KernelClass::scan), state, sample, bytes_at(sample)};
 }
 
 ConvertedRow element_wise_row(TableRow& row) {
@@ -268,6 +268,12 @@ ConvertedRow collective_row(TableRow& row) {
             all_reduce && !eager,         row.text("library")};
 }
 
+/// Ours, over two devices.
+ConvertedRow own_all_reduce_row(TableRow& row) {
+    return {sim::KernelClass::all_reduce, row.format("dtype"),
+            all_reduce_sample(row.number("ranks", 2), row.number("bytes", 1), row.time()), always_counts};
+}
+
 /// DeepEP's kernels within one host. Those for prompts run on a number of multiprocessors that engines choose; 20 is its own
 /// default.
 ConvertedRow exchange_row(TableRow& row) {
@@ -338,6 +344,8 @@ const std::vector<TableKind>& table_kinds() {
         {"expert_exchange", "tokens_per_rank", exchange_row,
          "rows dispatched to experts and combined, within one host; kernels for prompts on 20 multiprocessors"},
         {"collectives", "library", collective_row, "all-reduces in graphs or as nccl-tests call them"},
+        {"all_reduce", "ranks", own_all_reduce_row, "two devices that read each other's memory", "dtype",
+         "all-reduces of their own and NCCL's"},
         {"experts",
          "intermediate",
          expert_row,
@@ -351,9 +359,9 @@ const std::vector<TableKind>& table_kinds() {
         {"attention_prefill", "tokens", prompt_row, "prompts without a cached part, heads up to 128 wide", "kv_dtype",
          "FlashAttention and FlashInfer"},
         {"host", "host_cost", nullptr, "what the host pays"},
-        {"mamba1_scan", "channels", mamba1_row, "", "state_size", "mamba_ssm's selective_scan", false},
-        {"delta_scan", "value_heads", delta_row, "", "key_heads", "Triton (flash-linear-attention)", false},
-        {"mamba2_prompt", "chunk", mamba2_prompt_row, "", "state_dtype", "Triton (mamba_ssm)", false},
+        {"mamba1_scan", "channels", mamba1_row, "states from main memory", "state_size", "mamba_ssm's selective_scan"},
+        {"delta_scan", "value_heads", delta_row, "states from main memory", "key_heads", "Triton (flash-linear-attention)"},
+        {"mamba2_prompt", "chunk", mamba2_prompt_row, "prompts in chunks", "state_dtype", "Triton (mamba_ssm)"},
         {"mamba2_scan",
          "form",
          mamba2_row,

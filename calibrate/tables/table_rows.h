@@ -59,7 +59,6 @@ struct TableKind {
     /// Kernels that engines run on GPUs in place of ours: laws of our own measurements are none of theirs. Empty: engines run
     /// the same library (cuBLASLt), or kernels that memory alone bounds.
     std::string_view stands_for = {};
-    bool has_law = true;  ///< whether a law is fitted to its rows; else they are kept as they are
 };
 
 /// Every kind of table. The first whose telling column a row has is the row's.

@@ -1,24 +1,19 @@
 // treeline explore: a page that answers while its form changes.
 #include <memory>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/recommend/live_question.h"
 #include "cli/recommend/workload_options.h"
 #include "engines/priced_engine.h"
 #include "library/live_start.h"
-#include "reports/live_page.h"
 #include "reports/recommend/recommendation_output.h"
-#include "requests/descriptions.h"
 #include "text/output_file.h"
 
 namespace treeline::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct ExploreFlags {
     std::string output = "treeline.html", catalogue;
@@ -30,45 +25,16 @@ bool asks_something(const WorkloadOptions& options) {
            !flags.shapes.empty();
 }
 
-/// Names of files in the question, which no page can read.
-void find_files(const Json& value, std::vector<std::string>& files) {
-    if (value.is_string() && requests::looks_like_path(value.get<std::string>()) &&
-        value.get<std::string>().ends_with(".json")) {
-        files.push_back(value);
-    }
-    if (value.is_structured()) {
-        for (const Json& part : value) {
-            find_files(part, files);
-        }
-    }
-}
-
-void check(const Json& question) {
-    if (question.at("platforms").is_array() && question.at("platforms").size() > 1) {
-        throw text::InputError({"explore: a page is about one platform; name one, and pin it there beside others"});
-    }
-    std::vector<std::string> files;
-    find_files(question, files);
-    if (!files.empty()) {
-        throw text::InputError(
-            {fmt::format("explore: a page cannot read \"{}\"; drop the file onto it instead", files.front())});
-    }
-}
-
 void explore(const ExploreFlags& flags, const WorkloadOptions& options) {
     const requests::Catalogue catalogue = requests::find_catalogue(flags.catalogue);
     requests::WorkloadSource source = asks_something(options)
                                           ? read_workload(options, catalogue)
                                           : requests::read_workload_text(first_question, "question", {}, catalogue);
-    check(source.raw);
+    require_live_question("explore", source.raw);
     if (options.print_input) {
         return text::write_file(flags.output, requests::workload_text(source.raw));
     }
-    if (!reports::has_live_page()) {
-        throw text::InputError(
-            {"this program was built without the live page (wasm/README.md); `treeline report` writes a page "
-             "of one answer"});
-    }
+    require_live_page();
     const sweeps::Answer answer = engines::answer(std::move(source.input), 0);
     text::write_file(flags.output, live_page(answer, source.raw, catalogue));
     if (flags.output != "-") {

@@ -1,9 +1,16 @@
-# The static library.
+# The static library; for a wheel the shared one, which the wheel then carries: Debian compiles the static one for programs alone (without
+# -fPIC).
 if(NOT TARGET yaml-cpp)
-  find_library(TREELINE_YAML_CPP_STATIC libyaml-cpp.a REQUIRED)
   find_path(TREELINE_YAML_CPP_HEADERS yaml-cpp/yaml.h REQUIRED)
-  add_library(yaml-cpp STATIC IMPORTED GLOBAL)
-  set_target_properties(yaml-cpp PROPERTIES IMPORTED_LOCATION ${TREELINE_YAML_CPP_STATIC}
-    INTERFACE_INCLUDE_DIRECTORIES ${TREELINE_YAML_CPP_HEADERS})
+  if(TREELINE_WHEEL)
+    find_library(TREELINE_YAML_CPP_SHARED libyaml-cpp.so REQUIRED)
+    add_library(yaml-cpp SHARED IMPORTED GLOBAL)
+    set_target_properties(yaml-cpp PROPERTIES IMPORTED_LOCATION ${TREELINE_YAML_CPP_SHARED})
+  else()
+    find_library(TREELINE_YAML_CPP_STATIC libyaml-cpp.a REQUIRED)
+    add_library(yaml-cpp STATIC IMPORTED GLOBAL)
+    set_target_properties(yaml-cpp PROPERTIES IMPORTED_LOCATION ${TREELINE_YAML_CPP_STATIC})
+  endif()
+  set_target_properties(yaml-cpp PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${TREELINE_YAML_CPP_HEADERS})
 endif()
 set(yaml-cpp_FOUND ON)

@@ -1,6 +1,7 @@
 // In place of the .cu files where Treeline is built without a CUDA compiler: says so.
 #include "kernels/backend.h"
 #include "kernels/cuda_queue.h"
+#include "kernels/peer_ranks.h"
 
 namespace treeline::kernels {
 namespace {
@@ -70,5 +71,12 @@ CudaTimer::~CudaTimer() = default;
 void CudaTimer::start(Queue /*queue*/) { throw KernelError(reason); }
 void CudaTimer::stop(Queue /*queue*/) { throw KernelError(reason); }
 double CudaTimer::seconds() const { throw KernelError(reason); }
+
+PeerRanks::PeerRanks(std::size_t /*bytes*/) { throw KernelError(reason); }
+PeerRanks::~PeerRanks() = default;
+void PeerRanks::select(int /*rank*/) const { throw KernelError(reason); }
+void PeerRanks::all_reduce(int /*rank*/, std::size_t /*bytes*/, Queue /*queue*/) const { throw KernelError(reason); }
+void PeerRanks::wait() const { throw KernelError(reason); }
+void PeerRanks::release() {}
 
 }  // namespace treeline::kernels

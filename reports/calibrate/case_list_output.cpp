@@ -59,6 +59,13 @@ std::string case_list_table(const std::vector<ListedCase>& cases, const sim::Dev
         cases.size(), device.name, device.cache.value() / 1e6, device.bandwidth.value() / 1e9, busy(cases, device).value(),
         samples);
     text += "Operands of up to twice the cache are measured after the cache was emptied; larger ones push each other out.\n";
+    const auto on_two =
+        std::count_if(cases.begin(), cases.end(), [](const ListedCase& each) { return each.takes_two_devices; });
+    if (on_two > 0) {
+        text += fmt::format(
+            "{} cases take two devices that read each other's memory (peer access); where there is one, they are left out.\n",
+            on_two);
+    }
     std::map<std::string, int> marked;
     for (const ListedCase& each : cases) {
         marked[each.stands_for] += each.stands_for.empty() ? 0 : 1;
@@ -81,6 +88,7 @@ std::string case_list_json(const std::vector<ListedCase>& cases, const sim::Devi
                         {"operand_bytes", each.working_set.value()},
                         {"expected_us", text::rounded(each.expected.value() * 1e6, 6)},
                         {"by_law", each.by_law},
+                        {"devices", each.takes_two_devices ? 2 : 1},
                         {"engines_run_instead", each.stands_for}});
     }
     return Json({{"device", device.name},
@@ -93,11 +101,12 @@ std::string case_list_json(const std::vector<ListedCase>& cases, const sim::Devi
 
 std::string case_list_csv(const std::vector<ListedCase>& cases) {
     std::string text =
-        text::csv_line({"case", "bytes", "flops", "operand_bytes", "expected_us", "by_law", "engines_run_instead"});
+        text::csv_line({"case", "bytes", "flops", "operand_bytes", "expected_us", "by_law", "devices", "engines_run_instead"});
     for (const ListedCase& each : cases) {
-        text += text::csv_line({each.name, fmt::format("{:.0f}", each.bytes.value()), fmt::format("{:.0f}", each.flops.value()),
-                                fmt::format("{:.0f}", each.working_set.value()),
-                                fmt::format("{:.6g}", each.expected.value() * 1e6), each.by_law ? "1" : "0", each.stands_for});
+        text +=
+            text::csv_line({each.name, fmt::format("{:.0f}", each.bytes.value()), fmt::format("{:.0f}", each.flops.value()),
+                            fmt::format("{:.0f}", each.working_set.value()), fmt::format("{:.6g}", each.expected.value() * 1e6),
+                            each.by_law ? "1" : "0", each.takes_two_devices ? "2" : "1", each.stands_for});
     }
     return text;
 }

@@ -67,6 +67,11 @@ std::string machine_text(const calibrate::Machine& machine, const calibrate::Mac
         figures.read.value() / 1e9, figures.write.value() / 1e9, figures.copy.value() / 1e9,
         figures.peak_of(sim::NumberFormat::fp32).value() / 1e12,
         machine.is_gpu ? fmt::format(", {:.3g} in bf16", figures.peak_of(sim::NumberFormat::bf16).value() / 1e12) : "");
+    if (figures.link.bandwidth() > BytesPerSecond(0.0)) {
+        text +=
+            fmt::format("A second device: {:.1f} GB/s read from its memory; the shortest all-reduce of both takes {:.2f} us.\n",
+                        figures.link.bandwidth().value() / 1e9, 1e6 * figures.link.shortest.value());
+    }
     return text + fmt::format("An empty launch: {}.\n", launches_text(figures));
 }
 

@@ -14,11 +14,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// For each variant, the source of its drafter's acceptance.
+/// For each variant, the source of its drafter's acceptance; nothing where it has none.
 std::vector<AcceptanceNote> acceptance_notes(const sweeps::RecommendInput& input) {
     std::vector<AcceptanceNote> notes;
     for (const sweeps::Variant& variant : input.workload.variants) {
-        const sweeps::DrafterChoice& drafter = input.drafters.at(variant.origin.drafter.value());
+        if (!variant.origin.drafter) {
+            notes.emplace_back();
+            continue;
+        }
+        const sweeps::DrafterChoice& drafter = input.drafters.at(*variant.origin.drafter);
         notes.push_back({drafter.acceptance_text, drafter.acceptance_source});
     }
     return notes;

@@ -359,8 +359,8 @@ TEST_CASE("the cases of a device have names of their own, and every kernel famil
         std::set<std::string> expected = {"attention_decode", "conv1d", "element_wise", "gemm", "launch", "layer",
                                           "mamba2_scan",      "probe",  "sampling"};
         if (on_gpu) {
-            expected.insert(
-                {"attention_prefill", "delta_scan", "experts", "host", "latent_attention", "mamba1_scan", "mamba2_prompt"});
+            expected.insert({"all_reduce", "attention_prefill", "delta_scan", "experts", "host", "latent_attention",
+                             "mamba1_scan", "mamba2_prompt"});
         }
         CHECK(tables == expected);
     }

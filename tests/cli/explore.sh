@@ -17,4 +17,18 @@ case $code in
     *) fail "$(cat err.txt)" ;;
 esac
 
+# A report with the page inside, which asks the same of a question.
+expect 2 '--live: a page is about one platform' report "${question[@]}" --device h100-sxm,h200 --live --output report.html
+expect 2 '--live: is of one engine' report "${question[@]}" --device h200 --engine all --live --output report.html
+"$TREELINE" report "${question[@]}" --device h200 --live --output report.html >out.txt 2>err.txt
+code=$?
+checks=$((checks + 1))
+case $code in
+    0) [ "$(grep -c 'id="live-page"' report.html)" = 1 ] && grep -q "'wasm-unsafe-eval' blob:; worker-src blob:; frame-src blob:" report.html || fail "no page inside" ;;
+    2) grep -q 'built without the live page' err.txt && [ ! -e report.html ] || fail "$(cat err.txt)" ;;
+    *) fail "$(cat err.txt)" ;;
+esac
+"$TREELINE" report "${question[@]}" --device h200 --output report.html >out.txt 2>err.txt
+! grep -q 'wasm-unsafe-eval' report.html || fail "a report without the page lets WebAssembly run"
+
 finish

@@ -66,6 +66,7 @@ expect 0 'ngram-qwen3-8b \(measured with qwen3-8b\)' recommend --explain candida
 expect 0 '"drafters": "known"' recommend $zero --print-input
 expect 0 'qwen3-32b on h100-sxm without a drafter generates [0-9.]+ tokens/s per device.* per token; the first token comes after' recommend $zero --drafter none
 expect 0 '8x h100-sxm' recommend --explain devices $zero --drafter none --gpus up-to-8
+expect 0 'without a drafter' report $zero --drafter none --output plain.html
 expect 0 'eagle3-qwen3-14b +qwen3-14b +7 .*ngram-qwen3-8b +qwen3-8b +3 +1\.44 ' models qwen3-32b
 expect 0 'n-gram look-up for qwen3-8b: 1\.44 tokens per +round with 3 drafts' recommend $zero
 # What a limit keeps out is named, the best of it first, with what it would gain and the flag that lets it in.

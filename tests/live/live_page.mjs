@@ -63,9 +63,10 @@ export async function preparePage(program, answers) {
       rmSync(folder, { recursive: true });
     },
     /** A page, and what it complained of or asked the network for. `hash`: of the address; `before`: runs in the page first. */
-    async open({ width = 1280, height = 900, scheme = 'light', hash = '', before, answered = true, media } = {}) {
+    async open({ width = 1280, height = 900, scheme = 'light', hash = '', before, answered = true, media, file: other = file } = {}) {
       const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      context.setDefaultTimeout(120_000); // of a machine that does much else
       const page = await context.newPage();
       const complaints = [];
       page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
@@ -78,7 +79,7 @@ export async function preparePage(program, answers) {
       if (media) await page.emulateMedia(media);
       if (before) await page.addInitScript(before);
       if (!real) await page.exposeFunction('treelineStandIn', (kind, question) => native.ask(kind, question));
-      await page.goto(`file://${file}${hash}`);
+      await page.goto(`file://${other}${hash}`);
       if (answered) await settled(page);
       return { page, complaints, close: () => context.close() };
     },

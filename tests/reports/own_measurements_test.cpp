@@ -15,6 +15,7 @@
 #include "own_machine.h"
 #include "reports/calibrate/calibration_output.h"
 #include "setups.h"
+#include "sim/law_choice.h"
 #include "text/file_roles.h"
 
 namespace own_measurements_test {
@@ -66,6 +67,13 @@ std::string sentence_of(const std::function<void()>& work) {
 }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+calibrate::KernelCase all_reduce(double bytes) {
+    calibrate::KernelCase kernel;
+    kernel.table = "all_reduce";
+    kernel.columns = {{"ranks", "2"}, {"bytes", std::to_string(static_cast<long long>(bytes))}, {"dtype", "bf16"}};
+    return kernel;
+}
 
 /// Rows of llama-bench for one model.
 std::string llama_rows(const std::string& model, double bytes, double parameters) {
@@ -292,6 +300,59 @@ TEST_CASE("a device whose states change in place faster than it reads has that b
     REQUIRE(figures.update > figures.read);
     const std::string description = calibrate::device_description(machine, figures, false, "calibration.json");
     CHECK(holds(description, "updating states in memory that no cache holds"));
+}
+
+TEST_CASE("all-reduces of two devices are the link of a description and a law of our own kernel") {
+    const Folder folder;
+    calibrate::Machine machine = some_machine();
+    machine.name = "h100";
+    machine.is_gpu = true;
+    calibrate::MeasurementFiles files(folder.path, machine);
+    files.put(product(64, 1024), taking(1e-3), 200'000'000);
+    files.put(reading(), taking(1e-4), 200'000'000);
+    const auto seconds = [](double bytes) { return 6e-6 + bytes / 200e9; };
+    for (double bytes = 4096.0; bytes <= 64e6; bytes *= 8.0) {
+        files.put(all_reduce(bytes), taking(seconds(bytes) / 0.9), 200'000'000);  // of which the quartile of fast runs counts
+    }
+    files.save();
+    const calibrate::MachineFigures figures = calibrate::figures_of(files.read());
+    CHECK(figures.link.bandwidth().value() == Approx(200e9));
+    CHECK(figures.link.shortest.value() == Approx(seconds(4096.0)));
+
+    const fs::path description = folder.path / "h100.json";
+    std::ofstream(description) << calibrate::device_description(machine, figures, true, "");
+    const sim::Device device = hardware::load_uncalibrated_device({}, description.string()).value;
+    REQUIRE(device.interconnects.size() == 1);
+    CHECK(device.interconnects[0].bandwidth.value() == Approx(200e9).epsilon(1e-3));
+    CHECK(device.interconnects[0].latency.value() == Approx(seconds(4096.0)).epsilon(1e-3));
+    CHECK(device.interconnects[0].joins(2.0));
+    CHECK_FALSE(device.interconnects[0].joins(4.0));
+
+    std::vector<calibrate::KernelTable> tables = calibrate::kernel_tables_of(files.read(), device);
+    const auto table = std::find_if(tables.begin(), tables.end(), [](const calibrate::KernelTable& each) {
+        return each.kernel == sim::KernelClass::all_reduce;
+    });
+    REQUIRE(table != tables.end());
+    CHECK(table->family == sim::treeline_family);  // engines run their own
+    const auto fit = calibrate::calibrate(
+        *table, calibrate::data_sheet_of(device, sim::KernelClass::all_reduce, sim::NumberFormat::bf16), {});
+    REQUIRE(fit);
+    CHECK(fit->law.startup.value() == Approx(6e-6).epsilon(0.01));
+    CHECK(fit->held_out.median < 0.01);
+
+    // Whoever runs our kernels is priced by it.
+    sim::Platform platform;
+    platform.device = device;
+    platform.stack = testing::stack("ideal");
+    platform.mode = sim::CostMode::calibrated;
+    platform.device.calibration.emplace();
+    platform.device.calibration->kernels = {{sim::KernelClass::all_reduce, sim::NumberFormat::bf16, fit->law, table->family}};
+    sim::Operation operation;
+    operation.kind = sim::OperationKind::collective;
+    operation.ranks = 2.0;
+    CHECK(sim::law_that_prices(operation, {}, platform) == &platform.device.calibration->kernels[0].law);
+    platform.stack.runs_treeline_kernels = false;
+    CHECK(sim::law_that_prices(operation, {}, platform) == nullptr);
 }
 
 TEST_CASE("llama-bench calibrates linear layers from whole passes") {

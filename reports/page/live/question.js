@@ -211,7 +211,8 @@ export const NAMES_OF_KINDS = {
 };
 export const KINDS = Object.keys(NAMES_OF_KINDS);
 
-export const draftersOf = (question) => question.drafters ?? ['known'];
+/** A list; a workload may have one drafter, or "known", without it. */
+export const draftersOf = ({ drafters = 'known' }) => (Array.isArray(drafters) ? drafters : [drafters]);
 
 export function nameOfDrafter(drafter) {
   if (typeof drafter === 'string') return drafter;

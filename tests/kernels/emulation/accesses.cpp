@@ -30,6 +30,15 @@ void apply(Atomic kind, Value* at, Value value) {
 void atomic(Atomic kind, unsigned* at, unsigned value) { apply(kind, at, value); }
 void atomic(Atomic kind, int* at, int value) { apply(kind, at, value); }
 
+void raise_flag(unsigned* flag, unsigned value) {
+    touch(flag, sizeof(unsigned), Touch::atomic);
+    *flag = value;
+}
+void await_flag(const unsigned* flag, unsigned value, int line) {
+    touch(flag, sizeof(unsigned), Touch::atomic);
+    wait_for_flag(flag, value, line);
+}
+
 }  // namespace emulation
 
 using emulation::Touch;

@@ -26,6 +26,12 @@ std::string readable(const std::type_info& type) {
     return status == 0 ? name.get() : type.name();
 }
 
+int current = 0;
+bool reached[emulation::most_devices][emulation::most_devices] = {};
+
+bool is_device(int device) { return device >= 0 && device < emulation::devices(); }
+cudaError_t no_such_device() { return emulation::refuse(cudaErrorInvalidDevice, "there is no such device"); }
+
 }  // namespace
 
 cudaError_t cudaGetLastError() { return cudaSuccess; }
@@ -36,13 +42,13 @@ cudaError_t cudaDriverGetVersion(int* version) {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-    *count = 1;
+    *count = emulation::devices();
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-    if (device != 0) {
-        return emulation::refuse(cudaErrorInvalidDevice, "there is one device");
+    if (!is_device(device)) {
+        return no_such_device();
     }
     *properties = {};
     std::snprintf(properties->name, sizeof(properties->name), "emulated device, TREELINE_TEST_SEED=%llu",
@@ -56,22 +62,42 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
-    std::snprintf(text, static_cast<std::size_t>(length), "0000:00:00.0");
-    return device == 0 ? cudaSuccess : emulation::refuse(cudaErrorInvalidDevice, "there is one device");
+    std::snprintf(text, static_cast<std::size_t>(length), "0000:00:%02d.0", device);
+    return is_device(device) ? cudaSuccess : no_such_device();
 }
 
 cudaError_t cudaSetDevice(int device) {
-    return device == 0 ? cudaSuccess : emulation::refuse(cudaErrorInvalidDevice, "there is one device");
-}
-
-cudaError_t cudaGetDevice(int* device) {
-    *device = 0;
+    if (!is_device(device)) {
+        return no_such_device();
+    }
+    current = device;
     return cudaSuccess;
 }
 
+cudaError_t cudaGetDevice(int* device) {
+    *device = current;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+    if (!is_device(device) || !is_device(peer)) {
+        return no_such_device();
+    }
+    *can = device != peer ? 1 : 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned /*flags*/) {
+    if (!is_device(peer) || peer == current) {
+        return no_such_device();
+    }
+    return reached[current][peer] ? emulation::refuse(cudaErrorPeerAccessAlreadyEnabled, "peer access was let before")
+                                  : (reached[current][peer] = true, cudaSuccess);
+}
+
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-    if (device != 0) {
-        return emulation::refuse(cudaErrorInvalidDevice, "there is one device");
+    if (!is_device(device)) {
+        return no_such_device();
     }
     *value = attribute == cudaDevAttrMultiProcessorCount ? emulation::multiprocessors
                                                          : static_cast<int>(emulation::shared_of_block());
@@ -87,6 +113,13 @@ std::size_t from_environment(const char* name, std::size_t unit, std::size_t oth
 }
 
 }  // namespace
+
+int devices() {
+    return static_cast<int>(
+        std::clamp<std::size_t>(from_environment("TREELINE_EMULATED_DEVICES", 1, most_devices), 1, most_devices));
+}
+int current_device() { return current; }
+bool may_reach(int device, int other) { return device == other || reached[device][other]; }
 
 std::size_t memory_bytes() { return from_environment("TREELINE_EMULATED_MEMORY", 1 << 20, std::size_t{1} << 30); }
 
@@ -133,6 +166,9 @@ cudaError_t queue_kernel(const cudaLaunchConfig_t& config, const void* kernel, c
         failing != nullptr && readable(type).find(failing) != std::string::npos) {
         return refuse(cudaErrorLaunchFailure, "a failure that TREELINE_EMULATED_FAILURE asks for");
     }
+    if (config.stream != nullptr && device_of(config.stream) != current) {
+        return refuse(cudaErrorInvalidValue, "a stream of another device");
+    }
     const auto allowed = allowed_shared_bytes().find(kernel);
     // More than the 48 KB that all may use is granted to dynamic memory; what the kernel declares comes on top.
     const bool asked = allowed != allowed_shared_bytes().end() && config.dynamicSmemBytes <= allowed->second;
@@ -141,8 +177,9 @@ cudaError_t queue_kernel(const cudaLaunchConfig_t& config, const void* kernel, c
         return refuse(cudaErrorInvalidValue,
                       "shared memory of " + std::to_string(config.dynamicSmemBytes) + " bytes, which nobody asked for before");
     }
-    const Launch launch{
-        readable(type), kernel, grid, block, config.dynamicSmemBytes, granted, {arguments.begin(), arguments.end()}, call};
+    const Launch launch{current, readable(type),          kernel,  grid,
+                        block,   config.dynamicSmemBytes, granted, {arguments.begin(), arguments.end()},
+                        call};
     return put(config.stream, [launch] { return run(launch); });
 }
 

@@ -20,4 +20,12 @@ std::size_t shared_of_multiprocessor();
 std::size_t shared_of_block();
 inline constexpr int multiprocessors = 132;
 
+/// As many devices as TREELINE_EMULATED_DEVICES says, two at most and unless it is set, each of which can read the other's
+/// memory once it was let.
+inline constexpr int most_devices = 2;
+int devices();
+/// The one that calls are about, and whether a device was let read and write another's memory.
+int current_device();
+bool may_reach(int device, int other);
+
 }  // namespace emulation

@@ -19,12 +19,13 @@ DeviceMemory& DeviceMemory::all() {
 }
 
 void* DeviceMemory::allocate(std::size_t bytes) {
-    allocated_ += bytes;
+    allocated_[current_device()] += bytes;
     void* memory = ::operator new(bytes, alignment);
     std::memset(memory, 0xff, bytes);
     auto piece = std::make_unique<Piece>();
     piece->begin = reinterpret_cast<std::uintptr_t>(memory);
     piece->bytes = bytes;
+    piece->device = current_device();
     piece->touches.cover({static_cast<const std::byte*>(memory), bytes});
     pieces_.emplace(piece->begin, std::move(piece));
     return memory;
@@ -35,7 +36,7 @@ bool DeviceMemory::release(void* memory) {
     const auto piece = pieces_.find(reinterpret_cast<std::uintptr_t>(memory));
     const bool known = piece != pieces_.end();
     if (known) {
-        allocated_ -= piece->second->bytes;
+        allocated_[piece->second->device] -= piece->second->bytes;
         pieces_.erase(piece);
         ::operator delete(memory, alignment);
     }
@@ -68,6 +69,9 @@ void DeviceMemory::touch(std::uintptr_t address, std::size_t bytes, Touch touch,
     }
     if (piece != last_[0]) {
         last_[1] = std::exchange(last_[0], piece);
+    }
+    if (!may_reach(running_device(), piece->device)) {
+        fail("touches memory of another device, which its own was not let reach");
     }
     const std::size_t offset = address - piece->begin;
     if (bytes > piece->bytes - offset) {

@@ -8,6 +8,7 @@
 #include "broken_kernels.h"
 #include "kernel_case.h"
 #include "kernels/cuda_queue.h"
+#include "kernels/peer_ranks.h"
 
 using namespace treeline::testing;
 using namespace treeline::kernels;
@@ -91,4 +92,20 @@ TEST_CASE("recording refuses what CUDA refuses, and leaves the queue usable") {
     cuda.download(words, memory, 16, queue.queue());
     CHECK(words[3] == 9);
     cuda.release(memory);
+}
+
+TEST_CASE("a rank that the other leaves alone would hang, and memory of a device that was not let reach it ends a launch") {
+    const Backend& cuda = cuda_backend();
+    void* of_first = cuda.allocate(16);
+    select_cuda_device(1);
+    {
+        const CudaQueue queue;
+        cuda.write_probe({of_first, 16, 7}, queue.queue());
+        CHECK_THROWS_WITH(cuda.wait(queue.queue()), Contains("memory of another device"));
+    }
+    select_cuda_device(0);
+    cuda.release(of_first);
+    const PeerRanks ranks(64);
+    ranks.all_reduce(0, 64, ranks.queue(0).queue());
+    CHECK_THROWS_WITH(cuda.wait(ranks.queue(0).queue()), Contains("would hang") && Contains("no work of the other device"));
 }

@@ -1,6 +1,7 @@
 #include "grid.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <random>
 #include <tuple>
@@ -10,6 +11,7 @@
 #include "device_limits.h"
 #include "fiber.h"
 #include "shared_memory.h"
+#include "streams.h"
 
 namespace emulation {
 // Constants in the eyes of a kernel (include/device_functions.h), so that reading them is no access to memory; set here.
@@ -20,7 +22,10 @@ namespace {
 
 constexpr unsigned warp_size = 32, most_threads = 1024;
 
-enum class State : std::uint8_t { ready, at_barrier, at_collective, ended };
+enum class State : std::uint8_t { ready, at_barrier, at_collective, at_flag, ended };
+
+/// How far a block, or a grid, got before none of its threads could go on.
+enum class Progress : std::uint8_t { ended, between_blocks, awaits_other_device };
 
 struct Thread {
     void* stack = nullptr;
@@ -32,8 +37,13 @@ struct Thread {
     Fragment* fragment = nullptr;
     std::vector<std::pair<void*, const void*>> copies;
     std::size_t copies_taken = 0;
+    const unsigned* flag = nullptr;  ///< that it waits for
+    unsigned flag_value = 0;
     uint3 place{};
 };
+
+/// As kernels compare them: flags only rise, and wrap around.
+bool is_raised(const unsigned* flag, unsigned value) { return static_cast<int>(*flag - value) >= 0; }
 
 float upper_half(std::uint32_t bits) { return std::bit_cast<float>(bits & 0xffff0000U); }
 
@@ -65,10 +75,13 @@ void multiply(Fragment* const (&lanes)[warp_size]) {
     }
 }
 
-/// The threads of the block that runs.
+/// The threads of the block that runs on a device.
 class Block {
 public:
-    std::optional<std::string> run(const Launch& launch, unsigned number) {
+    /// That whose thread runs; null while the host itself does.
+    static Block* of_running_thread() { return running; }
+
+    void start(const Launch& launch, unsigned number) {
         launch_ = &launch;
         number_ = number;
         passed_ = 0;
@@ -80,14 +93,24 @@ public:
             threads_[i].copies.clear();
             threads_[i].copies_taken = 0;
         }
+    }
+
+    /// Runs it as far as it gets, which may take another device's block to go on in between.
+    Progress advance() {
         while (!error_ && !all(State::ended)) {
             const bool moved = take_turns();
             if (!error_ && !moved && !pass_barrier()) {
+                if (any(State::at_flag)) {
+                    return Progress::awaits_other_device;
+                }
                 error_ = why_stuck();
             }
         }
-        return error_;
+        return Progress::ended;
     }
+    [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
+    /// Ends it: nothing raises the flag that it waits for.
+    void give_up(const std::string& reason) { error_ = reason; }
 
     [[noreturn]] void fail(const std::string& reason) {
         error_ = "thread " + std::to_string(at_) + " of block " + std::to_string(number_) + " " + reason;
@@ -97,6 +120,15 @@ public:
     void wait_at_barrier(int line) {
         threads_[at_].line = line;
         leave(State::at_barrier);
+    }
+    void wait_for_flag(const unsigned* flag, unsigned value, int line) {
+        Thread& self = threads_[at_];
+        self.line = line;
+        self.flag = flag;
+        self.flag_value = value;
+        while (!is_raised(flag, value)) {
+            leave(State::at_flag);
+        }
     }
     std::uint32_t join(Collective kind, std::uint32_t mask, std::uint32_t value, unsigned distance, int line) {
         Thread& self = threads_[at_];
@@ -125,11 +157,13 @@ public:
         return true;
     }
 
-    [[nodiscard]] Toucher toucher() const { return {launches_, number_, passed_, at_}; }
-    [[nodiscard]] bool runs() const { return runs_; }
+    [[nodiscard]] Toucher toucher() const { return {launch_number_, number_, passed_, at_}; }
+    /// That its threads have had so far.
+    [[nodiscard]] unsigned long long turns() const { return turns_; }
+    [[nodiscard]] int device() const { return launch_->device; }
     [[nodiscard]] bool is_on_stack(const void* address) const { return stacks_.holds(address); }
     void next_launch(const dim3& size) {
-        ++launches_;
+        launch_number_ = ++launches;
         for (unsigned i = 0; i < size.x * size.y * size.z; ++i) {
             threads_[i].place = {i % size.x, i / size.x % size.y, i / size.x / size.y};
         }
@@ -138,6 +172,9 @@ public:
 private:
     static void entry();
 
+    [[nodiscard]] bool any(State state) const {
+        return std::any_of(threads_.begin(), threads_.begin() + count_, [=](const Thread& t) { return t.state == state; });
+    }
     [[nodiscard]] bool all(State state) const {
         return std::all_of(threads_.begin(), threads_.begin() + count_, [=](const Thread& t) { return t.state == state; });
     }
@@ -145,9 +182,13 @@ private:
     void resume(unsigned thread) {
         at_ = thread;
         thread_place = threads_[thread].place;
-        runs_ = true;
+        running = this;
+        ++turns_;
         emulation_switch_stack(&host_stack_, threads_[thread].stack);
-        runs_ = false;
+        running = nullptr;
+    }
+    [[nodiscard]] static bool can_go_on(const Thread& thread) {
+        return thread.state == State::ready || (thread.state == State::at_flag && is_raised(thread.flag, thread.flag_value));
     }
     void leave(State state) {
         threads_[at_].state = state;
@@ -177,7 +218,7 @@ private:
             const auto draw = static_cast<unsigned>(random_());
             for (unsigned i = 0; i < warp_size; ++i) {
                 const unsigned lane = (draw + i * (draw >> 8 | 1U)) % warp_size;
-                if (lane < lanes && threads_[first + lane].state == State::ready) {
+                if (lane < lanes && can_go_on(threads_[first + lane])) {
                     resume(first + lane);
                     moved = true;
                 }
@@ -264,6 +305,7 @@ private:
         return "thread " + std::to_string(thread) +
                (at.state == State::ended        ? std::string(" has ended")
                 : at.state == State::at_barrier ? " is at the barrier" + line
+                : at.state == State::at_flag    ? " waits for a flag" + line
                                                 : " waits in a warp's collective" + line);
     }
     [[nodiscard]] std::string why_stuck() const {
@@ -283,14 +325,25 @@ private:
     const Launch* launch_ = nullptr;
     std::optional<std::string> error_;
     void* host_stack_ = nullptr;
-    unsigned count_ = 0, number_ = 0, at_ = 0, passed_ = 0, launches_ = 0;
-    bool runs_ = false;
+    unsigned count_ = 0, number_ = 0, at_ = 0, passed_ = 0, launch_number_ = 0;
+
+    unsigned long long turns_ = 0;
+
+    static inline unsigned launches = 0;  ///< of all devices
+    static inline Block* running = nullptr;
 };
 
-Block& block() {
-    static Block* only = new Block;
-    return *only;
+Block& block_of(int device) {
+    static std::array<Block*, most_devices> blocks{};
+    Block*& block = blocks[static_cast<std::size_t>(device)];
+    if (block == nullptr) {
+        block = new Block;
+    }
+    return *block;
 }
+
+/// Of whose code calls it.
+Block& block() { return *Block::of_running_thread(); }
 
 void Block::entry() {
     // On the thread's own stack, where it may do what it likes with its parameters.
@@ -299,6 +352,99 @@ void Block::entry() {
     std::copy(launch.arguments.begin(), launch.arguments.end(), arguments);
     launch.call(launch.function, arguments);
     block().leave(State::ended);
+}
+
+/// Whether chance lets the other device go further than it must: of `ways` one.
+bool by_chance(unsigned ways) {
+    static std::minstd_rand random(static_cast<std::minstd_rand::result_type>(seed() | 1U));
+    return random() % ways == 0;
+}
+
+/// A launch on its way.
+class Grid {
+public:
+    explicit Grid(const Launch& launch) : launch_(launch), block_(block_of(launch.device)) { block_.next_launch(launch.block); }
+
+    [[nodiscard]] bool is_done() const { return error_.has_value() || number_ == count(); }
+    [[nodiscard]] const std::optional<std::string>& error() const { return error_; }
+    [[nodiscard]] unsigned long long turns() const { return block_.turns(); }
+
+    /// Runs blocks until all are done, one waits for the other device, or it is the other's turn, and says which.
+    Progress advance() {
+        SharedMemory& shared = SharedMemory::of(launch_.function);
+        while (!is_done()) {
+            place_block();
+            if (!std::exchange(started_, true)) {
+                shared.start_block(launch_.shared_bytes);
+                block_.start(launch_, number_);
+                uses_shared_ = false;
+            }
+            const std::uint64_t writes = shared.writes();
+            const Progress progress = block_.advance();
+            uses_shared_ = uses_shared_ || shared.writes() != writes;
+            if (progress == Progress::awaits_other_device && !uses_shared_) {
+                return progress;
+            }
+            finish_block(shared, progress);
+            if (!is_done() && by_chance(4)) {
+                return Progress::between_blocks;
+            }
+        }
+        return Progress::ended;
+    }
+
+    void give_up() {
+        fail("block " + std::to_string(number_) + " would hang: it waits for a flag that no work of the other device raises");
+    }
+
+private:
+    [[nodiscard]] unsigned count() const { return launch_.grid.x * launch_.grid.y * launch_.grid.z; }
+
+    void place_block() const {
+        const dim3& grid = launch_.grid;
+        grid_size = {grid.x, grid.y, grid.z};
+        block_size = {launch_.block.x, launch_.block.y, launch_.block.z};
+        block_place = {number_ % grid.x, number_ / grid.x % grid.y, number_ / grid.x / grid.y};
+    }
+
+    void finish_block(const SharedMemory& shared, Progress progress) {
+        started_ = false;
+        const std::size_t bytes = shared.declared_bytes();
+        if (block_.error()) {
+            fail(*block_.error());
+        } else if (progress == Progress::awaits_other_device) {
+            fail("waits for another device while it uses shared memory, of which the emulation has one block's");
+        } else if (number_ == 0 && bytes + launch_.shared_bytes > launch_.granted_bytes) {
+            fail("it takes " + std::to_string(bytes) + " bytes of shared memory and asks for " +
+                 std::to_string(launch_.shared_bytes) + ", but is granted " + std::to_string(launch_.granted_bytes));
+        }
+        ++number_;
+    }
+
+    void fail(const std::string& reason) {
+        error_ = launch_.kernel + ": " + reason + " (TREELINE_TEST_SEED=" + std::to_string(seed()) + ")";
+    }
+
+    const Launch& launch_;
+    Block& block_;
+    unsigned number_ = 0;
+    bool started_ = false, uses_shared_ = false;
+    std::optional<std::string> error_;
+};
+
+/// The launches on their way, by device.
+std::array<Grid*, most_devices> grids{};
+
+/// Lets the other device go on, whose launch is on its way or whose next work begins; false where there is neither.
+bool advance_other(int device) {
+    const int other = most_devices - 1 - device;
+    Grid* const begun = grids[static_cast<std::size_t>(other)];
+    if (begun == nullptr || begun->is_done()) {
+        return run_next_work(other);
+    }
+    const unsigned long long before = begun->turns();
+    begun->advance();
+    return begun->turns() != before;
 }
 
 }  // namespace
@@ -312,34 +458,31 @@ std::uint64_t seed() {
 }
 
 std::optional<std::string> run(const Launch& launch) {
-    SharedMemory& shared = SharedMemory::of(launch.function);
-    grid_size = {launch.grid.x, launch.grid.y, launch.grid.z};
-    block_size = {launch.block.x, launch.block.y, launch.block.z};
-    block().next_launch(launch.block);
-    unsigned number = 0;
-    std::optional<std::string> error;
-    for (unsigned z = 0; z < launch.grid.z; ++z) {
-        for (unsigned y = 0; y < launch.grid.y; ++y) {
-            for (unsigned x = 0; x < launch.grid.x; ++x) {
-                block_place = {x, y, z};
-                shared.start_block(launch.shared_bytes);
-                error = block().run(launch, number++);
-                if (!error && number == 1 && shared.declared_bytes() + launch.shared_bytes > launch.granted_bytes) {
-                    error = "it takes " + std::to_string(shared.declared_bytes()) + " bytes of shared memory and asks for " +
-                            std::to_string(launch.shared_bytes) + ", but is granted " + std::to_string(launch.granted_bytes);
-                }
-                if (error) {
-                    return launch.kernel + ": " + *error + " (TREELINE_TEST_SEED=" + std::to_string(seed()) + ")";
-                }
-            }
+    Grid grid(launch);
+    Grid*& on_device = grids[static_cast<std::size_t>(launch.device)];
+    Grid* const below = std::exchange(on_device, &grid);
+    for (Progress progress = grid.advance(); progress != Progress::ended; progress = grid.advance()) {
+        bool moved = advance_other(launch.device);
+        if (!moved && progress == Progress::awaits_other_device) {
+            grid.give_up();
+        }
+        while (moved && by_chance(2)) {
+            moved = advance_other(launch.device);
         }
     }
-    return error;
+    on_device = below;
+    return grid.error();
 }
 
-std::optional<Toucher> running_thread() { return block().runs() ? std::optional(block().toucher()) : std::nullopt; }
+std::optional<Toucher> running_thread() {
+    const Block* running = Block::of_running_thread();
+    return running != nullptr ? std::optional(running->toucher()) : std::nullopt;
+}
+int running_device() { return block().device(); }
 bool is_on_stack(const void* address) { return block().is_on_stack(address); }
 void fail(const std::string& reason) { block().fail(reason); }
+
+void wait_for_flag(const unsigned* flag, unsigned value, int line) { block().wait_for_flag(flag, value, line); }
 
 void barrier(int line) { block().wait_at_barrier(line); }
 std::uint32_t collective(Collective kind, std::uint32_t mask, std::uint32_t value, unsigned distance, int line) {

@@ -13,6 +13,7 @@
 namespace emulation {
 
 struct Launch {
+    int device = 0;
     std::string kernel;              ///< for messages
     const void* function = nullptr;  ///< its library's thread-local storage is the shared memory that it declares
     dim3 grid, block;
@@ -22,7 +23,8 @@ struct Launch {
     void (*call)(const void* kernel, const void* arguments) = nullptr;
 };
 
-/// What went wrong, or nothing. After an error the rest of the grid is left out.
+/// What went wrong, or nothing. After an error the rest of the grid is left out. While its threads wait for a flag of another
+/// device, that one's launch goes on, or its next work begins.
 std::optional<std::string> run(const Launch& launch);
 
 /// Of the order in which threads take turns: TREELINE_TEST_SEED, or drawn from the machine.
@@ -35,6 +37,10 @@ struct Toucher {
 
 /// The thread that runs, or nothing where the host itself does.
 std::optional<Toucher> running_thread();
+/// The device on which it runs.
+int running_device();
+/// Lets others go on until the flag has come to the value.
+void wait_for_flag(const unsigned* flag, unsigned value, int line);
 [[nodiscard]] bool is_on_stack(const void* address);
 /// Ends the launch from within a kernel.
 [[noreturn]] void fail(const std::string& reason);

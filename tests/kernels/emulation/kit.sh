@@ -34,6 +34,7 @@ missing=$(cat first/results/measurements/*_missing.csv)
 echo "$missing" | grep -q 'failed.*TREELINE_EMULATED_FAILURE' || fail "the failing case is not listed: $(echo "$missing" | head -n 3)"
 echo "$missing" | grep -q 'needs .* MiB at once' || fail "what does not fit is not listed"
 [ "$(rows first/results probe)" = 3 ] || fail "not the three probes: $(cat first/results/measurements/*_probe.csv)"
+[ "$(rows first/results all_reduce)" -ge 3 ] || fail "no all-reduces of the two devices: $(echo "$missing" | grep all_reduce)"
 [ "$(rows first/results mamba2_scan)" = 0 ] || fail "a failing case has a row"
 [ "$(rows first/results launch)" -ge 1 ] && [ "$(rows first/results gemm)" -ge 1 ] || fail "no launch or no product was measured"
 
@@ -61,10 +62,22 @@ checks=$((checks + 1))
 "$TREELINE" calibrate --from first/results second/results --output merged >out.txt 2>err.txt || fail "calibrate --from: $(said)"
 grep -q 'Memory: .* read, .* written' out.txt || fail "no bandwidth: $(head -n 5 out.txt)"
 [ "$(rows merged probe)" = 3 ] || fail "the probes were not merged"
+grep -q 'A second device: .* read from its memory' out.txt || fail "no link: $(head -n 5 out.txt)"
 device=$(ls merged/*.json | grep -v -e '-calibration.json')
 checks=$((checks + 1))
 "$TREELINE" calibrate --from merged --output merged >out.txt 2>err.txt || fail "into the folder that is read: $(said)"
 expect 0 'tokens' estimate --target llama-3.2-1b --device "$device" --stack ideal
+expect 0 'tokens' estimate --target llama-3.2-1b --device "$device" --stack vllm --tensor-parallel 2
+
+# One device alone: what takes two is listed with the reason.
+checks=$((checks + 1))
+unpacked third
+(export TREELINE_EMULATED_DEVICES=1 && run_kit third) || fail "the run on one device: $(said)"
+[ "$(grep -c 'all_reduce.*needs two devices that read each other.s memory, and there is one' third/results/measurements/*_missing.csv)" = 5 ] ||
+    fail "all-reduces without a second device: $(grep all_reduce third/results/measurements/*_missing.csv)"
+[ "$(rows third/results all_reduce)" = 0 ] || fail "all-reduces of one device"
+"$TREELINE" calibrate --from third/results --output alone >out.txt 2>err.txt || fail "calibrate --from of one device: $(said)"
+! grep -q interconnects alone/*[0-9].json || fail "a link without a second device"
 
 # A device on which nothing runs: one sentence.
 checks=$((checks + 1))

@@ -126,7 +126,9 @@ bool SharedMemory::touch(std::uintptr_t address, std::size_t bytes, Touch touch,
     // Other blocks have memory of their own: what they did here lies as far back as another launch.
     Toucher toucher = by;
     toucher.launch = blocks_;
-    return declared_.touch(address, bytes, touch, toucher) || dynamic_.touch(address, bytes, touch, toucher);
+    const bool here = declared_.touch(address, bytes, touch, toucher) || dynamic_.touch(address, bytes, touch, toucher);
+    writes_ += here && touch != Touch::read ? 1 : 0;
+    return here;
 }
 
 void* dynamic_shared_memory() { return SharedMemory::current().dynamic_memory(); }

@@ -39,6 +39,8 @@ public:
     void start_block(std::size_t dynamic_bytes);
     /// Bytes that the last block wrote of what its kernel declares.
     [[nodiscard]] std::size_t declared_bytes() const { return declared_.written_bytes(); }
+    /// Accesses so far that were not reads.
+    [[nodiscard]] std::uint64_t writes() const { return writes_; }
     [[nodiscard]] void* dynamic_memory() { return dynamic_.memory().data(); }
     /// As of PoisonedMemory.
     bool touch(std::uintptr_t address, std::size_t bytes, Touch touch, const Toucher& toucher);
@@ -46,6 +48,7 @@ public:
 private:
     PoisonedMemory declared_, dynamic_;
     std::uint32_t blocks_ = 0;  ///< so far
+    std::uint64_t writes_ = 0;
 };
 
 }  // namespace emulation

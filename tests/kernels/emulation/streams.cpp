@@ -1,6 +1,8 @@
 // Streams, events and graphs: work runs when something waits for it.
 #include "streams.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <deque>
@@ -20,6 +22,7 @@ using emulation::refuse;
 using emulation::Work;
 
 struct CUstream_st {
+    int device = 0;
     std::deque<Work> waiting;
 };
 struct CUgraph_st {
@@ -43,8 +46,8 @@ struct Recording {
 };
 
 struct Device {
-    CUstream_st default_stream;
-    std::set<cudaStream_t> streams;
+    std::array<CUstream_st, emulation::most_devices> default_streams;
+    std::set<cudaStream_t> streams;  ///< beside those
     std::optional<Recording> recording;
     std::optional<std::string> failure;  ///< of work that ran, until a call that waits has reported it
     std::string detail;
@@ -55,23 +58,35 @@ Device& device() {
     return *only;
 }
 
-CUstream_st& stream_of(cudaStream_t stream) { return stream == nullptr ? device().default_stream : *stream; }
-
-void run_waiting(cudaStream_t stream) {
-    std::deque<Work>& waiting = stream_of(stream).waiting;
-    while (!waiting.empty()) {
-        const Work work = std::move(waiting.front());
-        waiting.pop_front();
-        if (const std::optional<std::string> failure = work(); failure && !device().failure) {
-            device().failure = failure;
-        }
-    }
+CUstream_st& stream_of(cudaStream_t stream) {
+    return stream == nullptr ? device().default_streams[std::size_t(emulation::current_device())] : *stream;
 }
 
+/// False where nothing waits in it.
+bool run_first(CUstream_st& stream) {
+    if (stream.waiting.empty()) {
+        return false;
+    }
+    const Work work = std::move(stream.waiting.front());
+    stream.waiting.pop_front();
+    if (const std::optional<std::string> failure = work(); failure && !device().failure) {
+        device().failure = failure;
+    }
+    return true;
+}
+
+void run_waiting(CUstream_st& stream) {
+    while (run_first(stream)) {}
+}
+void run_waiting(cudaStream_t stream) { run_waiting(stream_of(stream)); }
+
+/// Of all devices.
 void run_everything() {
-    run_waiting(nullptr);
-    for (const cudaStream_t stream : device().streams) {
+    for (CUstream_st& stream : device().default_streams) {
         run_waiting(stream);
+    }
+    for (const cudaStream_t stream : device().streams) {
+        run_waiting(*stream);
     }
 }
 
@@ -81,6 +96,12 @@ cudaError_t report() {
         return refuse(cudaErrorLaunchFailure, failure);
     }
     return cudaSuccess;
+}
+
+bool is_stream(const CUstream_st* stream) {
+    const auto& defaults = device().default_streams;
+    return std::any_of(defaults.begin(), defaults.end(), [&](const CUstream_st& each) { return &each == stream; }) ||
+           device().streams.contains(const_cast<cudaStream_t>(stream));
 }
 
 /// What may not be called while a graph is recorded makes it useless.
@@ -110,6 +131,16 @@ cudaError_t put(cudaStream_t stream, Work work) {
         stream_of(stream).waiting.push_back(std::move(work));
     }
     return cudaSuccess;
+}
+
+int device_of(cudaStream_t stream) { return stream->device; }
+
+bool run_next_work(int number) {
+    if (run_first(device().default_streams[std::size_t(number)])) {
+        return true;
+    }
+    return std::any_of(device().streams.begin(), device().streams.end(),
+                       [&](cudaStream_t stream) { return stream->device == number && run_first(*stream); });
 }
 
 cudaError_t refuse(cudaError_t error, const std::string& detail) {
@@ -174,7 +205,7 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned /*flags*/) {
-    *stream = new CUstream_st;
+    *stream = new CUstream_st{emulation::current_device(), {}};
     device().streams.insert(*stream);
     return cudaSuccess;
 }
@@ -251,7 +282,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    event->stream = stream;
+    event->stream = &stream_of(stream);
     event->recorded = false;
     return put(stream, [event]() -> std::optional<std::string> {
         event->seconds = Cache::device().is_on()
@@ -266,8 +297,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     if (spoils_recording()) {
         return refuse_in_recording("cudaEventSynchronize");
     }
-    if (device().streams.contains(event->stream) || event->stream == nullptr) {
-        run_waiting(event->stream);
+    if (is_stream(event->stream)) {
+        run_waiting(*event->stream);
     }
     return report();
 }

@@ -1,6 +1,8 @@
 // What the page is: one file that opens with an answer, starts the library, keeps its limits, and lets nothing out.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { sentence, settled } from '../live_page.mjs';
 
 const LARGEST = 1.6e6; // bytes of the page
@@ -8,7 +10,7 @@ const FIRST = 500; // ms from the start of the page's script to the first answer
 const LATER = 100;
 const BUSY = 20; // tests share the machine with others, browsers and sanitized programs among them
 
-export const checks = ({ live }) => ({
+export const checks = ({ live, program }) => ({
   async 'the page opens with an answer, and then gives its own'() {
     const { page, complaints, close } = await live.open({ answered: false });
     const written = await sentence(page);
@@ -37,6 +39,45 @@ export const checks = ({ live }) => ({
     const median = times.sort((a, b) => a - b)[20];
     assert.ok(first <= FIRST * BUSY && median <= LATER * BUSY, `first answer after ${first} ms, later ones ${median} ms`);
     return `${(size / 1e6).toFixed(2)} MB, first answer after ${first.toFixed(0)} ms, later ones ${median.toFixed(0)} ms in the median (goals: 1.6 MB, ${FIRST} and ${LATER} ms)`;
+  },
+
+  async 'a page opens with what flags ask'() {
+    if (!live.real) return 'skipped';
+    const file = join(live.folder, 'asked.html');
+    const load = ['--concurrency', '16', '--prompt', '500', '--output-tokens', '200'];
+    const asked = [
+      ['--target', 'qwen3-8b', '--device', 'l40s', '--stack', 'vllm', ...load],
+      ['--target', 'qwen3-8b', '--device', 'l40s', '--engine', 'sglang', ...load, '--drafter', 'none'],
+      ['--target', 'llama-3.1-8b', '--device', 'h100-sxm', '--batch', '1:0.5,8:0.5', '--context', '4000', '--drafter', 'ngram', '--acceptance', '0.4', '--draft-tokens', '3'],
+      ['--target', 'mamba2-2.7b', '--device', 'rtx-4090', '--drafter', 'mamba2-130m', '--acceptance', '0.7', '--shape', 'stree-mamba'],
+      ['--target', 'qwen3-next-80b-a3b', '--device', 'h200', '--tensor-parallel', '2', '--precision', 'fp8', ...load],
+      ['--target', 'llama-3.3-70b', '--device', 'h100-sxm', '--gpus', '4', '--arrival-rate', '2', '--prompt', '100:0.5,900:0.5', '--output-tokens', '300'],
+    ];
+    for (const flags of asked) {
+      execFileSync(program, ['explore', ...flags, '--output', file]);
+      const { page, complaints, close } = await live.open({ file });
+      assert.ok((await sentence(page)).length > 20);
+      assert.deepEqual(complaints, [], flags.join(' '));
+      await close();
+    }
+  },
+
+  async 'a report with the page inside starts it in a frame, where it answers'() {
+    if (!live.real) return 'skipped';
+    const file = join(live.folder, 'report.html');
+    const question = ['--target', 'qwen3-8b', '--device', 'l40s', '--stack', 'vllm', '--concurrency', '16', '--prompt', '500'];
+    execFileSync(program, ['report', ...question, '--output-tokens', '200', '--live', '--output', file]);
+    const { page, complaints, close } = await live.open({ answered: false, file });
+    assert.equal(await page.locator('iframe').count(), 0);
+    await page.getByRole('button', { name: 'Open the form' }).click();
+    const frame = page.frameLocator('iframe');
+    await frame.locator('html[data-answered]').waitFor({ state: 'attached', timeout: 30_000 });
+    const written = await frame.locator('#answer .answer').innerText();
+    assert.match(written, /^(Run|Do not speculate).* on NVIDIA L40S/);
+    await frame.getByLabel('How much', { exact: true }).fill('1');
+    await frame.locator('#answer .answer', { hasNotText: written }).waitFor({ timeout: 30_000 });
+    assert.deepEqual(complaints, []);
+    await close();
   },
 
   async 'no request leaves the page'() {

@@ -18,6 +18,7 @@ import { records } from './records.js';
 import { excluded } from './excluded.js';
 import { inputs } from './inputs.js';
 import { notes } from './notes.js';
+import { live } from './live.js';
 
 export const sectionsOf = (data) => [
   { ...summary, heading: data.summary?.heading ?? summary.heading },
@@ -36,6 +37,7 @@ export const sectionsOf = (data) => [
   configuration,
   records(data),
   excluded,
+  live,
   inputs,
   notes,
 ];

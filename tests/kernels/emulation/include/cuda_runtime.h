@@ -22,6 +22,7 @@ enum cudaError_t {
     cudaErrorInvalidConfiguration,
     cudaErrorInvalidDevice,
     cudaErrorInsufficientDriver,
+    cudaErrorPeerAccessAlreadyEnabled,
     cudaErrorLaunchFailure,
     cudaErrorStreamCaptureUnsupported,
     cudaErrorStreamCaptureInvalidated
@@ -61,6 +62,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer);
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes);
 cudaError_t cudaFree(void* memory);

@@ -61,6 +61,11 @@ enum class Atomic : std::uint8_t { add, smaller, larger };
 void atomic(Atomic kind, unsigned* at, unsigned value);
 void atomic(Atomic kind, int* at, int value);
 
+/// A flag in any device's memory, and a thread that waits until it has come to the value; whoever never gets there ends the
+/// launch with a sentence.
+void raise_flag(unsigned* flag, unsigned value);
+void await_flag(const unsigned* flag, unsigned value, int line);
+
 void* dynamic_shared_memory();
 
 }  // namespace emulation
