@@ -61,7 +61,7 @@ awk '/^Running requests/ { on = 1; next } on && /^[0-9]/ { split($0, gains, /  +
      if (n == 2 && ends[1] + 0 > ends[2] + 0) exit 1 } END { exit !seen }' screen.txt || fail "a range is printed from greatest to least: $(cat screen.txt)"
 
 # Sections.
-expect 0 'Run .*CANDIDATES .*Runner-up.*TRUST ' recommend $qwen $served --stack vllm --explain candidates,trust
+expect 0 '[Rr]un .*CANDIDATES .*Runner-up.*TRUST ' recommend $qwen $served --stack vllm --explain candidates,trust
 grep -q 'TPOT .*TTFT' out.txt && fail "--explain candidates prints the whole first screen"
 for all in "--explain" "--explain all"; do
     expect 0 'More: .*CANDIDATES .*PARETO .*SENSITIVITY .*TRUST .*LOADS .*MEMORY .*OPERATIONS .*DEVICES .*ENGINE .*INPUTS ' recommend $qwen $served $all
