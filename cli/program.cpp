@@ -14,13 +14,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/familiar_flags.h"
 #include "cli/interrupt.h"
 #include "cli/version_text.h"
 #include "cli/waiting_line.h"
 #include "decoder/decode.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "requests/familiar_flags.h"
 #include "text/file_roles.h"
 #include "text/output_file.h"
 #include "text/status_line.h"
@@ -140,7 +140,7 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
 
 /// "; here it is --tensor-parallel" for a flag of an engine, else the nearest one; empty where nothing is near.
 std::string hint_for(const std::string& flag, const std::vector<std::string>& flags) {
-    const std::string here = flag_here(flag, flags);
+    const std::string here = requests::flag_here(flag, flags);
     return here.empty() ? text::did_you_mean(flag, flags) : "; here it is " + here;
 }
 

@@ -38,7 +38,7 @@ std::string drafter_problem(const Engine& engine, DrafterKind kind) {
 
 bool is_translated(const sim::Drafter& drafter) {
     const auto* model = std::get_if<sim::IndependentDrafter>(&drafter);
-    return model != nullptr && model->model.vocabulary.empty();
+    return model != nullptr && model->translated;
 }
 
 std::string translation_problem(const Engine& engine, const sim::Drafter& drafter) {

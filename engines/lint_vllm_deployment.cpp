@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/parallel_flags.h"
+
 namespace treeline::engines {
 namespace {
 
@@ -46,15 +48,13 @@ void check_runner(const Json& config, const std::string& method, const Engine& e
     }
 }
 
-/// Stages hand sampled tokens on in a form that holds one for each sequence (issues 14117, 52069, 57755; pull request 55623).
 void check_stages(const std::string& method, long long stages, const Engine& engine, Findings& findings) {
-    const bool eagle3_runs = engine.version == "0.33";
-    if (stages > 1 && !(eagle3_runs && (method == "eagle3" || method.empty()))) {
+    if (stages > 1 && !vllm_drafts_in_stages(engine, method.empty() ? "eagle3" : method)) {
         findings.add(
             Kind::contradiction, "--pipeline-parallel-size",
             fmt::format("is {}, with which vLLM does not start while it drafts{} (issues 52069, 57755); share the model "
                         "with --tensor-parallel-size",
-                        stages, eagle3_runs ? " by any method but eagle3" : ""));
+                        stages, vllm_drafts_in_stages(engine, "eagle3") ? " by any method but eagle3" : ""));
     }
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "text/version.h"
+
 namespace treeline::engines {
 namespace {
 
@@ -51,17 +53,31 @@ std::string parallel_flags(const Engine& engine, const sim::Platform& platform) 
 
 bool is_a_second_model(DrafterKind drafter) { return drafter == DrafterKind::draft_model || drafter == DrafterKind::ngram; }
 
+std::string vllm_problem(const Engine& engine, DrafterKind drafter, const sim::Platform& platform) {
+    const sim::Parallelism& parallel = platform.parallel;
+    const EngineDrafter* known = engine.drafter(drafter);
+    if (parallel.experts > 1.0 && parallel.experts != sim::ranks_of_stage(platform.ranks, parallel)) {
+        return "deals experts out over all ranks of a stage or none";
+    }
+    if (parallel.draft_tensor > 1.0) {
+        return "shares the drafter's layers among all ranks that share the target's, or none";
+    }
+    return parallel.pipeline > 1.0 && known != nullptr && !vllm_drafts_in_stages(engine, known->word)
+               ? "does not start with pipeline stages while it drafts"
+               : "";
+}
+
 }  // namespace
+
+bool vllm_drafts_in_stages(const Engine& engine, std::string_view method) {
+    return method == "eagle3" && text::version_in(engine.version) >= text::Version{0, 33};
+}
 
 std::string parallel_problem(const Engine& engine, DrafterKind drafter, const sim::Platform& platform) {
     const sim::Parallelism& parallel = platform.parallel;
-    const double stage = sim::ranks_of_stage(platform.ranks, parallel);
     switch (engine.name) {
         case EngineName::vllm:
-            return parallel.experts > 1.0 && parallel.experts != stage ? "deals experts out over all ranks of a stage or none"
-                   : parallel.draft_tensor > 1.0
-                       ? "shares the drafter's layers among all ranks that share the target's, or none"
-                       : "";
+            return vllm_problem(engine, drafter, platform);
         case EngineName::sglang:
             return parallel.pipeline > 1.0 ? "refuses pipeline stages while it drafts"
                    : has_groups(platform) && is_a_second_model(drafter)

@@ -44,7 +44,7 @@ sim::Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bo
     drafter.precision = read_precision(at, drafter_keys::precision, drafter.model.precision);
     label = drafter.model.name;
     if (!parallel && read(at, drafter_keys::translated)) {
-        drafter.model.vocabulary.clear();  // as far as the target is concerned
+        drafter.translated = true;
         label += ", translated";
     }
     if (at.has(drafter_keys::window) || at.has(drafter_keys::share)) {

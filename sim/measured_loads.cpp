@@ -68,7 +68,7 @@ std::vector<MeasuredLoad> merged(const std::vector<MeasuredLoad>& loads, double 
 
 }  // namespace
 
-std::vector<MeasuredLoad> distinct_loads(std::vector<MeasuredLoad> loads) {
+std::vector<MeasuredLoad> distinct_loads(const std::vector<MeasuredLoad>& loads) {
     std::vector<MeasuredLoad> kept = merged(loads, same_load);
     for (double distance = 2.0 * same_load; kept.size() > most_measured_loads && distance < 1e3; distance *= 2.0) {
         kept = merged(loads, distance);

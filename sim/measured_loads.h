@@ -44,7 +44,7 @@ inline constexpr double reach_of_one_load = 0.1;
 /// Loads that lie as close together as two runs of one load are kept as one, and at most so many: what a fit keeps.
 inline constexpr double same_load = 0.02;  ///< distance_of()
 inline constexpr std::size_t most_measured_loads = 64;
-std::vector<MeasuredLoad> distinct_loads(std::vector<MeasuredLoad> loads);
+std::vector<MeasuredLoad> distinct_loads(const std::vector<MeasuredLoad>& loads);
 
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const MeasuredLoads& loads);

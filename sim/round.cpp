@@ -314,13 +314,14 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
 }  // namespace
 
 MeasuredLoads measured_loads_of(const RoundSetup& setup) {
-    MeasuredLoads measured = setup.platform.stack.measured_loads;
     const Platform& platform = setup.platform;
-    if (measured.loads.empty() || measured.target != setup.target.name ||
-        measured.weights != name_of(setup.precision.weights.format) || measured.device != platform.device.name ||
-        measured.devices != platform.devices() || measured.mode != name_of(platform.mode)) {
+    const MeasuredLoads& stated = platform.stack.measured_loads;
+    if (stated.loads.empty() || stated.target != setup.target.name ||
+        stated.weights != name_of(setup.precision.weights.format) || stated.device != platform.device.name ||
+        stated.devices != platform.devices() || stated.mode != name_of(platform.mode)) {
         return {};
     }
+    MeasuredLoads measured = stated;
     if (measured.drafter != plan(setup.drafter, setup.target, setup.precision).kind) {
         std::erase_if(measured.loads, [](const MeasuredLoad& load) { return load.draft_tokens > 0.0; });
     }

@@ -56,7 +56,7 @@ struct Schedule {
     std::vector<ScheduleEntry> entries;  ///< up to the largest load that was asked for
     std::vector<ScheduleStep> steps;     ///< of more than 3 %, and of three times what its neighbours change; ascending
     std::vector<double> gains;  ///< by batch from 1 to `largest_batch`: of the best that drafts within the limits, or 0
-    std::optional<int> switch_off_batch;    ///< the smallest batch from which speculation never runs up to `largest_batch`
+    std::optional<int> switch_off_batch;    ///< the smallest batch from which nothing is drafted up to `largest_batch`
     std::optional<Limit> switch_off_limit;  ///< the limit that the best drafts break there; none: plain decoding is better
     int largest_batch = 1;                  ///< the largest at which the drafter's server keeps the limits, at most 1,024
     std::optional<Limit> end_limit;         ///< the limit that it breaks beyond, whatever is drafted; none: 1,024 was reached

@@ -125,6 +125,25 @@ std::vector<ScheduleStep> steps_of(const std::vector<double>& speedups) {
     return steps;
 }
 
+/// As far as the ranges go, drafts stop where they say so, not where the best choice would: a range may keep drafting within
+/// the tolerance. Beyond them, where the best choice does.
+void stop_as_the_ranges_do(Schedule& schedule) {
+    int drafts_until = 0;
+    for (const ScheduleEntry& entry : schedule.entries) {
+        drafts_until = entry.speculation == 0 ? drafts_until : entry.batch_to;
+    }
+    const int asked = schedule.entries.empty() ? 0 : schedule.entries.back().batch_to;
+    if (drafts_until < asked && (!schedule.switch_off_batch || *schedule.switch_off_batch <= asked)) {
+        schedule.switch_off_batch = drafts_until + 1;
+    } else if (schedule.switch_off_batch && *schedule.switch_off_batch <= asked) {
+        schedule.switch_off_batch = asked + 1;
+    }
+    if (schedule.switch_off_batch && *schedule.switch_off_batch > schedule.largest_batch) {
+        schedule.switch_off_batch.reset();
+        schedule.switch_off_limit.reset();
+    }
+}
+
 /// Gain and speed-up over the traffic when the schedule is followed.
 void follow(const sim::CompiledRound& round, const Workload& workload, Schedule& schedule) {
     DraftPlan plan = sim::drafting_off;
@@ -219,6 +238,7 @@ Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& s
         }
     }
     schedule.entries = ranges_of(round, batches, preferred == 0 ? sim::drafting_off : preferred);
+    stop_as_the_ranges_do(schedule);
     schedule.steps = steps_of(speedups);
     std::erase_if(schedule.steps, [&](const ScheduleStep& step) {
         const auto after = static_cast<std::size_t>(step.batch);

@@ -5,9 +5,9 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/recommend/live_question.h"
 #include "cli/recommend/workload_options.h"
 #include "engines/priced_engine.h"
+#include "library/live_question.h"
 #include "library/live_start.h"
 #include "reports/recommend/recommendation_output.h"
 #include "text/output_file.h"

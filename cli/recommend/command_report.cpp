@@ -7,8 +7,8 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
-#include "cli/recommend/live_question.h"
 #include "cli/recommend/workload_options.h"
+#include "library/live_question.h"
 #include "library/live_start.h"
 #include "reports/html.h"
 #include "reports/live_page.h"

@@ -52,8 +52,7 @@ std::vector<std::string> problems_of(const Drafter& drafter, const Model& target
             problems.emplace_back("a look-up finds a draft in a share of the rounds above 0, of a mean length of at least 1");
         }
     } else if (const auto* independent = std::get_if<IndependentDrafter>(&drafter)) {
-        // Without a vocabulary of its own its tokens are translated into the target's.
-        if (!independent->model.vocabulary.empty() && independent->model.vocabulary != target.vocabulary) {
+        if (!independent->translated && independent->model.vocabulary != target.vocabulary) {
             problems.push_back(
                 "drafter " + independent->model.name + " speaks the vocabulary '" + independent->model.vocabulary +
                 "', target " + target.name + " speaks '" + target.vocabulary +

@@ -18,6 +18,7 @@ struct IndependentDrafter {
     Precision precision;
     bool parallel = false;
     ContextReach reach = {};  ///< of its cache, if that is cut (TriForce's smallest model; SGLang's draft window)
+    bool translated = false;  ///< it has another vocabulary than its target, and the engine translates its tokens
 };
 
 /// The target drafts for itself, more cheaply than it verifies: it reads part of its cache (MagicDec), runs some of its layers

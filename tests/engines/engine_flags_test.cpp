@@ -112,7 +112,7 @@ TEST_CASE("above the last range the engines that would stop say so, and those th
     }
     CHECK(yaml_schedule(flags_for(off, "tensorrt-llm").text) == std::map<int, int>{{128, 5}});
     // Up to 1.2 keys are the smallest batch; only drafters outside the target's engine read them.
-    const sweeps::Recommendation model = recommendation_of(draft_model(), 4, schedule_of({{1, 5}, {129, 0}}, 512));
+    const sweeps::Recommendation model = recommendation_of(sim::IndependentDrafter{}, 4, schedule_of({{1, 5}, {129, 0}}, 512));
     CHECK(yaml_schedule(flags_for(model, "tensorrt-llm@1.2").text) == std::map<int, int>{{1, 5}, {129, 0}});
     CHECK(yaml_schedule(flags_for(off, "tensorrt-llm@1.2").text).empty());
 }
@@ -174,11 +174,11 @@ TEST_CASE("each kind of drafter has its own word in each engine, and a path only
     CHECK(text(eagle, "tensorrt-llm").empty());
     CHECK(text(eagle, "llama.cpp").empty());
 
-    CHECK(text(draft_model(), "vllm").find(R"("method":"draft_model")") != std::string::npos);
-    CHECK(text(draft_model(), "vllm@0.10").empty());
-    CHECK(text(draft_model(), "tensorrt-llm@1.2").find("decoding_type: DraftTarget\n") != std::string::npos);
-    CHECK(text(draft_model(), "tensorrt-llm@1.3").find("decoding_type: Draft_Target\n") != std::string::npos);
-    CHECK(text(draft_model(), "llama.cpp") ==
+    CHECK(text(sim::IndependentDrafter{}, "vllm").find(R"("method":"draft_model")") != std::string::npos);
+    CHECK(text(sim::IndependentDrafter{}, "vllm@0.10").empty());
+    CHECK(text(sim::IndependentDrafter{}, "tensorrt-llm@1.2").find("decoding_type: DraftTarget\n") != std::string::npos);
+    CHECK(text(sim::IndependentDrafter{}, "tensorrt-llm@1.3").find("decoding_type: Draft_Target\n") != std::string::npos);
+    CHECK(text(sim::IndependentDrafter{}, "llama.cpp") ==
           llama +
               "--spec-type draft-simple --spec-draft-model PATH_OF_THE_DRAFTER.gguf --spec-draft-ngl 99 --spec-draft-n-max 3");
 
@@ -247,7 +247,7 @@ TEST_CASE("trees go to the engines that draft them, with the root counted as eac
 }
 
 TEST_CASE("flags name the checkpoints that are known, and say what to put in the place of the others") {
-    sweeps::Recommendation found = recommendation_of(draft_model(), 3, schedule_of({{1, 3}}, 64));
+    sweeps::Recommendation found = recommendation_of(sim::IndependentDrafter{}, 3, schedule_of({{1, 3}}, 64));
     sweeps::Variant& variant = found.variants.front();
     variant.setup.drafter = sim::IndependentDrafter{model("llama-3.2-1b"), {}};
     CHECK(vllm_config(flags_for(found, "vllm")).at("model") == "meta-llama/Llama-3.2-1B-Instruct");

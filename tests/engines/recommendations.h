@@ -15,15 +15,8 @@ struct NamedDrafter {
     sim::Drafter drafter;
 };
 
-/// A draft model with a vocabulary of its target's.
-inline sim::IndependentDrafter draft_model() {
-    sim::IndependentDrafter drafter;
-    drafter.model.vocabulary = "llama-3";
-    return drafter;
-}
-
 inline std::vector<NamedDrafter> every_drafter() {
-    return {{"draft model", draft_model()},
+    return {{"draft model", sim::IndependentDrafter{}},
             {"eagle", sim::OneLayerDrafter{0, 2, sim::OneLayerKind::eagle}},
             {"eagle3", sim::OneLayerDrafter::published_eagle3()},
             {"mtp", sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp}},

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "grid_points.h"
 #include "setups.h"
 #include "sim/measured_loads.h"
 #include "sim/round_bounds.h"
@@ -131,28 +132,17 @@ TEST_CASE("points, columns, grids and bounds agree on measured loads") {
     const CompiledRound round = compile_round(with_loads(some_loads));
     const std::vector<int> shapes = {0, 1, 3, 7};
     const std::vector<double> batches = {1, 3, 8, 20, 64, 200}, contexts = {100, 1000, 9000, 40'000};
-    const RoundGrid grid(round, shapes, batches);
-    TileWork work;
-    const auto estimates = std::make_unique<EstimateColumns>();
-    for (std::size_t c = 0; c < contexts.size(); c += grid.contexts_of_tile()) {
-        const auto of_tile = std::span(contexts).subspan(c, std::min(grid.contexts_of_tile(), contexts.size() - c));
-        grid.begin(0, of_tile, work);
-        for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
-            grid.evaluate(shape, work, *estimates);
-            for (std::size_t i = 0; i < estimates->size; ++i) {
-                const double batch = batches[i % batches.size()], context = of_tile[i / batches.size()];
-                const RoundEstimate point = evaluate(round, {shapes[shape], batch, context});
-                CHECK(estimates->at(i).round == point.round);
-                CHECK(estimates->at(i).autoregressive == point.autoregressive);
-                RoundEstimate column;
-                evaluate(round, PointColumns{{&shapes[shape], 1}, {&batch, 1}, {&context, 1}}, {&column, 1});
-                CHECK(column.round == point.round);
-                const EstimateBounds exact = bounds_of(round, shapes[shape], {batch, batch, context, context});
-                CHECK(exact.least.round == point.round);
-                CHECK(exact.most.throughput_multiplier == point.throughput_multiplier);
-            }
-        }
-    }
+    at_each_point(round, shapes, batches, contexts, [&](const DesignPoint& at, const RoundEstimate& of_grid) {
+        const RoundEstimate point = evaluate(round, at);
+        CHECK(of_grid.round == point.round);
+        CHECK(of_grid.autoregressive == point.autoregressive);
+        RoundEstimate column;
+        evaluate(round, PointColumns{{&at.speculation, 1}, {&at.batch, 1}, {&at.context, 1}}, {&column, 1});
+        CHECK(column.round == point.round);
+        const EstimateBounds exact = bounds_of(round, at.speculation, {at.batch, at.batch, at.context, at.context});
+        CHECK(exact.least.round == point.round);
+        CHECK(exact.most.throughput_multiplier == point.throughput_multiplier);
+    });
     std::mt19937 random(3);
     std::uniform_real_distribution<double> uniform(0.0, 1.0);
     for (int i = 0; i < 200; ++i) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "grid_points.h"
 #include "setups.h"
 #include "sim/round_bounds.h"
 #include "sim/round_grid.h"
@@ -71,29 +72,18 @@ TEST_CASE("split batches are the same in grids, in columns and at points, and wi
     const CompiledRound round = compile_round(hybrid_on("rtx-5090", "llama.cpp"));
     const std::vector<int> shapes = {0, 1, 3, 7};
     const std::vector<double> batches = {1.0, 2.0, 3.0, 7.0, 8.0, 30.0}, contexts = {100.0, 3'000.0};
-    const RoundGrid grid(round, shapes, batches);
-    TileWork work;
-    const auto estimates = std::make_unique<EstimateColumns>();
-    for (std::size_t c = 0; c < contexts.size(); c += grid.contexts_of_tile()) {
-        const auto of_tile = std::span(contexts).subspan(c, std::min(grid.contexts_of_tile(), contexts.size() - c));
-        grid.begin(0, of_tile, work);
-        for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
-            grid.evaluate(shape, work, *estimates);
-            for (std::size_t i = 0; i < estimates->size; ++i) {
-                const DesignPoint point{shapes[shape], batches[i % batches.size()], of_tile[i / batches.size()]};
-                const RoundEstimate at_point = evaluate(round, point);
-                CHECK(estimates->at(i).verify == at_point.verify);
-                CHECK(estimates->at(i).round == at_point.round);
-                CHECK(estimates->at(i).energy_per_token == at_point.energy_per_token);
-                std::vector<RoundEstimate> column(1);
-                evaluate(round, {{&point.speculation, 1}, {&point.batch, 1}, {&point.context, 1}}, column);
-                CHECK(column[0].round == at_point.round);
-                const EstimateBounds bounds = bounds_of(round, point.speculation, {1.0, 30.0, 100.0, 3'000.0});
-                CHECK(bounds.least.round <= at_point.round);
-                CHECK(bounds.most.round >= at_point.round);
-            }
-        }
-    }
+    at_each_point(round, shapes, batches, contexts, [&](const DesignPoint& point, const RoundEstimate& of_grid) {
+        const RoundEstimate at_point = evaluate(round, point);
+        CHECK(of_grid.verify == at_point.verify);
+        CHECK(of_grid.round == at_point.round);
+        CHECK(of_grid.energy_per_token == at_point.energy_per_token);
+        RoundEstimate column;
+        evaluate(round, PointColumns{{&point.speculation, 1}, {&point.batch, 1}, {&point.context, 1}}, {&column, 1});
+        CHECK(column.round == at_point.round);
+        const EstimateBounds bounds = bounds_of(round, point.speculation, {1.0, 30.0, 100.0, 3'000.0});
+        CHECK(bounds.least.round <= at_point.round);
+        CHECK(bounds.most.round >= at_point.round);
+    });
 }
 
 TEST_CASE("an engine that divides its memory beforehand holds as many sequences as their states have slots for") {

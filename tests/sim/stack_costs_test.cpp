@@ -1,52 +1,16 @@
-// What each number of a software stack adds to passes, rounds and memory. The stack is the ideal one with that number alone.
+// What the kernels of a software stack add to passes, rounds and memory. The stack is the ideal one with one number beside it.
 #include <catch2/catch.hpp>
 
 #include <cmath>
 
-#include "setups.h"
+#include "stack_setups.h"
 
 namespace stack_costs_test {
 
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
-
-namespace {
-
-constexpr double microsecond = 1e-6;
-constexpr double layers = 64.0;  // of Mamba-2 2.7B
-
-Speculation chain(int tokens) { return {ChainShape{tokens}, Verification::unrolled, "chain"}; }
-
-/// Mamba-2 2.7B on an A10G with n-gram drafts that cost nothing.
-RoundSetup mamba_setup(Rollback rollback, const Speculation& speculation) {
-    RoundSetup setup;
-    setup.target = model("mamba2-2.7b");
-    setup.precision = setup.target.precision;
-    setup.platform = platform("a10g", "ideal");
-    setup.drafter = NgramDrafter{Seconds(0.0)};
-    setup.acceptance = Acceptance::geometric(0.5);
-    setup.rollback = rollback;
-    setup.speculations = {chain(0), speculation};
-    return setup;
-}
-
-RoundEstimate estimate(const RoundSetup& setup, double batch = 1.0) {
-    REQUIRE(problems_of(setup).empty());
-    const CompiledRound round = compile_round(setup);
-    REQUIRE(round.runs(1));
-    return evaluate(round, {1, batch, 100.0});
-}
-
-/// What `change` of the stack adds to a round, in microseconds.
-template <class Change>
-double added_microseconds(RoundSetup setup, double batch, Change change) {
-    const Seconds before = estimate(setup, batch).round;
-    change(setup.platform.stack);
-    return (estimate(setup, batch).round - before).value() / microsecond;
-}
-
-}  // namespace
+using namespace treeline::testing::stack_setups;
 
 TEST_CASE("kernels that reach half of the bandwidth take twice as long where memory bounds them") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
@@ -188,68 +152,6 @@ TEST_CASE("operations of an explained pass still add up with step latencies") {
     }
 }
 
-TEST_CASE("host work of a round: replay passes, trees, verified tokens, sampling") {
-    const RoundSetup replayed = mamba_setup(Rollback::replay, chain(4));
-    const RoundSetup joint = mamba_setup(Rollback::joint, chain(4));
-    const auto rollback = [](Stack& stack) { stack.host_per_rollback = Seconds(70.0 * microsecond); };
-    CHECK(added_microseconds(replayed, 1.0, rollback) == Approx(70.0));
-    CHECK(added_microseconds(joint, 1.0, rollback) == Approx(0.0).margin(1e-6));
-
-    const auto tree = [](Stack& stack) { stack.host_per_tree = Seconds(30.0 * microsecond); };
-    const RoundSetup branched = mamba_setup(Rollback::replay, {SequencesShape{2, 4}, Verification::unrolled, "2x4"});
-    RoundSetup packed = mamba_setup(Rollback::replay, {WidthsShape{{2, 2}}, Verification::packed, "widths 2,2"});
-    packed.acceptance.siblings = RankAcceptance({0.5, 0.2});
-    CHECK(added_microseconds(packed, 1.0, tree) == Approx(30.0));
-    CHECK(added_microseconds(branched, 1.0, tree) == Approx(0.0).margin(1e-6));  // independent sequences are rows, no tree
-    CHECK(added_microseconds(replayed, 1.0, tree) == Approx(0.0).margin(1e-6));
-    // An engine that may branch runs its code for trees, whatever tree grows: here the best candidates form a chain.
-    RoundSetup grown = mamba_setup(Rollback::replay, {SglangShape{3, 2, 4}, Verification::packed, "3-2-4"});
-    grown.acceptance.siblings = RankAcceptance({0.9, 0.01});
-    REQUIRE(compile_round(grown).row(1).depth == 3.0);
-    CHECK(added_microseconds(grown, 1.0, tree) == Approx(30.0));
-    grown.speculations.back().shape = SglangShape{3, 1, 4};
-    CHECK(added_microseconds(grown, 1.0, tree) == Approx(0.0).margin(1e-6));
-
-    // Two sequences of 2 drafts of 4 tokens and a root: repeating the root in both rows is no host work.
-    const auto token = [](Stack& stack) { stack.host_per_draft_token = Seconds(5.0 * microsecond); };
-    CHECK(added_microseconds(branched, 2.0, token) == Approx(2.0 * (2.0 * 4.0 + 1.0) * 5.0));
-
-    const auto sampling = [](Stack& stack) { stack.host_per_sampling = Seconds(11.0 * microsecond); };
-    CHECK(added_microseconds(replayed, 1.0, sampling) == Approx(0.0).margin(1e-6));
-    RoundSetup sampled = replayed;
-    sampled.decoding = Decoding::sampling;
-    // N-gram drafts sample nothing: one pass, that verifies.
-    CHECK(added_microseconds(sampled, 1.0, sampling) == Approx(11.0));
-}
-
-TEST_CASE("each sequence of a step, and each of its tokens, adds to plain decoding and to rounds, in both evaluators") {
-    RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
-    const auto sequence = [](Stack& stack) { stack.host_per_sequence = Seconds(30.0 * microsecond); };
-    const auto token = [](Stack& stack) { stack.host_per_verified_token = Seconds(7.0 * microsecond); };
-    CHECK(added_microseconds(setup, 8.0, sequence) == Approx(8.0 * 30.0));
-    CHECK(added_microseconds(setup, 8.0, token) == Approx(8.0 * 5.0 * 7.0));  // four drafts and the bonus token
-
-    const DesignPoint plain{0, 8.0, 100.0};
-    const Seconds before = evaluate(compile_round(setup), plain).round;
-    sequence(setup.platform.stack);
-    token(setup.platform.stack);
-    const CompiledRound round = compile_round(setup);
-    const RoundEstimate after = evaluate(round, plain);
-    CHECK((after.round - before).value() / microsecond == Approx(8.0 * (30.0 + 7.0)));
-    CHECK(after.autoregressive == after.round);
-    CHECK(explain(round, plain).front().time == after.round);
-
-    const std::vector<int> speculation = {0, 1};
-    const std::vector<double> batch = {8.0, 8.0}, context = {100.0, 100.0};
-    std::vector<RoundEstimate> columns(2);
-    evaluate(round, {speculation, batch, context}, columns);
-    for (int i = 0; i < 2; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        CHECK(columns[at].round == evaluate(round, {i, 8.0, 100.0}).round);
-        CHECK(columns[at].autoregressive == after.autoregressive);
-    }
-}
-
 TEST_CASE("layers of experts have a time of their own, experts a speed, and a deployment a factor on all of it") {
     RoundSetup setup;
     setup.target = model("gpt-oss-120b");  // 36 layers, all of them with experts
@@ -301,17 +203,6 @@ TEST_CASE("a factor on rounds leaves plain steps as they are") {
     CHECK(problems_of(setup.platform.stack).size() == 1);
 }
 
-TEST_CASE("a host copies states row by row: two tensors a layer, three calls each") {
-    // 64 layers · 2 rows · 2 tensors (state, convolution history) · 3 calls (two views and a copy) · 10 us = 7.68 ms, against
-    // which the copies themselves hide.
-    RoundSetup setup = mamba_setup(Rollback::joint, {SequencesShape{2, 6}, Verification::unrolled_chunk, "2x6"});
-    const Seconds in_graph = estimate(setup).rollback;
-    setup.platform.stack.state_copy = StateCopy::eager;
-    setup.platform.stack.eager_launch = Seconds(10.0 * microsecond);
-    CHECK(estimate(setup).rollback.value() == Approx(7.68e-3));
-    CHECK(in_graph.value() < 2e-3);
-}
-
 TEST_CASE("a chunk scan of a few tokens moves the state six times") {
     // Read and written at either end, and through memory in fp32 from chunk states to state passing to the output: 2 + 2·2
     // states of 80·64·128 fp32 elements.
@@ -337,16 +228,6 @@ TEST_CASE("each captured graph keeps its memory: one a length under joint attain
     CHECK(added(Rollback::replay) == Approx(2.0));  // the step and the replay
 }
 
-TEST_CASE("a drafter in captured graphs does not wait for the host that launches its target") {
-    RoundSetup setup = pair_setup("pythia-6.9b", "mamba-130m", platform("rtx-4090", "eager"));
-    setup.speculations = {chain(0), chain(5)};
-    const RoundEstimate eager = estimate(setup);
-    setup.platform.stack.draft_graphs = true;
-    const RoundEstimate captured = estimate(setup);
-    CHECK(captured.verify == eager.verify);
-    CHECK(captured.draft < 0.6 * eager.draft);
-}
-
 TEST_CASE("every kernel takes its start-up once: 6 in a layer, and those at the ends") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
     setup.platform.stack.unhidden = 0.3;
@@ -355,23 +236,6 @@ TEST_CASE("every kernel takes its start-up once: 6 in a layer, and those at the 
     // Norm, two projections, convolution, scan and gated norm; embedding, final norm, LM head and sampling.
     const Seconds after = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
     CHECK((after - before).value() / microsecond == Approx(layers * 6.0 + 4.0));
-}
-
-TEST_CASE("a host that builds its graph anew adds a time for each kernel, whatever the device does meanwhile") {
-    RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
-    setup.platform.stack.launch_factor = 2.0;
-    const Seconds before = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
-    setup.platform.stack.host_per_kernel = Seconds(1.0 * microsecond);
-    const Seconds after = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
-    CHECK((after - before).value() / microsecond == Approx(2.0 * (layers * 6.0 + 4.0)));
-    // Host times of such a stack are those of a fast desktop.
-    setup.platform.device.host_speed = 0.5;
-    setup.platform.stack.scales_with_host = true;
-    setup.platform.stack.host_per_pass = Seconds(0.0);
-    const Seconds slow = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
-    setup.platform.device.host_speed = 1.0;
-    const Seconds fast = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
-    CHECK((slow - fast).value() / microsecond == Approx(2.0 * (layers * 6.0 + 4.0)));
 }
 
 TEST_CASE("what kernels fail to hide: the overlap law's r on matrix products") {
@@ -421,47 +285,6 @@ TEST_CASE("layer norms, scans that leave no state and tree attention are listed 
     CHECK(added_microseconds(replayed, 1.0, scans) == Approx(layers * (12.0 + 21.0)));
 }
 
-TEST_CASE("host times of eager code grow on a slower host; those of other stacks hold as they are") {
-    RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
-    Stack& stack = setup.platform.stack;
-    stack.host_launch = Seconds(50.0 * microsecond);  // far above what the device takes, so that launches bound the pass
-    stack.host_per_pass = Seconds(100.0 * microsecond);
-    stack.host_per_round = Seconds(300.0 * microsecond);
-    stack.host_per_rollback = Seconds(80.0 * microsecond);
-    const double fast = estimate(setup).round.value();
-    setup.platform.device.host_speed = 0.5;
-    CHECK(estimate(setup).round.value() == fast);
-    stack.scales_with_host = true;
-    RoundSetup doubled = setup;
-    doubled.platform.device.host_speed = 1.0;
-    for (Seconds Stack::*time :
-         {&Stack::host_launch, &Stack::host_per_pass, &Stack::host_per_round, &Stack::host_per_rollback}) {
-        doubled.platform.stack.*time = doubled.platform.stack.*time * 2.0;
-    }
-    CHECK(estimate(setup).round.value() == Approx(estimate(doubled).round.value()));
-    CHECK(estimate(setup).round.value() > 1.9 * fast);
-}
-
-TEST_CASE("trees cost host time for each token, more where each round grows another one") {
-    const auto tree = [](Stack& stack) { stack.host_per_tree_token = Seconds(10.0 * microsecond); };
-    const auto grown = [](Stack& stack) { stack.host_per_grown_token = Seconds(20.0 * microsecond); };
-    RoundSetup fixed = mamba_setup(Rollback::replay, {WidthsShape{{2, 2}}, Verification::packed, "widths 2,2"});
-    fixed.acceptance.siblings = RankAcceptance({0.5, 0.2});
-    CHECK(added_microseconds(fixed, 2.0, tree) == Approx(2.0 * 5.0 * 10.0));
-    CHECK(added_microseconds(fixed, 2.0, grown) == Approx(0.0).margin(1e-6));
-    RoundSetup beams = fixed;
-    beams.speculations[1] = {BeamShape{2, 3}, Verification::packed, "beams"};
-    CHECK(added_microseconds(beams, 1.0, grown) > 5.0 * 20.0);
-    const auto unrolled = [](Stack& stack) { stack.host_per_unrolled_token = Seconds(4.0 * microsecond); };
-    CHECK(added_microseconds(fixed, 1.0, unrolled) == Approx(0.0).margin(1e-6));
-    fixed.speculations[1].verification = Verification::unrolled;  // two branches of two nodes each, and the root in both rows
-    CHECK(added_microseconds(fixed, 2.0, unrolled) == Approx(2.0 * 2.0 * 3.0 * 4.0));
-    RoundSetup sequences = mamba_setup(Rollback::replay, {SequencesShape{2, 4}, Verification::unrolled, "2x4"});
-    CHECK(added_microseconds(sequences, 1.0, grown) == Approx(0.0).margin(1e-6));  // greedy: compared as rows
-    sequences.decoding = Decoding::sampling;
-    CHECK(added_microseconds(sequences, 1.0, grown) == Approx(9.0 * 20.0));  // merged into a tree to be accepted
-}
-
 TEST_CASE("replay as research code does it moves the state more often, and all verified tokens") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(8));
     const double state = layers * 4.0 * 80 * 64 * 128;
@@ -497,30 +320,6 @@ TEST_CASE("attention composed of a framework's operations copies caches and writ
     eager.platform.stack = scores;
     CHECK(time_to_first_token(compile_round(eager), 1024.0).value() >= 32.0 * 32.0 * 1024.0 * 1024.0 * 4096.0 / bandwidth);
     CHECK(step(scores) == step(setup.platform.stack));  // decoding writes a row of them, which is not counted
-}
-
-TEST_CASE("EAGLE's layer runs outside of a model's forward function, and recurrent drafters are put in place layer by layer") {
-    RoundSetup head = mamba_setup(Rollback::truncate, chain(4));
-    head.target = model("llama-3-8b");
-    head.precision = head.target.precision;
-    head.drafter = OneLayerDrafter{};
-    const auto wrapped = [](Stack& stack) { stack.host_per_draft_pass = Seconds(500.0 * microsecond); };
-    const auto bare = [&](Stack& stack) {
-        wrapped(stack);
-        stack.host_per_head_pass = Seconds(200.0 * microsecond);
-    };
-    CHECK(added_microseconds(head, 1.0, wrapped) == Approx(4.0 * 500.0));
-    CHECK(added_microseconds(head, 1.0, bare) == Approx(4.0 * 200.0));
-
-    const auto states = [](Stack& stack) {
-        stack.eager_launch = Seconds(5.0 * microsecond);
-        stack.calls_per_draft_layer = 8.0;
-    };
-    const RoundSetup drafted = pair_setup("mamba2-2.7b", "mamba2-130m", platform("a10g", "ideal"));
-    RoundSetup slow = drafted;
-    states(slow.platform.stack);
-    const auto host = [](const RoundSetup& setup) { return evaluate(compile_round(setup), {1, 1.0, 100.0}).host.value(); };
-    CHECK((host(slow) - host(drafted)) / microsecond == Approx(24.0 * 8.0 * 5.0));
 }
 
 }  // namespace stack_costs_test

@@ -37,15 +37,17 @@ if [ -e "$data/speculation/measured.json" ]; then
         fail "hardware/errors/serving.json is stale: write it anew with --errors, as docs/trust.md is written"
     # A citation that is misspelt there would leave rows that a number was fitted to among the unseen ones.
     checks=$((checks + 1))
-    unused=$(python3 - "$SOURCE/validation/serving/evidence.json" "$data"/speculation/measured*.json <<'PYTHON'
-import fnmatch, json, re, sys
-cited = set()
-for file in sys.argv[2:]:
+    unused=$(python3 - "$SOURCE/validation/serving/evidence.json" "$SOURCE/tests/validation/llama_cpp_steps.csv" \
+        "$data"/speculation/measured*.json <<'PYTHON'
+import csv, fnmatch, json, re, sys
+evidence, steps, *measured = sys.argv[1:]
+sources = [row["source"] for row in csv.DictReader(line for line in open(steps) if not line.startswith("#"))]
+for file in measured:
     rows = json.load(open(file))
-    for row in rows if isinstance(rows, list) else rows.get("rows") or rows["measurements"]:
-        cited.add(re.sub(r"[^a-z0-9.+]+", "-", row["citation"].lower()).strip("-"))
-for entry in json.load(open(sys.argv[1]))["entries"]:
-    print(*[pattern for pattern in entry["citations"] if not any(fnmatch.fnmatch(text, pattern) for text in cited)], end="")
+    sources += [row["citation"] for row in (rows if isinstance(rows, list) else rows.get("rows") or rows["measurements"])]
+cited = {re.sub(r"[^a-z0-9.+]+", "-", source.lower()).strip("-") for source in sources}
+patterns = [pattern for entry in json.load(open(evidence))["entries"] for pattern in entry["citations"]]
+print(*[pattern for pattern in patterns if not any(fnmatch.fnmatch(text, pattern) for text in cited)])
 PYTHON
     )
     [ -z "$unused" ] || fail "validation/serving/evidence.json: no measured row has a citation like $unused"

@@ -1,11 +1,11 @@
-#include "cli/familiar_flags.h"
+#include "requests/familiar_flags.h"
 
 #include <algorithm>
 #include <array>
 
 #include "text/split.h"
 
-namespace treeline::cli {
+namespace treeline::requests {
 namespace {
 
 struct Familiar {
@@ -57,4 +57,4 @@ std::string flag_here(const std::string& flag, const std::vector<std::string>& f
     return "";
 }
 
-}  // namespace treeline::cli
+}  // namespace treeline::requests

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace treeline::cli {
+namespace treeline {
 
 /// Throws InputError, in a sentence that begins with `asked_by` ("explore"), where the question is about several platforms, or
 /// names a file, which no page can read.
@@ -13,4 +13,4 @@ void require_live_question(const std::string& asked_by, const nlohmann::ordered_
 /// Throws InputError where the program was built without the live page.
 void require_live_page();
 
-}  // namespace treeline::cli
+}  // namespace treeline

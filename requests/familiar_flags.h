@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace treeline::cli {
+namespace treeline::requests {
 
 /// "--tensor-parallel" for "--tp", where `flags` (those of the command) has it; empty for a flag of nobody.
 std::string flag_here(const std::string& flag, const std::vector<std::string>& flags);
 
-}  // namespace treeline::cli
+}  // namespace treeline::requests

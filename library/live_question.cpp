@@ -1,4 +1,4 @@
-#include "cli/recommend/live_question.h"
+#include "library/live_question.h"
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 #include "requests/descriptions.h"
 #include "text/input_error.h"
 
-namespace treeline::cli {
+namespace treeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -50,4 +50,4 @@ void require_live_page() {
     }
 }
 
-}  // namespace treeline::cli
+}  // namespace treeline
