@@ -13,7 +13,8 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant) {
         names.target = target.repository;
     }
     const sim::Precision &priced = variant.setup.precision, &published = target.precision;
-    if (priced.weights.format != published.weights.format || priced.experts.format != published.experts.format) {
+    const bool requantised = priced.weights.format != published.weights.format;
+    if (requantised || priced.experts.format != published.experts.format) {
         names.remarks.push_back(fmt::format("priced as {}: load a checkpoint that is stored so", variant.labels.precision));
     }
     const auto* model = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
@@ -21,6 +22,9 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     if (model != nullptr && model->precision.weights.format != model->model.precision.weights.format) {
         names.remarks.push_back(
             fmt::format("drafter priced in {}: load a checkpoint that is stored so", name_of(model->precision.weights.format)));
+    } else if (model != nullptr && requantised && model->precision.weights.element_bits() > priced.weights.element_bits()) {
+        names.remarks.push_back(fmt::format("drafter priced in {}, as published: --draft-precision prices a smaller one",
+                                            name_of(model->precision.weights.format)));
     }
     names.drafter = drafter.empty() ? names.drafter : drafter;
     return names;

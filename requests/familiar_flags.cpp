@@ -13,8 +13,8 @@ struct Familiar {
     std::string names;  ///< of vLLM, SGLang, TensorRT-LLM, llama.cpp and their benchmarks, between spaces
 };
 
-const std::array<Familiar, 19>& familiar() {
-    static const std::array<Familiar, 19> all = {{
+const std::array<Familiar, 23>& familiar() {
+    static const std::array<Familiar, 23> all = {{
         {"--target", "--model-path --model-id --hf-repo --checkpoint"},
         {"--device", "--gpu --hardware --system --accelerator"},
         {"--gpus,--tensor-parallel", "--devices --num-gpus --n-gpus --gpu-count --total-gpus --world-size"},
@@ -36,6 +36,10 @@ const std::array<Familiar, 19>& familiar() {
         {"--acceptance", "--alpha --acceptance-rate --accept-rate --acceptance-rates"},
         {"--memory-utilisation", "--gpu-memory-utilization --mem-fraction-static --memory-utilization --memory-fraction"},
         {"--batch", "--batch-size --bs --max-batch-size"},
+        {"--shape", "--tree --trees --topk --speculative-eagle-topk --eagle-choices --speculative-token-tree"},
+        {"--draft-precision", "--draft-quantization --draft-dtype --speculative-draft-model-quantization"},
+        {"--max-tpot-ms", "--tpot --max-tpot --max-itl-ms --itl"},
+        {"--max-ttft-ms", "--ttft --max-ttft"},
     }};
     return all;
 }

@@ -25,7 +25,9 @@ namespace {
 double waiting_share(double in_service, double queued) { return queued / (in_service + queued); }
 
 /// Points that arrive faster than they can be served have no steady state: what a plan serves at most, over all points.
-double most_served(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
+double most_served(const sim::CompiledRound& stated, const DraftPlan& plan, const Traffic& traffic) {
+    const PlannedRound planned(stated, plan);
+    const sim::CompiledRound& round = planned.get();
     double most = 0.0;
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {
         const TrafficPoint& point = traffic.points[i];
@@ -82,6 +84,31 @@ std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation,
     return std::nullopt;
 }
 
+/// The server of plain decoding, then that of each plan.
+std::vector<PlannedRound> servers_of(const sim::CompiledRound& round, std::span<const DraftPlan> plans) {
+    std::vector<PlannedRound> servers;
+    servers.reserve(plans.size() + 1);
+    servers.emplace_back(round, 0);
+    for (const DraftPlan& plan : plans) {
+        servers.emplace_back(round, plan);
+    }
+    return servers;
+}
+
+/// Outcome::waiting.
+double waiting_of(const Traffic& traffic, bool keeps_room, std::span<const SettledLoad> loads,
+                  std::span<const SettledLoad> plain_loads, const TrafficMeans& means, const TrafficMeans& plain) {
+    if (traffic.kind != LoadKind::batch || !keeps_room) {
+        return waiting_share(means.in_service, means.queued) - waiting_share(plain.in_service, plain.queued);
+    }
+    double least = 1.0;
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+        const double beside = waiting_share(plain_loads[i].batch, plain_loads[i].queued);
+        least = std::min(least, waiting_share(loads[i].batch, loads[i].queued) - beside);
+    }
+    return least;
+}
+
 }  // namespace
 
 std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<const DraftPlan> plans, const Traffic& traffic,
@@ -91,18 +118,23 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
     std::vector<int> choices(count, 0);
     std::vector<double> batches(count), contexts(count);
     std::vector<SettledLoad> loads(count);
+    const std::vector<PlannedRound> servers = servers_of(round, plans);
     for (std::size_t i = 0; i < count; ++i) {
         check_deadline();
         const TrafficPoint& point = traffic.points[i % points];
         choices[i] = i < points ? 0 : plans[i / points - 1].at(i % points);
-        loads[i] = settle(round, choices[i], traffic.kind, point);
+        loads[i] = settle(servers[i / points].get(), choices[i], traffic.kind, point);
         batches[i] = loads[i].batch;
         contexts[i] = point.context;
     }
     std::vector<sim::RoundEstimate> estimates(count);
     sim::evaluate(round, {choices, batches, contexts}, estimates);
     for (std::size_t i = 0; i < count; ++i) {
-        estimates[i] = under_load(round, choices[i], {traffic.kind, traffic.points[i % points].load}, loads[i], estimates[i]);
+        const sim::CompiledRound& server = servers[i / points].get();
+        if (&server != &round) {
+            estimates[i] = sim::evaluate(server, {choices[i], batches[i], contexts[i]});
+        }
+        estimates[i] = under_load(server, choices[i], {traffic.kind, traffic.points[i % points].load}, loads[i], estimates[i]);
     }
 
     const auto means_from = [&](std::size_t first) {
@@ -126,7 +158,8 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
         outcome.speedup = plain.time_per_token / outcome.means.time_per_token;
         outcome.first_token_growth = traffic.kind == LoadKind::batch ? 1.0 : outcome.means.first_token / plain.first_token;
         outcome.waiting =
-            waiting_share(outcome.means.in_service, outcome.means.queued) - waiting_share(plain.in_service, plain.queued);
+            waiting_of(traffic, keeps_states(round, plans[i].speculation), std::span(loads).subspan(first, points),
+                       std::span(loads).first(points), outcome.means, plain);
         outcomes.push_back(std::move(outcome));
     }
     return outcomes;
@@ -146,7 +179,7 @@ DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Tr
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {
         if (broken_at(round, speculation, traffic, limits, i, drafting, plain)) {
             if (!off) {
-                off = served_by(round, sim::drafting_off, traffic);
+                off = served_by(started_for(round, speculation), sim::drafting_off, traffic);
             }
             const bool fewer_wait = off->loads[i].queued < drafting.loads[i].queued;
             if (fewer_wait || !broken_at(round, sim::drafting_off, traffic, limits, i, *off, plain)) {
@@ -171,9 +204,12 @@ PlannedOutcome planned_outcome(const sim::CompiledRound& round, int speculation,
     }
     DraftPlan plan = plan_within(round, speculation, traffic, limits);
     if (std::find(plan.by_point.begin(), plan.by_point.end(), speculation) != plan.by_point.end()) {
-        planned.plan = std::move(plan);
-        planned.outcome = outcomes_of(round, {&planned.plan, 1}, traffic, objective).front();
-        planned.broken = broken_limit(planned.outcome, round, limits);
+        PlannedOutcome off{std::move(plan), {}, std::nullopt};
+        off.outcome = outcomes_of(round, {&off.plan, 1}, traffic, objective).front();
+        off.broken = broken_limit(off.outcome, round, limits);
+        if (!off.broken || *off.broken == Limit::gain) {
+            return off;
+        }
     }
     return planned;
 }

@@ -70,7 +70,9 @@ struct Outcome {
     bool gain_of_capacity = false;    ///< the latter
     double speedup = 1.0;             ///< mean TPOT of plain decoding / mean TPOT
     double first_token_growth = 1.0;  ///< mean TTFT / that of plain decoding; 1 for decoding alone
-    double waiting = 0.0;             ///< share of the requests in flight that wait, less that share in plain decoding
+    /// Share of the requests in flight that wait, less that share in plain decoding. Where sequences keep room for states, so
+    /// that drafting nothing frees none: the least at one of several batches, which are questions about each of them.
+    double waiting = 0.0;
     std::string problem;  ///< why the load cannot be served, as a sentence; the means are those at the largest batch then
 };
 
@@ -81,11 +83,12 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
 std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
                                  Objective objective);
 
-/// The speculation wherever it keeps the limits, and nothing drafted (the drafter stays in memory) at the other points, if that
-/// breaks none there, or lets fewer requests wait; else the speculation.
+/// The speculation wherever it keeps the limits, and nothing drafted (the drafter and room for its states stay in memory) at
+/// the other points, if that breaks none there, or lets fewer requests wait; else the speculation.
 DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Traffic& traffic, const Limits& limits);
 
-/// A speculation over a traffic as a server runs it: everywhere where it keeps the limits, or else by plan_within().
+/// A speculation over a traffic as a server runs it: everywhere where it keeps the limits, or else by plan_within(), if that
+/// does.
 struct PlannedOutcome {
     DraftPlan plan;
     Outcome outcome;

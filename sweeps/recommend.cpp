@@ -122,7 +122,7 @@ Capacity capacity_of(const sim::CompiledRound& round, int speculation, const Tra
     Capacity capacity;
     capacity.context = longest_context_of(traffic);
     capacity.plain = most_sequences(round, 0, capacity.context);
-    capacity.off = most_sequences(round, sim::drafting_off, capacity.context);
+    capacity.off = most_sequences(started_for(round, speculation), sim::drafting_off, capacity.context);
     capacity.drafting = most_sequences(round, speculation, capacity.context);
     capacity.allowed = round.memory.capacity;
     capacity.parts = sim::memory_parts(round, {speculation, std::max(1.0, capacity.drafting), capacity.context});
@@ -140,11 +140,41 @@ std::vector<int> switchable(const std::vector<int>& runnable, const std::vector<
     return all;
 }
 
+/// What a server may be started for: where sequences keep states for its longest draft, the choices up to the recommended
+/// length, or up to each longer one; else all of them.
+std::vector<std::vector<int>> starts_of(const sim::CompiledRound& round, const std::vector<int>& choices,
+                                        const Candidate& best) {
+    std::vector<std::vector<int>> starts;
+    for (const int longest : choices) {
+        const double most = round.row(longest).draft_tokens;
+        if (keeps_states(round, longest) && most >= best.draft_tokens) {
+            std::vector<int>& start = starts.emplace_back();
+            std::copy_if(choices.begin(), choices.end(), std::back_inserter(start),
+                         [&](int i) { return round.row(i).draft_tokens <= most; });
+        }
+    }
+    return starts.empty() ? std::vector<std::vector<int>>{choices} : starts;
+}
+
+/// Of the schedules that servers can be started for, the one that gains most over the load within the limits.
+Schedule best_start(const sim::CompiledRound& round, const Workload& workload, const std::vector<int>& choices,
+                    const Candidate& best) {
+    std::optional<Schedule> chosen;
+    for (const std::vector<int>& start : starts_of(round, choices, best)) {
+        Schedule schedule = schedule_for(round, start, workload, largest_scheduled_batch, best.speculation);
+        const bool keeps = !schedule.broken || *schedule.broken == Limit::gain;
+        if (!chosen || (keeps && schedule.gain > chosen->gain)) {
+            chosen = std::move(schedule);
+        }
+    }
+    return *chosen;
+}
+
 /// The lengths of all that a server can change between; where those yield less over the load than the recommended one alone,
 /// as on a server that is full and settles elsewhere with each length: that one alone, where it is off if its plan has that.
 Schedule best_schedule(const sim::CompiledRound& round, const Workload& workload, const std::vector<int>& choices,
                        const Candidate& best) {
-    Schedule schedule = schedule_for(round, choices, workload, largest_scheduled_batch, best.speculation);
+    Schedule schedule = best_start(round, workload, choices, best);
     const auto try_instead = [&](const std::vector<int>& others, const Workload& asked) {
         if (best.draft_tokens > 0 && schedule.gain < best.gain) {
             Schedule other = schedule_for(round, others, asked, largest_scheduled_batch, best.speculation);

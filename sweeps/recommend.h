@@ -62,6 +62,7 @@ struct Schedule {
     std::optional<Limit> end_limit;         ///< the limit that it breaks beyond, whatever is drafted; none: 1,024 was reached
     double gain = 1.0;                      ///< in the objective over the traffic, when the schedule is followed
     double speedup = 1.0;                   ///< the same in mean TPOT
+    std::optional<Limit> broken;            ///< that following it over the traffic breaks
 };
 
 /// In the objective: what a schedule may lose for having fewer ranges.
@@ -150,7 +151,8 @@ std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendati
 int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic);
 
 /// Shape by batch size for one compiled variant: at each batch from 1 to `largest_batch` the best of some of the round's
-/// speculations, which must run; the first must be plain decoding (0), which here leaves the drafter in memory. It ends before
+/// speculations, which must run; the first must be plain decoding (0), which here leaves the drafter in memory. The server is
+/// one that was started for the longest of them (started_for()). It ends before
 /// the first batch at which none keeps the limits; its entries end at the largest load that the workload asks for. TTFT and
 /// requests that wait are not judged. Where several speculations serve equally many batches, `preferred` is kept.
 Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,

@@ -144,7 +144,7 @@ void stop_as_the_ranges_do(Schedule& schedule) {
     }
 }
 
-/// Gain and speed-up over the traffic when the schedule is followed.
+/// Gain and speed-up over the traffic when the schedule is followed, and the limit that this breaks.
 void follow(const sim::CompiledRound& round, const Workload& workload, Schedule& schedule) {
     DraftPlan plan = sim::drafting_off;
     for (const TrafficPoint& point : workload.traffic.points) {
@@ -153,6 +153,7 @@ void follow(const sim::CompiledRound& round, const Workload& workload, Schedule&
     const Outcome followed = outcomes_of(round, {&plan, 1}, workload.traffic, workload.objective).front();
     schedule.gain = followed.gain;
     schedule.speedup = followed.speedup;
+    schedule.broken = broken_limit(followed, round, workload.limits);
 }
 
 /// The outcomes at one batch that keep the limits; and the limit in the way of the best that drafts.
@@ -187,6 +188,13 @@ double best_drafting_gain(const std::vector<Outcome>& outcomes, const sim::Compi
     return gain;
 }
 
+/// Of them, the one whose sequences need the most room for recurrent states.
+int most_states(const sim::CompiledRound& round, const std::vector<int>& speculations) {
+    return *std::max_element(speculations.begin(), speculations.end(), [&](int a, int b) {
+        return sim::state_memory(round.memory, round.row(a)) < sim::state_memory(round.memory, round.row(b));
+    });
+}
+
 }  // namespace
 
 int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
@@ -201,8 +209,9 @@ int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, 
     return static_cast<int>(std::ceil(largest));
 }
 
-Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
+Schedule schedule_for(const sim::CompiledRound& stated, const std::vector<int>& speculations, const Workload& workload,
                       int largest_batch, int preferred) {
+    const sim::CompiledRound round = started_for(stated, most_states(stated, speculations));
     Schedule schedule;
     std::vector<int> choices = speculations;
     std::replace(choices.begin(), choices.end(), 0, sim::drafting_off);

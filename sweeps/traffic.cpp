@@ -81,11 +81,38 @@ SettledLoad settle(const sim::CompiledRound& round, int speculation, LoadKind ki
                                    : settle(round, speculation, Load{kind, point.load}, point.context);
 }
 
+bool keeps_states(const sim::CompiledRound& round, int speculation) {
+    return speculation > 0 && sim::state_memory(round.memory, round.row(speculation)) >
+                                  sim::state_memory(round.memory, round.row(sim::drafting_off));
+}
+
+sim::CompiledRound started_for(sim::CompiledRound round, int speculation) {
+    if (!keeps_states(round, speculation)) {
+        return round;
+    }
+    const sim::RoundRow longest = round.row(speculation);
+    const auto keep = [&](sim::RoundRow& row) {
+        row.target_states = std::max(row.target_states, longest.target_states);
+        row.draft_states = std::max(row.draft_states, longest.draft_states);
+        row.cached_activations = std::max(row.cached_activations, longest.cached_activations);
+    };
+    keep(round.off);
+    std::for_each(round.rows.begin() + 1, round.rows.end(), keep);
+    return round;
+}
+
+PlannedRound::PlannedRound(const sim::CompiledRound& round, const DraftPlan& plan) : stated_(round) {
+    if (!plan.by_point.empty() && keeps_states(round, plan.speculation)) {
+        started_ = started_for(round, plan.speculation);
+    }
+}
+
 Traffic settled_on(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
+    const PlannedRound planned(round, plan);
     Traffic settled = traffic;
     settled.kind = LoadKind::batch;
     for (std::size_t i = 0; i < settled.points.size(); ++i) {
-        settled.points[i].load = settle(round, plan.at(i), traffic.kind, traffic.points[i]).batch;
+        settled.points[i].load = settle(planned.get(), plan.at(i), traffic.kind, traffic.points[i]).batch;
     }
     return settled;
 }
@@ -132,7 +159,9 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loa
     return means;
 }
 
-TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& round, const DraftPlan& plan) {
+TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& stated, const DraftPlan& plan) {
+    const PlannedRound planned(stated, plan);
+    const sim::CompiledRound& round = planned.get();
     std::vector<SettledLoad> loads;
     std::vector<sim::RoundEstimate> estimates;
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {

@@ -1,6 +1,7 @@
 // The traffic that a deployment serves, and what a configuration yields over it. All means over a traffic are computed here.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -86,6 +87,25 @@ struct DraftPlan {
     DraftPlan(int everywhere) : speculation(everywhere) {}  // NOLINT(google-explicit-constructor): a number is a plan
     DraftPlan(int mostly, std::vector<int> of_points) : speculation(mostly), by_point(std::move(of_points)) {}
     [[nodiscard]] int at(std::size_t point) const { return by_point.empty() ? speculation : by_point[point]; }
+};
+
+/// Whether sequences of this draft need more room for recurrent states than those of a server that drafts nothing.
+bool keeps_states(const sim::CompiledRound& round, int speculation);
+
+/// The round of a server that was started for `speculation`: each sequence keeps room for its recurrent states, however little
+/// is drafted at the moment (vLLM's num_speculative_blocks, the pool of states of SGLang and TensorRT-LLM, and n_rs_seq of
+/// llama.cpp are set when the engine starts). Plain decoding, which has no drafter, stays as it is.
+sim::CompiledRound started_for(sim::CompiledRound round, int speculation);
+
+/// The round that a plan runs in: where its points differ, that of a server started for its speculation. Refers to `round`.
+class PlannedRound {
+public:
+    PlannedRound(const sim::CompiledRound& round, const DraftPlan& plan);
+    [[nodiscard]] const sim::CompiledRound& get() const { return started_ ? *started_ : stated_; }
+
+private:
+    const sim::CompiledRound& stated_;
+    std::optional<sim::CompiledRound> started_;
 };
 
 /// Why a point of a traffic cannot be served, as a sentence; empty if all can.

@@ -140,6 +140,24 @@ std::string off_text(const sweeps::Recommendation& found) {
     }
 }
 
+/// Batches of which fewer sequences run at once than were asked for: "Of batch 28, 12 run at once, and the others wait ...".
+std::string capped_note(const sweeps::Recommendation& found) {
+    std::vector<std::string> capped;
+    for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {
+        const double asked = found.traffic.points[i].load, run = found.settled.points[i].load;
+        if (found.speculate && found.traffic.kind == sweeps::LoadKind::batch && run < asked) {
+            capped.push_back(fmt::format("{:.0f} of batch {}", run, text::short_text(asked)));
+        }
+    }
+    return capped.empty()
+               ? ""
+               : fmt::format(
+                     "At once run {}, and the others wait: with {} drafts memory holds {:.0f} sequences at "
+                     "context {}; {:.0f} without the drafter.",
+                     text::listed(capped, "and"), found.candidates.front().draft_tokens, std::floor(found.capacity.drafting),
+                     text::short_text(found.capacity.context), std::floor(found.capacity.plain));
+}
+
 /// What of the load is not served, or is served without drafts.
 std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps::LoadKind kind) {
     std::vector<std::string> notes;
@@ -162,6 +180,9 @@ std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps:
     }
     if (!off.empty()) {
         notes.push_back(fmt::format("Nothing is drafted at {}: {}.", text::listed(off, "and"), off_text(found)));
+    }
+    if (std::string note = capped_note(found); !note.empty()) {
+        notes.push_back(std::move(note));
     }
     return notes;
 }

@@ -48,7 +48,9 @@ std::string pool(const sweeps::Answer& answer) {
 /// The recommended configuration at each load of the traffic.
 std::string each_load(const sweeps::Recommendation& found) {
     const sweeps::Candidate& best = found.candidates.front();
-    const sim::CompiledRound round = sim::compile_round(found.variants[best.variant].setup);
+    const sim::CompiledRound compiled = sim::compile_round(found.variants[best.variant].setup);
+    const sweeps::PlannedRound planned(compiled, best.plan);
+    const sim::CompiledRound& round = planned.get();
     const bool batches = found.traffic.kind == sweeps::LoadKind::batch;
     text::TextTable table({{batches                                               ? "Batch"
                             : found.traffic.kind == sweeps::LoadKind::concurrency ? "In flight"
