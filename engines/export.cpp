@@ -36,6 +36,14 @@ struct ExportInput {
     [[nodiscard]] bool chain(int speculation) const {
         return round.runs(speculation) && sim::is_chain(variant.setup.speculations[static_cast<std::size_t>(speculation)]);
     }
+    /// The most that the recommended server may draft, for whose states its sequences keep room.
+    [[nodiscard]] int longest() const {
+        int most = best.draft_tokens;
+        for (const sweeps::ScheduleEntry& entry : recommendation.schedule.entries) {
+            most = std::max(most, entry.draft_tokens);
+        }
+        return most;
+    }
     /// The chain of so many draft tokens, or of the most there are.
     [[nodiscard]] std::map<int, int> chains() const {
         std::map<int, int> by_length;
@@ -79,7 +87,9 @@ Exported batch_and_context(const ExportInput& input) {
     const std::vector<double> contexts(distinct.begin(), distinct.end());
     std::vector<int> speculations;
     for (const auto& [length, speculation] : input.chains()) {
-        speculations.push_back(speculation);
+        if (length <= input.longest() || !sweeps::keeps_states(input.round, speculation)) {
+            speculations.push_back(speculation);
+        }
     }
     std::vector<std::vector<PlannedLength>> lengths;
     std::set<int> starts = {1};

@@ -102,6 +102,12 @@ bool plan_drafting(FlagPlan& plan, const sweeps::Recommendation& recommendation,
     return true;
 }
 
+/// Whether what is known of the drafter was measured with other models alone.
+bool is_of_others(const sim::DraftAcceptance& acceptance) {
+    return acceptance.origin == sim::AcceptanceOrigin::other_target ||
+           acceptance.origin == sim::AcceptanceOrigin::kind_of_drafter;
+}
+
 }  // namespace
 
 PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine) {
@@ -134,6 +140,11 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
         const auto& rollback_flags = plan.platform.stack.rollback_flags;
         if (const auto flag = rollback_flags.find(variant.setup.rollback); flag != rollback_flags.end()) {
             plan.rollback_flag = flag->second;
+        }
+        if (plan.drafter->needs_path && plan.checkpoints.drafter == drafter_placeholder &&
+            is_of_others(variant.setup.acceptance)) {
+            remark(plan, fmt::format("{}: one trained for {}; none is known here, and this is what one would gain",
+                                     drafter_placeholder, plan.target.name));
         }
         if (!plan_drafting(plan, recommendation, best)) {
             return {{}, "no chain of drafts pays at any batch size"};

@@ -25,11 +25,17 @@ std::map<std::string, double> log_odds_by_requests(const std::vector<MeasuredAcc
     return log_odds;
 }
 
+/// Who measured: "bstnxbt/dflash-mlx" of "bstnxbt/dflash-mlx (f825ffb): benchmark/...".
+std::string source_of(const std::vector<MeasuredAcceptance>& measured) {
+    const std::string source = measured.empty() ? "" : measured.front().source;
+    return source.substr(0, std::min(source.find(" ("), source.find(": ")));
+}
+
 }  // namespace
 
 DrafterEffects::DrafterEffects(const std::vector<MeasuredDrafter>& drafters) {
     for (const MeasuredDrafter& drafter : drafters) {
-        drafters_.push_back({drafter.kind, drafter.target, log_odds_by_requests(drafter.measured), 0.0});
+        drafters_.push_back({drafter.kind, source_of(drafter.measured), log_odds_by_requests(drafter.measured), 0.0});
     }
     for (int step = 0; step < alternations; ++step) {
         std::map<std::string, std::pair<double, double>> residuals;  // sum, count
@@ -64,19 +70,19 @@ double DrafterEffects::of_its_requests(const Drafter& drafter) const {
 }
 
 std::optional<double> DrafterEffects::mean_beside(std::size_t drafter) const {
-    std::map<std::string, std::pair<double, double>> targets;
+    std::map<std::string, std::pair<double, double>> sources;
     for (std::size_t i = 0; i < drafters_.size(); ++i) {
         if (i != drafter && drafters_[i].kind == drafters_[drafter].kind && !drafters_[i].log_odds.empty()) {
-            targets[drafters_[i].target].first += drafters_[i].effect;
-            targets[drafters_[i].target].second += 1.0;
+            sources[drafters_[i].source].first += drafters_[i].effect;
+            sources[drafters_[i].source].second += 1.0;
         }
     }
-    constexpr std::size_t fewest_targets = 2;
+    constexpr std::size_t fewest_sources = 2;
     double sum = 0.0;
-    for (const auto& [target, effects] : targets) {
+    for (const auto& [source, effects] : sources) {
         sum += effects.first / effects.second;
     }
-    return targets.size() < fewest_targets ? std::nullopt : std::optional(sum / static_cast<double>(targets.size()));
+    return sources.size() < fewest_sources ? std::nullopt : std::optional(sum / static_cast<double>(sources.size()));
 }
 
 double DrafterEffects::move(std::size_t drafter, double weight, bool requests_are_those) const {

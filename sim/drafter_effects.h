@@ -24,7 +24,7 @@ public:
     explicit DrafterEffects(const std::vector<MeasuredDrafter>& drafters);
 
     /// By how much the log-odds of what was measured of one of them are to be moved for what it probably accepts: towards the
-    /// mean of its kind (of other drafters, one vote a target) by what `weight` leaves, and from its kinds of requests to the
+    /// mean of its kind (of other drafters, one vote a source, since what one source measures is alike) by what `weight` leaves, and from its kinds of requests to the
     /// mean one, unless those are the ones that are asked for. 0 where no chain of it was measured.
     [[nodiscard]] double move(std::size_t drafter, double weight, bool requests_are_those) const;
     /// Kinds of requests that it was measured on.
@@ -32,7 +32,7 @@ public:
 
 private:
     struct Drafter {
-        std::string kind, target;
+        std::string kind, source;
         std::map<std::string, double> log_odds;  ///< by kind of requests; empty: no chain was measured
         double effect = 0.0;
     };

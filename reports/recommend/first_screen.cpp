@@ -193,6 +193,9 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
     if (answer.result.recommendation) {
         notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
     }
+    if (flags && !flags->text.empty() && !flags->remark.empty()) {
+        notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));
+    }
     const std::vector<sweeps::Exclusion>& excluded = answer.result.excluded;
     if (!excluded.empty()) {
         notes.push_back(fmt::format(
@@ -215,9 +218,6 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
     }
     if (has_prefill_pool(setup.platform.stack, setup.output_tokens)) {
         notes.push_back(prefill_pool_sentence(best.decode_share_device, setup.platform.devices()));
-    }
-    if (flags && !flags->text.empty() && !flags->remark.empty()) {
-        notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));
     }
     for (const std::string& note : answer.input.notes) {
         notes.push_back(note + ".");

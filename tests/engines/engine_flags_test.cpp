@@ -269,6 +269,19 @@ TEST_CASE("flags name the checkpoints that are known, and say what to put in the
     CHECK(flags_for(found, "vllm").remark.find("as published") == std::string::npos);
 }
 
+TEST_CASE("a head that was measured with other models alone is said to be none that can be loaded") {
+    sweeps::Recommendation found =
+        recommendation_of(sim::OneLayerDrafter{0, 2, sim::OneLayerKind::eagle3}, 3, schedule_of({{1, 3}}, 64));
+    sim::DraftAcceptance& acceptance = found.variants.front().setup.acceptance;
+    acceptance.origin = sim::AcceptanceOrigin::other_requests;
+    CHECK(flags_for(found, "vllm").remark.find("none is known here") == std::string::npos);
+    acceptance.origin = sim::AcceptanceOrigin::kind_of_drafter;
+    CHECK(flags_for(found, "vllm").remark.find("PATH_OF_THE_DRAFTER: one trained for llama-3-8b; none is known here") !=
+          std::string::npos);
+    found.variants.front().checkpoint = "somebody/a-head";
+    CHECK(flags_for(found, "vllm").remark.find("none is known here") == std::string::npos);
+}
+
 TEST_CASE("plain decoding has the flags of its cut and no drafter") {
     sweeps::Recommendation found = recommendation_of(sim::NoDrafter{}, 0, schedule_of({{1, 0}}, 64));
     found.speculate = false;

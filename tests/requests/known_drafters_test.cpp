@@ -209,6 +209,18 @@ TEST_CASE("of several drafters the best is not the one that was measured luckies
     // With all of its weight on the measurement, requests alone move it; if they are those that are asked for, nothing does.
     CHECK(effects.move(luckiest, 1.0, false) < 0.0);
     CHECK(effects.move(luckiest, 1.0, true) == 0.0);
+    // What one source measured has one vote: four heads, each on one prompt of mathematics, do not make the mean of their kind.
+    const std::size_t beside_them = index("dflash-qwen3-14b");
+    std::vector<sim::MeasuredDrafter> once = measured;
+    for (const char* again : {"dflash-qwen3.5-4b", "dflash-qwen3.5-9b", "dflash-qwen3.6-35b-a3b"}) {
+        once[index(again)].measured = measured[index("dflash-qwen3.5-35b-a3b")].measured;
+    }
+    const double as_measured = effects.move(beside_them, 0.0, true);
+    CHECK(sim::DrafterEffects(once).move(beside_them, 0.0, true) == Approx(as_measured).margin(0.1));
+    for (const char* again : {"dflash-qwen3.5-4b", "dflash-qwen3.5-9b", "dflash-qwen3.6-35b-a3b"}) {
+        once[index(again)].measured.clear();
+    }
+    CHECK(sim::DrafterEffects(once).move(beside_them, 0.0, true) == Approx(as_measured).margin(0.1));
     // Heads of one kind for other models of the family are as good as one another.
     std::set<double> lengths;
     for (const KnownChoice& known :
