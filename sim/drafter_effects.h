@@ -24,8 +24,9 @@ public:
     explicit DrafterEffects(const std::vector<MeasuredDrafter>& drafters);
 
     /// By how much the log-odds of what was measured of one of them are to be moved for what it probably accepts: towards the
-    /// mean of its kind (of other drafters, one vote a source, since what one source measures is alike) by what `weight` leaves, and from its kinds of requests to the
-    /// mean one, unless those are the ones that are asked for. 0 where no chain of it was measured.
+    /// mean of its kind (of other drafters, one vote a source, since what one source measures is alike) by what `weight`
+    /// leaves, and from its kinds of requests to the mean one, unless those are the ones that are asked for. 0 where no chain
+    /// of it was measured.
     [[nodiscard]] double move(std::size_t drafter, double weight, bool requests_are_those) const;
     /// Kinds of requests that it was measured on.
     [[nodiscard]] int kinds_of_requests(std::size_t drafter) const;
