@@ -312,6 +312,21 @@ std::vector<std::string> settled(const Question& question, const Matrix& before,
 
 }  // namespace
 
+std::optional<Recommendation> best_drafting_first(const Recommendation& recommendation) {
+    for (const std::vector<Candidate>* list : {&recommendation.candidates, &recommendation.runners_up}) {
+        const auto drafts = [&](const Candidate& candidate) {
+            const auto& speculations = recommendation.variants[candidate.variant].setup.speculations;
+            return candidate.speculation > 0 && sim::is_chain(speculations[static_cast<std::size_t>(candidate.speculation)]);
+        };
+        if (const auto found = std::find_if(list->begin(), list->end(), drafts); found != list->end()) {
+            Recommendation drafting = recommendation;
+            drafting.candidates.insert(drafting.candidates.begin(), *found);
+            return drafting;
+        }
+    }
+    return std::nullopt;
+}
+
 MeasurementPlan plan_measurements(const Recommendation& recommendation, const Workload& workload, int most, double error) {
     const Candidate& best = recommendation.candidates.front();
     const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
