@@ -93,6 +93,9 @@ std::string kind_of_config(const ConfigJson& config) {
     const std::string names = names_of_config(config);
     for (const auto& [word, kind] : kinds_by_word) {
         if (names.find(word) != std::string::npos) {
+            if (kind == "dflash" && inside(config, "dflash_config").contains("selector_rank")) {
+                return "dflash2";
+            }
             return kind == "eagle3" && config.value("parallel_drafting", ConfigJson()) == ConfigJson(true) ? "p-eagle"
                                                                                                            : std::string(kind);
         }
