@@ -36,7 +36,9 @@ std::optional<EngineName> engine_of_program(const CommandLine& command) {
         if (is_any_of(program, {"trtllm-", "tensorrt_llm"})) {
             return EngineName::tensorrt_llm;
         }
-        if (is_any_of(program, {"llama-server", "llama-cli", "llama-speculative"})) {
+        // A shell takes the backslashes of a path on Windows away.
+        const bool on_windows = program.ends_with(".exe") && program.find("llama-server") != std::string::npos;
+        if (on_windows || is_any_of(program, {"llama-server", "llama-cli", "llama-speculative"})) {
             return EngineName::llama_cpp;
         }
     }

@@ -194,6 +194,9 @@ std::optional<double> number_of(std::string cell) {
 class LoadTables : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
+        if (only_draws(line)) {
+            return false;
+        }
         const std::string bars = with_plain_bars(line);
         const std::size_t first = bars.find('|'), last = bars.find_last_not_of(" \t\r");
         std::vector<std::string> cells =
@@ -203,7 +206,7 @@ public:
             return false;
         }
         if (cells.size() == names_.size()) {
-            return is_ruler(cells) || is_empty(cells) || take_row(std::move(cells), run);
+            return take_row(std::move(cells), run);
         }
         names_ = std::move(cells);
         columns_.clear();
@@ -212,10 +215,6 @@ public:
     void finish(RunBuilder&) override {}
 
 private:
-    static bool is_empty(const std::vector<std::string>& cells) {
-        return std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.empty(); });
-    }
-
     bool take_row(std::vector<std::string> cells, RunBuilder& run) {
         row_ = std::move(cells);
         if (columns_.empty() && !understand(run)) {

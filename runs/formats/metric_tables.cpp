@@ -36,6 +36,9 @@ const std::map<std::string, const char*, std::less<>> aiperf_labels = {
 class MetricTables : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
+        if (!columns_.empty() && !line.empty() && only_draws(line)) {
+            return true;
+        }
         const std::string bars = with_plain_bars(line);
         const std::size_t bar = bars.find('|');
         const std::vector<std::string> cells =

@@ -14,4 +14,7 @@ std::vector<std::string> cells_of_row(std::string_view line);
 /// "|---|:--:|": a row without content. The first cell may be of a launcher's prefix.
 bool is_ruler(const std::vector<std::string>& cells);
 
+/// A line that only draws: "+-----+", "┡━━━╇", or nothing at all.
+bool only_draws(std::string_view line);
+
 }  // namespace treeline::runs::run_formats_of

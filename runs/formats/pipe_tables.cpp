@@ -2,6 +2,7 @@
 // llama-benchy and SGLang's bench_one_batch_server print them and threads quote them. A table is told by the names of its
 // columns, in any order.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -41,6 +42,10 @@ bool is_ruler(const std::vector<std::string>& cells) {
     return cells.size() > 1 && std::all_of(cells.begin() + 1, cells.end(), [](const std::string& cell) {
                return cell.find_first_not_of("-: ") == std::string::npos;
            });
+}
+
+bool only_draws(std::string_view line) {
+    return std::none_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c) != 0 && c < 0x80; });
 }
 
 namespace {

@@ -15,7 +15,8 @@ namespace {
 class ScriptReports : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        return take_request(line, run) || take_vllm(line, run) || take_one_batch(line, run) || take_llama(line, run);
+        return take_request(line, run) || take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) ||
+               take_llama(line, run);
     }
 
     void finish(RunBuilder& run) override {
@@ -100,6 +101,30 @@ private:
         return true;
     }
 
+    /// SGLang's send_one before it printed a table: "acc_length=2.20", then "speed=125.59 token/s" of one request.
+    bool take_send_one(std::string_view line, RunBuilder& run) {
+        if (const auto length = number_after(from_label(line, "acc_length="), "acc_length=")) {
+            accept_length_ = *length;
+            return true;
+        }
+        const auto speed = number_after(from_label(line, "speed="), "speed=");
+        if (!speed || accept_length_ < 1.0 || line.find("token/s") == std::string_view::npos) {
+            return false;
+        }
+        run.format("what SGLang's send_one printed");
+        run.engine("sglang");
+        const double length = std::exchange(accept_length_, 0.0);
+        const int drafts = length > 1.0 ? run.draft_tokens_or(0) : 0;
+        if (length > 1.0 && drafts <= 0) {
+            run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
+            return true;
+        }
+        RunCell& cell = run.cell(run.batch_or(1.0), drafts);
+        cell.stated_length = drafts > 0 ? length : 0.0;
+        run.time(cell.tpot, "a time per token", *speed > 0.0 ? 1.0 / *speed : 0.0);
+        return true;
+    }
+
     bool take_llama(std::string_view line, RunBuilder& run) {
         if (const std::string_view text = from_label(line, "decoded "); text.find(" tokens in ") != std::string_view::npos) {
             flush_llama(run);
@@ -131,7 +156,7 @@ private:
 
     AcceptanceCounts counts_;
     bool warming_up_ = false;
-    double prompt_tokens_ = 0.0;
+    double prompt_tokens_ = 0.0, accept_length_ = 0.0;
     double decoded_ = 0.0, seconds_ = 0.0, drafted_ = 0.0, accepted_ = 0.0;
 };
 

@@ -518,6 +518,7 @@ TEST_CASE("a program that is not known is said to be read by its flags") {
     CHECK(checked("./dflash_server model.gguf --draft draft.gguf").form.find("program is not known") != std::string::npos);
     CHECK(checked("llama-server -m model.gguf --spec-type draft-mtp").form == "a command line");
     CHECK(checked("--spec-type draft-mtp").form == "a command line");
+    CHECK(checked(".\\llama-server.exe -m model.gguf --spec-type draft-mtp").form == "a command line");
 }
 
 }  // namespace lint_test

@@ -291,6 +291,9 @@ TEST_CASE("SGLang's send_one and bench_one_batch") {
     REQUIRE(one.cells.size() == 1);
     CHECK(one.cells[0].tpot.mean() == Approx(1.0 / 320.0));
     CHECK(one.cells[0].accept_length() == Approx(3.125));
+    const runs::MeasuredRun before = of_text("acc_length=2.50\nspeed=125.00 token/s\n", drafting(4));
+    REQUIRE(before.cells.size() == 1);
+    CHECK(before.cells[0].round_seconds() == Approx(2.5 / 125.0));
     const runs::MeasuredRun steps = of_text(
         "Warmup ...\nPrefill. latency: 0.5 s, throughput:   4096 token/s\nDecode.  median latency: 0.00900 s, median "
         "throughput: 222.2 token/s\n"
@@ -307,6 +310,7 @@ TEST_CASE("SGLang's send_one and bench_one_batch") {
 TEST_CASE("aiperf's console: the mean of each metric; requests in flight by Little's law") {
     const runs::MeasuredRun run = of_text(
         "┃                               Metric ┃      avg ┃    min ┃  p99 ┃ p50 ┃\n"
+        "┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━╇━━━━━━╇━━━━━┩\n"
         "│             Time to First Token (ms) │    50.00 │  35.02 │ 110  │ 48  │\n"
         "│                 Request Latency (ms) │ 2,000.00 │ 800.10 │ 2490 │ 1950│\n"
         "│             Inter Token Latency (ms) │     8.00 │   6.50 │ 10.0 │ 8.1 │\n"
