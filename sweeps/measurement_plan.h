@@ -39,9 +39,9 @@ struct MeasurementPlan {
     std::vector<std::string> inputs;
 };
 
-/// Of a recommendation of plain decoding, one with the best configuration that drafts a chain in front, so that runs can be
-/// planned that might show it to pay; nothing where none meets the limits.
-std::optional<Recommendation> best_drafting_first(const Recommendation& recommendation);
+/// Where plain decoding is recommended: the recommendation without a minimum gain, with the best configuration that drafts a
+/// chain in front, so that runs can be planned that might show it to pay. Nothing where none meets the other limits.
+std::optional<Recommendation> best_drafting(Workload workload);
 
 /// At most `most` runs for the recommended configuration, which must draft a chain; rivals are the chains of other lengths and
 /// plain decoding. `error` is the relative error that a run's time still has for the rounds it stands for.

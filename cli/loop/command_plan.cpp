@@ -21,7 +21,7 @@ void plan_for(const CommonFlags& common, const WorkloadOptions& options, const s
     std::optional<sweeps::Recommendation>& recommendation = found.answer.result.recommendation;
     if (recommendation && !recommendation->speculate) {
         // A run may still show that drafting pays.
-        if (std::optional<sweeps::Recommendation> drafting = sweeps::best_drafting_first(*recommendation)) {
+        if (std::optional<sweeps::Recommendation> drafting = sweeps::best_drafting(found.answer.input.workload)) {
             recommendation = std::move(drafting);
         }
     }
