@@ -103,7 +103,7 @@ constexpr std::array<Refusal, 84> refusals = {{
     {"grovemoe", "has experts that whole groups share (adjugate experts), which have no block in a description yet"},
     {"megrez2", "shares the same experts among several layers, which has no block in a description yet"},
     {"megrezmoe", "shares the same experts among several layers, which has no block in a description yet"},
-    {"hrmtext", "runs two stacks of layers in nested cycles, which has no block in a description yet"},
+    {"hrm", "runs two stacks of layers in nested cycles, which has no block in a description yet"},
     {"iquestloopcoder", "runs its layers twice over two caches, which has no block in a description yet"},
     {"raven", "repeats its layers as often as a token needs, so there is no fixed cost per token"},
     {"baichuanm1", "convolves keys and values over time, which has no block in a description yet"},

@@ -138,7 +138,8 @@ Role role_of(const std::string& words) {
     if (is_any(words, {"speculative num draft tokens", "num draft tokens"})) {
         return Role::tree;
     }
-    if (is_any(words, drafts)) {
+    const bool of_drafts = says_any(words, {"draft", "spec", "dflash", "dspark", "mtp", "eagle", "eagle3", "nextn"});
+    if (is_any(words, drafts) || (of_drafts && words.ends_with(" tokens"))) {
         return Role::drafts;
     }
     if (is_any(words, contexts)) {
@@ -150,7 +151,8 @@ Role role_of(const std::string& words) {
     if (is_any(words, setups)) {
         return Role::setup;
     }
-    if ((of_accepting && says_any(words, {"len", "length"})) || is_any(words, {"al", "tau", "mean len", "tokens step"})) {
+    if ((of_accepting && says_any(words, {"len", "length"})) ||
+        is_any(words, {"al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter", "tokens per step"})) {
         return Role::length;
     }
     if (of_accepting && (says(words, "rate") || is_any(words, {"accept", "acceptance", "draft acceptance", "accepted"}))) {
@@ -366,6 +368,11 @@ private:
         at.concurrency = true;
         at.prompt_tokens = prompt;
         at.output_tokens = output;
+        if (at.tpot.known()) {
+            run.remark(run.file() +
+                       ": rows of the same load and draft length were averaged; if other columns tell deployments "
+                       "apart, give each a table of its own");
+        }
         at.stated_length = drafts > 0 ? length : 0.0;
         run.time(at.tpot, "a time per token", each > 0.0 ? each : of_user > 0.0 ? 1.0 / of_user : batch / rate);
         if (const double first = number(Role::ttft, plain) * 1e-3; first > 0.0) {

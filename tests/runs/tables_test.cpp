@@ -276,6 +276,17 @@ TEST_CASE("rows that cannot be are left out, each with its reason; accept length
                       Catch::Contains("--draft-tokens K says it"));
 }
 
+TEST_CASE("rows of one load are averaged, and that is said") {
+    const runs::MeasuredRun run = of_text(
+        "| tree | `DFLASH_TOKENS` | tok/step | decode C1 |\n|---|---|---:|---:|\n"
+        "| 0.27.1 | 15 | **3.20** | 120.0 tok/s |\n| 0.28.0 | 15 | **3.00** | 100.0 tok/s |\n| 0.27.1 | 7 | 3.10 | 117.5 tok/s "
+        "|\n");
+    REQUIRE(run.cells.size() == 2);
+    CHECK(run.cells[1].draft_tokens == 15);
+    CHECK(run.cells[1].tpot.mean() == Approx(0.5 / 120.0 + 0.5 / 100.0));
+    CHECK(run.remarks.back().find("rows of the same load and draft length were averaged") != std::string::npos);
+}
+
 TEST_CASE("a table that is not read says which column it lacks") {
     CHECK_THROWS_WITH(of_text("| Model | Score |\n|---|---|\n| a | 1.0 |\n"),
                       Catch::Contains("none of the formats") && Catch::Contains("\"Model\" and \"Score\" has no column of"));
