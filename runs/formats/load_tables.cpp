@@ -236,10 +236,9 @@ private:
     bool understand(RunBuilder& run) {
         std::vector<Column> columns;
         for (std::size_t i = 0; i < names_.size(); ++i) {
-            const std::string name = plain_words(names_[i]);
-            Column column{role_of(name), means_plain(name), says(name, "mean")};
-            column.role = column.role == Role::none && !name.empty() ? role_of(plain_words(names_[i] + " " + unit_of(row_[i])))
-                                                                     : column.role;
+            const std::string name = plain_words(names_[i]), with_unit = plain_words(names_[i] + " " + unit_of(row_[i]));
+            Column column{name.empty() ? Role::none : role_of(with_unit), means_plain(name), says(name, "mean")};
+            column.role = column.role == Role::none ? role_of(name) : column.role;
             columns.push_back(column);
         }
         columns_ = std::move(columns);
