@@ -36,16 +36,20 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
 LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
     const LintInput input = read_lint_input(text);
     const Engine engine = engine_of(input, asked);
+    const ReadFile read_or_written = [&](const std::string& path) {
+        const auto written = input.written.find(path.substr(path.starts_with("./") ? 2 : 0));
+        return written == input.written.end() ? read_file(path) : written->second;
+    };
     Findings findings;
     switch (engine.name) {
         case EngineName::vllm:
             lint_vllm(input, engine, findings);
             break;
         case EngineName::sglang:
-            lint_sglang(input, engine, read_file, findings);
+            lint_sglang(input, engine, read_or_written, findings);
             break;
         case EngineName::tensorrt_llm:
-            lint_tensorrt_llm(input, engine, read_file, findings);
+            lint_tensorrt_llm(input, engine, read_or_written, findings);
             break;
         case EngineName::llama_cpp:
             lint_llama_cpp(input, engine, findings);

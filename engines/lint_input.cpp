@@ -8,6 +8,7 @@
 #include "engines/deployment_file.h"
 #include "engines/lint_sglang_costs.h"
 #include "engines/lint_sglang_slots.h"
+#include "engines/script_parts.h"
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -22,8 +23,8 @@ bool is_any_of(const std::string& word, std::initializer_list<std::string_view> 
     return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
 }
 
-/// The engine that a command line belongs to; nothing if no word tells.
-std::optional<EngineName> engine_of_command(const CommandLine& command) {
+/// The engine whose program a command line starts; nothing if no word tells.
+std::optional<EngineName> engine_of_program(const CommandLine& command) {
     for (const std::string& word : command.words) {
         const std::string program = word.substr(word.find_last_of('/') == std::string::npos ? 0 : word.find_last_of('/') + 1);
         if (program == "vllm" || program.starts_with("vllm.")) {
@@ -35,9 +36,19 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
         if (is_any_of(program, {"trtllm-", "tensorrt_llm"})) {
             return EngineName::tensorrt_llm;
         }
-        if (is_any_of(program, {"llama-server", "llama-cli", "llama-speculative"})) {
+        // A shell takes the backslashes of a path on Windows away.
+        const bool on_windows = program.ends_with(".exe") && program.find("llama-server") != std::string::npos;
+        if (on_windows || is_any_of(program, {"llama-server", "llama-cli", "llama-speculative"})) {
             return EngineName::llama_cpp;
         }
+    }
+    return std::nullopt;
+}
+
+/// The same, or else by the flags.
+std::optional<EngineName> engine_of_command(const CommandLine& command) {
+    if (const std::optional<EngineName> started = engine_of_program(command)) {
+        return started;
     }
     const Flags flags(command.words);
     for (const Flag& flag : flags.all()) {
@@ -70,6 +81,13 @@ void take_image(LintInput& input) {
         }
         return;
     }
+}
+
+/// Flags alone name none, nor do they claim to.
+bool names_a_program(const LintInput& input) {
+    const std::vector<std::string>& words = input.command.words;
+    return words.empty() || words.front().starts_with('-') || engine_of_program(input.command) ||
+           std::any_of(words.begin(), words.end(), [](const std::string& word) { return engine_of_image(word).has_value(); });
 }
 
 /// The engine that a configuration object belongs to. TensorRT-LLM and vLLM both nest theirs under speculative_config.
@@ -156,10 +174,18 @@ Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
 LintInput read_lint_input(const std::string& whole_text) {
     std::string text = whole_text;
     LintInput input;
+    input.written = take_written_files(text);
     input.file = take_file(text);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) {
         throw text::InputError({"there is nothing to check: the text is empty"});
+    }
+    if (std::optional<Preset> preset = preset_of(text)) {
+        input.command = std::move(preset->command);
+        input.engine = EngineName::llama_cpp;
+        input.form = LintForm::command;
+        input.form_text = preset->name;
+        return input;
     }
     if (text[first] == '{' || text[first] == '[') {
         input.form_text = "JSON";
@@ -173,7 +199,8 @@ LintInput read_lint_input(const std::string& whole_text) {
                 throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
             }
             input.form = LintForm::command;
-            input.form_text = "a command line";
+            input.form_text =
+                names_a_program(input) ? "a command line" : "a command line (its program is not known, its flags are)";
             return input;
         }
         input.form_text = "YAML";

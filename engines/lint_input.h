@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,8 +25,10 @@ struct LintInput {
     nlohmann::ordered_json tree;        ///< of JSON or YAML: an object
     std::vector<std::string> repeated;  ///< keys that occur twice in it
     std::optional<std::string> file;    ///< the text below a line "# name.json"
-    std::optional<EngineName> engine;   ///< by its content; nothing if that does not tell
-    std::string version;                ///< of an image that is named; empty where none is, or its rules are not known
+    /// Files that the script writes before it starts the engine ("cat <<EOF > name ... EOF").
+    std::map<std::string, std::string> written;
+    std::optional<EngineName> engine;  ///< by its content; nothing if that does not tell
+    std::string version;               ///< of an image that is named; empty where none is, or its rules are not known
 };
 
 /// Throws InputError if the text is neither a command line nor an object in JSON or YAML.

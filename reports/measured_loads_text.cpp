@@ -98,4 +98,18 @@ nlohmann::ordered_json measured_load_json(const sim::RoundSetup& setup, const si
     return {{"how", names[static_cast<std::size_t>(found->nearness)]}, {"ratio", found->ratio}};
 }
 
+nlohmann::ordered_json measured_loads_json(const sim::MeasuredLoads& measured) {
+    nlohmann::ordered_json loads = nlohmann::ordered_json::array();
+    for (const sim::MeasuredLoad& load : measured.loads) {
+        loads.push_back({{"batch", load.batch},
+                         {"context", load.context},
+                         {"draft_tokens", load.draft_tokens},
+                         {"measured_ms", text::rounded(1e3 * load.measured.value(), 5)},
+                         {"ratio", text::rounded(load.ratio, 5)}});
+    }
+    return {{"target", measured.target},   {"weights", measured.weights}, {"device", measured.device},
+            {"devices", measured.devices}, {"mode", measured.mode},       {"drafter", measured.drafter},
+            {"reach", measured.reach},     {"loads", std::move(loads)}};
+}
+
 }  // namespace treeline::reports

@@ -17,4 +17,7 @@ std::string measured_load_text(const sim::RoundSetup& setup, const sim::Compiled
 nlohmann::ordered_json measured_load_json(const sim::RoundSetup& setup, const sim::CompiledRound& round,
                                           const sim::DesignPoint& point);
 
+/// Of a stack that was fitted to a run, as its description states them: times in milliseconds.
+nlohmann::ordered_json measured_loads_json(const sim::MeasuredLoads& measured);
+
 }  // namespace treeline::reports

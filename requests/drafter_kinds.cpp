@@ -123,9 +123,16 @@ sim::Drafter read_one_layer(json::Reader& at, const std::string& kind) {
     return drafter;
 }
 
-sim::Drafter read_parallel(json::Reader& at, sim::ParallelKind kind) {
-    sim::ParallelDrafter drafter =
-        kind == sim::ParallelKind::dflash ? sim::ParallelDrafter{} : sim::ParallelDrafter::published_dspark();
+/// DFlash2 is DFlash with blocks of 8, a convolution over neighbouring rows and a low-rank selector among the best candidates
+/// of each row (vLLM pull request 52816, llama.cpp 27342), both of which cost next to nothing beside its layers.
+sim::ParallelDrafter parallel_of(const std::string& kind) {
+    sim::ParallelDrafter drafter = kind == "dspark" ? sim::ParallelDrafter::published_dspark() : sim::ParallelDrafter{};
+    drafter.block = kind == "dflash2" ? 8 : drafter.block;
+    return drafter;
+}
+
+sim::Drafter read_parallel(json::Reader& at, const std::string& kind) {
+    sim::ParallelDrafter drafter = parallel_of(kind);
     drafter.layers = read_or<sim::Count>(at, drafter_keys::layers, drafter.layers);
     drafter.block = read_or<sim::Count>(at, drafter_keys::block, drafter.block);
     drafter.input_features = read_or<sim::Count>(at, drafter_keys::input_features, drafter.input_features);
@@ -205,8 +212,8 @@ sim::Drafter read_drafter_kind(json::Reader& at, const std::string& kind, Descri
     if (kind == "model" || kind == "pard") {
         return read_model_drafter(at, descriptions, kind == "pard", label);
     }
-    if (kind == "dflash" || kind == "dspark") {
-        return read_parallel(at, kind == "dflash" ? sim::ParallelKind::dflash : sim::ParallelKind::dspark);
+    if (kind == "dflash" || kind == "dflash2" || kind == "dspark") {
+        return read_parallel(at, kind);
     }
     if (kind == "sparse-self") {
         return sim::SelfDrafter{read_reach(at, label), {}, {}, false};

@@ -157,8 +157,9 @@ void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, doub
     good();
 }
 
-UnknownFormat::UnknownFormat(const std::string& file)
-    : InputError({file + ": is in none of the formats that are read; treeline import --help lists them"}) {}
+UnknownFormat::UnknownFormat(const std::string& file, const std::string& why)
+    : InputError({file + ": is in none of the formats that are read; treeline import --help lists them" +
+                  (why.empty() ? "" : " (" + why + ")")}) {}
 
 std::string RunBuilder::placed(const std::string& sentence) const {
     return line_ > 0 ? fmt::format("{}: line {}: {}", file_, line_, sentence) : fmt::format("{}: {}", file_, sentence);
@@ -209,7 +210,7 @@ MeasuredRun RunBuilder::take() {
     }
     leave_out_bad_records();
     if (problems_.empty() && formats_.empty()) {
-        throw UnknownFormat(file_);
+        throw UnknownFormat(file_, unread_);
     }
     if (problems_.empty() && run_.cells.empty() && run_.passes.empty() && run_.identity.model.empty()) {
         line_ = 0;

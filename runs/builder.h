@@ -35,6 +35,8 @@ public:
     void draft_tokens(int count) { stated_draft_tokens_ = count; }
     /// A hint beats what a file says; below 0 if neither knows.
     [[nodiscard]] int draft_tokens_or(int counted) const;
+    /// The hint, or what is assumed where nothing says how many requests were in flight.
+    [[nodiscard]] double batch_or(double assumed) const { return hints_.batch > 0.0 ? hints_.batch : assumed; }
 
     /// The cell at a load. A batch or context of 0 is the hint's, if there is one.
     RunCell& cell(double batch, int draft_tokens, double context = 0.0);
@@ -56,6 +58,9 @@ public:
     /// Once, however often it is said.
     void remark(const std::string& sentence);
 
+    /// Why something that looks like measurements is not read; said where nothing else of the file is.
+    void unread(const std::string& why) { unread_ = unread_.empty() ? why : unread_; }
+
     [[nodiscard]] bool broken() const { return !contradictions_.empty(); }
     [[nodiscard]] const std::string& file() const { return file_; }
     /// Throws InputError with the problems, or because nothing was measured; UnknownFormat.
@@ -72,6 +77,7 @@ private:
     std::map<std::tuple<int, double, long>, std::size_t> cells_;
     std::map<std::size_t, double> rounds_of_cells_;
     std::vector<std::string> problems_, contradictions_, formats_;
+    std::string unread_;
     int stated_draft_tokens_ = -1;
     long line_ = 0;
     long bad_line_ = 0, bad_records_ = 0, good_records_ = 0, good_line_ = 0;
@@ -129,6 +135,7 @@ std::unique_ptr<LineReader> local_runners();
 std::unique_ptr<LineReader> prometheus();
 std::unique_ptr<LineReader> console_report();
 std::unique_ptr<LineReader> pipe_tables();
+std::unique_ptr<LineReader> load_tables();
 std::unique_ptr<LineReader> metric_tables();
 std::unique_ptr<LineReader> engine_steps();
 std::unique_ptr<LineReader> script_reports();

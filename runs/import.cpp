@@ -304,6 +304,7 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
     readers.push_back(run_formats_of::script_reports());
     readers.push_back(run_formats_of::metric_tables());
     readers.push_back(run_formats_of::pipe_tables());
+    readers.push_back(run_formats_of::load_tables());
     readers.push_back(run_formats_of::json_lines());
     return readers;
 }
@@ -311,9 +312,11 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
 std::vector<std::string> run_formats() {
     std::vector<std::string> names = {
         "logs of vLLM, SGLang, llama.cpp and oMLX",
-        "what vllm bench serve, SGLang's bench_serving, trtllm-bench, llama-speculative, mlx_lm, ollama and TabbyAPI print",
+        "what vllm bench serve, SGLang's bench_serving and bench_one_batch, trtllm-bench, aiperf, llama-speculative, mlx_lm, "
+        "ollama "
+        "and TabbyAPI print",
         "tables of llama-bench, llama-batched-bench, llama-sweep-bench, llama-spec-bench, llama-benchy and SGLang's "
-        "bench_one_batch_server, and of serving benchmarks with a metric in each row",
+        "bench_one_batch_server, of serving benchmarks with a metric in each row, and of a load or a draft length in each row",
         "logs of single steps of vLLM and TensorRT-LLM", "metrics of servers (Prometheus)"};
     for (const JsonFormat& format : json_formats()) {
         names.emplace_back(format.name);

@@ -100,7 +100,7 @@ struct RunHints {
 /// A file in none of the formats that are read.
 class UnknownFormat : public text::InputError {
 public:
-    explicit UnknownFormat(const std::string& file);
+    explicit UnknownFormat(const std::string& file, const std::string& why = "");
 };
 
 /// Reads files of one deployment in any of the formats of runs/formats, told apart by their content, and joins them. "-" is

@@ -312,6 +312,27 @@ std::vector<std::string> settled(const Question& question, const Matrix& before,
 
 }  // namespace
 
+std::optional<Recommendation> best_drafting(Workload workload) {
+    workload.limits.minimum_gain = 0.0;
+    std::optional<Recommendation> found = recommend(workload, 1).recommendation;
+    if (!found) {
+        return std::nullopt;
+    }
+    for (const std::vector<Candidate>* list : {&found->candidates, &found->runners_up}) {
+        const auto drafts = [&](const Candidate& candidate) {
+            const auto& speculations = found->variants[candidate.variant].setup.speculations;
+            return candidate.speculation > 0 && sim::is_chain(speculations[static_cast<std::size_t>(candidate.speculation)]);
+        };
+        if (const auto best = std::find_if(list->begin(), list->end(), drafts); best != list->end()) {
+            const Candidate first = *best;
+            found->candidates.insert(found->candidates.begin(), first);
+            found->speculate = false;
+            return found;
+        }
+    }
+    return std::nullopt;
+}
+
 MeasurementPlan plan_measurements(const Recommendation& recommendation, const Workload& workload, int most, double error) {
     const Candidate& best = recommendation.candidates.front();
     const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;

@@ -7,6 +7,7 @@
 // whatever they will turn out to measure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct MeasurementPlan {
     std::vector<PlannedRun> runs;  ///< the most valuable first
     std::vector<std::string> inputs;
 };
+
+/// Where plain decoding is recommended: the recommendation without a minimum gain, with the best configuration that drafts a
+/// chain in front, so that runs can be planned that might show it to pay. Nothing where none meets the other limits.
+std::optional<Recommendation> best_drafting(Workload workload);
 
 /// At most `most` runs for the recommended configuration, which must draft a chain; rivals are the chains of other lengths and
 /// plain decoding. `error` is the relative error that a run's time still has for the rounds it stands for.

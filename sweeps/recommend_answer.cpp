@@ -36,7 +36,7 @@ std::string why_not_planned(const Answer& answer) {
     if (!found) {
         return "no configuration meets the limits, so there is nothing to measure; treeline recommend says why";
     }
-    if (!found->speculate) {
+    if (found->candidates.front().speculation == 0) {
         return "plain decoding is recommended, and runs are planned for a configuration that drafts";
     }
     if (recommended_variant(answer).setup.platform.accelerator) {

@@ -18,6 +18,13 @@ void plan_for(const CommonFlags& common, const WorkloadOptions& options, const s
     const Format format = common.chosen_format();
     const int runs = static_cast<int>(requests::whole_number("--runs", most, 1, 20));
     AnsweredFile found = answer_file(options, common.find());
+    std::optional<sweeps::Recommendation>& recommendation = found.answer.result.recommendation;
+    if (recommendation && !recommendation->speculate) {
+        // A run may still show that drafting pays.
+        if (std::optional<sweeps::Recommendation> drafting = sweeps::best_drafting(found.answer.input.workload)) {
+            recommendation = std::move(drafting);
+        }
+    }
     const std::string problem = sweeps::why_not_planned(found.answer);
     if (!problem.empty()) {
         throw text::InputError({"plan: " + problem});

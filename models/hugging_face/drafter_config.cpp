@@ -14,8 +14,9 @@ using ConfigJson = nlohmann::ordered_json;
 
 /// A part of a checkpoint's class, model type or algorithm, in small letters without punctuation, and the kind that it stands
 /// for. The first that fits counts.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kinds_by_word = {{{"peagle", "p-eagle"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kinds_by_word = {{{"peagle", "p-eagle"},
                                                                                           {"eagle3", "eagle3"},
+                                                                                          {"dflash2", "dflash2"},
                                                                                           {"dflash", "dflash"},
                                                                                           {"dspark", "dspark"},
                                                                                           {"domino", "dspark"},
@@ -92,6 +93,9 @@ std::string kind_of_config(const ConfigJson& config) {
     const std::string names = names_of_config(config);
     for (const auto& [word, kind] : kinds_by_word) {
         if (names.find(word) != std::string::npos) {
+            if (kind == "dflash" && inside(config, "dflash_config").contains("selector_rank")) {
+                return "dflash2";
+            }
             return kind == "eagle3" && config.value("parallel_drafting", ConfigJson()) == ConfigJson(true) ? "p-eagle"
                                                                                                            : std::string(kind);
         }
@@ -101,7 +105,7 @@ std::string kind_of_config(const ConfigJson& config) {
         return "medusa";
     }
     if (config.contains("dflash_config")) {
-        return "dflash";
+        return inside(config, "dflash_config").contains("selector_rank") ? "dflash2" : "dflash";
     }
     if (config.contains("draft_vocab_size")) {
         return "eagle3";
@@ -138,8 +142,9 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     drafter.layers = count_of_keys(of_layers, {"num_hidden_layers"});
     drafter.feed_forward = count_of_keys(of_layers, {"intermediate_size"});
     drafter.draft_vocabulary = count_of_keys(of_layers, {"draft_vocab_size"});
-    drafter.block =
-        drafter.kind == "dflash" || drafter.kind == "dspark" ? count_of_keys(places, {"block_size", "dspark_block_size"}) : 0;
+    drafter.block = drafter.kind == "dflash" || drafter.kind == "dflash2" || drafter.kind == "dspark"
+                        ? count_of_keys(places, {"block_size", "dspark_block_size"})
+                        : 0;
     const std::string names = names_of_config(config);
     if (drafter.block > 1 && names.find("domino") != std::string::npos) {
         --drafter.block;  // Domino's blocks are DFlash's, whose first row is the last token

@@ -84,7 +84,8 @@ std::vector<bool> layer_set(Reader& config, std::string_view key, std::size_t la
 sim::Attention grouped_attention(Reader& config, sim::Count width, bool bias_on_output) {
     sim::Attention attention;
     attention.query_heads = size_of_any(config, head_count_keys);
-    attention.kv_heads = size_or(config, "num_key_value_heads", attention.query_heads);
+    const std::string_view groups = config.has("num_attention_groups") ? "num_attention_groups" : "num_key_value_heads";
+    attention.kv_heads = size_or(config, groups, attention.query_heads);
     if (config.flag_or("multi_query", false) && !config.has("num_key_value_heads")) {
         attention.kv_heads = 1;
     }

@@ -107,6 +107,7 @@ void import_llama4(Reader& config, sim::Model& model);
 void import_minimax_m2(Reader& config, sim::Model& model);
 void import_minimax_m3(Reader& config, sim::Model& model);
 void import_mimo_v2(Reader& config, sim::Model& model);
+void import_k2_horizon(Reader& config, sim::Model& model);
 void import_laguna(Reader& config, sim::Model& model);
 void import_step3(Reader& config, sim::Model& model);
 void import_small_thinker(Reader& config, sim::Model& model);

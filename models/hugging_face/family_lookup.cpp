@@ -16,7 +16,7 @@ namespace hugging_face {
 
 namespace {
 
-constexpr std::array<Family, 71> families = {{
+constexpr std::array<Family, 72> families = {{
     {"Arctic", import_arctic},
     {"BailingMoeLinear", import_bailing_linear},
     {"BailingMoeLinearV2", import_bailing_linear},
@@ -49,6 +49,7 @@ constexpr std::array<Family, 71> families = {{
     {"HunYuanMoE", import_hunyuan_large},
     {"Inkling", import_inkling},
     {"Jamba", import_jamba},
+    {"K2Horizon", import_k2_horizon},
     {"KimiK2", import_deepseek},
     {"KimiLinear", import_kimi_linear},
     {"Laguna", import_laguna},

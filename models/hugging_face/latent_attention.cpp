@@ -52,6 +52,12 @@ void import_without_latents(Reader& config, sim::Model& model) {
     }
 }
 
+/// A gate of one number for each element of the output. Hy4 has one of a number a head, too, which costs little.
+bool has_output_gate(Reader& config) {
+    const bool gated = config.flag_or("gated_mla", false) && config.text_or("gating_type", "elementwise") == "elementwise";
+    return config.flag_or("attention_output_gate", config.flag_or("attn_output_gate", gated));
+}
+
 /// Residual streams are mixed before each block.
 void add_mixed_layer(sim::Model& model, const std::string& name, std::vector<sim::Block> blocks, sim::Count streams) {
     if (streams > 1) {
@@ -76,8 +82,8 @@ void import_deepseek(Reader& config, sim::Model& model) {
     const bool any_dense = std::find(dense.begin(), dense.end(), true) != dense.end();
     const sim::Mlp mlp = any_dense ? gated_mlp(config) : sim::Mlp{};
     sim::LatentAttention attention = latent_attention(config);
-    attention.output_gate = config.flag_or("attention_output_gate", config.flag_or("attn_output_gate", false));
-    const sim::Count streams = size_or(config, "hc_mult", 1);
+    attention.output_gate = has_output_gate(config);
+    const sim::Count streams = config.flag_or("enable_ihc", true) ? size_or(config, "hc_mult", 1) : 1;
     for (std::size_t i = 0; i < layers; ++i) {
         const bool shared = indexers && (*indexers)[i] == "shared";
         attention.indexer = sparse_indexer(config, shared);

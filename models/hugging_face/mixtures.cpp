@@ -1,5 +1,6 @@
 // Transformers with grouped-query attention and experts that facts alone do not describe: gpt-oss, Llama 4, MiniMax, MiMo,
-// Laguna.
+// Laguna, K2-Horizon.
+#include "models/hugging_face/facts.h"
 #include "models/hugging_face/family.h"
 
 namespace treeline::models::hugging_face {
@@ -161,6 +162,21 @@ void import_laguna(Reader& config, sim::Model& model) {
     if (config.has("gating") || config.has("gating_types")) {
         model.notes.emplace_back("The gate of one number a head on attention is left out: it costs little.");
     }
+}
+
+void import_k2_horizon(Reader& config, sim::Model& model) {
+    if (size_or_none(config, "mova_num_experts") > 0) {
+        config.problem("mova_num_experts",
+                       "chooses among projections of values as among experts (MoVA), which has no block in a description yet");
+        return;
+    }
+    TransformerFacts facts{.family = "K2Horizon"};
+    facts.query_key_norm = QueryKeyNorm::head;
+    facts.has_query_key_norm = {"query_key_norm"};
+    facts.output_gate = config.has("attention_gate_func");
+    facts.experts = true;
+    facts.router_bias = {"moe_gate_bias"};
+    import_by_facts(facts, config, model);
 }
 
 }  // namespace treeline::models::hugging_face

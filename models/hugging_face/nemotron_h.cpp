@@ -30,24 +30,37 @@ sim::Attention nemotron_attention(Reader& config, sim::Count width) {
     return attention;
 }
 
-sim::MixtureOfExperts nemotron_experts(Reader& config) {
+/// What a layer states of its own, or else the model for all layers (NemotronHPuzzle has layers of different experts).
+sim::Count of_layer(Reader& config, Reader* layer, std::string_view key) {
+    return size(layer != nullptr && layer->has(key) ? *layer : config, key);
+}
+
+sim::MixtureOfExperts nemotron_experts(Reader& config, Reader* layer) {
+    constexpr std::string_view shared = "moe_shared_expert_intermediate_size";
     sim::MixtureOfExperts moe;
-    moe.experts = size(config, "n_routed_experts");
-    moe.active = size(config, "num_experts_per_tok");
-    moe.hidden = size(config, "moe_intermediate_size");
-    moe.shared_hidden = size_or(config, "n_shared_experts", 1) * size_or_none(config, "moe_shared_expert_intermediate_size");
+    moe.experts = of_layer(config, layer, "n_routed_experts");
+    moe.active = of_layer(config, layer, "num_experts_per_tok");
+    moe.hidden = of_layer(config, layer, "moe_intermediate_size");
+    moe.shared_hidden =
+        size_or(config, "n_shared_experts", 1) * size_or_none(layer != nullptr && layer->has(shared) ? *layer : config, shared);
     moe.latent = size_or_none(config, "moe_latent_size");
     moe.gated = false;
     moe.router_bias = true;
     return moe;
 }
 
-/// The layers as words, from the list or from the pattern of letters.
-std::vector<std::string> nemotron_layers(Reader& config) {
+/// The layers as words, from the list, from the objects that describe them or from the pattern of letters.
+std::vector<std::string> nemotron_layers(Reader& config, std::vector<Reader>& described) {
     if (config.has("layers_block_type")) {
         return config.texts("layers_block_type");
     }
     std::vector<std::string> words;
+    if (!described.empty()) {
+        for (Reader& layer : described) {
+            words.push_back(layer.text("block_type"));
+        }
+        return words;
+    }
     for (const char letter : config.text("hybrid_override_pattern")) {
         switch (letter) {
             case 'M':
@@ -77,11 +90,18 @@ std::vector<std::string> nemotron_layers(Reader& config) {
 }  // namespace
 
 void import_nemotron_h(Reader& config, sim::Model& model) {
-    const std::vector<std::string> layers = nemotron_layers(config);
+    std::vector<Reader> described = config.has("block_configs") ? config.objects("block_configs") : std::vector<Reader>{};
+    const std::vector<std::string> layers = nemotron_layers(config, described);
     if (config.has("num_hidden_layers") && static_cast<std::size_t>(size(config, "num_hidden_layers")) != layers.size()) {
         config.problem("num_hidden_layers", "differs from the " + std::to_string(layers.size()) + " layers of the pattern");
     }
-    for (const std::string& word : layers) {
+    if (!described.empty() && described.size() != layers.size()) {
+        config.problem("block_configs", "describes " + std::to_string(described.size()) + " layers, but the model has " +
+                                            std::to_string(layers.size()));
+        return;
+    }
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const std::string& word = layers[i];
         if (word == "mamba") {
             add_layer(model, word, {block(nemotron_mamba(config))});
         } else if (word == "attention") {
@@ -89,7 +109,10 @@ void import_nemotron_h(Reader& config, sim::Model& model) {
         } else if (word == "mlp") {
             add_layer(model, word, {block(ungated(size(config, "intermediate_size"), config.flag_or("mlp_bias", false)))});
         } else if (word == "moe") {
-            add_layer(model, word, {block(nemotron_experts(config))});
+            const sim::MixtureOfExperts moe = nemotron_experts(config, described.empty() ? nullptr : &described[i]);
+            const std::string of_its_own = ", " + std::to_string(moe.active) + " of " + std::to_string(moe.experts) +
+                                           " experts of " + std::to_string(moe.hidden);
+            add_layer(model, word + (described.empty() ? "" : of_its_own), {block(moe)});
         } else {
             config.problem("layers_block_type", "has \"" + word + "\"; known are mamba, attention, mlp and moe");
             return;

@@ -23,7 +23,7 @@ constexpr std::string_view diffusion = "denoises many tokens at a time instead o
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: give this file to --drafter (\"drafter\"), and the target to --model";
 
-constexpr std::array<Refusal, 83> refusals = {{
+constexpr std::array<Refusal, 84> refusals = {{
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
     {"xlstm", "has mLSTM layers, which have no block in a description yet"},
@@ -103,6 +103,7 @@ constexpr std::array<Refusal, 83> refusals = {{
     {"grovemoe", "has experts that whole groups share (adjugate experts), which have no block in a description yet"},
     {"megrez2", "shares the same experts among several layers, which has no block in a description yet"},
     {"megrezmoe", "shares the same experts among several layers, which has no block in a description yet"},
+    {"hrm", "runs two stacks of layers in nested cycles, which has no block in a description yet"},
     {"iquestloopcoder", "runs its layers twice over two caches, which has no block in a description yet"},
     {"raven", "repeats its layers as often as a token needs, so there is no fixed cost per token"},
     {"baichuanm1", "convolves keys and values over time, which has no block in a description yet"},
@@ -130,7 +131,7 @@ std::optional<std::string> reason_to_refuse(const std::string& architecture, boo
     }
     // Language models of diffusion, in all their versions (LLaDA2Moe, SDARMoe, DreamOn, Fast_dLLM).
     for (const char* part : {"LLaDA", "llada", "Dream", "dream", "SDAR", "sdar", "dLLM", "Diffu", "diffu", "DLM"}) {
-        if (contains(architecture, part)) {
+        if (contains(architecture, part) && !contains(architecture, "oondream")) {
             return std::string(diffusion);
         }
     }

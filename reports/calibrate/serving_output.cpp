@@ -10,6 +10,7 @@
 #include "numerics/quantile.h"
 #include "reports/calibrate/serving_output.h"
 #include "reports/json_rows.h"
+#include "reports/measured_loads_text.h"
 #include "text/number_text.h"
 #include "text/table.h"
 
@@ -115,26 +116,6 @@ Json linear_speeds_json(const sim::LinearSpeeds& speeds, const std::string& sour
     return json;
 }
 
-Json measured_loads_json(const sim::MeasuredLoads& measured, const std::string& source) {
-    Json loads = Json::array();
-    for (const sim::MeasuredLoad& load : measured.loads) {
-        loads.push_back({{"batch", load.batch},
-                         {"context", load.context},
-                         {"draft_tokens", load.draft_tokens},
-                         {"measured_ms", text::rounded(1e3 * load.measured.value(), 5)},
-                         {"ratio", text::rounded(load.ratio, 5)}});
-    }
-    return {{"target", measured.target},
-            {"weights", measured.weights},
-            {"device", measured.device},
-            {"devices", measured.devices},
-            {"mode", measured.mode},
-            {"drafter", measured.drafter},
-            {"reach", measured.reach},
-            {"source", source},
-            {"loads", loads}};
-}
-
 /// Of steps that a fit left out, or where none could be, of what its numbers leave of those that it saw.
 double step_error_of(const calibrate::StackFit& fit) {
     std::vector<double> errors;
@@ -184,7 +165,8 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
             base["calibrated"]["expert_speed"] = quantity(stack.calibrated->expert_speed, nullptr, source);
         }
     }
-    base["measured_loads"] = measured_loads_json(stack.measured_loads, source);
+    base["measured_loads"] = measured_loads_json(stack.measured_loads);
+    base["measured_loads"]["source"] = source;
     return base;
 }
 

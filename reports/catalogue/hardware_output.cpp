@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "reports/measured_loads_text.h"
 #include "sim/stack_parameters.h"
 #include "text/number_text.h"
 #include "text/table.h"
@@ -140,7 +141,7 @@ std::pair<std::string, double> in_output(const sim::StackParameter& parameter) {
     return {name, 1.0};
 }
 
-/// With every number that is stated, or must be.
+/// With every number that is stated, or must be, and the loads that a fit kept.
 Json stack_json(const sim::Stack& stack) {
     Json json = {{"name", stack.name}, {"title", stack.title}, {"engine", stack.engine.empty() ? Json() : Json(stack.engine)}};
     const sim::Stack plain;
@@ -150,6 +151,9 @@ Json stack_json(const sim::Stack& stack) {
             const auto [key, factor] = in_output(parameter);
             json[key] = text::rounded(factor * value, 9);
         }
+    }
+    if (!stack.measured_loads.loads.empty()) {
+        json["measured_loads"] = measured_loads_json(stack.measured_loads);
     }
     return json;
 }

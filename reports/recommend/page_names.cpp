@@ -18,6 +18,7 @@ constexpr std::pair<std::string_view, std::string_view> kind_names[] = {{"early-
                                                                         {"p-eagle", "P-EAGLE"},
                                                                         {"mtp", "MTP"},
                                                                         {"dflash", "DFlash"},
+                                                                        {"dflash2", "DFlash2"},
                                                                         {"dspark", "DSpark"},
                                                                         {"pard", "PARD"},
                                                                         {"medusa", "Medusa"},

@@ -29,9 +29,9 @@ engines::RunCommands commands_of(const PlanAnswer& answer, const sweeps::Candida
                                  best.accept_length);
 }
 
-/// Whether a choice after the runs is expected to beat the choice now, by what is not rounded to nothing.
+/// Whether a choice after the runs is expected to beat the choice now by more than a benchmark can show.
 bool is_worth_making(const sweeps::MeasurementPlan& plan) {
-    constexpr double nothing = 0.0005;
+    constexpr double nothing = 0.005;
     return !plan.runs.empty() && plan.runs.back().value >= nothing;
 }
 
@@ -44,12 +44,14 @@ std::string range_text(double low, double high, const char* between = "to") {
 std::string plan_table(const PlanAnswer& answer) {
     const sweeps::MeasurementPlan& plan = answer.plan;
     const sweeps::Candidate& best = answer.answer.result.recommendation->candidates.front();
+    const bool speculates = answer.answer.result.recommendation->speculate;
     std::string text =
         text::wrapped(
-            fmt::format("{} draft tokens are recommended, for a gain of {} that lies between {} (80 %). Knowing every input "
-                        "exactly would raise the expected gain by {}.",
-                        best.draft_tokens, text::ratio_text(plan.gain), range_text(plan.low, plan.high, "and"),
-                        text::percent_text(plan.perfect)),
+            fmt::format(
+                "{} draft tokens {}, for a gain of {} that lies between {} (80 %). Knowing every input exactly would raise "
+                "the expected gain by {}.",
+                best.draft_tokens, speculates ? "are recommended" : "are the best that drafts (plain decoding is recommended)",
+                text::ratio_text(plan.gain), range_text(plan.low, plan.high, "and"), text::percent_text(plan.perfect)),
             110) +
         "\n\n";
     if (plan.runs.empty()) {

@@ -135,6 +135,30 @@ std::string left_out_text(const std::string& heading, const std::vector<validati
     return text.text() + "\n";
 }
 
+/// Which rows those are: each by its file, number and reason where they are few.
+std::string left_out_rows_text(const validation::ServingStudy& study) {
+    constexpr std::size_t most = 20;
+    std::vector<std::string> lines;
+    for (const validation::LeftOutPoint& left : study.serving.left_out) {
+        const validation::ServingRun& row = study.input.serving[left.row];
+        lines.push_back(fmt::format("{}: row {}: {}\n", row.place.file, row.place.number, left.reason));
+    }
+    for (const auto* all : {&study.speculation.left_out, &study.not_scored}) {
+        for (const validation::LeftOutPoint& left : *all) {
+            const validation::SpeculationRow& row = study.input.speculation[left.row];
+            lines.push_back(fmt::format("{}: row {}: {}\n", row.place.file, row.place.number, left.reason));
+        }
+    }
+    if (lines.size() > most) {
+        return fmt::format("--format csv lists all {} rows that are left out, with file, row and reason.\n", lines.size());
+    }
+    std::string text;
+    for (const std::string& line : lines) {
+        text += line;
+    }
+    return text;
+}
+
 std::string rows_text(const validation::ServingStudy& study, const validation::ErrorTable& table) {
     text::TextTable text({{"Row", text::Align::left}, {"batch"}, {"measured"}, {"predicted"}, {"error"}});
     const bool times = table.id == "time-per-token";
@@ -198,6 +222,7 @@ std::string serving_table(const validation::ServingStudy& study, bool all_rows) 
     text += intervals_text(study.speed_up_intervals);
     text += "\n" + left_out_text("Left out: runs without speculation", study.serving_left_out);
     text += left_out_text("Left out: speculative rows", study.speculation_left_out);
+    text += left_out_rows_text(study);
     for (const std::string& note : study.input.notes) {
         text += note + "\n";
     }

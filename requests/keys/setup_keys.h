@@ -236,10 +236,10 @@ namespace treeline::requests::drafter_keys {
 
 using namespace json;
 
-inline constexpr std::array<std::string_view, 23> kinds = {
-    "model", "sparse-self",    "early-exit", "layer-skip", "quantised-self",  "spire",        "one-layer", "eagle",
-    "hass",  "eagle3",         "p-eagle",    "mtp",        "dflash",          "dspark",       "pard",      "medusa",
-    "hydra", "mlp-speculator", "ngram",      "suffix",     "token-recycling", "lookup-first", "cascade"};
+inline constexpr std::array<std::string_view, 24> kinds = {
+    "model",  "sparse-self", "early-exit",     "layer-skip", "quantised-self", "spire",           "one-layer",    "eagle",
+    "hass",   "eagle3",      "p-eagle",        "mtp",        "dflash",         "dflash2",         "dspark",       "pard",
+    "medusa", "hydra",       "mlp-speculator", "ngram",      "suffix",         "token-recycling", "lookup-first", "cascade"};
 
 inline constexpr TextKey published{"published",
                                    "name or path",
@@ -274,7 +274,7 @@ inline constexpr CountKey input_features{"input_features",
                                          64,
                                          {},
                                          "of such heads and block drafters: hidden vectors that enter",
-                                         "2; `eagle3` 3; `dflash`, `dspark` 5"};
+                                         "2; `eagle3` 3; `dflash`, `dflash2`, `dspark` 5"};
 inline constexpr CountKey feed_forward{"feed_forward",
                                        1,
                                        10'000'000,
@@ -285,8 +285,8 @@ inline constexpr CountKey block{"block",
                                 2,
                                 sim::most_draft_tokens,
                                 {},
-                                "of `dflash` and `dspark`: rows of their one pass, which bound the draft",
-                                "16; `dspark` 7",
+                                "of `dflash`, `dflash2` and `dspark`: rows of their one pass, which bound the draft",
+                                "16; `dflash2` 8, `dspark` 7",
                                 " (one of DFlash's is the last token)"};
 inline constexpr CountKey max_draft_tokens{
     "max_draft_tokens",
@@ -348,7 +348,7 @@ inline constexpr CountKey layers{"layers",
                                  100'000,
                                  {},
                                  "of these, and of `spire` and `early-exit`, which have no default",
-                                 "`dflash`, `dspark` 5; `p-eagle` 4; other heads 1"};
+                                 "`dflash`, `dflash2`, `dspark` 5; `p-eagle` 4; other heads 1"};
 inline constexpr NumberKey window{
     "window", "tokens", 1.0, sim::longest_context, {}, "of `model`, `sparse-self` and `spire`: of the cache that is read, …"};
 inline constexpr NumberKey share{"share", "", 1e-6, 1.0, {}, "… or the share of the context"};

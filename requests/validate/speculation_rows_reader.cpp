@@ -10,6 +10,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 #include "requests/validate/measured_rows_reader.h"
+#include "sim/input_limits.h"
 #include "text/input_error.h"
 #include "text/input_file.h"
 #include "text/parse_number.h"
@@ -66,6 +67,8 @@ bool is_known(const std::string& field) {
 }
 
 constexpr double largest = 1e9;
+/// Of a rate or a time: what was measured is above 0.
+constexpr double least_value = 1e-9;
 
 /// A number, or a text that holds one or a range of them: 8192, "34K-64K context" (its middle). "<=2048" is a limit, not a
 /// length, and says nothing.
@@ -103,12 +106,12 @@ std::optional<double> number_or_none(json::Reader& at, const char* key, double l
 
 /// The ratio as stated, or that of the two values.
 std::optional<double> speed_up_of(json::Reader& at) {
+    const std::optional<double> without = number_or_none(at, "value_without", least_value);
+    const std::optional<double> with = number_or_none(at, "value_with", least_value);
     if (at.has("speedup")) {
         return at.number("speedup", 1e-6, 1e6);
     }
-    const std::optional<double> without = number_or_none(at, "value_without", 0.0);
-    const std::optional<double> with = number_or_none(at, "value_with", 0.0);
-    if (!without || !with || *without <= 0.0 || *with <= 0.0) {
+    if (!without || !with) {
         return std::nullopt;
     }
     return at.text_or("better", "higher") == "lower" ? *without / *with : *with / *without;
@@ -117,7 +120,8 @@ std::optional<double> speed_up_of(json::Reader& at) {
 void read_draft(json::Reader& at, validation::SpeculationRow& row) {
     row.drafter = at.text("drafter_type");
     row.drafter_model = at.text_or("drafter_model", "");
-    row.draft_tokens = number_or_none(at, "draft_tokens", 0.0);
+    row.draft_tokens =
+        at.has("draft_tokens") ? std::optional(at.number("draft_tokens", 0.0, sim::most_draft_tokens)) : std::nullopt;
     if (std::optional<json::Reader> tree = at.optional_object("tree")) {
         row.tree_steps = number_or_none(*tree, "steps", 0.0);
         row.tree_top_k = number_or_none(*tree, "topk", 0.0);
@@ -127,6 +131,16 @@ void read_draft(json::Reader& at, validation::SpeculationRow& row) {
     row.prints_accept_length = row.accept_length.has_value();
     if (const std::optional<double> derived = number_or_none(at, "accept_length_derived", 1.0); !row.accept_length) {
         row.accept_length = derived;
+    }
+}
+
+/// A round yields one token more than its longest chain of drafts; a pair that says more is of other drafts than it states.
+void refuse_impossible_length(json::Reader& at, const validation::SpeculationRow& row) {
+    constexpr double rounding = 0.02;
+    const double deepest = std::max(row.draft_tokens.value_or(0.0), row.tree_steps.value_or(0.0));
+    if (row.speed_up && deepest > 0.0 && row.accept_length.value_or(1.0) > deepest + 1.0 + rounding) {
+        at.problem("accept_length", fmt::format("is {:g}, but rounds of {:g} draft tokens yield at most {:g}",
+                                                *row.accept_length, deepest, deepest + 1.0));
     }
 }
 
@@ -182,8 +196,9 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
     row.batch = number_or_none(at, "batch_or_concurrency", 1.0);
     row.batch_kind = at.text_or("concurrency_kind", "");
     row.metric = at.text("metric");
-    row.value_without = number_or_none(at, "value_without", 0.0);
+    row.value_without = number_or_none(at, "value_without", least_value);
     row.speed_up = speed_up_of(at);
+    refuse_impossible_length(at, row);
     row.is_pair = at.flag_or("is_pair", false);
     row.suspect = mark_of(at, "suspect");
     row.duplicate_of = at.text_or("duplicate_of", "");

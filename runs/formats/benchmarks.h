@@ -18,5 +18,7 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run);
 void read_sglang_bench(const RunJson& json, RunBuilder& run);
 /// By the keys of `trtllm-bench --report_json`.
 void read_trtllm_bench(const RunJson& json, RunBuilder& run);
+/// By the keys of aiperf's export, each an object with "avg".
+void read_aiperf(const RunJson& json, RunBuilder& run);
 
 }  // namespace treeline::runs::run_formats_of

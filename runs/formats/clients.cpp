@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "runs/builder.h"
+#include "runs/formats/benchmarks.h"
 #include "text/csv.h"
 #include "text/parse_number.h"
 
@@ -57,33 +57,10 @@ bool is_aiperf(const RunJson& json) {
 }
 
 /// In milliseconds unless the record says otherwise.
-double seconds_of(const RunJson& record) {
-    const std::string unit = text_at(record, "unit");
+double seconds_of(const RunJson& json, const std::string& record) {
+    const std::string unit = text_at(json, record + ".unit");
     const double scale = unit == "s" || unit == "sec" ? 1.0 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 1e-3;
-    return number_at(record, "avg").value_or(0.0) * scale;
-}
-
-void read_aiperf(const RunJson& json, RunBuilder& run) {
-    const RunJson* models = node_at(json, "input_config.endpoint.model_names");
-    if (models != nullptr && models->is_array() && models->size() == 1 && models->front().is_string()) {
-        run.model(models->front().get<std::string>());
-    }
-    const double prompt = number_at(json, "input_sequence_length.avg").value_or(0.0);
-    const double output = number_at(json, "output_sequence_length.avg").value_or(0.0);
-    RunCell& cell = run.cell(number_at(json, "input_config.loadgen.concurrency").value_or(0.0),
-                             std::max(0, run.draft_tokens_or(0)), prompt + 0.5 * output);
-    cell.concurrency = true;
-    cell.prompt_tokens = prompt;
-    cell.output_tokens = output;
-    if (const double gap = seconds_of(json["inter_token_latency"]); gap > 0.0) {
-        run.time(cell.tpot, "a time per token", gap);
-    }
-    if (const double first = seconds_of(json["time_to_first_token"]); first > 0.0) {
-        run.time(cell.ttft, "a TTFT", first);
-    }
-    if (const auto rate = number_at(json, "output_token_throughput.avg"); rate && *rate > 0.0) {
-        cell.tokens_per_second.add(*rate);
-    }
+    return number_at(json, record + ".avg").value_or(0.0) * scale;
 }
 
 /// eugr/llama-benchy --save-result: a mean, or an object with it.
@@ -248,6 +225,35 @@ void read_speed_table(const std::string& text, RunBuilder& run) {
 }
 
 }  // namespace
+
+void read_aiperf(const RunJson& json, RunBuilder& run) {
+    const RunJson* models = node_at(json, "input_config.endpoint.model_names");
+    if (models != nullptr && models->is_array() && models->size() == 1 && models->front().is_string()) {
+        run.model(models->front().get<std::string>());
+    }
+    const double prompt = number_at(json, "input_sequence_length.avg").value_or(0.0);
+    const double output = number_at(json, "output_sequence_length.avg").value_or(0.0);
+    RunCell& cell = run.cell(number_at(json, "input_config.loadgen.concurrency").value_or(0.0),
+                             std::max(0, run.draft_tokens_or(0)), prompt + 0.5 * output);
+    cell.concurrency = true;
+    cell.prompt_tokens = prompt;
+    cell.output_tokens = output;
+    if (const double gap = seconds_of(json, "inter_token_latency"); gap > 0.0) {
+        run.time(cell.tpot, "a time per token", gap);
+    }
+    if (const double first = seconds_of(json, "time_to_first_token"); first > 0.0) {
+        run.time(cell.ttft, "a TTFT", first);
+    }
+    if (const auto rate = number_at(json, "output_token_throughput.avg"); rate && *rate > 0.0) {
+        cell.tokens_per_second.add(*rate);
+    }
+    const double accepted = number_at(json, "acceptance_rate.avg").value_or(0.0);
+    if (accepted > 0.0 && accepted <= 1.0 && cell.draft_tokens > 0) {
+        cell.stated_length = 1.0 + accepted * cell.draft_tokens;
+    } else if (accepted > 0.0) {
+        run.remark(run.file() + ": an acceptance rate was left out; with --draft-tokens K it gives the accept length.");
+    }
+}
 
 std::vector<JsonFormat> clients() {
     return {{"a result of guidellm", is_guidellm, read_guidellm},

@@ -1,8 +1,6 @@
-// llama.cpp: timings of a response, llama-bench, llama-batched-bench; its log. tools/server, tools/llama-bench,
-// tools/batched-bench and common/speculative.cpp of ggml-org/llama.cpp; pull requests 12603 and 24536.
+// llama.cpp: timings of a response, llama-bench, llama-batched-bench. tools/server, tools/llama-bench and tools/batched-bench
+// of ggml-org/llama.cpp; pull request 12603.
 #include <algorithm>
-#include <cmath>
-#include <memory>
 
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
@@ -72,131 +70,6 @@ void read_batched_bench(const RunJson& json, RunBuilder& run) {
     }
 }
 
-class LlamaCppLog : public LineReader {
-public:
-    bool take(std::string_view line, RunBuilder& run) override {
-        const bool reads = line.find("prompt eval time =") != std::string_view::npos;
-        const bool decodes = !reads && line.find("eval time =") != std::string_view::npos;
-        const bool ends =
-            line.find("release: id") != std::string_view::npos || line.find("total time =") != std::string_view::npos;
-        const bool accepts =
-            line.find("draft acceptance") != std::string_view::npos && line.find("accepted /") != std::string_view::npos;
-        const bool sums = line.find("#calls(b,g,a)") != std::string_view::npos;
-        if (reads || decodes || accepts || sums) {
-            run.format("a log of llama.cpp");
-            run.engine("llama.cpp");
-        }
-        if (const std::size_t named = line.find("general.name str "); named != std::string_view::npos) {
-            run.model(word_after(line, "= "));
-        }
-        if (reads) {
-            flush(run);
-            prompt_ = number_after(line.substr(line.find("eval time")), "/").value_or(0.0);
-        } else if (decodes) {
-            flush(run);
-            milliseconds_ = number_after(line, "eval time");
-            predicted_ = number_after(line.substr(line.find("eval time")), "/");
-            if (predicted_ && line.find(" runs ", line.find("eval time")) != std::string_view::npos) {
-                *predicted_ += 1.0;  // llama-cli counts its steps, without the token that the prompt gave
-            }
-            if (!milliseconds_ || !predicted_) {
-                milliseconds_.reset();
-                run.problem("lacks the time or the tokens that lines on eval time give");
-            }
-        } else if (accepts) {
-            take_acceptance(line, run);
-        } else if (sums) {
-            take_sums(line);
-        } else if (ends && line.find("release") != std::string_view::npos) {
-            flush(run);
-        }
-        return reads || decodes || accepts || sums;
-    }
-
-    void finish(RunBuilder& run) override {
-        flush(run);
-        run.at_line(0);
-        count_sums(run);
-        if (drafting_calls_ > 0.0 && last_draft_length_ > 0) {
-            run.time(run.cell(1.0, last_draft_length_).drafting, "a draft", drafting_ms_ * to_seconds / drafting_calls_,
-                     drafting_calls_);
-        }
-    }
-
-private:
-    void take_acceptance(std::string_view line, RunBuilder& run) {
-        const std::size_t open = line.find('(', line.find("draft acceptance"));
-        const auto accepted = number_after(line.substr(open == std::string_view::npos ? line.size() : open), "("),
-                   drafted = number_after(line, "accepted /");
-        if (!accepted || !drafted) {
-            return run.problem("lacks the accepted or the generated drafts that lines on draft acceptance give");
-        }
-        if (!milliseconds_) {
-            return;  // its request's time is not in the log
-        }
-        LlamaGeneration of{*predicted_, *milliseconds_, *drafted, *accepted, 0.0, 0.0, {}, 0.0};
-        milliseconds_.reset();
-        of.mean_length =
-            number_after(line, "mean acceptance length =").value_or(number_after(line, "mean len =").value_or(0.0));
-        of.rates = numbers_after(line, "acceptance rate per position =");
-        add_llama_generation(run, of);
-        counted_ = true;
-        const double rounds = std::max(1.0, rounds_of(of));
-        last_draft_length_ =
-            run.draft_tokens_or(of.rates.empty() ? static_cast<int>(std::max(1L, std::lround(of.drafted / rounds)))
-                                                 : static_cast<int>(of.rates.size()));
-    }
-
-    /// Sums since the start: the last line has them all.
-    void take_sums(std::string_view line) {
-        const std::vector<double> times = numbers_after(line, "dur(b,g,a)");
-        const auto drafts = number_after(line, "#gen drafts"), drafted = number_after(line, "#gen tokens"),
-                   accepted = number_after(line, "#acc tokens");
-        if (times.size() == 3 && drafts && *drafts > 0.0) {
-            drafting_ms_ = times[1];
-            drafting_calls_ = *drafts;
-        }
-        if (drafts && drafted && accepted) {
-            sums_.drafts = *drafts;
-            sums_.drafted = *drafted;
-            sums_.accepted = *accepted;
-            sums_.reached.clear();
-            for (const double rate : numbers_after(line, "#acc rate/pos")) {
-                sums_.reached.push_back(std::round(rate * *drafts));
-            }
-            sums_.drafts_with_positions = sums_.reached.empty() ? 0.0 : *drafts;
-        }
-    }
-
-    /// Where no line of a request told its acceptance.
-    void count_sums(RunBuilder& run) {
-        if (counted_ || sums_.drafts <= 0.0 || sums_.drafted <= 0.0) {
-            return;
-        }
-        const auto length = static_cast<int>(sums_.reached.empty() ? std::lround(std::clamp(sums_.draft_length(), 1.0, 1e6))
-                                                                   : std::ssize(sums_.reached));
-        last_draft_length_ = run.draft_tokens_or(length);
-        run.count(run.cell(0.0, last_draft_length_), sums_);
-        run.remark("Acceptance is from llama.cpp's sums over the whole log, which tell no time of a round.");
-    }
-
-    void flush(RunBuilder& run) {
-        if (milliseconds_) {
-            const double milliseconds = *milliseconds_;
-            milliseconds_.reset();
-            if (*predicted_ > 1.0) {
-                add_llama_generation(run, {*predicted_, milliseconds, 0.0, 0.0, 0.0, 0.0, {}, 0.0});
-            }
-        }
-    }
-
-    std::optional<double> milliseconds_, predicted_;
-    double prompt_ = 0.0, drafting_ms_ = 0.0, drafting_calls_ = 0.0;
-    int last_draft_length_ = 0;
-    AcceptanceCounts sums_;
-    bool counted_ = false;
-};
-
 }  // namespace
 
 std::vector<JsonFormat> llama_cpp() {
@@ -204,7 +77,5 @@ std::vector<JsonFormat> llama_cpp() {
             {"a result of llama-bench", is_llama_bench, read_llama_bench},
             {"a result of llama-batched-bench", is_batched_bench, read_batched_bench}};
 }
-
-std::unique_ptr<LineReader> llama_cpp_log() { return std::make_unique<LlamaCppLog>(); }
 
 }  // namespace treeline::runs::run_formats_of

@@ -37,7 +37,7 @@ void add_llama_generation(RunBuilder& run, const LlamaGeneration& of) {
     }
     const double steps = of.predicted - 1.0;
     if (of.drafted <= 0.0) {
-        return run.time(run.cell_of_request(1.0, 0, of.context, steps).round, "a step",
+        return run.time(run.cell_of_request(run.batch_or(1.0), 0, of.context, steps).round, "a step",
                         of.milliseconds * seconds_a_millisecond / steps, steps);
     }
     AcceptanceCounts counts;
@@ -53,7 +53,7 @@ void add_llama_generation(RunBuilder& run, const LlamaGeneration& of) {
     }
     const auto by_mean = static_cast<int>(std::max(1L, std::lround(of.drafted / counts.drafts)));
     const int drafts = run.draft_tokens_or(of.rates.empty() ? by_mean : static_cast<int>(of.rates.size()));
-    RunCell& cell = run.cell_of_request(1.0, drafts, of.context, counts.drafts);
+    RunCell& cell = run.cell_of_request(run.batch_or(1.0), drafts, of.context, counts.drafts);
     run.count(cell, counts);
     // A round without a draft takes a step; those that drafted are not timed apart from them.
     const double timed = of.rounds > 0.0 ? of.rounds : std::max(counts.drafts, steps - of.accepted);

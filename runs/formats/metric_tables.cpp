@@ -1,9 +1,10 @@
 // Results of serving benchmarks as people lay them side by side in pull requests: a table with a metric in each row, named as
-// `vllm bench serve` and SGLang's bench_serving print it, and a run in each column ("| Metric | MTP=off | MTP=on |"). Columns
-// of differences hold no plain numbers and are passed over.
+// `vllm bench serve`, SGLang's bench_serving and aiperf print it, and a run in each column ("| Metric | MTP=off | MTP=on |").
+// Columns of differences hold no plain numbers and are passed over; of aiperf's statistics the mean is taken.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "runs/formats/benchmarks.h"
@@ -21,15 +22,34 @@ std::optional<double> plain_number(std::string cell) {
     return text::parse_number(cell);
 }
 
+/// aiperf's, and the keys of its export; times are in milliseconds.
+const std::map<std::string, const char*, std::less<>> aiperf_labels = {
+    {"Time to First Token (ms)", "time_to_first_token"},
+    {"Inter Token Latency (ms)", "inter_token_latency"},
+    {"Request Latency (ms)", "request_latency"},
+    {"Input Sequence Length (tokens)", "input_sequence_length"},
+    {"Output Sequence Length (tokens)", "output_sequence_length"},
+    {"Output Token Throughput (tokens/sec)", "output_token_throughput"},
+    {"Acceptance Rate", "acceptance_rate"},
+    {"acceptance_rate", "acceptance_rate"}};
+
 class MetricTables : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        const std::size_t bar = line.find('|');
+        if (!columns_.empty() && !line.empty() && only_draws(line)) {
+            return true;
+        }
+        const std::string bars = with_plain_bars(line);
+        const std::size_t bar = bars.find('|');
         const std::vector<std::string> cells =
-            bar == std::string_view::npos ? std::vector<std::string>() : cells_of_row(line.substr(bar));
+            bar == std::string::npos ? std::vector<std::string>() : cells_of_row(std::string_view(bars).substr(bar));
         if (cells.size() >= 2 && (cells.front() == "Metric" || cells.front() == "metric")) {
             flush(run);
             columns_.assign(cells.size() - 1, Column{});
+            const bool statistics = std::find(cells.begin(), cells.end(), "p99") != cells.end();
+            for (std::size_t i = 0; i < columns_.size(); ++i) {
+                columns_[i].is_run = !statistics || cells[i + 1] == "avg" || cells[i + 1] == "mean";
+            }
             return true;
         }
         if (columns_.empty() || cells.size() != columns_.size() + 1) {
@@ -53,6 +73,7 @@ private:
         RunJson json = RunJson::object();
         std::vector<double> rates;
         double requests_per_second = 0.0;
+        bool is_run = true;  ///< not a quantile of one
     };
 
     static void take_figure(const std::string& label, double value, Column& column) {
@@ -61,8 +82,10 @@ private:
             column.rates.push_back(value / 100.0);
         } else if (const auto found = serving_labels().find(label); found != serving_labels().end()) {
             column.json[found->second] = value;
-        } else if (label == "Request throughput (req/s)") {
+        } else if (label == "Request throughput (req/s)" || label == "Request Throughput (requests/sec)") {
             column.requests_per_second = value;
+        } else if (const auto of_aiperf = aiperf_labels.find(label); of_aiperf != aiperf_labels.end()) {
+            column.json[of_aiperf->second]["avg"] = value;
         } else if (label == "Median TPOT (ms)" && !column.json.contains("mean_tpot_ms")) {
             column.json["mean_tpot_ms"] = value;
         }
@@ -95,8 +118,26 @@ private:
         }
     }
 
+    /// Its table does not say how many requests were in flight; by Little's law they follow.
+    void flush_aiperf(Column& column, RunBuilder& run) const {
+        const double latency = number_at(column.json, "request_latency.avg").value_or(0.0) * 1e-3;
+        const double in_flight = concurrency_ > 0.0 ? concurrency_ : std::round(column.requests_per_second * latency);
+        if (in_flight >= 1.0) {
+            column.json["input_config"]["loadgen"]["concurrency"] = in_flight;
+        }
+        run.format("what aiperf printed");
+        read_aiperf(column.json, run);
+    }
+
     void flush(RunBuilder& run) {
         for (Column& column : std::exchange(columns_, {})) {
+            if (!column.is_run) {
+                continue;
+            }
+            if (number_at(column.json, "inter_token_latency.avg")) {
+                flush_aiperf(column, run);
+                continue;
+            }
             if (!number_at(column.json, "mean_tpot_ms") && !number_at(column.json, "output_throughput")) {
                 continue;
             }

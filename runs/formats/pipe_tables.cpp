@@ -2,6 +2,7 @@
 // llama-benchy and SGLang's bench_one_batch_server print them and threads quote them. A table is told by the names of its
 // columns, in any order.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -12,6 +13,16 @@
 #include "runs/formats/pipe_cells.h"
 
 namespace treeline::runs::run_formats_of {
+
+std::string with_plain_bars(std::string_view line) {
+    std::string plain(line);
+    for (const std::string_view stroke : {"\u2502", "\u2503", "\u2551"}) {
+        for (std::size_t at = plain.find(stroke); at != std::string::npos; at = plain.find(stroke, at)) {
+            plain.replace(at, stroke.size(), "|");
+        }
+    }
+    return plain;
+}
 
 std::vector<std::string> cells_of_row(std::string_view line) {
     std::vector<std::string> cells;
@@ -31,6 +42,10 @@ bool is_ruler(const std::vector<std::string>& cells) {
     return cells.size() > 1 && std::all_of(cells.begin() + 1, cells.end(), [](const std::string& cell) {
                return cell.find_first_not_of("-: ") == std::string::npos;
            });
+}
+
+bool only_draws(std::string_view line) {
+    return std::none_of(line.begin(), line.end(), [](unsigned char c) { return std::isalnum(c) != 0 && c < 0x80; });
 }
 
 namespace {
@@ -84,7 +99,6 @@ private:
         const Read read = has("T_TG s") && has("TG")                              ? &PipeTables::read_batches
                           : has("test") && (has("t/s") || has("t/s (total)"))     ? &PipeTables::read_test
                           : has("rounds") && has("accepted") && has("time(s)")    ? &PipeTables::read_spec_bench
-                          : has("Concurrency") && has_tpot(columns)               ? &PipeTables::read_loads
                           : has("batch size") && has("output throughput (tok/s)") ? &PipeTables::read_one_batch
                                                                                   : nullptr;
         if (read == nullptr) {
@@ -95,10 +109,6 @@ private:
         columns_ = std::move(columns);
         prompts_.clear();
         return true;
-    }
-
-    static bool has_tpot(const std::map<std::string, std::size_t, std::less<>>& columns) {
-        return columns.contains("TPOT (ms)") || columns.contains("Mean TPOT (ms)");
     }
 
     [[nodiscard]] bool has(const char* column) const { return columns_.contains(column); }
@@ -194,32 +204,6 @@ private:
             run.cell(1.0, run.draft_tokens_or(positions > 0 ? positions : static_cast<int>(std::ceil(counts.draft_length()))));
         run.count(cell_of_drafts, counts);
         run.time(cell_of_drafts.round, "a round", seconds / rounds, rounds);
-    }
-
-    /// Benchmarks of servers with a load a row, of whatever engine.
-    void read_loads(RunBuilder& run) {
-        run.format("a table of loads of a serving benchmark");
-        const double length =
-            std::max({number("Accept length"), number("Acceptance length"), number("Mean acceptance length")});
-        const int drafts = std::max(0, run.draft_tokens_or(0));
-        const double tpot = std::max(number("TPOT (ms)"), number("Mean TPOT (ms)")) * 1e-3;
-        if (!(number("Concurrency") >= 1.0) || !(tpot > 0.0)) {
-            return run.problem("is a row of a table that must give a concurrency and a TPOT above 0");
-        }
-        if (length > 1.0 && drafts <= 0) {
-            return run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
-        }
-        const double prompt = number("ISL"), output = number("OSL");
-        RunCell& cell = run.cell(number("Concurrency"), length > 1.0 ? drafts : 0, prompt + 0.5 * output);
-        cell.concurrency = true;
-        cell.prompt_tokens = prompt;
-        cell.output_tokens = output;
-        cell.stated_length = length > 1.0 ? length : 0.0;
-        run.time(cell.tpot, "a TPOT", tpot);
-        const double first = std::max(number("TTFT (ms)"), number("Mean TTFT (ms)")) * 1e-3;
-        if (first > 0.0) {
-            run.time(cell.ttft, "a TTFT", first);
-        }
     }
 
     void read_one_batch(RunBuilder& run) {

@@ -27,7 +27,7 @@ struct Sample {
     std::string_view labels, value;  ///< with braces; before a time, if there is one
 };
 
-/// "name{labels} value", with or without labels and a time.
+/// "name{labels} value", with or without labels and a time; Prometheus' own page puts a bar before the value.
 Sample sample_of(std::string_view text) {
     Sample sample;
     const std::size_t end = text.find_first_of("{ \t");
@@ -47,7 +47,7 @@ Sample sample_of(std::string_view text) {
         sample.labels = text.substr(end, close + 1 - end);
         after = close + 1;
     }
-    const std::size_t first = text.find_first_not_of(" \t", after);
+    const std::size_t first = text.find_first_not_of(" \t|", after);
     sample.value = first == std::string_view::npos ? std::string_view() : text.substr(first);
     sample.value = sample.value.substr(0, sample.value.find_first_of(" \t"));
     // Prose has another word after a name.

@@ -1,5 +1,6 @@
-// What scripts around the engines print: vLLM's examples/offline_inference/spec_decode.py, llama.cpp's llama-speculative and
-// llama-speculative-simple, and the bench of llama.cpp's pull request 22673 ("pred= 192 draft= 180 acc= 146 ... tok/s=31.3").
+// What scripts around the engines print: vLLM's examples/offline_inference/spec_decode.py, SGLang's bench_one_batch,
+// llama.cpp's llama-speculative and llama-speculative-simple, and the bench of llama.cpp's pull request 22673 ("pred= 192
+// draft= 180 acc= 146 ... tok/s=31.3").
 #include <cmath>
 #include <memory>
 
@@ -14,7 +15,8 @@ namespace {
 class ScriptReports : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        return take_request(line, run) || take_vllm(line, run) || take_llama(line, run);
+        return take_request(line, run) || take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) ||
+               take_llama(line, run);
     }
 
     void finish(RunBuilder& run) override {
@@ -76,6 +78,53 @@ private:
         }
     }
 
+    /// SGLang's bench_one_batch: the sequences are the step's time times its throughput; so are the tokens of the prompts.
+    bool take_one_batch(std::string_view line, RunBuilder& run) {
+        if (line.starts_with("Warmup ...") || line.starts_with("Benchmark ...")) {
+            warming_up_ = line.starts_with("Warmup");
+            return true;
+        }
+        const std::string_view prompt = from_label(line, "Prefill."), step = from_label(line, "Decode.");
+        const std::string_view text = prompt.empty() ? step : prompt;
+        const auto seconds = number_after(text, "latency:"), rate = number_after(text, "throughput:");
+        if (!seconds || !rate) {
+            return false;
+        }
+        const double tokens = std::round(*seconds * *rate);
+        if (!prompt.empty()) {
+            prompt_tokens_ = tokens;
+        } else if (!warming_up_ && step.find("median") != std::string_view::npos && tokens >= 1.0) {
+            run.format("what SGLang's bench_one_batch printed");
+            run.engine("sglang");
+            run.time(run.cell(tokens, 0, std::round(prompt_tokens_ / tokens)).round, "a step", *seconds);
+        }
+        return true;
+    }
+
+    /// SGLang's send_one before it printed a table: "acc_length=2.20", then "speed=125.59 token/s" of one request.
+    bool take_send_one(std::string_view line, RunBuilder& run) {
+        if (const auto length = number_after(from_label(line, "acc_length="), "acc_length=")) {
+            accept_length_ = *length;
+            return true;
+        }
+        const auto speed = number_after(from_label(line, "speed="), "speed=");
+        if (!speed || accept_length_ < 1.0 || line.find("token/s") == std::string_view::npos) {
+            return false;
+        }
+        run.format("what SGLang's send_one printed");
+        run.engine("sglang");
+        const double length = std::exchange(accept_length_, 0.0);
+        const int drafts = length > 1.0 ? run.draft_tokens_or(0) : 0;
+        if (length > 1.0 && drafts <= 0) {
+            run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
+            return true;
+        }
+        RunCell& cell = run.cell(run.batch_or(1.0), drafts);
+        cell.stated_length = drafts > 0 ? length : 0.0;
+        run.time(cell.tpot, "a time per token", *speed > 0.0 ? 1.0 / *speed : 0.0);
+        return true;
+    }
+
     bool take_llama(std::string_view line, RunBuilder& run) {
         if (const std::string_view text = from_label(line, "decoded "); text.find(" tokens in ") != std::string_view::npos) {
             flush_llama(run);
@@ -106,6 +155,8 @@ private:
     }
 
     AcceptanceCounts counts_;
+    bool warming_up_ = false;
+    double prompt_tokens_ = 0.0, accept_length_ = 0.0;
     double decoded_ = 0.0, seconds_ = 0.0, drafted_ = 0.0, accepted_ = 0.0;
 };
 

@@ -492,4 +492,33 @@ TEST_CASE("llama.cpp's weights on the host: counts, patterns, and flags that can
     CHECK(finds(serve + "-ot exps", "write pattern=buffer"));
 }
 
+TEST_CASE("files that a script writes before it starts the engine") {
+    for (const std::string begin : {"cat <<EOF > options.yaml\n", "cat > ./options.yaml <<'EOF'\n",
+                                    "cat >options.yaml<<-\"EOF\"\n", "tee options.yaml <<EOF\n"}) {
+        INFO(begin);
+        const std::string script =
+            begin +
+            "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\n  max_draft_len: 3\nEOF\n"
+            "trtllm-serve serve model --backend pytorch --max_batch_size 32 --config options.yaml\n";
+        CHECK(findings(script).find("cannot read") == std::string::npos);
+        CHECK(checked(script).engine.name == EngineName::tensorrt_llm);
+    }
+    CHECK_THROWS_WITH(findings("trtllm-serve serve model --config options.yaml"), Catch::Contains("cannot read options.yaml"));
+}
+
+TEST_CASE("presets of llama.cpp's router") {
+    CHECK(findings("spec-type = draft-mtp,ngram-mod\nspec-draft-n-max = 2\n").empty());
+    CHECK(checked("; a comment\n[*]\nngl = 99\n[some-model]\nspec-type = draft-mtp\ndraft-max = 3\n").engine.name ==
+          EngineName::llama_cpp);
+    CHECK(finds("[*]\nngl = 99\n[some-model]\nspec-type = draft-mtp\ndraft-max = 3\n", "--draft-max was removed"));
+    CHECK(checked("[a]\nspec-type = draft-mtp\n[b]\nspec-type = ngram-mod\n").form.find("[a]") != std::string::npos);
+}
+
+TEST_CASE("a program that is not known is said to be read by its flags") {
+    CHECK(checked("./dflash_server model.gguf --draft draft.gguf").form.find("program is not known") != std::string::npos);
+    CHECK(checked("llama-server -m model.gguf --spec-type draft-mtp").form == "a command line");
+    CHECK(checked("--spec-type draft-mtp").form == "a command line");
+    CHECK(checked(".\\llama-server.exe -m model.gguf --spec-type draft-mtp").form == "a command line");
+}
+
 }  // namespace lint_test

@@ -88,4 +88,17 @@ TEST_CASE("models by themselves are no drafters") {
     CHECK_FALSE(drafter_of_config(Json::array()));
 }
 
+TEST_CASE("DFlash2 by its class and by its selector") {
+    const Json selector = {
+        {"block_size", 8}, {"conv_kernel_size", 2}, {"selector_rank", 256}, {"target_layer_ids", {1, 16, 31}}};
+    for (const char* name : {"DFlash2DraftModel", "DFlashDraftModel", "Qwen3ForCausalLM"}) {
+        const auto drafter =
+            drafter_of_config({{"architectures", {name}}, {"num_hidden_layers", 6}, {"dflash_config", selector}});
+        REQUIRE(drafter);
+        CHECK(drafter->kind == "dflash2");
+        CHECK(drafter->block == 8);
+        CHECK(drafter->input_features == 3);
+    }
+}
+
 }  // namespace drafter_config_test

@@ -509,4 +509,137 @@ TEST_CASE("a cache format may be a word") {
     CHECK_THROWS_WITH(imported(config), Catch::Contains("kv_cache_scheme: \"ODD\" cannot be priced"));
 }
 
+TEST_CASE("Hy4: a gate for each element of latent attention, streams that can be switched off") {
+    // vllm.models.hy_v4 and the published config of Hy4-preview (September 2026): 770 B, 49 B of them active.
+    Json config = {{"architectures", {"HYV4ForCausalLM"}},
+                   {"model_type", "hy_v4"},
+                   {"vocab_size", 120832},
+                   {"hidden_size", 6144},
+                   {"intermediate_size", 18432},
+                   {"num_hidden_layers", 78},
+                   {"num_attention_heads", 64},
+                   {"q_lora_rank", 2048},
+                   {"kv_lora_rank", 512},
+                   {"qk_nope_head_dim", 192},
+                   {"qk_rope_head_dim", 64},
+                   {"v_head_dim", 256},
+                   {"n_routed_experts", 256},
+                   {"n_shared_experts", 1},
+                   {"moe_intermediate_size", 2048},
+                   {"num_experts_per_tok", 8},
+                   {"first_k_dense_replace", 1},
+                   {"index_topk", 2048},
+                   {"index_head_dim", 128},
+                   {"index_n_heads", 32},
+                   {"hc_mult", 4},
+                   {"gated_mla", true},
+                   {"gating_type", "elementwise"}};
+    Json indexers = Json::array();
+    for (int layer = 0; layer < 78; ++layer) {
+        indexers.push_back(layer == 0 || layer % 4 == 1 ? "full" : "shared");
+    }
+    config["indexer_types"] = indexers;
+    CHECK(billions(config) == Approx(770).epsilon(0.005));
+    Json plain = config;
+    plain["gated_mla"] = false;
+    CHECK(billions(config) - billions(plain) == Approx(78 * 6144.0 * 64 * 256 / 1e9));
+    plain = config;
+    plain["enable_ihc"] = false;
+    CHECK(billions(plain) < billions(config));
+}
+
+TEST_CASE("K2-Horizon: dense, with a gate; experts of values have no block") {
+    Json config = {{"architectures", {"K2HorizonForCausalLM"}},
+                   {"model_type", "k2_horizon"},
+                   {"hidden_size", 4096},
+                   {"num_hidden_layers", 36},
+                   {"intermediate_size", 12288},
+                   {"num_attention_heads", 32},
+                   {"num_key_value_heads", 8},
+                   {"head_dim", 128},
+                   {"vocab_size", 250624},
+                   {"layernorm_num_groups", 4},
+                   {"num_experts", 0},
+                   {"mova_num_experts", 0},
+                   {"attention_gate_func", nullptr},
+                   {"tie_word_embeddings", false}};
+    CHECK(parameter_count(imported(config)) == 8'999'178'240);  // of the published checkpoint of 8 B
+    Json gated = config;
+    gated["attention_gate_func"] = "softplus";
+    CHECK(parameter_count(imported(gated)) == 8'999'178'240 + 36LL * 4096 * 4096);
+    config["mova_num_experts"] = 128;
+    CHECK_THROWS_WITH(imported(config), Catch::Contains("MoVA") && Catch::Contains("no block"));
+}
+
+TEST_CASE("Nemotron-H after Puzzle: layers of different experts") {
+    const Json config = {{"architectures", {"NemotronHPuzzleForCausalLM"}},
+                         {"hidden_size", 64},
+                         {"num_hidden_layers", 4},
+                         {"num_attention_heads", 4},
+                         {"num_key_value_heads", 2},
+                         {"head_dim", 16},
+                         {"vocab_size", 100},
+                         {"mamba_num_heads", 4},
+                         {"mamba_head_dim", 16},
+                         {"ssm_state_size", 8},
+                         {"n_groups", 2},
+                         {"n_routed_experts", 8},
+                         {"moe_shared_expert_intermediate_size", 48},
+                         {"moe_latent_size", 32},
+                         {"block_configs",
+                          {{{"block_type", "mamba"}},
+                           {{"block_type", "moe"}, {"moe_intermediate_size", 128}, {"num_experts_per_tok", 2}},
+                           {{"block_type", "attention"}},
+                           {{"block_type", "moe"}, {"moe_intermediate_size", 256}, {"num_experts_per_tok", 3}}}}};
+    const sim::Model model = imported(config);
+    REQUIRE(model.kinds.size() == 4);
+    const auto& first = std::get<sim::MixtureOfExperts>(model.kinds[1].blocks.front().kind);
+    const auto& second = std::get<sim::MixtureOfExperts>(model.kinds[3].blocks.front().kind);
+    CHECK((first.hidden == 128 && first.active == 2 && second.hidden == 256 && second.active == 3));
+    Json short_list = config;
+    short_list["layers_block_type"] = {"mamba", "moe", "attention"};
+    short_list["num_hidden_layers"] = 3;
+    CHECK_THROWS_WITH(imported(short_list), Catch::Contains("describes 4 layers"));
+}
+
+TEST_CASE("further families of 2026") {
+    // BharatGen's Param2: layers of Bailing's second version; 17 B by its name.
+    CHECK(billions({{"architectures", {"Param2MoEForCausalLM"}},
+                    {"hidden_size", 2048},
+                    {"num_hidden_layers", 21},
+                    {"intermediate_size", 9216},
+                    {"num_attention_heads", 32},
+                    {"num_key_value_heads", 8},
+                    {"head_dim", 64},
+                    {"vocab_size", 128008},
+                    {"num_experts", 64},
+                    {"num_experts_per_tok", 6},
+                    {"moe_intermediate_size", 2048},
+                    {"num_shared_experts", 2},
+                    {"first_k_dense_replace", 1},
+                    {"use_rmsnorm", true},
+                    {"use_qk_norm", true},
+                    {"tie_word_embeddings", true}}) == Approx(17).epsilon(0.03));
+    // nanochat: two matrices a network, norms without weights. 32 layers of width 2048 (2 · 65,536 · 2048 + 32 · 12 · 2048²).
+    CHECK(parameter_count(imported({{"architectures", {"NanoChatForCausalLM"}},
+                                    {"hidden_size", 2048},
+                                    {"num_hidden_layers", 32},
+                                    {"intermediate_size", 8192},
+                                    {"num_attention_heads", 16},
+                                    {"vocab_size", 65536},
+                                    {"hidden_act", "relu2"}})) == 2LL * 65536 * 2048 + 32LL * 12 * 2048 * 2048);
+    // Step 1 counts its groups of queries.
+    const sim::Model step = imported({{"architectures", {"Step1ForCausalLM"}},
+                                      {"hidden_size", 64},
+                                      {"num_hidden_layers", 2},
+                                      {"intermediate_size", 128},
+                                      {"num_attention_heads", 4},
+                                      {"num_attention_groups", 2},
+                                      {"vocab_size", 100}});
+    CHECK(std::get<sim::Attention>(step.kinds.front().blocks.front().kind).kv_heads == 2);
+    CHECK(refusal("HrmTextForCausalLM").find("nested cycles") != std::string::npos);
+    CHECK(refusal("Moondream3ForCausalLM").find("denoises") == std::string::npos);
+    CHECK(refusal("DreamModel").find("denoises") != std::string::npos);
+}
+
 }  // namespace families_of_2026_test

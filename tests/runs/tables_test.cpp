@@ -216,4 +216,159 @@ TEST_CASE("a metric may have a time after its value, and prose about one is no m
     CHECK(run.cells[0].accept_length() == Approx(2.5));
 }
 
+TEST_CASE("a thread's table of draft lengths: the row without drafts is plain decoding, a rate gives the accept length") {
+    // The form of llama.cpp's pull request 22673.
+    const runs::MeasuredRun run = of_text(
+        "| spec-draft-n-max | average tk\\s | wall_s_total|  aggregate_accept_rate |\n"
+        "| --- | ----  | ---  | -- |\n"
+        "| n/a - no mtp |  20.0  |  77.69  | n/a |\n"
+        "|  1 | 25.0 | 68.34|  0.9 |\n"
+        "| 3 | 32.0 | 67.96 | 70 % |\n");
+    REQUIRE(run.cells.size() == 3);
+    CHECK(run.cells[0].draft_tokens == 0);
+    CHECK(run.cells[0].tpot.mean() == Approx(1.0 / 20.0));
+    CHECK(run.cells[1].draft_tokens == 1);
+    CHECK(run.cells[1].accept_length() == Approx(1.9));
+    CHECK(run.cells[2].draft_tokens == 3);
+    CHECK(run.cells[2].accept_length() == Approx(1.0 + 3 * 0.7));
+    CHECK(run.cells[2].batch == 1);
+    REQUIRE(run.remarks.size() == 1);
+    CHECK(run.remarks[0].find("no requests in flight; 1 is assumed") != std::string::npos);
+}
+
+TEST_CASE("columns with and without drafts beside each other, their units in the cells, in a printed box") {
+    const runs::MeasuredRun run = of_text(
+        "┃ Concurrency ┃ Baseline (AR) ┃ MTP          ┃ AL   ┃\n"
+        "│ 1           │ 50.0 tok/s    │ 100.0 tok/s  │ 2.60 │\n"
+        "│ 8           │ 320.0 tok/s   │ 480.0 tok/s  │ 2.50 │\n",
+        drafting(3));
+    REQUIRE(run.cells.size() == 4);
+    CHECK(run.cells[2].batch == 8);
+    CHECK(run.cells[2].tpot.mean() == Approx(8.0 / 320.0));
+    CHECK(run.cells[3].draft_tokens == 3);
+    CHECK(run.cells[3].tpot.mean() == Approx(8.0 / 480.0));
+    CHECK(run.cells[3].accept_length() == Approx(2.5));
+}
+
+TEST_CASE("a run is of one deployment: columns of several drafters are left out, and named") {
+    const runs::MeasuredRun run = of_text(
+        "| Context | Baseline (AR) | DFlash | DSpark |\n|---:|---:|---:|---:|\n"
+        "| 512 | 100.0 tok/s | 200.0 tok/s | 250.0 tok/s |\n| 8K | 80.0 tok/s | 120.0 tok/s | 131.6 tok/s |\n");
+    REQUIRE(run.cells.size() == 2);
+    CHECK(run.cells[1].context == 8192);
+    CHECK(run.cells[1].tpot.mean() == Approx(1.0 / 80.0));
+    CHECK(run.remarks[0].find("the columns \"DFlash\" and \"DSpark\" were left out") != std::string::npos);
+}
+
+TEST_CASE("rows that cannot be are left out, each with its reason; accept lengths need a draft length") {
+    const std::string head = "| k | TPOT (ms) | accept length |\n|---|---|---|\n";
+    const runs::MeasuredRun run =
+        of_text(head + "| 1 | 10.0 | 1.8 |\n| 2 | OOM | - |\n| 3 | 8.0 | 2.4 |\n| 4 | 7.0 | 9.0 |\n| 5 | 6.0 | 2.9 |\n");
+    REQUIRE(run.cells.size() == 3);
+    std::string all;
+    for (const std::string& remark : run.remarks) {
+        all += remark + "\n";
+    }
+    CHECK(all.find("line 4: is a row of a table without a time per token or tokens/s above 0; it is left out") !=
+          std::string::npos);
+    CHECK(all.find("accept length of 9.00 of 4 draft tokens") != std::string::npos);
+    CHECK_THROWS_WITH(of_text("| Concurrency | tok/s | AL |\n|---|---|---|\n| 1 | 50 | 2.5 |\n"),
+                      Catch::Contains("--draft-tokens K says it"));
+}
+
+TEST_CASE("rows of one load are averaged, and that is said") {
+    const runs::MeasuredRun run = of_text(
+        "| tree | `DFLASH_TOKENS` | tok/step | decode C1 |\n|---|---|---:|---:|\n"
+        "| 0.27.1 | 15 | **3.20** | 120.0 tok/s |\n| 0.28.0 | 15 | **3.00** | 100.0 tok/s |\n| 0.27.1 | 7 | 3.10 | 117.5 tok/s "
+        "|\n");
+    REQUIRE(run.cells.size() == 2);
+    CHECK(run.cells[0].draft_tokens == 15);
+    CHECK(run.cells[0].tpot.mean() == Approx(0.5 / 120.0 + 0.5 / 100.0));
+    CHECK(run.remarks.back().find("rows of the same load and draft length were averaged") != std::string::npos);
+}
+
+TEST_CASE("a table that is not read says which column it lacks") {
+    CHECK_THROWS_WITH(of_text("| Model | Score |\n|---|---|\n| a | 1.0 |\n"),
+                      Catch::Contains("none of the formats") && Catch::Contains("\"Model\" and \"Score\" has no column of"));
+}
+
+TEST_CASE("SGLang's send_one and bench_one_batch") {
+    const runs::MeasuredRun one = of_text(
+        "+-------------+--------+------------+-----------------+\n"
+        "| Latency (s) | Tokens | Acc Length | Speed (token/s) |\n"
+        "+-------------+--------+------------+-----------------+\n"
+        "|    1.600    |  512   |   3.125    |     320.00      |\n",
+        drafting(4));
+    REQUIRE(one.cells.size() == 1);
+    CHECK(one.cells[0].tpot.mean() == Approx(1.0 / 320.0));
+    CHECK(one.cells[0].accept_length() == Approx(3.125));
+    const runs::MeasuredRun before = of_text("acc_length=2.50\nspeed=125.00 token/s\n", drafting(4));
+    REQUIRE(before.cells.size() == 1);
+    CHECK(before.cells[0].round_seconds() == Approx(2.5 / 125.0));
+    const runs::MeasuredRun steps = of_text(
+        "Warmup ...\nPrefill. latency: 0.5 s, throughput:   4096 token/s\nDecode.  median latency: 0.00900 s, median "
+        "throughput: 222.2 token/s\n"
+        "Benchmark ...\nPrefill. latency: 0.5 s, throughput:   4096 token/s\nDecode.  latency: 0.00810 s, throughput: 246.9 "
+        "token/s\n"
+        "Decode.  median latency: 0.00800 s, median throughput: 250.0 token/s\n");
+    REQUIRE(steps.cells.size() == 1);
+    CHECK(steps.identity.engine == "sglang");
+    CHECK(steps.cells[0].batch == 2);       // 8 ms times 250 tokens/s
+    CHECK(steps.cells[0].context == 1024);  // half of 2,048 tokens
+    CHECK(steps.cells[0].round.mean() == Approx(0.008));
+}
+
+TEST_CASE("aiperf's console: the mean of each metric; requests in flight by Little's law") {
+    const runs::MeasuredRun run = of_text(
+        "┃                               Metric ┃      avg ┃    min ┃  p99 ┃ p50 ┃\n"
+        "┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━╇━━━━━━╇━━━━━┩\n"
+        "│             Time to First Token (ms) │    50.00 │  35.02 │ 110  │ 48  │\n"
+        "│                 Request Latency (ms) │ 2,000.00 │ 800.10 │ 2490 │ 1950│\n"
+        "│             Inter Token Latency (ms) │     8.00 │   6.50 │ 10.0 │ 8.1 │\n"
+        "│      Output Sequence Length (tokens) │   200.00 │ 100.00 │ 228  │ 200 │\n"
+        "│       Input Sequence Length (tokens) │   100.00 │  20.00 │ 280  │  60 │\n"
+        "│ Output Token Throughput (tokens/sec) │   800.00 │    N/A │ N/A  │ N/A │\n"
+        "│    Request Throughput (requests/sec) │     4.00 │    N/A │ N/A  │ N/A │\n");
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells[0].batch == 8);  // 4 requests/s times 2 s
+    CHECK(run.cells[0].tpot.mean() == Approx(0.008));
+    CHECK(run.cells[0].context == 200);
+}
+
+TEST_CASE("llama.cpp's rounds, requests without a time, slots and adaptive lengths") {
+    // Pull request 18211: rounds of 2 drafts that accept 2, 0 and 1.
+    const std::string round = "slot update_slots: id  0 | task 0 | accepted ", end = " draft tokens, new n_tokens = 661\n";
+    const runs::MeasuredRun rounds =
+        of_text(round + "2/2" + end + round + "0/2" + end + round + "1/2" + end + round + "11/0" + end);
+    REQUIRE(rounds.cells.size() == 1);
+    CHECK(rounds.cells[0].acceptance.drafts == 3);
+    CHECK(rounds.cells[0].acceptance.reached == std::vector<double>{2, 1});
+    CHECK(rounds.remarks[0].find("more than they drafted were left out") != std::string::npos);
+    const runs::MeasuredRun untimed = of_text(
+        "slot print_timing: id  0 | task 0 | draft acceptance = 0.60000 (   60 accepted /   100 generated), mean len =  "
+        "2.20\n");
+    REQUIRE(untimed.cells.size() == 1);
+    CHECK(untimed.cells[0].acceptance.drafts == 50);  // 60 / 1.2
+    CHECK(untimed.cells[0].draft_tokens == 2);
+    const runs::MeasuredRun slots = of_text(
+        "spec accept: adaptive n : 1 -> 2 (seq 0, n_draft=1, n_accepted=1)\n"
+        "slot print_timing: id  0 | task 0 | draft acceptance = 0.60000 (   60 accepted /   100 generated), mean len =  2.20\n"
+        "slot print_timing: id  1 | task 1 | draft acceptance = 0.03000 (    3 accepted /   100 generated), mean len =  "
+        "1.06\n");
+    std::string all;
+    for (const std::string& remark : slots.remarks) {
+        all += remark + "\n";
+    }
+    CHECK(all.find("The draft length was adaptive") != std::string::npos);
+    CHECK(all.find("slot 1 accepts 3.0 % of its drafts and slot 0 60.0 %: this looks like a defect") != std::string::npos);
+}
+
+TEST_CASE("counters as Prometheus' own page prints them") {
+    const std::string labels = "{engine=\"0\", instance=\"localhost:8000\", job=\"vllm\", model_name=\"m\"} | ";
+    const runs::MeasuredRun run =
+        of_text("vllm:spec_decode_num_drafts_total" + labels + "80\nvllm:spec_decode_num_draft_tokens_total" + labels +
+                "240\nvllm:spec_decode_num_accepted_tokens_total" + labels + "120\n");
+    CHECK(run.acceptance(3).accept_length() == Approx(2.5));
+}
+
 }  // namespace tables_test

@@ -191,7 +191,8 @@ TEST_CASE("every kind of drafter is verified in a way that loses nothing") {
         {"hass", "token by token"},
         {"eagle3", "token by token"},
         {"mtp", "token by token"},
-        {"dspark", "token by token"},  // its low-rank head sees the drafts before
+        {"dspark", "token by token"},   // its low-rank head sees the drafts before
+        {"dflash2", "token by token"},  // as does its selector
         {"hydra", "token by token"},
         {"mlp-speculator", "token by token"},
         {"medusa", "all at once"},

@@ -92,4 +92,17 @@ TEST_CASE("a run that is measured badly is worth less") {
     }
 }
 
+TEST_CASE("where drafting loses, runs are planned for the best that drafts, and are worth little") {
+    Workload workload = workload_of("cuda-graph");
+    workload.limits.minimum_gain = 100.0;  // more than any drafter gains
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    REQUIRE(!found.recommendation->speculate);
+    const std::optional<Recommendation> drafting = best_drafting(workload);
+    REQUIRE(drafting);
+    CHECK(!drafting->speculate);
+    CHECK(drafting->candidates.front().speculation > 0);
+    CHECK(!plan_measurements(*drafting, workload, 2).runs.empty());
+}
+
 }  // namespace measurement_plan_test

@@ -303,4 +303,22 @@ TEST_CASE("one bad row never stops a file") {
     CHECK(all.find("this row is left out") != std::string::npos);
 }
 
+TEST_CASE("values that nothing measured can have leave their row out") {
+    for (const auto& [more, what] :
+         {std::pair{R"(, "speedup": 1.2, "value_with": 0)", "value_with: is 0"},
+          {R"(, "speedup": 1.2, "draft_tokens": 100000)", "draft_tokens: is 100000"},
+          {R"(, "speedup": 1.2, "draft_tokens": 3, "accept_length": 99)", "rounds of 3 draft tokens yield at most 4"}}) {
+        std::vector<std::string> notes, bad;
+        const auto object = [](const std::string& keys) {
+            const std::string list = speculation(keys);
+            return list.substr(list.find('{'), list.rfind('}') + 1 - list.find('{'));
+        };
+        const std::string rows = "[" + object(R"(, "speedup": 1.2, "draft_tokens": 3)") + ", " + object(more) + "]";
+        CHECK(requests::read_speculation_rows(written("impossible.json", rows), notes, &bad).size() == 1);
+        REQUIRE(bad.size() == 1);
+        CHECK(bad[0].find(what) != std::string::npos);
+        CHECK(bad[0].find("row 2") != std::string::npos);
+    }
+}
+
 }  // namespace measured_rows_test

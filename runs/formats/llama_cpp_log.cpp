@@ -1,0 +1,265 @@
+// llama.cpp's log: times and acceptance of requests, of single rounds (-v) and of the whole log. tools/server and
+// common/speculative.cpp of ggml-org/llama.cpp; pull requests 18211, 24536 and 27210.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "runs/builder.h"
+#include "runs/formats/llama_generation.h"
+#include "sim/input_limits.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+/// Acceptance of each slot of llama-server. A drafter whose state is kept for the first sequence alone accepts next to nothing
+/// on the others (reported of several builds in 2026).
+class Slots {
+public:
+    void add(std::string_view line, double drafted, double accepted) {
+        const std::size_t slot = line.find("slot ");
+        const auto id = slot == std::string_view::npos ? std::nullopt : number_after(line.substr(slot), "id");
+        if (id && *id >= 0.0 && *id < most_slots) {
+            auto& [all, good] = of_slot_[static_cast<int>(*id)];
+            all += drafted;
+            good += accepted;
+        }
+    }
+    void say(RunBuilder& run) const {
+        if (of_slot_.size() < 2) {
+            return;
+        }
+        run.remark(run.file() +
+                   ": several slots answered; where they did so at once, say --batch N, for times are else taken as "
+                   "those of one request");
+        const auto rate = [](const auto& slot) { return slot.second.second / std::max(1.0, slot.second.first); };
+        const auto enough = [](const auto& slot) { return slot.second.first >= fewest_drafted; };
+        const auto worse = [&](const auto& a, const auto& b) { return rate(a) < rate(b); };
+        const auto [low, high] = std::minmax_element(of_slot_.begin(), of_slot_.end(), worse);
+        if (enough(*low) && enough(*high) && rate(*low) < collapsed * rate(*high)) {
+            run.remark(
+                fmt::format("{}: slot {} accepts {:.1f} % of its drafts and slot {} {:.1f} %: this looks like a defect (the "
+                            "drafter's state of one sequence used for another), not like a weak drafter; try another build, "
+                            "or --parallel 1",
+                            run.file(), low->first, 100.0 * rate(*low), high->first, 100.0 * rate(*high)));
+        }
+    }
+
+private:
+    static constexpr double most_slots = 4096.0, fewest_drafted = 30.0, collapsed = 0.25;
+    std::map<int, std::pair<double, double>> of_slot_;  ///< drafted and accepted tokens
+};
+
+class LlamaCppLog : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        if (line.find(" draft tokens, new n_tokens") != std::string_view::npos && take_round(line, run)) {
+            return true;
+        }
+        if (line.find("adaptive n :") != std::string_view::npos) {
+            run.remark(
+                "The draft length was adaptive: rounds drafted for different numbers of tokens, so later positions are "
+                "reached less often than with a fixed length.");
+            return true;
+        }
+        const bool reads = line.find("prompt eval time =") != std::string_view::npos;
+        const bool decodes = !reads && line.find("eval time =") != std::string_view::npos;
+        const bool ends =
+            line.find("release: id") != std::string_view::npos || line.find("total time =") != std::string_view::npos;
+        const bool accepts =
+            line.find("draft acceptance") != std::string_view::npos && line.find("accepted /") != std::string_view::npos;
+        const bool sums = line.find("#calls(b,g,a)") != std::string_view::npos;
+        if (reads || decodes || accepts || sums) {
+            run.format("a log of llama.cpp");
+            run.engine("llama.cpp");
+        }
+        if (const std::size_t named = line.find("general.name str "); named != std::string_view::npos) {
+            run.model(word_after(line, "= "));
+        }
+        if (reads) {
+            flush(run);
+            prompt_ = number_after(line.substr(line.find("eval time")), "/").value_or(0.0);
+        } else if (decodes) {
+            flush(run);
+            milliseconds_ = number_after(line, "eval time");
+            predicted_ = number_after(line.substr(line.find("eval time")), "/");
+            if (predicted_ && line.find(" runs ", line.find("eval time")) != std::string_view::npos) {
+                *predicted_ += 1.0;  // llama-cli counts its steps, without the token that the prompt gave
+            }
+            if (!milliseconds_ || !predicted_) {
+                milliseconds_.reset();
+                run.problem("lacks the time or the tokens that lines on eval time give");
+            }
+        } else if (accepts) {
+            take_acceptance(line, run);
+        } else if (sums) {
+            take_sums(line);
+        } else if (ends && line.find("release") != std::string_view::npos) {
+            flush(run);
+        }
+        return reads || decodes || accepts || sums;
+    }
+
+    void finish(RunBuilder& run) override {
+        flush(run);
+        run.at_line(0);
+        count_rounds(run);
+        count_sums(run);
+        slots_.say(run);
+        if (drafting_calls_ > 0.0 && last_draft_length_ > 0) {
+            run.time(run.cell(1.0, last_draft_length_).drafting, "a draft", drafting_ms_ * 1e-3 / drafting_calls_,
+                     drafting_calls_);
+        }
+    }
+
+private:
+    void take_acceptance(std::string_view line, RunBuilder& run) {
+        const std::size_t open = line.find('(', line.find("draft acceptance"));
+        const auto accepted = number_after(line.substr(open == std::string_view::npos ? line.size() : open), "("),
+                   drafted = number_after(line, "accepted /");
+        if (!accepted || !drafted) {
+            return run.problem("lacks the accepted or the generated drafts that lines on draft acceptance give");
+        }
+        slots_.add(line, *drafted, *accepted);
+        LlamaGeneration of{predicted_.value_or(0.0), milliseconds_.value_or(0.0), *drafted, *accepted, 0.0, 0.0, {}, 0.0};
+        of.mean_length =
+            number_after(line, "mean acceptance length =").value_or(number_after(line, "mean len =").value_or(0.0));
+        of.rates = numbers_after(line, "acceptance rate per position =");
+        of.rates = of.rates.empty() ? numbers_after(line, "acc per pos =") : of.rates;
+        if (!milliseconds_) {
+            return add_untimed(of, run);
+        }
+        milliseconds_.reset();
+        add_llama_generation(run, of);
+        counted_ = true;
+        const double rounds = std::max(1.0, rounds_of(of));
+        last_draft_length_ =
+            run.draft_tokens_or(of.rates.empty() ? static_cast<int>(std::max(1L, std::lround(of.drafted / rounds)))
+                                                 : static_cast<int>(of.rates.size()));
+    }
+
+    /// A request whose time is not in the log: its rounds follow from the printed mean, or from the draft length.
+    void add_untimed(const LlamaGeneration& of, RunBuilder& run) {
+        const int stated = run.draft_tokens_or(static_cast<int>(of.rates.size()));
+        AcceptanceCounts counts;
+        counts.drafted = of.drafted;
+        counts.accepted = of.accepted;
+        counts.drafts = of.mean_length > 1.0 ? std::round(of.accepted / (of.mean_length - 1.0))
+                        : stated > 0         ? std::ceil(of.drafted / stated)
+                                             : 0.0;
+        if (counts.drafts < 1.0) {
+            return run.remark(run.file() +
+                              ": lines on draft acceptance without the time of their request were left out; "
+                              "--draft-tokens K makes rounds of them");
+        }
+        for (const double rate : of.rates) {
+            counts.reached.push_back(std::round(rate * counts.drafts));
+            counts.drafts_with_positions = counts.drafts;
+        }
+        last_draft_length_ = stated > 0 ? stated : static_cast<int>(std::max(1L, std::lround(of.drafted / counts.drafts)));
+        run.count(run.cell(0.0, last_draft_length_), counts);
+        counted_ = true;
+    }
+
+    /// A round, which llama-server prints with -v: "accepted 2/16 draft tokens, new n_tokens = 661".
+    bool take_round(std::string_view line, RunBuilder& run) {
+        const std::size_t start = line.find("accepted ");
+        const std::string_view text = line.substr(std::min(start, line.size()));
+        const auto accepted = number_after(text, "accepted "), drafted = number_after(text, "/");
+        if (!accepted || !drafted) {
+            return false;
+        }
+        run.format("a log of llama.cpp");
+        run.engine("llama.cpp");
+        if (*drafted < 1.0 || *drafted > sim::most_draft_tokens || *accepted > *drafted) {
+            run.remark(run.file() +
+                       ": rounds that accept more than they drafted were left out: before December 2025 llama.cpp "
+                       "logged 0 drafted tokens");
+            return true;
+        }
+        const auto length = static_cast<std::size_t>(*drafted);
+        AcceptanceCounts& counts = rounds_[static_cast<int>(length)];
+        counts.drafts += 1.0;
+        counts.drafts_with_positions = counts.drafts;
+        counts.drafted += *drafted;
+        counts.accepted += *accepted;
+        counts.reached.resize(length, 0.0);
+        for (std::size_t i = 0; i < length && static_cast<double>(i) < *accepted; ++i) {
+            counts.reached[i] += 1.0;
+        }
+        if (!counted_) {
+            slots_.add(line, *drafted, *accepted);
+        }
+        return true;
+    }
+
+    /// Where no line of a request told its acceptance.
+    void count_rounds(RunBuilder& run) {
+        for (const auto& [length, counts] : rounds_) {
+            if (!counted_) {
+                last_draft_length_ = length;
+                run.count(run.cell(0.0, length), counts);
+            }
+        }
+        counted_ = counted_ || !rounds_.empty();
+    }
+
+    /// Sums since the start: the last line has them all.
+    void take_sums(std::string_view line) {
+        const std::vector<double> times = numbers_after(line, "dur(b,g,a)");
+        const auto drafts = number_after(line, "#gen drafts"), drafted = number_after(line, "#gen tokens"),
+                   accepted = number_after(line, "#acc tokens");
+        if (times.size() == 3 && drafts && *drafts > 0.0) {
+            drafting_ms_ = times[1];
+            drafting_calls_ = *drafts;
+        }
+        if (drafts && drafted && accepted) {
+            sums_.drafts = *drafts;
+            sums_.drafted = *drafted;
+            sums_.accepted = *accepted;
+            sums_.reached.clear();
+            for (const double rate : numbers_after(line, "#acc rate/pos")) {
+                sums_.reached.push_back(std::round(rate * *drafts));
+            }
+            sums_.drafts_with_positions = sums_.reached.empty() ? 0.0 : *drafts;
+        }
+    }
+
+    /// Where no line of a request told its acceptance.
+    void count_sums(RunBuilder& run) {
+        if (counted_ || sums_.drafts <= 0.0 || sums_.drafted <= 0.0) {
+            return;
+        }
+        const auto length = static_cast<int>(sums_.reached.empty() ? std::lround(std::clamp(sums_.draft_length(), 1.0, 1e6))
+                                                                   : std::ssize(sums_.reached));
+        last_draft_length_ = run.draft_tokens_or(length);
+        run.count(run.cell(0.0, last_draft_length_), sums_);
+        run.remark("Acceptance is from llama.cpp's sums over the whole log, which tell no time of a round.");
+    }
+
+    void flush(RunBuilder& run) {
+        if (milliseconds_) {
+            const double milliseconds = *milliseconds_;
+            milliseconds_.reset();
+            if (*predicted_ > 1.0) {
+                add_llama_generation(run, {*predicted_, milliseconds, 0.0, 0.0, 0.0, 0.0, {}, 0.0});
+            }
+        }
+    }
+
+    std::optional<double> milliseconds_, predicted_;
+    double prompt_ = 0.0, drafting_ms_ = 0.0, drafting_calls_ = 0.0;
+    int last_draft_length_ = 0;
+    AcceptanceCounts sums_;
+    std::map<int, AcceptanceCounts> rounds_;  ///< by draft length
+    Slots slots_;
+    bool counted_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> llama_cpp_log() { return std::make_unique<LlamaCppLog>(); }
+
+}  // namespace treeline::runs::run_formats_of
