@@ -71,6 +71,49 @@ fast_target() {
     read -r counted slowest peak < <(sed -n 's/.*, \([0-9]*\) mutations, the slowest took \([0-9]*\) ms, peak \([0-9]*\) MB/\1 \2 \3/p' "build/fuzz/$target.log") || true
     line_of "$target" "${counted:-0}" "${peak:-0}" "${slowest:-0}" "$status"
 }
+# AFL++ with the program built for it, one command after another; then every input that it kept is given to the program once more, which must
+# end with exit code 0, 1 or 2 within a second of processor time.
+program_commands=(recommend estimate sweep import lint 'study fit')
+fuzz_program() {
+    command -v afl-fuzz >/dev/null || { echo "scripts/fuzz.sh --program needs afl-fuzz (Debian: afl++)" >&2; exit 2; }
+    AFL_QUIET=1 cmake --preset afl >/dev/null && AFL_QUIET=1 cmake --build build-afl --target treeline
+    local command name wrong=0 inputs=0 file
+    for command in "${program_commands[@]}"; do
+        name=${command// /-}
+        rm -rf "build-afl/seeds/$name" "build-afl/found/$name"
+        mkdir -p "build-afl/seeds/$name" build-afl/found
+        program_seeds "$name" | while read -r file; do cp "$file" "build-afl/seeds/$name/"; done
+        # shellcheck disable=SC2086
+        AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_NO_UI=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 afl-fuzz -i "build-afl/seeds/$name" -o "build-afl/found/$name" \
+            -V "$seconds" -t 5000 -x "tests/fuzz/dictionaries/json.dict" -- build-afl/treeline $command @@ >"build-afl/$name.log" 2>&1 </dev/null ||
+            { tail -5 "build-afl/$name.log"; exit 1; }
+        local stats=build-afl/found/$name/default/fuzzer_stats executed crashes
+        executed=$(sed -n 's/^execs_done *: //p' "$stats") crashes=$(sed -n 's/^saved_crashes *: //p' "$stats")
+        local kept=0 status
+        for file in "build-afl/found/$name/default/"{queue,crashes,hangs}/id*; do
+            [ -e "$file" ] || continue
+            kept=$((kept + 1)) status=0
+            # shellcheck disable=SC2086
+            (ulimit -t 1 && exec build-afl/treeline $command "$file") >/dev/null 2>&1 </dev/null || status=$?
+            [ "$status" -le 2 ] || { echo "$command $file: exit code $status"; wrong=$((wrong + 1)); }
+        done
+        printf '%-18s %12s inputs, %s kept, %s crashes\n' "$name" "$executed" "$kept" "$crashes"
+        inputs=$((inputs + executed)) wrong=$((wrong + crashes))
+    done
+    echo "$inputs inputs of the whole program, $wrong wrong"
+    [ "$wrong" -eq 0 ]
+}
+# Small files for a command, one a line.
+program_seeds() {
+    case $1 in
+        recommend) find examples -maxdepth 1 -name '*h100*.json' -size -8k ;;
+        estimate) find examples -name 'estimate-*.json' -o -name '*-point.json' -size -8k ;;
+        sweep) find tests/fuzz/corpus/sweep examples/sweeps -type f -name '*.json' -size -8k ! -name million-points.json ;;
+        import) find tests/runs/fixtures -type f -size -8k ;;
+        lint) find tests/fuzz/corpus/lint -type f -size -8k ;;
+        study-fit) find examples/fits tests/fuzz/corpus/timings -type f -size -8k ! -name '*.md' ;;
+    esac | head -40
+}
 export -f sanitized_target fast_target line_of seeds_of dictionary_of
 export seconds seed
 

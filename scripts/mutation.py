@@ -162,8 +162,8 @@ class Copy:
             if (ROOT / name).is_file():
                 self.write(self.root / name, (ROOT / name).read_bytes())
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
-        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, "-DTREELINE_CUDA=OFF", "-DTREELINE_DEV_BUILD=", *launcher],
-                       cwd=self.root, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, "-DTREELINE_CUDA=OFF", "-DTREELINE_DEV_BUILD=",
+                        f"-DTREELINE_TESTS_OF={folder}/", *launcher], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
         tests = sorted((self.root / "tests" / folder).glob("*_test.cpp"))
         self.tags = ",".join(f"[#{test.stem}]~[shared]~[slow]" for test in tests)
         self.program = self.build / "tests" / "treeline_tests"
