@@ -1,7 +1,8 @@
-// What scripts/mutation.py writes into a copy of the sources in place of an operator or a constant: all changes are compiled at once, and
-// TREELINE_MUTANT says which one holds while a process runs. A binary operator becomes two of its kind with a switch between its operands,
-// `a + Plus<7>{} + b`, which keeps precedence. A change that no compiler would take (another type, no such operator) is never on, and not
-// listed. TREELINE_MUTANT_TRACE names a file that gets two letters a change at the end: whether it can be compiled, and whether it was met.
+// What scripts/mutation.py writes into a copy of the sources in place of an operator or a constant: all changes are compiled at
+// once, and TREELINE_MUTANT says which one holds while a process runs. A binary operator becomes two of its kind with a switch
+// between its operands, `a + Plus<7>{} + b`, which keeps precedence. A change that no compiler would take (another type, no
+// such operator) is never on, and not listed. TREELINE_MUTANT_TRACE names a file that gets two letters a change at the end:
+// whether it can be compiled, and whether it was met.
 #pragma once
 
 #include <algorithm>
