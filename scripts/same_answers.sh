@@ -17,23 +17,28 @@ esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+cat >"$work/space.json" <<'JSON'
+{"axes": {"target": "llama-3-8b", "device": ["h100-sxm", "l40s"], "drafter": [{"kind": "ngram", "acceptance": {"geometric": 0.5}}],
+          "draft_tokens": {"from": 0, "to": 7}, "batch": {"from": 1, "to": 100}, "context": {"from": 100, "to": 2000, "step": 100}}}
+JSON
+
 # Lines of "NAME COMMAND..."; what takes --threads says THREADS.
 questions() {
     local file name
     for file in examples/*.json; do
         name=$(basename "$file" .json)
         case $name in
-            estimate-*) echo "$name estimate $file --format json --explain all" ;;
+            estimate-* | experts-in-host-memory) echo "$name estimate $file --format json"; echo "$name-text estimate $file" ;;
             *trees* | tree-* | spire-study | fpga-*) ;;
             *) echo "$name recommend $file --format json THREADS"; echo "$name-text recommend $file THREADS" ;;
         esac
     done
-    for file in examples/sweeps/*.json; do echo "$(basename "$file" .json) sweep $file --csv - THREADS"; done
-    for file in examples/trees/*.json; do echo "tree-$(basename "$file" .json) tree $file"; done
+    echo "sweep sweep $work/space.json --csv - THREADS"
+    for file in examples/trees/*.json; do echo "tree-$(basename "$file" .json) tree show $file"; done
     for file in examples/traffic/*.json; do echo "traffic-$(basename "$file" .json) study traffic $file --format json"; done
     for file in examples/bandit/*.json; do echo "bandit-$(basename "$file" .json) study bandit $file --format json"; done
     for file in examples/fits/*.csv; do echo "fit-$(basename "$file" .csv) study fit $file"; done
-    echo "validate validate --mode calibrated"
+    echo "validate validate"
 }
 
 # ask PROGRAM THREADS FOLDER: each answer with its exit code.
