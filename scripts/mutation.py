@@ -1,48 +1,69 @@
 #!/usr/bin/env python3
 """Which wrong operators and constants do the unit tests of a folder not notice?
 
-Takes a checkout's sim/ or sweeps/, changes one operator, constant or bound at a time in a copy, rebuilds the unit tests and
-runs those of the same folder. Prints each change that no test noticed, and the share that was. Changes in which nothing can
-differ are listed in tests/mutation/equivalent.txt, each with its reason, and are not counted.
+Changes single operators, constants and bounds of sim/ or sweeps/ in a copy of the checkout. All changes are compiled at once, each
+behind a switch (tests/mutation/switches.h); each test case then says which it meets, and each change is tried on the cases that
+meet it. Prints every change that no test of the same folder notices, and the share that was. Changes in which nothing can differ
+are listed in tests/mutation/equivalent.txt, each with its reason, and are not counted; nor are those that no compiler takes or
+that cannot be switched at run time.
 
     scripts/mutation.py sim --mutants 500 --seed 1
     scripts/mutation.py sim --file attention.cpp       # every change of one file
 """
 import argparse
+import concurrent.futures
+import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What a slip of the pen looks like. Operators stand between blanks (clang-format), so that templates, pointers and references are none.
+# What a slip of the pen looks like: pattern, what stands there instead, the switch. Operators stand between blanks (clang-format), so
+# that templates, pointers and references are none.
 CHANGES = [
-    (r" \+ ", " - "), (r" - ", " + "), (r" \* ", " / "), (r" / ", " * "),
-    (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" == ", " != "),
-    (r" && ", " || "), (r" \|\| ", " && "), (r" \+= ", " -= "), (r" \*= ", " /= "),
-    (r"std::min\b", "std::max"), (r"std::max\b", "std::min"),
-    (r"\b0\.5\b", "0.25"), (r"\b1\.0\b", "2.0"), (r"\b2\.0\b", "3.0"), (r"\b4\.0\b", "5.0"),
+    (r" \+ ", " - ", "Plus"), (r" - ", " + ", "Minus"), (r" \* ", " / ", "Times"), (r" / ", " * ", "Over"),
+    (r" < ", " <= ", "Less"), (r" <= ", " < ", "LessOrEqual"), (r" > ", " >= ", "Greater"), (r" >= ", " > ", "GreaterOrEqual"),
+    (r" == ", " != ", "Equal"), (r" && ", " || ", "and"), (r" \|\| ", " && ", "or"),
+    (r" \+= ", " -= ", "PlusAssign"), (r" \*= ", " /= ", "TimesAssign"),
+    (r"std::min\b", "std::max", "smallest"), (r"std::max\b", "std::min", "largest"),
+    (r"\b0\.5\b", "0.25", "value"), (r"\b1\.0\b", "2.0", "value"), (r"\b2\.0\b", "3.0", "value"), (r"\b4\.0\b", "5.0", "value"),
 ]
 
 
-def code_of(line):
-    """The line without its remark and texts; blanks keep the places."""
-    blank = lambda found: " " * len(found.group())
-    return re.sub(r"//.*", blank, re.sub(r'"(\\.|[^"\\])*"', blank, line))
+class Mutant:
+    """A change of one place of a file; `begin` and `end` count characters of the file."""
+
+    def __init__(self, path, number, line, begin, end, start_of_line, instead, switch):
+        self.path, self.number, self.instead, self.switch = path, number, instead, switch
+        self.begin, self.end = start_of_line + begin, start_of_line + end
+        self.changed = (line[:begin] + instead + line[end:]).strip()
+
+    def __str__(self):
+        return f"{self.path.relative_to(ROOT)}:{self.number + 1}: {self.changed}"
+
+
+def code_of(text):
+    """The text without its remarks and texts; blanks keep the places."""
+    blank = lambda found: re.sub(r"[^\n]", " ", found.group())
+    return re.sub(r"//.*", blank, re.sub(r'"(\\.|[^"\\\n])*"', blank, text))
 
 
 def mutants_of(path):
     found = []
-    for number, line in enumerate(path.read_text().split("\n")):
-        code = code_of(line)
-        if code.lstrip().startswith(("#", "template", "static_assert", "namespace", "using")):
-            continue
-        for pattern, instead in CHANGES:
-            for match in re.finditer(pattern, code):
-                found.append((path, number, match.start(), match.end(), instead))
+    start = 0
+    text = path.read_text()
+    for number, (line, code) in enumerate(zip(text.split("\n"), code_of(text).split("\n"))):
+        if not code.lstrip().startswith(("#", "template", "static_assert", "namespace", "using")):
+            for pattern, instead, switch in CHANGES:
+                for match in re.finditer(pattern, code):
+                    found.append(Mutant(path, number, line, match.start(), match.end(), start, instead, switch))
+        start += len(line) + 1
     return found
 
 
@@ -53,60 +74,191 @@ def equivalents():
     return {tuple(part.strip() for part in line.split(" | ")[0].split(": ", 1)) for line in lines if line and not line.startswith("#")}
 
 
-def changed_line(mutant):
-    path, number, begin, end, instead = mutant
-    line = path.read_text().split("\n")[number]
-    return line[:begin] + instead + line[end:]
+def operand_begin(code, place, stops):
+    """Where the expression begins whose last character is before `place`."""
+    depth = 0
+    while place > 0:
+        before = code[place - 1]
+        if before in ")]}":
+            depth += 1
+        elif before in "([{":
+            depth -= 1
+        if depth < 0 or (depth == 0 and (before in ",;?" or code[place - 2:place] in stops or re.search(r"\breturn$", code[max(0, place - 7):place])
+                                         or (before == ":" and code[place - 2] != ":" and code[place] != ":")
+                                         or (before == "=" and code[place] == " " and code[place - 2] not in "=!<>"))):
+            break
+        place -= 1
+    while code[place].isspace():
+        place += 1
+    return place
+
+
+def operand_end(code, place, stops):
+    """Where the expression ends that begins at `place`."""
+    depth = 0
+    while place < len(code):
+        here = code[place]
+        if here in "([{":
+            depth += 1
+        elif here in ")]}":
+            depth -= 1
+        if depth < 0 or (depth == 0 and (here in ",;?" or code[place:place + 2] in stops
+                                         or (here == ":" and code[place + 1] != ":" and code[place - 1] != ":"))):
+            break
+        place += 1
+    while code[place - 1].isspace():
+        place -= 1
+    return place
+
+
+def edits_of(mutant, number, code):
+    """(begin, end, order, text): what stands in place of the file's characters from begin to end; insertions at one place in their order."""
+    here = f"::treeline::mutation::{{}}<{number}"
+    if mutant.switch == "value":
+        return [(mutant.begin, mutant.end, 0, f"{here.format('value')}>({code[mutant.begin:mutant.end]}, {mutant.instead})")]
+    if mutant.switch in ("smallest", "largest"):
+        typed = code[mutant.end] == "<"
+        return [(mutant.begin, mutant.end + typed, 0, here.format(mutant.switch) + (", " if typed else ">"))]
+    operator = code[mutant.begin:mutant.end].strip()
+    if mutant.switch not in ("and", "or"):
+        return [(mutant.begin, mutant.end, 0, f" {operator} {here.format(mutant.switch)}>{{}} {operator} ")]
+    begin = operand_begin(code, mutant.begin, ("||",) if mutant.switch == "and" else ())
+    end = operand_end(code, mutant.end, ("&&", "||") if mutant.switch == "and" else ("||",))
+    decided = ("" if mutant.switch == "and" else "!") + here.format("on") + ">()"
+    return [(begin, begin, 1e9 - end, f"({here.format('first_decides_' + mutant.switch)}>("),
+            (mutant.begin, mutant.end, 0, f") ? {decided} : static_cast<bool>("), (end, end, -begin, "))")]
+
+
+def without_constexpr(text, code, places):
+    """A constant whose value is switched is known at run time alone."""
+    for place in places:
+        begin = code.rfind("\n", 0, place) + 1
+        declaration = re.match(r"\s*((static |inline )*)constexpr ((?:const )?[\w:<>, ]+?[\w>*] \w+(\[\w*\])?( =|\{))", code[begin:code.find("\n", begin)])
+        if declaration:
+            at = code.index("constexpr", begin)
+            text = text[:at] + "const    " + text[at + 9:]
+    return text
+
+
+def switched(path, numbered):
+    text = path.read_text()
+    code = code_of(text)
+    text = without_constexpr(text, code, [mutant.begin for _, mutant in numbered])
+    edits = [edit for number, mutant in numbered for edit in edits_of(mutant, number, code)]
+    for begin, end, _, instead in sorted(edits, reverse=True):
+        text = text[:begin] + instead + text[end:]
+    return f'#include "{ROOT}/tests/mutation/switches.h"\n#line 1\n' + text
 
 
 class Copy:
-    """A checkout of its own, built once and then mutated in place."""
+    """A checkout of its own with every change behind its switch."""
 
     def __init__(self, folder, jobs):
-        self.root = ROOT / "build-mutation" / "checkout"
-        self.build = ROOT / "build-mutation" / "build"
+        self.root = ROOT / "build-mutation"  # a compiler cache knows files by their place relative to the build tree
+        self.build = self.root / "build"
         self.jobs = jobs
-        shutil.rmtree(self.root, ignore_errors=True)
-        self.root.mkdir(parents=True)
         files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
         for name in filter(None, (file.decode() for file in files)):
-            target = self.root / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if (ROOT / name).is_file():
-                shutil.copy2(ROOT / name, target)
-        subprocess.run(["cmake", "-S", self.root, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTREELINE_CUDA=OFF",
-                        "-DTREELINE_PYTHON=OFF", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"], check=True, stdout=subprocess.DEVNULL)
+            if (ROOT / name).is_file() and name != f"{folder}/CMakeLists.txt":
+                self.write(self.root / name, (ROOT / name).read_bytes())
+        # Optimising a thousand switches takes longer than running them unoptimised.
+        lists = self.root / folder / "CMakeLists.txt"
+        self.write(lists, (ROOT / folder / "CMakeLists.txt").read_bytes() + f"target_compile_options(treeline_{folder} PRIVATE -O1)\n".encode())
+        launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
+        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, "-DTREELINE_CUDA=OFF", "-DTREELINE_DEV_BUILD=",
+                        f"-DTREELINE_TESTS_OF={folder}/", *launcher], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
         tests = sorted((self.root / "tests" / folder).glob("*_test.cpp"))
-        self.tags = ",".join("[#" + test.stem + "]~[shared]~[slow]" for test in tests)
+        self.tags = ",".join(f"[#{test.stem}]~[shared]~[slow]" for test in tests)
+        self.program = self.build / "tests" / "treeline_tests"
 
-    def make(self):
-        return subprocess.run(["ninja", "-C", self.build, f"-j{self.jobs}", "treeline_tests"], capture_output=True).returncode == 0
+    @staticmethod
+    def write(path, content):
+        """Files that do not change keep their time, so that what was built stays."""
+        if not path.exists() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
 
-    def tests_pass(self):
+    def compile(self, mutants):
+        """Compiles all changes; returns the numbers of those that cannot be switched, which are left out."""
+        left_out = set()
+        while True:
+            for path in {mutant.path for mutant in mutants}:
+                numbered = [(number, mutant) for number, mutant in enumerate(mutants) if mutant.path == path and number not in left_out]
+                self.write(self.root / path.relative_to(ROOT), (switched(path, numbered) if numbered else path.read_text()).encode())
+            made = subprocess.run(["ninja", "-C", self.build, f"-j{self.jobs}", "-k0", "treeline_tests"], capture_output=True, text=True)
+            if made.returncode == 0:
+                return left_out
+            wrong = self.named_in(made.stdout, mutants) - left_out
+            if not wrong:
+                sys.exit("the switched sources do not compile:\n" + made.stdout[-4000:])
+            left_out |= wrong
+
+    def named_in(self, said, mutants):
+        """Changes that the compiler's errors name by number; where they name none, those of the lines with errors."""
+        errors = [text for text in re.split(r"\n(?=\S+:\d+:\d+: (?:error|warning))", said) if ": error: " in text]
+        wrong = set()
+        for error in errors:
+            named = {int(number) for number in re.findall(r"mutation::\w+<(\d+)", error)}
+            for file, line in re.findall(r"(\S+?):(\d+):\d+: (?:error|note|  *required)", error) if not named else []:
+                for number, mutant in enumerate(mutants):
+                    if file.endswith(str(mutant.path.relative_to(ROOT))) and abs(mutant.number + 1 - int(line)) <= 1:
+                        named.add(number)
+            wrong |= named
+        return wrong
+
+    def run(self, cases, mutant=-1, trace="", seconds=3600):
+        """Whether these cases pass; they have so many seconds of processor time, and 4 GB."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+
+        names = self.build / f"cases-{os.getpid()}-{mutant}-{abs(hash(trace))}.txt"
+        names.write_text("\n".join(f'"{case}"' for case in cases) + "\n")
+        environment = dict(os.environ, TREELINE_MUTANT=str(mutant), OMP_NUM_THREADS="1", **({"TREELINE_MUTANT_TRACE": trace} if trace else {}))
         try:
-            return subprocess.run([self.build / "tests" / "treeline_tests", "--filenames-as-tags", "--abort", self.tags],
-                                  capture_output=True, timeout=600).returncode == 0
+            return subprocess.run([self.program, "--abort", "--input-file", names], env=environment, capture_output=True, preexec_fn=limit,
+                                  timeout=30 * seconds).returncode == 0
         except subprocess.TimeoutExpired:
             return False
-
-    def verdict(self, mutant):
-        path = self.root / mutant[0].relative_to(ROOT)
-        before = path.read_text()
-        lines = before.split("\n")
-        lines[mutant[1]] = changed_line(mutant)
-        path.write_text("\n".join(lines))
-        try:
-            return "does not compile" if not self.make() else "survived" if self.tests_pass() else "noticed"
         finally:
-            path.write_text(before)
+            names.unlink()
+
+    def cases(self):
+        listed = subprocess.run([self.program, "--filenames-as-tags", "--list-test-names-only", self.tags], capture_output=True, text=True).stdout
+        return [name for name in listed.split("\n") if name]
+
+
+class Case:
+    """A test case: which changes can be compiled, which ones it meets, how long it takes."""
+
+    def __init__(self, copy, name):
+        trace = copy.build / f"trace-{abs(hash(name))}.txt"
+        before = time.monotonic()
+        self.name = name
+        self.passes = copy.run([re.sub(r"([,\[\]\\])", r"\\\1", name)], trace=str(trace))
+        self.seconds = time.monotonic() - before
+        marks = trace.read_text() if trace.exists() else ""
+        trace.unlink(missing_ok=True)
+        self.possible = {i // 2 for i in range(0, len(marks), 2) if marks[i] == "p"}
+        self.meets = {i // 2 for i in range(0, len(marks), 2) if marks[i + 1] == "m"}
+
+
+def judge(copy, cases, number):
+    meeting = sorted((case for case in cases if number in case.meets), key=lambda case: case.seconds)
+    for begin, end in ((0, 3), (3, 20), (20, len(meeting))):  # short ones first: most changes are noticed by many
+        some = meeting[begin:end]
+        if some and not copy.run([re.sub(r"([,\[\]\\])", r"\\\1", case.name) for case in some], mutant=number,
+                                 seconds=10 + 5 * int(sum(case.seconds for case in some))):
+            return "noticed"
+    return "survived" if meeting else "not met"
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("folder", choices=["sim", "sweeps"])
-    options.add_argument("--mutants", type=int, default=500, help="how many are drawn (default 500)")
+    options.add_argument("--mutants", type=int, help="how many are drawn (default 500; of named files, all)")
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--file", help="only files whose name ends so; every mutant of them")
+    options.add_argument("--file", help="only files whose name ends so")
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--list", action="store_true", help="only list the mutants")
     given = options.parse_args()
@@ -114,26 +266,31 @@ def main():
     files = sorted(path for pattern in ("*.cpp", "*.h") for path in (ROOT / given.folder).rglob(pattern))
     known = equivalents()
     mutants = [mutant for path in files if not given.file or path.name.endswith(given.file) for mutant in mutants_of(path)
-               if (str(path.relative_to(ROOT)), changed_line(mutant).strip()) not in known]
-    if not given.file:
-        mutants = random.Random(given.seed).sample(mutants, min(given.mutants, len(mutants)))
+               if (str(path.relative_to(ROOT)), mutant.changed) not in known]
+    wanted = given.mutants or (len(mutants) if given.file else 500)
+    if wanted < len(mutants):
+        mutants = random.Random(given.seed).sample(mutants, wanted)
     if given.list:
-        for mutant in mutants:
-            print(f"{mutant[0].relative_to(ROOT)}:{mutant[1] + 1}: {changed_line(mutant).strip()}")
+        print("\n".join(str(mutant) for mutant in mutants))
         return 0
     copy = Copy(given.folder, given.jobs)
-    if not copy.make() or not copy.tests_pass():
-        sys.exit("the unmodified tests do not build or do not pass")
-    counts = {"noticed": 0, "survived": 0, "does not compile": 0}
-    for mutant in mutants:
-        verdict = copy.verdict(mutant)
-        counts[verdict] += 1
-        if verdict == "survived":
-            print(f"{mutant[0].relative_to(ROOT)}:{mutant[1] + 1}: {changed_line(mutant).strip()}", flush=True)
-    judged = counts["noticed"] + counts["survived"]
-    print(f"{counts['noticed']} of {judged} mutants noticed ({100.0 * counts['noticed'] / max(1, judged):.0f} %); "
-          f"{counts['does not compile']} do not compile")
-    return 0 if counts["noticed"] >= 0.9 * judged else 1
+    left_out = copy.compile(mutants)
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        cases = list(pool.map(lambda name: Case(copy, name), copy.cases()))
+        failing = [case.name for case in cases if not case.passes]
+        if failing or not cases:
+            sys.exit("the unmodified tests do not pass: " + ", ".join(failing))
+        possible = set().union(*(case.possible for case in cases)) - left_out
+        print(f"{len(mutants)} changes, {len(left_out)} cannot be switched, {len(mutants) - len(left_out) - len(possible)} do not compile; "
+              f"{len(cases)} test cases take {sum(case.seconds for case in cases):.0f} s", flush=True)
+        verdicts = {}
+        for number, verdict in zip(sorted(possible), pool.map(lambda number: judge(copy, cases, number), sorted(possible))):
+            verdicts[number] = verdict
+            if verdict != "noticed":
+                print(f"{mutants[number]}  ({verdict})", flush=True)
+    noticed = sum(verdict == "noticed" for verdict in verdicts.values())
+    print(f"{noticed} of {len(verdicts)} mutants noticed ({100.0 * noticed / max(1, len(verdicts)):.0f} %)")
+    return 0 if noticed >= 0.9 * len(verdicts) else 1
 
 
 if __name__ == "__main__":

@@ -8,29 +8,42 @@ cat >space.json <<'JSON'
           "draft_tokens": {"from": 0, "to": 15}, "batch": {"from": 1, "to": 500}, "context": {"from": 100, "to": 2000, "step": 20}}}
 JSON
 
-# Killed again and again, the same command goes on from its store, and what it finds is what it finds undisturbed.
-"$TREELINE" sweep space.json --store whole.db >/dev/null 2>err.txt || fail "a sweep into a store: $(cat err.txt)"
+# Killed again and again, the same command goes on from its store, and what it finds is what it finds undisturbed. The moments are spread
+# over the time that the undisturbed sweep takes here; a sweep that comes to its end between kills begins anew.
+started=$(date +%s%N)
+"$TREELINE" sweep space.json --store whole.db --threads 1 >/dev/null 2>err.txt || fail "a sweep into a store: $(cat err.txt)"
+milliseconds=$((($(date +%s%N) - started) / 1000000))
 "$TREELINE" results export 1 --store whole.db --output whole.csv || fail "results export"
-went_on=0
-for i in $(seq "$kills"); do
+same_points() {
+    "$TREELINE" results export 1 --store killed.db --output killed.csv && cmp -s killed.csv whole.csv || fail "after $killed kills other points are kept"
+}
+killed=0
+completed=0
+for i in $(seq $((10 * kills))); do
+    [ "$killed" -lt "$kills" ] || break
     checks=$((checks + 1))
     "$TREELINE" sweep space.json --store killed.db --threads 1 >/dev/null 2>err.txt &
     sweep=$!
-    sleep "0.$(printf '%02d' $((7 * i % 60 + 3)))"
+    moment=$((milliseconds * (37 * i % 100) / 200 + 3))
+    sleep "$((moment / 1000)).$(printf '%03d' $((moment % 1000)))"
     if kill -9 "$sweep" 2>/dev/null; then
-        went_on=$((went_on + 1))
+        killed=$((killed + 1))
         { wait "$sweep"; } 2>/dev/null
         if [ -e killed.db ]; then
             "$TREELINE" results list --store killed.db >out.txt 2>err.txt || grep -q 'is an empty store' err.txt || fail "killed after $i: $(cat err.txt)"
         fi
     else
         wait "$sweep" || fail "undisturbed: $(cat err.txt)"
+        completed=$((completed + 1))
+        same_points
+        rm -f killed.db*
     fi
 done
 checks=$((checks + 1))
-"$TREELINE" sweep space.json --store killed.db >/dev/null 2>err.txt || fail "after $went_on kills: $(cat err.txt)"
-"$TREELINE" results export 1 --store killed.db --output killed.csv && cmp -s killed.csv whole.csv || fail "after $went_on kills other points are kept"
-echo "killed $went_on times"
+[ "$killed" -eq "$kills" ] || fail "only $killed kills"
+"$TREELINE" sweep space.json --store killed.db >/dev/null 2>err.txt || fail "after $killed kills: $(cat err.txt)"
+same_points
+echo "killed $killed times, came to its end $((completed + 1)) times"
 
 # Two at once: one has the question, the other says so or answers from what was kept; both stores and files stay whole.
 checks=$((checks + 1))

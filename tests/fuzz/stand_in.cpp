@@ -1,20 +1,27 @@
 // Stands in for libFuzzer where the compiler is not Clang: reads every file of a corpus, then a stated number of mutations of
-// them, the same ones on every machine. An input that ends the program is left in a file.
+// them, the same ones on every machine. An input that ends the program is left in crash-TARGET, the slowest of those that take
+// more than a second of processor time in slow-TARGET.
 //
-//     treeline_fuzz TARGET RUNS [--dictionary FILE] FILE|FOLDER...
+//     treeline_fuzz TARGET RUNS [--seed N] [--seconds N] [--dictionary FILE] FILE|FOLDER...
+//
+// With --seconds it ends after that time, or after RUNS mutations. scripts/fuzz.sh reads the line that it prints.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "numerics/random.h"
@@ -26,6 +33,7 @@ using treeline::numerics::Random;
 
 constexpr std::size_t longest = 1u << 16;
 constexpr unsigned longest_seconds = 20;  ///< of one input: with sanitizers, on a busy machine
+constexpr double slow_seconds = 1.0;      ///< of processor time: such an input is kept
 
 std::string current, left_in;
 
@@ -94,7 +102,8 @@ std::vector<std::string> words_of(const std::string& file) {
 
 class Mutator {
 public:
-    Mutator(const std::vector<std::string>& corpus, const std::vector<std::string>& words) : corpus_(corpus), words_(words) {}
+    Mutator(const std::vector<std::string>& corpus, const std::vector<std::string>& words, std::uint64_t seed)
+        : corpus_(corpus), words_(words), random_(seed) {}
 
     std::string next() {
         std::string text = corpus_[at(corpus_.size())];
@@ -146,43 +155,89 @@ private:
 
     const std::vector<std::string>& corpus_;
     const std::vector<std::string>& words_;
-    Random random_{1};
+    Random random_;
 };
+
+/// What the command line asks for.
+struct Asked {
+    std::string target, dictionary;
+    long runs = 0;
+    std::uint64_t seed = 1;
+    double seconds = 1e9;
+    std::vector<std::string> places;
+};
+
+/// Throws std::out_of_range or std::invalid_argument for what is no such command line.
+Asked asked_by(const std::vector<std::string>& arguments) {
+    Asked asked;
+    asked.target = arguments.at(0);
+    asked.runs = std::stol(arguments.at(1));
+    for (std::size_t i = 2; i < arguments.size(); ++i) {
+        if (arguments[i] == "--seed") {
+            asked.seed = std::stoull(arguments.at(++i));
+        } else if (arguments[i] == "--seconds") {
+            asked.seconds = std::stod(arguments.at(++i));
+        } else if (arguments[i] == "--dictionary") {
+            asked.dictionary = arguments.at(++i);
+        } else {
+            asked.places.push_back(arguments[i]);
+        }
+    }
+    return asked;
+}
+
+double processor_seconds() {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// In MB, of this process until now.
+long peak_memory() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::vector<std::string> arguments(argv + 1, argv + argc), words;
-    if (arguments.size() < 3) {
-        std::fputs("usage: treeline_fuzz TARGET RUNS [--dictionary FILE] FILE|FOLDER...\n", stderr);
+    Asked asked;
+    try {
+        asked = asked_by({argv + 1, argv + argc});
+    } catch (const std::logic_error&) {
+        std::fputs("usage: treeline_fuzz TARGET RUNS [--seed N] [--seconds N] [--dictionary FILE] FILE|FOLDER...\n", stderr);
         return 2;
     }
-    const treeline::fuzz::Target& target = treeline::fuzz::target_named(arguments[0]);
-    const int runs = std::stoi(arguments[1]);
-    arguments.erase(arguments.begin(), arguments.begin() + 2);
-    if (arguments[0] == "--dictionary") {
-        words = words_of(arguments.at(1));
-        arguments.erase(arguments.begin(), arguments.begin() + 2);
-    }
+    const treeline::fuzz::Target& target = treeline::fuzz::target_named(asked.target);
     left_in = std::string("crash-") + target.name;
     for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGALRM}) {
         std::signal(signal, leave_input);
     }
-    const std::vector<std::string> corpus = corpus_of(arguments);
+    const std::vector<std::string> corpus = corpus_of(asked.places);
     if (corpus.empty()) {
         std::fputs("the corpus is empty\n", stderr);
         return 2;
     }
-    Mutator mutator(corpus, words);
+    const std::vector<std::string> words = words_of(asked.dictionary);
+    Mutator mutator(corpus, words, asked.seed);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(asked.seconds);
+    const auto files = static_cast<long>(corpus.size());
     double slowest = 0.0;
-    for (std::size_t run = 0; run < corpus.size() + static_cast<std::size_t>(runs); ++run) {
-        current = run < corpus.size() ? corpus[run] : mutator.next();
-        const auto start = std::chrono::steady_clock::now();
+    long run = 0;
+    for (; run < files + asked.runs && (run < files || std::chrono::steady_clock::now() < end); ++run) {
+        current = run < files ? corpus[static_cast<std::size_t>(run)] : mutator.next();
+        const double start = processor_seconds();
         ::alarm(longest_seconds);
         treeline::fuzz::answered(target.read, current);
         ::alarm(0);
-        slowest = std::max(slowest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        const double took = processor_seconds() - start;
+        if (took > std::max(slowest, slow_seconds)) {
+            std::ofstream(std::string("slow-") + target.name, std::ios::binary) << current;
+        }
+        slowest = std::max(slowest, took);
     }
-    std::printf("%s: %zu files, %d mutations, the slowest took %.0f ms\n", target.name, corpus.size(), runs, 1e3 * slowest);
+    std::printf("%s: %ld files, %ld mutations, the slowest took %.0f ms, peak %ld MB\n", target.name, files, run - files,
+                1e3 * slowest, peak_memory());
     return 0;
 }
