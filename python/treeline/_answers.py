@@ -1,6 +1,6 @@
 import json as _json
 
-from . import _tables
+from . import _plots, _tables
 
 
 class Record(dict):
@@ -41,9 +41,11 @@ class Answer(Record):
         return self._native.page()
 
     def _repr_html_(self):
-        """How a notebook shows it: the sentence, and the lines of csv()."""
-        sentence = self.get("sentence")
-        return (_tables.paragraph(sentence, strong=True) if sentence else "") + _tables.table_of_csv(self.csv())
+        """How a notebook shows it: the sentence, the parts of an estimate's round as bars, and the lines of csv()."""
+        sentence, parts = self.get("sentence"), self.get("round_ms", {})
+        return ((_tables.paragraph(sentence, strong=True) if sentence else "")
+                + _plots.bars([part for part in parts.items() if part[0] != "total"], "Parts of a round", "ms")
+                + _tables.table_of_csv(self.csv()))
 
 
 class Recommendation(Answer):
@@ -67,7 +69,7 @@ class Recommendation(Answer):
             text += _tables.table([{"": name, **row} for name, row in (("plain", plain), ("recommended", found))], ["", *figures])
         if self._entries():
             text += _tables.table(self._entries(), caption="Draft tokens by batch")
-        return text
+        return text + _plots.schedule(self._entries()) + _plots.front(self.get("pareto", []))
 
 
 class Listing(list):

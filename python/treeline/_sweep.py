@@ -1,6 +1,6 @@
 import json as _json
 
-from . import _tables, _treeline
+from . import _plots, _tables, _treeline
 from ._answers import Record
 
 
@@ -71,6 +71,7 @@ class Sweep:
         return self._native.table()
 
     def _repr_html_(self):
-        """How a notebook shows it: how many points there are, and the best of them."""
+        """How a notebook shows it: how many points there are, the best of them, and the Pareto set."""
         summary = self._document.summary
-        return _tables.paragraph(f"{summary.points:,} points", strong=True) + _tables.table(summary.best, caption="The best")
+        return (_tables.paragraph(f"{summary.points:,} points", strong=True) + _tables.table(summary.best, caption="The best")
+                + _plots.front(summary.get("pareto", [])))

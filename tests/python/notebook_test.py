@@ -1,6 +1,8 @@
 """In a notebook: answers show as tables, and the schedule is a DataFrame where pandas is there."""
 import html.parser
+import re
 import sys
+import xml.etree.ElementTree
 
 import pytest
 
@@ -55,6 +57,44 @@ def test_and_a_list_where_it_is_not(examples, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)  # importing it then fails
     answer = treeline.recommend(examples / "starter.json")
     assert answer.schedule == answer["schedule"].entries
+
+
+def drawings(text):
+    """The plots of a page: their names, and what is drawn in each, by tag."""
+    found = {}
+    for drawing in re.findall("<svg.*?</svg>", text):
+        tree = xml.etree.ElementTree.fromstring(drawing)
+        found[tree.get("aria-label")] = lambda tag, tree=tree: tree.findall(f"{{http://www.w3.org/2000/svg}}{tag}")
+    return found
+
+
+def test_plots_hold_what_the_answer_holds(examples):
+    answer = treeline.recommend(examples / "starter.json")
+    plots = drawings(answer._repr_html_())
+    assert list(plots) == ["Draft tokens by batch", "Pareto set"]
+    assert len(plots["Draft tokens by batch"]("rect")) == len(answer["schedule"].entries)
+    assert len(plots["Pareto set"]("circle")) == len(answer.pareto)
+    estimate = treeline.estimate(examples / "estimate-mamba2-2.7b.json")
+    parts = drawings(estimate._repr_html_())["Parts of a round"]
+    assert f"{estimate.round_ms.verify:.3g} ms" in [text.text for text in parts("text")]
+    drawn = [name for name, time in estimate.round_ms.items() if name != "total" and time > 0]
+    assert len(parts("rect")) == len(drawn)
+
+
+def test_larger_numbers_are_drawn_farther_right_and_higher():
+    rows = [{"tokens_per_s_user": 10.0 * 3**i, "tokens_per_s_device": 100.0 + 40 * i} for i in range(5)]
+    dots = drawings(treeline._plots.front(rows))["Pareto set"]("circle")
+    places = [(float(dot.get("cx")), float(dot.get("cy"))) for dot in dots]
+    # The abscissa spans a factor of 81, so that equal factors are equal distances; the ordinate one of 2.6, with equal differences.
+    for before, now, after in zip(places, places[1:], places[2:]):
+        assert now[0] - before[0] == pytest.approx(after[0] - now[0], abs=0.11) and now[0] > before[0]
+        assert now[1] - before[1] == pytest.approx(after[1] - now[1], abs=0.11) and now[1] < before[1]
+
+
+def test_one_point_is_drawn_and_nothing_is_not():
+    entry = {"batch_from": 1, "batch_to": 1, "least_speedup": 1.5, "greatest_speedup": 1.5, "draft_tokens": 3}
+    assert len(drawings(treeline._plots.schedule([entry]))["Draft tokens by batch"]("rect")) == 1
+    assert treeline._plots.schedule([]) == treeline._plots.front([]) == treeline._plots.bars([("draft", 0)], "Parts", "ms") == ""
 
 
 def test_other_answers_show_their_lines(examples):
