@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launch } from '../reports/chromium.mjs';
+import { Browsers } from '../reports/fonts.mjs';
 import { Native } from './native.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -51,20 +51,21 @@ export async function preparePage(program, answers) {
     if (!stderr.includes('built without the live page')) throw new Error(stderr);
     await standInPage(program, native, file);
   }
-  const browser = await launch();
+  const browsers = new Browsers(folder);
   return {
     file,
     folder,
     real,
     native,
     async close() {
-      await browser.close();
+      await browsers.close();
       native.close();
       rmSync(folder, { recursive: true });
     },
-    /** A page, and what it complained of or asked the network for. `hash`: of the address; `before`: runs in the page first. */
-    async open({ width = 1280, height = 900, scheme = 'light', hash = '', before, answered = true, media, file: other = file } = {}) {
-      const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
+    /** A page, and what it complained of or asked the network for. `hash`: of the address; `before`: runs in the page first;
+     *  `family`: of fonts.mjs, as if it were the only one. */
+    async open({ width = 1280, height = 900, scheme = 'light', hash = '', before, answered = true, media, family, file: other = file } = {}) {
+      const context = await (await browsers.with(family)).newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       context.setDefaultTimeout(120_000); // of a machine that does much else
       const page = await context.newPage();

@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { binary, hasChromium, launch } from './chromium.mjs';
-import { fontEnvironment } from './fonts.mjs';
+import { binary, hasChromium } from './chromium.mjs';
+import { Browsers } from './fonts.mjs';
 import { openReport } from './report_page.mjs';
 import { checks as board } from './checks/board.mjs';
 import { checks as charts } from './checks/charts.mjs';
@@ -33,14 +33,7 @@ if (!hasChromium()) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'treeline-report-'));
-const browsers = new Map();
-
-/** The browser in which only the fonts of `family` exist (fonts.mjs); without one, all that are installed. */
-async function browserWith(family) {
-  const name = family?.sans ?? 'all';
-  if (!browsers.has(name)) browsers.set(name, await launch(family ? fontEnvironment(family, folder) : {}));
-  return browsers.get(name);
-}
+const browsers = new Browsers(folder);
 
 /** Renders other data through the C++ program, as the report itself was. */
 function render(name, content) {
@@ -51,7 +44,7 @@ function render(name, content) {
 }
 
 async function withReport(options, work, file = report) {
-  const { page, complaints, close } = await openReport(await browserWith(options.family), file, options);
+  const { page, complaints, close } = await openReport(await browsers.with(options.family), file, options);
   try {
     await work(page);
     assert.deepEqual(complaints, []);
@@ -81,7 +74,7 @@ for (const [name, check] of Object.entries(checks)) {
     console.log(`FAILED  ${name}\n${error.stack}`);
   }
 }
-for (const browser of browsers.values()) await browser.close();
+await browsers.close();
 rmSync(folder, { recursive: true });
 console.log(
   failures === 0

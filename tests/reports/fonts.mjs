@@ -2,6 +2,7 @@
 // installed, the page looks as it does on a machine that has only this one.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { launch } from './chromium.mjs';
 
 /** From wide to narrow; all come with Debian's fonts-dejavu-core and fonts-liberation (version 1). */
 export const families = [
@@ -26,6 +27,38 @@ export function fontEnvironment({ sans, mono }, folder) {
 ${alias('sans-serif', sans)}${alias('serif', sans)}${alias('monospace', mono)}</fontconfig>`,
   );
   return { FONTCONFIG_FILE: file };
+}
+
+/** Browsers that are started when they are asked for, and keep their fonts in `folder`. */
+export class Browsers {
+  #folder;
+  #started = new Map();
+
+  constructor(folder) {
+    this.#folder = folder;
+  }
+
+  /** The one in which only the fonts of `family` exist; without a family, all that are installed. */
+  async with(family) {
+    const name = family?.sans ?? 'all';
+    if (!this.#started.has(name)) this.#started.set(name, await launch(family ? fontEnvironment(family, this.#folder) : {}));
+    return this.#started.get(name);
+  }
+
+  async close() {
+    for (const browser of this.#started.values()) await browser.close();
+  }
+}
+
+/** Only the two families of `family` drew what the selectors find: [selector, sans or mono]. */
+export async function drawnIn(page, family, selectors) {
+  for (const [selector, kind] of selectors) {
+    const counts = await familiesOf(page, selector);
+    const others = Object.entries(counts).filter(([name]) => name !== family[kind]);
+    const most = others.reduce((sum, [, glyphs]) => Math.max(sum, glyphs), 0);
+    if (!(counts[family[kind]] > 20) || most > 2) // a sign that the family lacks
+      throw new Error(`${selector} should be drawn in ${family[kind]}: ${JSON.stringify(counts)}`);
+  }
 }
 
 /** The families in which the browser really drew the nodes that match `selector`, with how many glyphs each. */

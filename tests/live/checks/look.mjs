@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { drawnIn, families } from '../../reports/fonts.mjs';
 
 const tests = join(dirname(fileURLToPath(import.meta.url)), '../../reports/');
 const axe = () => readFileSync(createRequire(tests).resolve('axe-core/axe.min.js'), 'utf8');
@@ -17,6 +18,34 @@ export const checks = ({ live }) => ({
         window: innerWidth,
       }));
       assert.ok(content <= window, `the page is ${content} px wide in a window of ${window} px`);
+      await close();
+    }
+  },
+
+  async 'it holds together in wide and narrow fonts'() {
+    for (const family of families) {
+      const { page, close } = await live.open({ family });
+      await drawnIn(page, family, [
+        ['h1, h2, p, label', 'sans'],
+        ['svg text', 'sans'],
+        ['.command pre', 'mono'],
+      ]);
+      for (const [width, media] of [
+        [1280, 'screen'],
+        [360, 'screen'],
+        [700, 'print'],
+      ]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ media });
+        const cut = await page.evaluate(() =>
+          [...document.querySelectorAll('h1, h2, h3, label, input, select, button, .metric-value, .metric-name')]
+            .filter((node) => node.checkVisibility() && !node.closest('.scroll, .table-scroll, .tree-scroll'))
+            .filter((node) => node.getBoundingClientRect().right > innerWidth + 0.5 || node.getBoundingClientRect().left < -0.5)
+            .map((node) => node.textContent),
+        );
+        assert.deepEqual(cut, [], `cut at the edge of ${width} px in ${family.sans}`);
+        assert.ok(await page.evaluate(() => document.scrollingElement.scrollWidth <= innerWidth), `${width} px are too few in ${family.sans}`);
+      }
       await close();
     }
   },

@@ -1,6 +1,6 @@
 // Does the page keep its shape in every family of fonts: wide and narrow, on a desk, on a phone and on paper?
 import assert from 'node:assert/strict';
-import { families, familiesOf } from '../fonts.mjs';
+import { drawnIn, families } from '../fonts.mjs';
 import { readCharts } from '../report_page.mjs';
 
 const LOOKS = [
@@ -11,22 +11,11 @@ const LOOKS = [
   { name: 'paper', width: 700, print: true },
 ];
 
-/** Only the two families of `family` drew the page, its code and its charts. */
-async function usesOnly(page, { sans, mono }) {
-  for (const [selector, wanted] of [
-    ['h1, p, th button', sans],
-    ['.plot text', sans],
-    ['.command pre', mono],
-  ]) {
-    const counts = await familiesOf(page, selector);
-    assert.ok(counts[wanted] > 20, `${selector} should be drawn in ${wanted}: ${JSON.stringify(counts)}`);
-    const others = Object.entries(counts).filter(([name]) => name !== wanted);
-    assert.ok(
-      others.every(([, glyphs]) => glyphs <= 2), // a sign that the family lacks
-      `${selector}: ${JSON.stringify(counts)}`,
-    );
-  }
-}
+const DRAWN = [
+  ['h1, p, th button', 'sans'],
+  ['.plot text', 'sans'],
+  ['.command pre', 'mono'],
+];
 
 /** Pixels of the same words in the family at hand. */
 const widthOfWords = (page) =>
@@ -67,7 +56,7 @@ export const checks = ({ withReport, noOverflow }) => {
             if (print) await page.emulateMedia({ media: 'print' });
             await holdsTogether(page, `${name} in ${family.sans}`, noOverflow);
             if (look.width > 700 && !look.dark) {
-              await usesOnly(page, family);
+              await drawnIn(page, family, DRAWN);
               widths.push(await widthOfWords(page));
             }
           });
