@@ -3,18 +3,20 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-usage="Usage: scripts/live_module.sh [--jobs N] [BUILD_FOLDER]
+usage="Usage: scripts/live_module.sh [--jobs N] [--compare] [BUILD_FOLDER]
 
 Compiles the library to WebAssembly in BUILD_FOLDER (default: build-wasm), builds the program into build/, and writes docs/live.html.
 
-  --jobs N  compile with N processes (default: all cores)
+  --jobs N   compile with N processes (default: all cores)
+  --compare  write nothing: does docs/live.html hold what is compiled here, bit for bit?
 
 Exit code 77: Emscripten 3.1.6 is not here."
 
-jobs=$(nproc) build=build-wasm
+jobs=$(nproc) build=build-wasm compare=no
 while [ $# -gt 0 ]; do
     case $1 in
         --jobs) jobs=${2:?$usage}; shift 2 ;;
+        --compare) compare=yes; shift ;;
         -h | --help) echo "$usage"; exit 0 ;;
         -*) echo "$usage" >&2; exit 2 ;;
         *) build=$1; shift ;;
@@ -40,6 +42,16 @@ for file in treeline.js treeline.wasm; do
     gzip --best --no-name --to-stdout "$build/wasm/$file" >"$module/$file.gz"
 done
 scripts/live_sources.sh >"$module/sources"
+
+if [ "$compare" = yes ]; then
+    node --input-type=module -e '
+        import { compiledLibrary } from "./reports/page/live_module.mjs";
+        const [made, kept] = [process.argv[1], "docs/live.html"].map(compiledLibrary);
+        const different = Object.keys(made).filter((part) => made[part] !== kept[part]);
+        console.log(different.length ? `docs/live.html holds another library: ${different.join(", ")}` : "docs/live.html holds this library, bit for bit");
+        process.exit(different.length ? 1 : 0);' "$module"
+    exit
+fi
 
 cmake -D NPM="$(command -v npm)" -D FOLDER="$PWD/reports/page" -P cmake/npm_ci.cmake
 
