@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/provenance_output.h"
+#include "reports/recommend/load_notes.h"
 #include "reports/recommend/report_accelerators.h"
 #include "reports/recommend/report_studies.h"
 #include "reports/report_data.h"
@@ -70,8 +71,11 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
             sections.push_back(std::move(study));
         }
     }
+    std::vector<std::string> notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
+    const std::vector<std::string> of_input = notes_of(answer.input);
+    notes.insert(notes.end(), of_input.begin(), of_input.end());
     Json data = report_data({sentence_of(answer), answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                             acceptance_notes(answer.input), std::move(sections), notes_of(answer.input), others,
+                             acceptance_notes(answer.input), std::move(sections), std::move(notes), others,
                              answer.trust ? &*answer.trust : nullptr});
     if (!answer.result.recommendation->speculate) {  // plain decoding gains 1 whatever moves
         data["uncertainty"] = answer.rejected ? Json{{"sentence", rejected_text(*answer.rejected)}} : Json();

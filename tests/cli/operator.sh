@@ -62,6 +62,7 @@ capacity() {
 }
 expect 0 'beyond batch 1[0-9] a server with the drafter is full at context 8000; one without it holds 30 ' report --output - --format json \
     $hybrid $mtp --context 8000 --batch 1
+expect 0 'At once run 1[0-9] of batch 28, and the others wait' report --output - --format json $hybrid $mtp --context 8000 --batch 1,8,28
 grep -q 'nothing fits' out.txt && fail "nothing is said to fit where plain decoding does"
 capacity "$hybrid" "$mtp"
 capacity "--target qwen3-8b --device rtx-4090 --stack vllm" "--drafter qwen3-0.6b --acceptance 0.7"

@@ -1,0 +1,89 @@
+#include "reports/recommend/load_notes.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "reports/objective_text.h"
+#include "text/number_text.h"
+#include "text/wording.h"
+
+namespace treeline::reports {
+namespace {
+
+/// "128 requests in flight" or "batch 28", with the context.
+std::string point_text(const sweeps::TrafficPoint& point, sweeps::LoadKind kind) {
+    const std::string load = text::short_text(point.load);
+    return fmt::format("{} of context {}",
+                       kind == sweeps::LoadKind::batch         ? "batch " + load
+                       : kind == sweeps::LoadKind::concurrency ? load + " requests in flight"
+                                                               : load + " requests/s",
+                       text::short_text(point.context));
+}
+
+/// Why drafts are off at some loads.
+std::string off_text(const sweeps::Recommendation& found) {
+    const sweeps::Candidate& best = found.candidates.front();
+    switch (best.off_for.value_or(sweeps::Limit::memory)) {
+        case sweeps::Limit::memory:
+        case sweeps::Limit::load:
+        case sweeps::Limit::waiting:
+            return fmt::format("with {} drafts memory holds {:.0f} sequences at context {}", best.draft_tokens,
+                               std::floor(found.capacity.drafting), text::short_text(found.capacity.context));
+        case sweeps::Limit::first_token_growth:
+            return fmt::format("drafts would make TTFT more than {} as long (--ttft-growth)",
+                               text::ratio_text(found.limits.first_token_growth));
+        default:
+            return "drafts would break " + limit_text(*best.off_for);
+    }
+}
+
+/// Batches of which fewer sequences run at once than were asked for: "At once run 12 of batch 28, and the others wait: ...".
+std::string capped_note(const sweeps::Recommendation& found) {
+    std::vector<std::string> capped;
+    for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {
+        const double asked = found.traffic.points[i].load, run = found.settled.points[i].load;
+        if (found.speculate && found.traffic.kind == sweeps::LoadKind::batch && run < asked) {
+            capped.push_back(fmt::format("{:.0f} of batch {}", run, text::short_text(asked)));
+        }
+    }
+    return capped.empty()
+               ? ""
+               : fmt::format(
+                     "At once run {}, and the others wait: with {} drafts memory holds {:.0f} sequences at "
+                     "context {}; {:.0f} without the drafter.",
+                     text::listed(capped, "and"), found.candidates.front().draft_tokens, std::floor(found.capacity.drafting),
+                     text::short_text(found.capacity.context), std::floor(found.capacity.plain));
+}
+
+}  // namespace
+
+std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps::LoadKind kind) {
+    std::vector<std::string> notes;
+    if (found.saturation) {
+        notes.push_back(
+            fmt::format("{} requests/s are more than this can serve: plain decoding serves {}, the recommended configuration "
+                        "{}; the answer "
+                        "is about servers that are always full, and requests wait ever longer.",
+                        text::short_text(found.saturation->asked), text::short_text(found.saturation->plain),
+                        text::short_text(found.saturation->best)));
+    }
+    for (const sweeps::UnservedLoad& load : found.unserved) {
+        notes.push_back(fmt::format("Left out, since nothing serves it: {}: {}.", point_text(load.point, kind), load.reason));
+    }
+    std::vector<std::string> off;
+    for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {
+        if (found.speculate && found.candidates.front().plan.at(i) == sim::drafting_off) {
+            off.push_back(point_text(found.traffic.points[i], found.traffic.kind));
+        }
+    }
+    if (!off.empty()) {
+        notes.push_back(fmt::format("Nothing is drafted at {}: {}.", text::listed(off, "and"), off_text(found)));
+    }
+    if (std::string note = capped_note(found); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
+    return notes;
+}
+
+}  // namespace treeline::reports
