@@ -188,6 +188,9 @@ Parsed parse_strictly(std::string_view text) {
         result.failure = "is empty";
     } else if (!Json::sax_parse(text.begin(), text.end(), &builder) && result.failure.empty()) {
         result.failure = "is not JSON";
+    } else if (const std::size_t zero = text.find('\0'); result.failure.empty() && zero != std::string_view::npos) {
+        // nlohmann's parser takes it for the end, and would pass over what follows.
+        result.failure = "is not JSON at " + line_and_column(text, zero + 1) + ": a zero byte";
     }
     return result;
 }

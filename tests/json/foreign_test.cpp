@@ -47,6 +47,14 @@ TEST_CASE("foreign JSON: the parser's own rules, and a bound") {
     CHECK(parse_strictly(nested(deepest_nesting + 1, "1")).failure == "nests deeper than 64 levels");
 }
 
+TEST_CASE("nothing behind a zero byte is passed over") {
+    using namespace std::string_view_literals;
+    CHECK(parse_strictly("{\"a\": 1}\0 {\"a\": 2}"sv).failure == "is not JSON at line 1, column 9: a zero byte");
+    CHECK(parse_strictly("1\0"sv).failure == "is not JSON at line 1, column 2: a zero byte");
+    CHECK_FALSE(parse_strictly("[1\0]"sv).failure.empty());
+    CHECK(parse_strictly(R"("\u0000")").failure.empty());
+}
+
 TEST_CASE("YAML by the core schema") {
     const ParsedYaml parsed = parse_yaml("a: 1\nb: 2.5\nc: [true, ~, text, '1']\nd: {e: {f: g}}\n");
     CHECK(parsed.failure.empty());
