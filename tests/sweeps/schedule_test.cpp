@@ -1,0 +1,112 @@
+// Where do a schedule's ranges end, and where do drafts stop? What mutants of sweeps/schedule.cpp survived is looked at here.
+#include <algorithm>
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "setups.h"
+#include "sweeps/recommend.h"
+
+namespace schedule_test {
+
+using namespace treeline;
+using namespace treeline::sweeps;
+using namespace treeline::testing;
+
+namespace {
+
+sim::RoundSetup setup_of(double acceptance) {
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    setup.platform.device.memory = Bytes(1e15);  // so that gain alone decides
+    setup.acceptance = sim::Acceptance::geometric(acceptance);
+    setup.speculations = sim::chains_up_to(6);
+    return setup;
+}
+
+Workload workload_of(const sim::RoundSetup& setup, const std::vector<WeightedValue>& batches) {
+    Workload workload;
+    workload.speculations = setup.speculations;
+    workload.traffic = traffic_from(batches, {{500.0, 1.0}});
+    return workload;
+}
+
+/// The last batch at which a range drafts; 0 where none does.
+int drafts_until(const Schedule& schedule) {
+    int last = 0;
+    for (const ScheduleEntry& entry : schedule.entries) {
+        last = entry.speculation > 0 ? entry.batch_to : last;
+    }
+    return last;
+}
+
+}  // namespace
+
+TEST_CASE("ranges end at the largest batch that is asked for, one included") {
+    const sim::RoundSetup setup = setup_of(0.8);
+    const sim::CompiledRound round = sim::compile_round(setup);
+    for (const int largest : {1, 2, 7, 40}) {
+        const Workload workload = workload_of(setup, {{1.0, 0.5}, {static_cast<double>(largest), 0.5}});
+        CHECK(largest_batch_asked(round, 0, workload.traffic) == largest);
+        CHECK(schedule_for(round, runnable(round), workload, 1024).entries.back().batch_to == largest);
+    }
+}
+
+TEST_CASE("drafts stop where the ranges say so, one batch behind the last that drafts") {
+    for (const double acceptance : {0.4, 0.5, 0.6, 0.7}) {
+        const sim::RoundSetup setup = setup_of(acceptance);
+        const sim::CompiledRound round = sim::compile_round(setup);
+        for (const double asked : {64.0, 300.0, 1024.0}) {
+            const Schedule schedule =
+                schedule_for(round, runnable(round), workload_of(setup, {{1.0, 0.5}, {asked, 0.5}}), 1024);
+            INFO("acceptance " << acceptance << ", batches up to " << asked);
+            const int last = drafts_until(schedule), end = static_cast<int>(asked);
+            if (last < end) {
+                CHECK(schedule.switch_off_batch == last + 1);
+            } else if (schedule.switch_off_batch) {
+                CHECK(*schedule.switch_off_batch > end);
+                CHECK(*schedule.switch_off_batch <= schedule.largest_batch);
+            }
+        }
+    }
+}
+
+TEST_CASE("what drafts would gain is kept, whatever gain was asked for") {
+    const sim::RoundSetup setup = setup_of(0.7);
+    const sim::CompiledRound round = sim::compile_round(setup);
+    Workload workload = workload_of(setup, {{1.0, 0.5}, {64.0, 0.5}});
+    const Schedule free = schedule_for(round, runnable(round), workload, 64);
+    REQUIRE(free.gains.front() > 1.3);
+    workload.limits.minimum_gain = 50.0;
+    const Schedule asked = schedule_for(round, runnable(round), workload, 64);
+    CHECK(asked.gains == free.gains);
+    CHECK(drafts_until(asked) == 0);
+    CHECK(asked.switch_off_batch == 1);
+    // A gain between one and two that is asked for counts at each batch.
+    workload.limits.minimum_gain = 0.5 * (free.gains.front() + *std::min_element(free.gains.begin(), free.gains.end()));
+    const Schedule between = schedule_for(round, runnable(round), workload, 64);
+    const int last = drafts_until(between);
+    REQUIRE(last > 0);
+    REQUIRE(last < 64);
+    CHECK(free.gains[static_cast<std::size_t>(last) - 1] >= workload.limits.minimum_gain);
+    CHECK(free.gains[static_cast<std::size_t>(last)] < workload.limits.minimum_gain);
+}
+
+TEST_CASE("a schedule that is followed yields what its lengths yield at the loads") {
+    const sim::RoundSetup setup = setup_of(0.7);
+    const sim::CompiledRound round = sim::compile_round(setup);
+    const Workload workload = workload_of(setup, {{1.0, 0.4}, {20.0, 0.35}, {200.0, 0.25}});
+    const Schedule schedule = schedule_for(round, runnable(round), workload, 1024);
+    DraftPlan plan = sim::drafting_off;
+    for (const TrafficPoint& point : workload.traffic.points) {
+        const auto range = std::find_if(schedule.entries.begin(), schedule.entries.end(),
+                                        [&](const ScheduleEntry& entry) { return point.load <= entry.batch_to; });
+        REQUIRE(range != schedule.entries.end());
+        plan.by_point.push_back(range->speculation == 0 ? sim::drafting_off : range->speculation);
+    }
+    const Outcome by_hand = outcomes_of(round, {&plan, 1}, workload.traffic, workload.objective).front();
+    CHECK(schedule.gain == by_hand.gain);
+    CHECK(schedule.speedup == by_hand.speedup);
+    CHECK_FALSE(schedule.broken);
+}
+
+}  // namespace schedule_test
