@@ -26,8 +26,8 @@ double waiting_share(double in_service, double queued) { return queued / (in_ser
 
 /// Points that arrive faster than they can be served have no steady state: what a plan serves at most, over all points.
 double most_served(const sim::CompiledRound& stated, const DraftPlan& plan, const Traffic& traffic) {
-    const PlannedRound planned(stated, plan);
-    const sim::CompiledRound& round = planned.get();
+    const StartedRound server = server_of(stated, plan);
+    const sim::CompiledRound& round = server.get();
     double most = 0.0;
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {
         const TrafficPoint& point = traffic.points[i];
@@ -85,12 +85,12 @@ std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation,
 }
 
 /// The server of plain decoding, then that of each plan.
-std::vector<PlannedRound> servers_of(const sim::CompiledRound& round, std::span<const DraftPlan> plans) {
-    std::vector<PlannedRound> servers;
+std::vector<StartedRound> servers_of(const sim::CompiledRound& round, std::span<const DraftPlan> plans) {
+    std::vector<StartedRound> servers;
     servers.reserve(plans.size() + 1);
-    servers.emplace_back(round, 0);
+    servers.push_back(server_of(round, 0));
     for (const DraftPlan& plan : plans) {
-        servers.emplace_back(round, plan);
+        servers.push_back(server_of(round, plan));
     }
     return servers;
 }
@@ -118,7 +118,7 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
     std::vector<int> choices(count, 0);
     std::vector<double> batches(count), contexts(count);
     std::vector<SettledLoad> loads(count);
-    const std::vector<PlannedRound> servers = servers_of(round, plans);
+    const std::vector<StartedRound> servers = servers_of(round, plans);
     for (std::size_t i = 0; i < count; ++i) {
         check_deadline();
         const TrafficPoint& point = traffic.points[i % points];
@@ -179,7 +179,7 @@ DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Tr
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {
         if (broken_at(round, speculation, traffic, limits, i, drafting, plain)) {
             if (!off) {
-                off = served_by(started_for(round, speculation), sim::drafting_off, traffic);
+                off = served_by(StartedRound(round, speculation).get(), sim::drafting_off, traffic);
             }
             const bool fewer_wait = off->loads[i].queued < drafting.loads[i].queued;
             if (fewer_wait || !broken_at(round, sim::drafting_off, traffic, limits, i, *off, plain)) {

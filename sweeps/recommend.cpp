@@ -122,7 +122,7 @@ Capacity capacity_of(const sim::CompiledRound& round, int speculation, const Tra
     Capacity capacity;
     capacity.context = longest_context_of(traffic);
     capacity.plain = most_sequences(round, 0, capacity.context);
-    capacity.off = most_sequences(started_for(round, speculation), sim::drafting_off, capacity.context);
+    capacity.off = most_sequences(StartedRound(round, speculation).get(), sim::drafting_off, capacity.context);
     capacity.drafting = most_sequences(round, speculation, capacity.context);
     capacity.allowed = round.memory.capacity;
     capacity.parts = sim::memory_parts(round, {speculation, std::max(1.0, capacity.drafting), capacity.context});

@@ -211,7 +211,8 @@ int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, 
 
 Schedule schedule_for(const sim::CompiledRound& stated, const std::vector<int>& speculations, const Workload& workload,
                       int largest_batch, int preferred) {
-    const sim::CompiledRound round = started_for(stated, most_states(stated, speculations));
+    const StartedRound server(stated, most_states(stated, speculations));
+    const sim::CompiledRound& round = server.get();
     Schedule schedule;
     std::vector<int> choices = speculations;
     std::replace(choices.begin(), choices.end(), 0, sim::drafting_off);

@@ -86,33 +86,31 @@ bool keeps_states(const sim::CompiledRound& round, int speculation) {
                                   sim::state_memory(round.memory, round.row(sim::drafting_off));
 }
 
-sim::CompiledRound started_for(sim::CompiledRound round, int speculation) {
+StartedRound::StartedRound(const sim::CompiledRound& round, int speculation) : stated_(round) {
     if (!keeps_states(round, speculation)) {
-        return round;
+        return;
     }
-    const sim::RoundRow longest = round.row(speculation);
+    started_ = round;
+    const sim::RoundRow& longest = round.row(speculation);
     const auto keep = [&](sim::RoundRow& row) {
         row.target_states = std::max(row.target_states, longest.target_states);
         row.draft_states = std::max(row.draft_states, longest.draft_states);
         row.cached_activations = std::max(row.cached_activations, longest.cached_activations);
     };
-    keep(round.off);
-    std::for_each(round.rows.begin() + 1, round.rows.end(), keep);
-    return round;
+    keep(started_->off);
+    std::for_each(started_->rows.begin() + 1, started_->rows.end(), keep);
 }
 
-PlannedRound::PlannedRound(const sim::CompiledRound& round, const DraftPlan& plan) : stated_(round) {
-    if (!plan.by_point.empty() && keeps_states(round, plan.speculation)) {
-        started_ = started_for(round, plan.speculation);
-    }
+StartedRound server_of(const sim::CompiledRound& round, const DraftPlan& plan) {
+    return {round, plan.by_point.empty() ? sim::drafting_off : plan.speculation};
 }
 
 Traffic settled_on(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
-    const PlannedRound planned(round, plan);
+    const StartedRound server = server_of(round, plan);
     Traffic settled = traffic;
     settled.kind = LoadKind::batch;
     for (std::size_t i = 0; i < settled.points.size(); ++i) {
-        settled.points[i].load = settle(planned.get(), plan.at(i), traffic.kind, traffic.points[i]).batch;
+        settled.points[i].load = settle(server.get(), plan.at(i), traffic.kind, traffic.points[i]).batch;
     }
     return settled;
 }
@@ -160,8 +158,8 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loa
 }
 
 TrafficMeans means_over(const Traffic& traffic, const sim::CompiledRound& stated, const DraftPlan& plan) {
-    const PlannedRound planned(stated, plan);
-    const sim::CompiledRound& round = planned.get();
+    const StartedRound server = server_of(stated, plan);
+    const sim::CompiledRound& round = server.get();
     std::vector<SettledLoad> loads;
     std::vector<sim::RoundEstimate> estimates;
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {

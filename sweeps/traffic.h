@@ -92,21 +92,21 @@ struct DraftPlan {
 /// Whether sequences of this draft need more room for recurrent states than those of a server that drafts nothing.
 bool keeps_states(const sim::CompiledRound& round, int speculation);
 
-/// The round of a server that was started for `speculation`: each sequence keeps room for its recurrent states, however little
+/// The round of a server that was started for a speculation: each sequence keeps room for its recurrent states, however little
 /// is drafted at the moment (vLLM's num_speculative_blocks, the pool of states of SGLang and TensorRT-LLM, and n_rs_seq of
-/// llama.cpp are set when the engine starts). Plain decoding, which has no drafter, stays as it is.
-sim::CompiledRound started_for(sim::CompiledRound round, int speculation);
-
-/// The round that a plan runs in: where its points differ, that of a server started for its speculation. Refers to `round`.
-class PlannedRound {
+/// llama.cpp are set when the engine starts). Plain decoding, which has no drafter, stays as it is. Refers to `round`.
+class StartedRound {
 public:
-    PlannedRound(const sim::CompiledRound& round, const DraftPlan& plan);
+    StartedRound(const sim::CompiledRound& round, int speculation);
     [[nodiscard]] const sim::CompiledRound& get() const { return started_ ? *started_ : stated_; }
 
 private:
     const sim::CompiledRound& stated_;
     std::optional<sim::CompiledRound> started_;
 };
+
+/// The server that runs a plan: where its points differ, one that was started for its speculation.
+StartedRound server_of(const sim::CompiledRound& round, const DraftPlan& plan);
 
 /// Why a point of a traffic cannot be served, as a sentence; empty if all can.
 std::string problem_of(std::span<const SettledLoad> loads);

@@ -49,8 +49,8 @@ std::string pool(const sweeps::Answer& answer) {
 std::string each_load(const sweeps::Recommendation& found) {
     const sweeps::Candidate& best = found.candidates.front();
     const sim::CompiledRound compiled = sim::compile_round(found.variants[best.variant].setup);
-    const sweeps::PlannedRound planned(compiled, best.plan);
-    const sim::CompiledRound& round = planned.get();
+    const sweeps::StartedRound server = sweeps::server_of(compiled, best.plan);
+    const sim::CompiledRound& round = server.get();
     const bool batches = found.traffic.kind == sweeps::LoadKind::batch;
     text::TextTable table({{batches                                               ? "Batch"
                             : found.traffic.kind == sweeps::LoadKind::concurrency ? "In flight"

@@ -42,7 +42,8 @@ Workload workload_of(const sim::RoundSetup& setup, const std::vector<WeightedVal
 TEST_CASE("a server started for drafts holds no more sequences while it drafts less") {
     const sim::CompiledRound round = sim::compile_round(setup_of("qwen3.5-27b"));
     REQUIRE(keeps_states(round, longest));
-    const sim::CompiledRound server = started_for(round, longest);
+    const StartedRound started(round, longest);
+    const sim::CompiledRound& server = started.get();
     const double drafting = most_sequences(round, longest, context);
     CHECK(most_sequences(round, sim::drafting_off, context) > 1.5 * drafting);  // if states came and went with drafts
     CHECK(most_sequences(server, longest, context) == drafting);
@@ -56,7 +57,8 @@ TEST_CASE("a server started for drafts holds no more sequences while it drafts l
 TEST_CASE("key-value caches need no room for drafts that are not made") {
     const sim::CompiledRound round = sim::compile_round(setup_of("llama-3-8b"));
     CHECK_FALSE(keeps_states(round, longest));
-    const sim::CompiledRound server = started_for(round, longest);
+    const StartedRound started(round, longest);
+    const sim::CompiledRound& server = started.get();
     CHECK(most_sequences(server, sim::drafting_off, context) == most_sequences(round, sim::drafting_off, context));
 }
 

@@ -231,7 +231,9 @@ std::pair<double, int> worst_of_schedule(const Asked& asked, const Recommendatio
     for (const ScheduleEntry& entry : found.schedule.entries) {
         longest = std::max(longest, entry.speculation);  // chains, by length
     }
-    const sim::CompiledRound round = started_for(sim::compile_round(variant.setup), longest);
+    const sim::CompiledRound compiled = sim::compile_round(variant.setup);
+    const StartedRound server(compiled, longest);
+    const sim::CompiledRound& round = server.get();
     const double context = asked.prompt + asked.answer / 2.0;
     double worst = 0.0;
     int compared = 0;
