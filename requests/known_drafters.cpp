@@ -19,6 +19,9 @@
 namespace treeline::requests {
 namespace {
 
+/// Modules for multi-token prediction: part of the checkpoints of a family, or of none.
+constexpr std::string_view modules_kind = "mtp";
+
 /// "14b", "1t", "8x7b" or "a3b".
 bool is_size(std::string_view word) {
     return word.size() > 1 && (word.back() == 'b' || word.back() == 't') &&
@@ -177,7 +180,7 @@ std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const 
                                                  Descriptions& descriptions) {
     std::vector<KnownDrafter> found = known_drafters(target, descriptions);
     std::erase_if(found, [&](const KnownDrafter& known) { return kind_of_drafter(known.drafter) != kind; });
-    if (found.empty() && kind != "mtp") {  // no checkpoint of the family is known to have modules for it
+    if (found.empty() && kind != modules_kind) {  // no checkpoint of the family is known to have modules for it
         if (std::optional<PublishedDrafter> mean = pooled(descriptions.published_drafters(), kind)) {
             found.push_back({std::move(*mean), MeasuredWith::others});
         }
@@ -186,7 +189,7 @@ std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const 
 }
 
 std::string nothing_known_text(const std::string& kind, const sim::Model& target) {
-    if (kind == "mtp" && target.mtp_layers == 0) {
+    if (kind == modules_kind && target.mtp_layers == 0) {
         return fmt::format("the checkpoint of {} has no module for multi-token prediction", target.name);
     }
     return fmt::format(
@@ -216,7 +219,8 @@ std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const 
     std::set<std::string> kinds_of_target;
     for (const KnownDrafter& known : all) {
         const bool of_target = known.measured_with == MeasuredWith::target;
-        if (const std::string kind = kind_of_drafter(known.drafter); of_target) {
+        const std::string kind = kind_of_drafter(known.drafter);
+        if (of_target) {
             kinds_of_target.insert(kind);
         } else if (kinds_of_target.contains(kind)) {
             continue;
@@ -227,7 +231,10 @@ std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const 
         if (!of_target) {
             const bool from_mean = known.measured_with == MeasuredWith::family && is_head(choice.drafter);
             widen(choice, known, from_mean ? sim::AcceptanceOrigin::kind_of_drafter : sim::AcceptanceOrigin::other_target);
-            choice.checkpoint = is_head(choice.drafter) ? "" : choice.checkpoint;
+            if (is_head(choice.drafter) && kind != modules_kind) {
+                choice.checkpoint.clear();
+                choice.untrained = true;
+            }
         }
         if (const int measured = choice.acceptance.chain.measured_positions(); measured > 0 && !lengths_stated) {
             int& most = choice.acceptance.most_draft_tokens;

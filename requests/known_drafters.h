@@ -41,7 +41,8 @@ struct KnownChoice {
 /// The same as candidates, as they accept in this traffic: what was measured of each, moved towards the mean of its kind, so
 /// that the best of them is not the luckiest. Each drafts as far as it was measured, unless the input states its lengths
 /// (`lengths_stated`): rates beyond are extrapolated then. Of a kind that was published for the
-/// target itself, those of other models are left out; heads of other models stand for one that somebody would have to train.
+/// target itself, those of other models are left out; heads of other
+/// models stand for one that somebody would have to train (DrafterChoice::untrained).
 std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& known, const sim::TrafficKind& traffic,
                                     bool lengths_stated, Descriptions& descriptions);
 /// Why a kind that nothing is known of needs its acceptance stated, as the end of a sentence that begins with its name.

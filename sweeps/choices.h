@@ -25,6 +25,7 @@ struct DrafterChoice {
     std::string acceptance_source;  ///< as the file says; empty where it does not
     std::string checkpoint = {};    ///< where it is published, for flags of engines; empty where that is not known
     bool named = true;              ///< the input names it; else it is tried because the catalogue knows it
+    bool untrained = false;         ///< a head that nobody is known to have trained for this target: priced as those of others
 };
 
 /// The stack of a platform that names none: "cpu" on CPUs, else "cuda-graph".

@@ -54,6 +54,9 @@ struct Variant {
     std::string problem = {};  ///< why it may not run although it could be priced, as a sentence about it; empty: it may
     Switching switching = Switching::shapes;
     std::string checkpoint = {};  ///< of its drafter, where it is published; else empty
+    /// Its drafter is a head that nobody is known to have trained for the target, and none that the input names: it shows what
+    /// one would gain, and is not recommended.
+    bool untrained = false;
 
     /// Plain decoding.
     [[nodiscard]] bool plain() const { return std::holds_alternative<sim::NoDrafter>(setup.drafter); }

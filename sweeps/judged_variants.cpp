@@ -136,6 +136,7 @@ Variant plain_variant(const Variant& variant) {
     plain.labels.drafter = "plain decoding";
     plain.labels.rollback.clear();
     plain.problem.clear();
+    plain.untrained = false;
     plain.origin.drafter.reset();
     plain.setup.drafter = sim::NoDrafter{};
     plain.setup.acceptance = {};

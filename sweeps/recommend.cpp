@@ -29,18 +29,32 @@ std::vector<Candidate> best_of_each_other_variant(const std::vector<Candidate>& 
     return runners_up;
 }
 
+/// Takes what nobody can run yet out of sorted candidates: the best of each such variant.
+std::vector<Candidate> take_untrained(std::vector<Candidate>& candidates, const std::vector<Variant>& variants) {
+    const auto untrained = std::stable_partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+        return !variants[candidate.variant].untrained;
+    });
+    std::set<std::size_t> seen;
+    std::vector<Candidate> best;
+    std::copy_if(untrained, candidates.end(), std::back_inserter(best),
+                 [&](const Candidate& candidate) { return seen.insert(candidate.variant).second; });
+    candidates.erase(untrained, candidates.end());
+    return best;
+}
+
 int largest_batch_of_interest(const Traffic& traffic) {
     return static_cast<int>(std::clamp(4.0 * largest_batch_of(traffic), 64.0, 1024.0));
 }
 
 /// For each variant and batch (powers of two) the fastest shape that fits, with the Pareto front marked.
-std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, const Traffic& traffic) {
+std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, const std::vector<Variant>& variants,
+                                        const Traffic& traffic) {
     const double context = typical_point(traffic).context;
     std::vector<TradeoffPoint> points;
     for (std::size_t variant = 0; variant < prepared.size(); ++variant) {
         const sim::CompiledRound& round = prepared[variant].round;
-        for (double batch = 1.0; prepared[variant].problem.empty() && batch <= largest_batch_of_interest(traffic);
-             batch *= 2.0) {
+        const bool runs = prepared[variant].problem.empty() && !variants[variant].untrained;
+        for (double batch = 1.0; runs && batch <= largest_batch_of_interest(traffic); batch *= 2.0) {
             if (const auto best = fastest_that_fits(round, prepared[variant].speculations, batch, context)) {
                 const sim::RoundEstimate& e = best->estimate;
                 points.push_back({variant, best->speculation, static_cast<int>(round.row(best->speculation).draft_tokens),
@@ -245,19 +259,22 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
     answer.excluded.insert(answer.excluded.end(), workload.excluded.begin(), workload.excluded.end());
     const auto plain = plain_candidates(answer.variants, all.prepared, workload);
     compare_with_best_plain(answer.candidates, answer.variants, plain, workload.limits);
+    std::sort(answer.candidates.begin(), answer.candidates.end(), before);
+    answer.untrained = take_untrained(answer.candidates, answer.variants);
     if (answer.candidates.empty()) {
         return {std::nullopt, std::move(answer.excluded)};
     }
-    std::sort(answer.candidates.begin(), answer.candidates.end(), before);
     const Candidate& best = answer.candidates.front();
-    for (Candidate& candidate : answer.candidates) {
-        candidate.regret = candidate.objective / best.objective - 1.0;
+    for (std::vector<Candidate>* list : {&answer.candidates, &answer.untrained}) {
+        for (Candidate& candidate : *list) {
+            candidate.regret = candidate.objective / best.objective - 1.0;
+        }
     }
     answer.runners_up = best_of_each_other_variant(answer.candidates);
     answer.speculate = best.draft_tokens > 0;
     answer.plain = plain_beside(answer.variants[best.variant], answer.variants, plain);
     add_schedules(all.prepared[best.variant].round, workload, answer);
-    answer.tradeoffs = tradeoffs_of(all.prepared, answer.settled);
+    answer.tradeoffs = tradeoffs_of(all.prepared, answer.variants, answer.settled);
     if (answer.speculate && !answer.runners_up.empty()) {
         answer.flip_accept_length =
             accept_length_at(best, answer.runners_up.front().objective / best.objective, workload.objective);

@@ -117,6 +117,9 @@ struct Recommendation {
     std::vector<sim::Speculation> speculations;  ///< the workload's
     std::vector<Candidate> candidates;           ///< all that meet the limits, best first; the first is the recommendation
     std::vector<Candidate> runners_up;           ///< the best of each other variant, best first
+    /// The best of each variant that nobody can run yet (Variant::untrained), best first; in none of the lists above. Regret is
+    /// negative where it would beat the recommendation.
+    std::vector<Candidate> untrained;
     Candidate
         plain;  ///< the best plain decoding on the devices and stack of the recommendation: what gains are measured against
     bool speculate = false;  ///< false when plain decoding wins

@@ -256,7 +256,7 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
     DraftPlan plan = 0;
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
         const Variant& variant = recommendation.variants[i];
-        if (variant.plain() || !variant.problem.empty() || !problems_of(variant.setup).empty()) {
+        if (variant.plain() || variant.untrained || !variant.problem.empty() || !problems_of(variant.setup).empty()) {
             continue;
         }
         const sim::CompiledRound round = sim::compile_round(variant.setup);

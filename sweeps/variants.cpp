@@ -63,6 +63,7 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
                                         {t, p, d}});
                     variants.back().setup.decoding = lists.decoding;
                     variants.back().checkpoint = lists.drafters[d].checkpoint;
+                    variants.back().untrained = lists.drafters[d].untrained && !lists.drafters[d].named;
                 }
             }
         }

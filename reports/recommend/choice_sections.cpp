@@ -9,6 +9,7 @@
 #include "reports/policy_figures.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/recommend/recommendation_sections.h"
+#include "reports/recommend/untrained.h"
 #include "reports/shape_text.h"
 #include "sweeps/variants.h"
 #include "text/number_text.h"
@@ -99,7 +100,9 @@ std::string excluded_text(const sweeps::Answer& answer) {
 }
 
 std::string candidates_section(const sweeps::Answer& answer) {
-    return joined({runners_up(answer), policies(*answer.result.recommendation), excluded_text(answer)});
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    return joined(
+        {runners_up(answer), untrained_table(found, answer.input.workload.objective), policies(found), excluded_text(answer)});
 }
 
 /// What each device can do at its best, if there are several.

@@ -11,6 +11,7 @@
 #include "reports/prefill_pool.h"
 #include "reports/recommend/load_notes.h"
 #include "reports/recommend/recommendation_output.h"
+#include "reports/recommend/untrained.h"
 #include "reports/shape_text.h"
 #include "reports/small_table.h"
 #include "reports/trust_text.h"
@@ -122,6 +123,11 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
     }
     if (flags && !flags->text.empty() && !flags->remark.empty()) {
         notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));
+    }
+    if (answer.result.recommendation) {
+        if (std::string note = untrained_note(*answer.result.recommendation); !note.empty()) {
+            notes.push_back(std::move(note));
+        }
     }
     const std::vector<sweeps::Exclusion>& excluded = answer.result.excluded;
     if (!excluded.empty()) {

@@ -171,6 +171,10 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input) {
         for (const sweeps::Candidate& runner_up : found.runners_up) {
             json["runners_up"].push_back(candidate_json(found, runner_up));
         }
+        json["untrained"] = Json::array();
+        for (const sweeps::Candidate& head : found.untrained) {
+            json["untrained"].push_back(candidate_json(found, head));
+        }
         json["flip_accept_length"] = found.flip_accept_length ? Json(*found.flip_accept_length) : Json();
         json["devices"] = Json::array();
         for (const sweeps::DeviceChoice& device : sweeps::best_of_each_device(found)) {

@@ -7,6 +7,7 @@
 #include "reports/recommend/load_notes.h"
 #include "reports/recommend/report_accelerators.h"
 #include "reports/recommend/report_studies.h"
+#include "reports/recommend/untrained.h"
 #include "reports/report_data.h"
 #include "reports/trust_text.h"
 
@@ -72,6 +73,9 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
         }
     }
     std::vector<std::string> notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
+    if (std::string note = untrained_note(*answer.result.recommendation); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
     const std::vector<std::string> of_input = notes_of(answer.input);
     notes.insert(notes.end(), of_input.begin(), of_input.end());
     Json data = report_data({sentence_of(answer), answer.input.workload, *answer.result.recommendation, answer.input.provenance,

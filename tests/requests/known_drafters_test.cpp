@@ -235,6 +235,31 @@ TEST_CASE("of several drafters the best is not the one that was measured luckies
     CHECK(*lengths.rbegin() / *lengths.begin() < 1.15);  // as measured they differ by a factor of 1.7
 }
 
+TEST_CASE("a head that nobody trained for the target is not recommended, unless it was asked for") {
+    const auto found = [](const std::string& drafters) {
+        return *sweeps::recommend(workload(drafters, "qwen3.5-27b").workload, 1).recommendation;
+    };
+    const auto drafter_of = [](const sweeps::Recommendation& answer, const sweeps::Candidate& candidate) {
+        return answer.variants[candidate.variant].labels.drafter;
+    };
+    // Of qwen3.5-27b no DFlash head was published; one of qwen3.5-4b was. Its checkpoint has modules for MTP.
+    const sweeps::Recommendation answer = found("");
+    CHECK_THAT(drafter_of(answer, answer.candidates.front()), Catch::StartsWith("mtp-"));
+    REQUIRE(!answer.untrained.empty());
+    CHECK_THAT(drafter_of(answer, answer.untrained.front()), Contains("measured with"));
+    CHECK(answer.untrained.front().gain > answer.candidates.front().gain);
+    CHECK(answer.untrained.front().regret < 0.0);
+    for (const sweeps::Candidate& candidate : answer.candidates) {
+        CHECK(!answer.variants[candidate.variant].untrained);
+    }
+    for (const sweeps::TradeoffPoint& point : answer.tradeoffs) {
+        CHECK(!answer.variants[point.variant].untrained);
+    }
+    const sweeps::Recommendation wished = found(R"(, "drafters": ["dflash"])");
+    CHECK(wished.untrained.empty());
+    CHECK(wished.candidates.front().gain == Approx(answer.untrained.front().gain));
+}
+
 TEST_CASE("an empty list of drafters asks for plain decoding alone") {
     const sweeps::RecommendInput input = workload(R"(, "drafters": [])");
     CHECK(input.drafters.empty());
