@@ -60,7 +60,7 @@ void set(StackNumber number, double value, sim::Stack& stack) {
         return;
     }
     stack.memory_efficiency /= value;
-    stack.metal.memory_efficiency /= value;
+    stack.metal_memory_efficiency /= value;
     stack.compute_efficiency /= value;
     if (stack.attention_efficiency < 1.0) {
         stack.attention_efficiency = std::min(1.0, stack.attention_efficiency * value);  // keeps its own rate
@@ -104,7 +104,7 @@ stack_fit::Candidate candidate_of(StackNumber number, const sim::Stack& stack) {
     if (number == StackNumber::attention_time) {
         return {1.0, stack.attention_efficiency, slowest_kernels, spread_of(number)};
     }
-    const double largest = std::max({stack.memory_efficiency, stack.metal.memory_efficiency, stack.compute_efficiency});
+    const double largest = std::max({stack.memory_efficiency, stack.metal_memory_efficiency, stack.compute_efficiency});
     return {1.0, largest, slowest_kernels, spread_of(number)};
 }
 

@@ -5,6 +5,7 @@
 #include "hardware/catalogue.h"
 #include "json/wording.h"
 #include "sim/stack_parameters.h"
+#include "sim/traits.h"
 
 namespace treeline::hardware {
 namespace {
@@ -116,13 +117,26 @@ sim::LinearSpeeds read_linear_speeds(Reader reader) {
     return speeds;
 }
 
-sim::MetalKernels read_metal_kernels(Reader reader) {
-    sim::MetalKernels kernels;
-    kernels.memory_efficiency = reader.ratio("memory_efficiency", 0.01, 1.0);
-    kernels.rereading_rows = reader.ratio("rereading_rows", 1.0, 1024.0);
-    kernels.reads_per_row = reader.ratio("reads_per_row", 0.01, 1.0);
+/// Its numbers have sources of their own.
+sim::RowCurve read_row_curve(Reader& reader) {
+    sim::RowCurve curve;
+    curve.of = reader.choice<sim::CurveProducts>("of");
+    curve.weights = reader.choice_or("weights", sim::CurveWeights::any);
+    curve.devices = reader.choice_or("devices", sim::CurveDevices::all);
+    curve.hides = reader.flag_or("hides", false);
+    const auto read = [&](const char* key, double low, double high, double& value) {
+        if (reader.has(key)) {
+            value = reader.ratio(key, low, high);
+        }
+    };
+    read("few_rows", 1.0, 1024.0, curve.few_rows);
+    read("few_rows_speed", 0.01, 1000.0, curve.few_rows_speed);
+    read("reads_per_row", 0.01, 1.0, curve.reads_per_row);
+    read("tile", 1.0, 1024.0, curve.tile);
+    read("matrix_tile", 1.0, 1024.0, curve.matrix_tile);
+    read("speed", 0.01, 1000.0, curve.speed);
     reader.finish();
-    return kernels;
+    return curve;
 }
 
 /// {"norm": factor, ...}: launches for each kernel of an operation, by its name.
@@ -217,6 +231,25 @@ sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
     return numbers;
 }
 
+/// {"models": ["mixture"], "not_on": [10]}
+sim::NumberCondition read_condition(Reader reader, std::string_view number) {
+    sim::NumberCondition condition{std::string(number), {}, {}};
+    if (reader.has("models")) {
+        const std::vector<std::string> kinds(sim::kinds_of_models.begin(), sim::kinds_of_models.end());
+        for (const std::string& kind : reader.texts("models")) {
+            if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+                reader.problem("models", "holds \"" + kind + "\", but kinds of models are " + text::listed(kinds, "and"));
+            }
+            condition.models.push_back(kind);
+        }
+    }
+    if (reader.has("not_on")) {
+        condition.not_on = reader.numbers("not_on", 1.0, 99.0);
+    }
+    reader.finish();
+    return condition;
+}
+
 /// A number of a stack, or what holds without it.
 void read_parameter(Reader& reader, const sim::StackParameter& parameter, sim::Stack& stack) {
     if (!reader.has(parameter.name) && !parameter.is_required()) {
@@ -225,13 +258,18 @@ void read_parameter(Reader& reader, const sim::StackParameter& parameter, sim::S
         }
         return;
     }
+    const json::Reader::Further where = [&](Reader& number) {
+        if (parameter.may_be_missing() && number.has("where")) {
+            stack.conditions.push_back(read_condition(number.object("where"), parameter.name));
+        }
+    };
     switch (parameter.unit) {
         case sim::StackUnit::seconds:
-            return parameter.set(stack, reader.seconds(parameter.name, json::Zero::allowed).value());
+            return parameter.set(stack, reader.seconds(parameter.name, json::Zero::allowed, where).value());
         case sim::StackUnit::bytes:
-            return parameter.set(stack, reader.bytes(parameter.name, json::Zero::allowed).value());
+            return parameter.set(stack, reader.bytes(parameter.name, json::Zero::allowed, where).value());
         case sim::StackUnit::ratio:
-            return parameter.set(stack, reader.ratio(parameter.name, parameter.low, parameter.high));
+            return parameter.set(stack, reader.ratio(parameter.name, parameter.low, parameter.high, where));
     }
 }
 
@@ -323,15 +361,11 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     stack.state_pool_flag = reader.text_or("state_pool_flag", "");
     stack.delta_rule_kernels = reader.text_or("delta_rule_kernels", "");
-    if (reader.has("host_per_verified_layer_of")) {
-        stack.host_per_verified_layer_of = reader.texts("host_per_verified_layer_of");
-    }
-    if (reader.has("host_per_verified_layer_not_on")) {
-        stack.host_per_verified_layer_not_on = reader.numbers("host_per_verified_layer_not_on", 1.0, 99.0);
-    }
     stack.draft_graphs = reader.flag_or("draft_graphs", false);
-    if (auto metal = reader.optional_object("metal")) {
-        stack.metal = read_metal_kernels(*metal);
+    if (reader.has("row_curves")) {
+        for (Reader& curve : reader.objects("row_curves")) {
+            stack.row_curves.push_back(read_row_curve(curve));
+        }
     }
     if (reader.has("launch_factors")) {
         stack.launch_factors = read_launch_factors(reader.object("launch_factors"));

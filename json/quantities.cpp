@@ -68,7 +68,7 @@ double Reader::unit_in_base_units(std::string_view dimension) {
     return 0.0;
 }
 
-double Reader::quantity(std::string_view key, std::string_view dimension, Zero zero) {
+double Reader::quantity(std::string_view key, std::string_view dimension, Zero zero, const Further& further) {
     const DimensionLimits& limits = limits_of(dimension);
     const double harmless = limits.low;
     const std::string unit_example = units_of(dimension).back();
@@ -81,6 +81,9 @@ double Reader::quantity(std::string_view key, std::string_view dimension, Zero z
     const Json* node = object->require("value");
     std::string source = object->source_text();
     std::string kind = object->kind_text();
+    if (further) {
+        further(*object);
+    }
     object->finish();
     if (node == nullptr) {
         return harmless;
@@ -110,7 +113,7 @@ double Reader::quantity(std::string_view key, std::string_view dimension, Zero z
     return in_base_units;
 }
 
-double Reader::ratio(std::string_view key, double low, double high) {
+double Reader::ratio(std::string_view key, double low, double high, const Further& further) {
     std::optional<Reader> object = quantity_object(key, R"({"value": 1, "source": "where it comes from", "kind": "measured"})");
     if (!object) {
         return low;
@@ -120,6 +123,9 @@ double Reader::ratio(std::string_view key, double low, double high) {
         node != nullptr ? object->checked_number("value", *node, low, high) : std::optional<double>();
     std::string source = object->source_text();
     std::string kind = object->kind_text();
+    if (further) {
+        further(*object);
+    }
     object->finish();
     if (value) {
         object->note_provenance(shown(*node), std::move(source), std::move(kind));
@@ -127,7 +133,9 @@ double Reader::ratio(std::string_view key, double low, double high) {
     return value.value_or(low);
 }
 
-Bytes Reader::bytes(std::string_view key, Zero zero) { return Bytes(quantity(key, "size", zero)); }
+Bytes Reader::bytes(std::string_view key, Zero zero, const Further& further) {
+    return Bytes(quantity(key, "size", zero, further));
+}
 
 BytesPerSecond Reader::bytes_per_second(std::string_view key, Zero zero) {
     return BytesPerSecond(quantity(key, "bandwidth", zero));
@@ -141,7 +149,9 @@ FlopsPerByte Reader::flops_per_byte(std::string_view key, Zero zero) {
     return FlopsPerByte(quantity(key, "operational intensity", zero));
 }
 
-Seconds Reader::seconds(std::string_view key, Zero zero) { return Seconds(quantity(key, "time", zero)); }
+Seconds Reader::seconds(std::string_view key, Zero zero, const Further& further) {
+    return Seconds(quantity(key, "time", zero, further));
+}
 
 Watts Reader::watts(std::string_view key, Zero zero) { return Watts(quantity(key, "power", zero)); }
 

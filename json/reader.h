@@ -92,17 +92,19 @@ public:
     /// Measured quantities: {"value", "unit", "source", "kind"}, all four required. The unit must have the dimension that the
     /// getter is named after (json/unit_names.h lists them); values below zero or absurdly small or large are problems. Each
     /// one that is read adds its Provenance to the Document.
-    Bytes bytes(std::string_view key, Zero zero = Zero::refused);
+    /// `further` reads what else a quantity may state, beside those four.
+    using Further = std::function<void(Reader& quantity)>;
+    Bytes bytes(std::string_view key, Zero zero = Zero::refused, const Further& further = {});
     BytesPerSecond bytes_per_second(std::string_view key, Zero zero = Zero::refused);
     FlopsPerSecond flops_per_second(std::string_view key, Zero zero = Zero::refused);
     FlopsPerByte flops_per_byte(std::string_view key, Zero zero = Zero::refused);
-    Seconds seconds(std::string_view key, Zero zero = Zero::refused);
+    Seconds seconds(std::string_view key, Zero zero = Zero::refused, const Further& further = {});
     Watts watts(std::string_view key, Zero zero = Zero::refused);
     JoulesPerByte joules_per_byte(std::string_view key, Zero zero = Zero::refused);
     JoulesPerFlop joules_per_flop(std::string_view key, Zero zero = Zero::refused);
     DollarsPerSecond dollars_per_second(std::string_view key, Zero zero = Zero::refused);
     /// The same without unit: {"value", "source", "kind"}.
-    double ratio(std::string_view key, double low, double high);
+    double ratio(std::string_view key, double low, double high, const Further& further = {});
 
     /// Notes a problem at this place (key may be empty): "<file>: <path>: <sentence>".
     void problem(std::string_view key, std::string sentence);
@@ -129,7 +131,7 @@ private:
     const Json* object_meant(std::string_view key, const Json& node, std::string_view meaning);
     std::optional<double> checked_number(const std::string& key, const Json& node, double low, double high);
     std::optional<std::int64_t> checked_count(const std::string& key, const Json& node, std::int64_t low, std::int64_t high);
-    double quantity(std::string_view key, std::string_view dimension, Zero zero);
+    double quantity(std::string_view key, std::string_view dimension, Zero zero, const Further& further = {});
     void note_provenance(std::string text, std::string source, std::string kind);
     std::string source_text();
     std::string kind_text();

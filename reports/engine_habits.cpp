@@ -10,6 +10,7 @@
 #include "sim/rollback/rollback.h"
 #include "sim/traits.h"
 #include "text/table.h"
+#include "text/wording.h"
 
 namespace treeline::reports {
 namespace {
@@ -115,6 +116,22 @@ void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
                                                                          : "by a pool of their own"});
 }
 
+/// "for mixture models, but not on compute capability 10"
+std::string text_of(const sim::NumberCondition& condition) {
+    std::string text = condition.models.empty() ? "" : fmt::format("for {} models", text::listed(condition.models, "and"));
+    if (!condition.not_on.empty()) {
+        text += fmt::format("{}not on compute capability {}", text.empty() ? "" : ", but ", fmt::join(condition.not_on, ", "));
+    }
+    return text;
+}
+
+/// Numbers that the stack states and that do not hold for this target on this device.
+void add_unmet(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+    for (const sim::NumberCondition& condition : setup.platform.stack.unmet(setup.target, setup.platform.device)) {
+        habits.push_back({condition.number, "not taken", "stated " + text_of(condition)});
+    }
+}
+
 }  // namespace
 
 std::string version_note(const sim::Stack& stack) {
@@ -128,6 +145,7 @@ std::string engine_habits_text(const sim::RoundSetup& setup) {
     add_verification(setup, habits);
     add_states(setup, habits);
     add_host(setup, habits);
+    add_unmet(setup, habits);
     text::TextTable table({{"what " + setup.platform.stack.name + " does", text::Align::left},
                            {"", text::Align::left},
                            {"because", text::Align::left}});

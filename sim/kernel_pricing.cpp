@@ -103,7 +103,7 @@ void apply_speed(const Operation& operation, const Platform& platform, Rates& ra
 
 /// Share of the peak bandwidth that the stack's kernels for this device reach.
 double memory_share(const Platform& platform) {
-    const double on_metal = platform.stack.metal.memory_efficiency;
+    const double on_metal = platform.stack.metal_memory_efficiency;
     return platform.device.metal && on_metal > 0.0 ? on_metal : platform.stack.memory_efficiency;
 }
 
@@ -144,57 +144,6 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     return rates;
 }
 
-/// Rows that a tile of the stack's matrix products computes at least on this device; 1 if they follow the rows.
-double row_tile_on(const Stack& stack, const Device& device) {
-    const bool has_matrix_units = device.peak_for(NumberFormat::fp16) > device.peak_for(NumberFormat::fp32);
-    return std::max(1.0, has_matrix_units ? stack.matrix_row_tile : stack.row_tile);
-}
-
-/// The law of a stack's own figures, with costs of rows to be added: reading and computing do not overlap.
-KernelLaw law_of_few_rows(const Operation& operation, const Platform& platform) {
-    KernelLaw law;
-    law.bandwidth_share = memory_share(platform);
-    law.peak_share = platform.stack.compute_efficiency;
-    law.overlap = 1.0;
-    law.startup = platform.stack.startup_of_kernels(platform.by_laws()) * (0.5 * operation.launches);
-    return law;
-}
-
-/// Experts where a stack's kernels read an expert for each of its rows (Stack::expert_rows): a row takes as long as that. From
-/// expert_rows on one kernel serves them all, and further rows cost nothing until its products take as long.
-std::optional<Rates> few_expert_rows_rates(const Operation& operation, const Platform& platform) {
-    const Stack& stack = platform.stack;
-    if (stack.expert_rows <= 0.0) {
-        return std::nullopt;
-    }
-    KernelLaw law = law_of_few_rows(operation, platform);
-    law.overlap = 0.0;
-    law.startup = 2.0 * law.startup;
-    const Seconds read = operation.bytes.per_expert / (memory_share(platform) * platform.device.bandwidth);
-    const Seconds computed = operation.flops.per_token / operation.expert_rows /
-                             (stack.compute_efficiency * platform.device.peak_for(operation.math));
-    law.first_row = std::max(1.0, read / computed);
-    law.knots[0] = {stack.expert_rows, law.first_row};
-    law.knots[1] = {stack.expert_rows * law.first_row, 0.0};
-    return measured_rates(law, data_sheet_rates(operation, platform), operation);
-}
-
-/// Linear layers whose weights a stack's kernels for Metal read for each of few rows (MetalKernels): a row takes as long as
-/// that. More rows cost nothing until matrix products of all would take as long.
-Rates rereading_rates(const Operation& operation, const Platform& platform) {
-    const MetalKernels& kernels = platform.stack.metal;
-    KernelLaw law = law_of_few_rows(operation, platform);
-    law.overlap = 0.0;
-    law.startup = 2.0 * law.startup;
-    const Seconds read = operation.bytes.fixed / (law.bandwidth_share * platform.device.bandwidth);
-    const Flops of_row = operation.flops.per_token + operation.flops.per_logit;
-    const Seconds computed = of_row / (law.peak_share * platform.device.peak_for(operation.math));
-    law.first_row = std::max(1.0, kernels.reads_per_row * (read / computed));
-    law.knots[0] = {kernels.rereading_rows, law.first_row};
-    law.knots[1] = {kernels.rereading_rows * law.first_row, 0.0};
-    return measured_rates(law, data_sheet_rates(operation, platform), operation);
-}
-
 /// How the weights of a linear layer or of experts are stored.
 Storage stored_as(const Operation& operation, const Precision& precision) {
     const Storage& otherwise = operation.part == ModelPart::head          ? precision.embeddings
@@ -214,63 +163,82 @@ bool unpacks_weights(const Operation& operation, const Precision& precision, con
            bits_of(stored_format(operation, precision)) < bits_of(platform.device.computed_in(operation.math));
 }
 
-/// Products of unpacked weights where the stack says how fast its kernels for them are (Stack::unpacked_speed): whole tiles
-/// beyond few rows; reading hides behind computing, or computing behind reading.
-Rates unpacked_rates(const Operation& operation, const Platform& platform) {
-    const Stack& stack = platform.stack;
-    const double unpacked = stack.unpacked_speed * platform.device.peak_for(NumberFormat::fp32).value();
-    KernelLaw law;
-    law.bandwidth_share = memory_share(platform);
-    law.peak_share = std::min(stack.compute_efficiency, unpacked / platform.device.peak_for(operation.math).value());
-    law.startup = stack.startup_of_kernels(platform.by_laws()) * operation.launches;
-    const double few = stack.unpacked_few_rows, tile = stack.unpacked_row_tile;
-    law.knots[0] = {few, 1.0};
-    if (tile > few) {
-        law.knots[1] = {few + 1.0, tile - few};
-        law.knots[2] = {tile, 0.0};
+/// Whether the stack's kernels of a curve run this operation here.
+bool suits(const RowCurve& curve, const Operation& operation, const Precision& precision, const Platform& platform) {
+    const OperationKind kind = curve.of == CurveProducts::experts ? OperationKind::experts : OperationKind::linear;
+    if (operation.kind != kind || (curve.devices == CurveDevices::metal && !platform.device.metal)) {
+        return false;
     }
-    return measured_rates(law, data_sheet_rates(operation, platform), operation);
+    switch (curve.weights) {
+        case CurveWeights::any:
+            return true;
+        case CurveWeights::narrow:
+            return bits_of(stored_format(operation, precision)) <= 8.0;
+        case CurveWeights::unpacked:
+            return unpacks_weights(operation, precision, platform);
+    }
+    return false;
 }
 
-/// Products of few rows where a stack has kernels of its own for them: on vector units with quantised weights
-/// (Stack::vector_rows), until matrix units are as fast, and whole tiles on those (Stack::row_tile), but for a single row; or
-/// for weights that are unpacked (unpacked_rates). Nothing where there are none.
-std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
-    if (operation.kind == OperationKind::experts) {
-        return few_expert_rows_rates(operation, platform);
+/// Rows that the products of a curve compute at least on this device, beyond few; 0 if they follow the rows.
+double tile_on(const RowCurve& curve, const Device& device) {
+    const bool has_matrix_units = device.peak_for(NumberFormat::fp16) > device.peak_for(NumberFormat::fp32);
+    return has_matrix_units && curve.matrix_tile > 0.0 ? curve.matrix_tile : curve.tile;
+}
+
+/// What one of few rows costs, in rows on matrix units of `compute_share` of their peak.
+double cost_of_few(const RowCurve& curve, const Operation& operation, const Platform& platform, double compute_share) {
+    const Device& device = platform.device;
+    const FlopsPerSecond on_matrix_units = compute_share * device.peak_for(operation.math);
+    if (curve.few_rows_speed > 0.0) {
+        return std::max(1.0, on_matrix_units / (curve.few_rows_speed * device.peak_for(NumberFormat::fp32)));
     }
-    if (operation.kind != OperationKind::linear) {
-        return std::nullopt;
+    if (curve.reads_per_row <= 0.0) {
+        return 1.0;
     }
+    const bool experts = operation.kind == OperationKind::experts;
+    const Bytes weights = experts ? operation.bytes.per_expert : operation.bytes.fixed;
+    const Flops of_row =
+        experts ? operation.flops.per_token / operation.expert_rows : operation.flops.per_token + operation.flops.per_logit;
+    const Seconds read = weights / (memory_share(platform) * device.bandwidth);
+    return std::max(1.0, curve.reads_per_row * (read / (of_row / on_matrix_units)));
+}
+
+/// The law of a stack's own figures, with costs of rows as its curve says.
+KernelLaw law_of(const RowCurve& curve, const Operation& operation, const Platform& platform) {
     const Stack& stack = platform.stack;
-    if (stack.unpacked_speed > 0.0 && unpacks_weights(operation, precision, platform)) {
-        return unpacked_rates(operation, platform);
+    const double most = curve.speed * platform.device.peak_for(NumberFormat::fp32).value();
+    KernelLaw law;
+    law.bandwidth_share = memory_share(platform);
+    law.peak_share = stack.compute_efficiency;
+    law.overlap = curve.hides ? 0.0 : 1.0;
+    law.startup = stack.startup_of_kernels(platform.by_laws()) * (operation.launches / (1.0 + law.overlap));
+    law.first_row = cost_of_few(curve, operation, platform, law.peak_share);
+    if (curve.speed > 0.0) {
+        law.peak_share = std::min(law.peak_share, most / platform.device.peak_for(operation.math).value());
     }
-    const bool quantised = bits_of(stored_format(operation, precision)) <= 8.0;
-    if (quantised && platform.device.metal && stack.metal.rereading_rows > 0.0) {
-        return rereading_rates(operation, platform);
-    }
-    const double vector_rows = quantised ? stack.vector_rows : 0.0;
-    const double tile = row_tile_on(stack, platform.device);
-    if (vector_rows <= 0.0 && tile <= 1.0) {
-        return std::nullopt;
-    }
-    KernelLaw law = law_of_few_rows(operation, platform);
-    double rows = 1.0, cost = 1.0;  // the last rows on vector units, and what they cost in rows on matrix units
+    const double few = curve.few_rows, cost = few * law.first_row, tile = tile_on(curve, platform.device);
     std::size_t knot = 0;
-    if (vector_rows > 0.0) {
-        const double on_matrix_units = stack.compute_efficiency * platform.device.peak_for(operation.math).value();
-        const double on_vector_units = stack.vector_efficiency * platform.device.peak_for(NumberFormat::fp32).value();
-        law.first_row = std::max(1.0, on_matrix_units / on_vector_units);
-        rows = vector_rows;
-        cost = vector_rows * law.first_row;
-        law.knots[knot++] = {rows, law.first_row};
+    if (few > 1.0 || law.first_row > 1.0) {
+        law.knots[knot++] = {few, law.first_row};
     }
-    if (tile > std::max(rows, cost)) {
-        law.knots[knot++] = {rows + 1.0, tile - cost};
+    if (tile > std::max(few, cost)) {
+        law.knots[knot++] = {few + 1.0, tile - cost};
     }
-    law.knots[knot] = {std::max({rows, cost, tile}), 0.0};
-    return measured_rates(law, data_sheet_rates(operation, platform), operation);
+    if (const double full = std::max(cost, tile); full > few) {
+        law.knots[knot] = {full, 0.0};
+    }
+    return law;
+}
+
+/// Products of few rows where a stack has kernels of its own for them (Stack::row_curves). Nothing where it has none.
+std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
+    for (const RowCurve& curve : platform.stack.row_curves) {
+        if (suits(curve, operation, precision, platform)) {
+            return measured_rates(law_of(curve, operation, platform), data_sheet_rates(operation, platform), operation);
+        }
+    }
+    return std::nullopt;
 }
 
 /// The law of linear layers whose weights are unpacked: tiles of 8 rows or of whole 16 (m_block_size_8, and up to four blocks

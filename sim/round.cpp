@@ -6,6 +6,7 @@
 
 #include "sim/accelerator_round.h"
 #include "sim/prompt_work.h"
+#include "sim/round_host.h"
 #include "sim/round_memory.h"
 #include "sim/round_rows.h"
 #include "sim/traits.h"
@@ -99,22 +100,6 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     }
 }
 
-/// Whether the block mixes the tokens of a sequence: attention or a recurrence.
-bool mixes_tokens(const Block& block) {
-    return !std::holds_alternative<Mlp>(block.kind) && !std::holds_alternative<MixtureOfExperts>(block.kind) &&
-           !std::holds_alternative<Projection>(block.kind) && !std::holds_alternative<LookupTable>(block.kind);
-}
-
-/// Blocks of a model that mix the tokens of a sequence: attention or a recurrence.
-double mixing_layers(const Model& model) {
-    double layers = 0.0;
-    for (const std::size_t kind : model.order) {
-        layers +=
-            static_cast<double>(std::count_if(model.kinds[kind].blocks.begin(), model.kinds[kind].blocks.end(), mixes_tokens));
-    }
-    return layers;
-}
-
 /// Passes that verify in pieces, and the drafter's beside them, take at least as long as the host needs for all pieces.
 void launch_in_pieces(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
     const Stack& stack = setup.platform.stack;
@@ -187,72 +172,12 @@ std::vector<Speculation> chains_up_to(int longest) {
 
 namespace {
 
-/// Layers of the target that add to a round beside kernels. A layer is a block that mixes tokens with the feed-forward blocks
-/// after it, if any: models that count each block as a layer (Nemotron-H) have half as many.
-struct VerifiedLayers {
-    double in_pieces = 0.0;  ///< latent attention whose verification is captured in pieces
-    double others = 0.0;
-    double sparse = 0.0;  ///< of both: latent attention that picks what it reads
-    double shared = 0.0;  ///< of both: attention whose cached tokens ranks share
-};
-
-/// Whether ranks share the cached tokens of this block under decode context parallelism.
-bool caches_tokens(const Block& block) {
-    return std::holds_alternative<Attention>(block.kind) || std::holds_alternative<LatentAttention>(block.kind) ||
-           std::holds_alternative<CompressedAttention>(block.kind);
-}
-
-/// Whether Stack::host_per_verified_layer holds for this kind of model on this device.
-bool verified_layers_cost_more(const RoundSetup& setup) {
-    const std::vector<std::string>& kinds = setup.platform.stack.host_per_verified_layer_of;
-    const std::vector<double>& not_on = setup.platform.stack.host_per_verified_layer_not_on;
-    const double generation = std::floor(setup.platform.device.compute_capability);
-    return (kinds.empty() || std::find(kinds.begin(), kinds.end(), kind_of_model(setup.target)) != kinds.end()) &&
-           std::find(not_on.begin(), not_on.end(), generation) == not_on.end();
-}
-
-VerifiedLayers verified_layers(const RoundSetup& setup) {
-    const bool pieces =
-        setup.platform.latent_heads_per_read() > 0.0 && setup.platform.stack.host_per_piecewise_layer > Seconds(0.0);
-    const bool shares = setup.platform.parallel.context > 1.0;
-    VerifiedLayers layers;
-    for (const std::size_t kind : setup.target.order) {
-        for (const Block& block : setup.target.kinds[kind].blocks) {
-            const auto* latent = std::get_if<LatentAttention>(&block.kind);
-            const bool in_piece = pieces && (latent != nullptr || std::holds_alternative<CompressedAttention>(block.kind));
-            layers.in_pieces += in_piece ? 1.0 : 0.0;
-            layers.others += !in_piece && mixes_tokens(block) ? 1.0 : 0.0;
-            layers.sparse += latent != nullptr && latent->indexer ? 1.0 : 0.0;
-            layers.shared += shares && caches_tokens(block) ? 1.0 : 0.0;
-        }
-    }
-    if (!verified_layers_cost_more(setup)) {
-        layers.others = 0.0;
-    }
-    return layers;
-}
-
-double recurrent_layers(const DrafterPlan& drafter) {
-    double layers = 0.0;
-    if (drafter.model) {
-        const Precision& precision = drafter.precision;
-        for (const Operation& operation : state_copy_operations(*drafter.model, precision, 1.0)) {
-            layers += operation.count;
-        }
-    }
-    return layers;
-}
-
 /// What a deployment's rounds take beyond its plain steps (Stack::round_factor): all but plain decoding and prompts.
-void scale_rounds(double factor, CompiledRound& round) {
+void scale_passes_of_rounds(double factor, CompiledRound& round) {
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         if (pass != static_cast<std::size_t>(PassId::plain)) {
             round.passes[pass].time_factor *= factor;
         }
-    }
-    for (Seconds* host : {&round.host_per_round, &round.host_per_sequence, &round.host_per_tree, &round.host_per_tree_token,
-                          &round.host_per_grown_token, &round.host_per_unrolled_token, &round.host_per_draft_token}) {
-        *host = *host * factor;
     }
 }
 
@@ -272,26 +197,8 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
     add_off_row(round);
     keep_drafter_in_step(drafter, round);
     if (setup.platform.mode != CostMode::hoi) {
-        const Stack& stack = setup.platform.stack;
-        const Seconds drafter_states = stack.eager_launch * (stack.calls_per_draft_layer * recurrent_layers(drafter));
-        const VerifiedLayers layers = verified_layers(setup);
-        const Seconds of_layers = stack.host_per_piecewise_layer * layers.in_pieces +
-                                  stack.host_per_verified_layer * layers.others + stack.host_per_shared_layer * layers.shared;
-        const Seconds of_states = has_recurrent_state(setup.target) ? stack.host_per_recurrent_round : Seconds(0.0);
-        round.host_per_round = (stack.host_per_round + of_layers + drafter_states + of_states) * stack.time_factor;
-        round.host_per_sequence = drafter.host_per_round_and_sequence * stack.time_factor;
-        if (drafter.reads_on_host) {
-            round.host_per_round += stack.synchronous_per_round * stack.time_factor;
-            round.host_per_sequence += stack.synchronous_per_sequence * stack.time_factor;
-        }
-        round.host_per_tree = stack.host_per_tree * stack.time_factor;
-        round.host_per_tree_token = stack.host_per_tree_token * stack.time_factor;
-        round.host_per_grown_token = stack.host_per_grown_token * stack.time_factor;
-        round.host_per_unrolled_token = stack.host_per_unrolled_token * stack.time_factor;
-        round.host_per_draft_token = (stack.host_per_draft_token + stack.per_sparse_token * layers.sparse) * stack.time_factor;
-        round.step_per_sequence = stack.host_per_sequence * stack.time_factor;
-        round.step_per_token = stack.host_per_verified_token * stack.time_factor;
-        scale_rounds(stack.round_factor, round);
+        add_host(setup, drafter, round);
+        scale_passes_of_rounds(setup.platform.stack.round_factor, round);
     }
     round.ratios = LoadRatios(measured_loads_of(setup));
     share_prefix(setup, round);
@@ -335,13 +242,12 @@ CompiledRound compile_round(const RoundSetup& setup) {
     if (setup.platform.accelerator) {
         return compile_turns(setup);
     }
-    const double speed = setup.platform.device.host_speed;
-    if (!setup.platform.stack.scales_with_host || speed == 1.0) {
+    if (setup.platform.stack.holds_as_it_is(setup.target, setup.platform.device)) {
         return compile_on_host(setup);
     }
-    RoundSetup on_host = setup;
-    on_host.platform.stack = setup.platform.stack.on_host(speed);
-    return compile_on_host(on_host);
+    RoundSetup here = setup;
+    here.platform.stack = setup.platform.stack.where(setup.target, setup.platform.device);
+    return compile_on_host(here);
 }
 
 RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {

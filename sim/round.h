@@ -80,19 +80,11 @@ struct PromptWork {
 
 /// The plain numbers of a CompiledRound, which loops over points copy.
 struct RoundConstants {
-    Seconds host_per_round;
-    Seconds host_per_sequence;        ///< of the drafter (look-ups), per round and sequence
-    Seconds host_per_tree;            ///< of a branched draft, per round
-    Seconds host_per_tree_token;      ///< of a branched draft, of a sequence
-    Seconds host_per_grown_token;     ///< of a tree that each round grows anew, of a sequence
-    Seconds host_per_unrolled_token;  ///< of a tree that is verified in rows
-    Seconds host_per_draft_token;     ///< of a sequence
-    Seconds step_per_sequence;        ///< of every step (plain or verification), beside its kernels
-    Seconds step_per_token;           ///< the same for each token of a step
-    PromptWork prompts;               ///< zero for decoding alone
-    double prompt_wait = 1.0;         ///< share of the other requests' prompts that a request waits for after its first token
-    double prefill_pool = 0.0;        ///< 1: devices of a pool of their own read the prompts
-    double output_tokens = 0.0;       ///< of an answer in the steady state; 0: decoding alone
+    Seconds step_per_sequence;   ///< of the host, beside the passes of a plain step
+    PromptWork prompts;          ///< zero for decoding alone
+    double prompt_wait = 1.0;    ///< share of the other requests' prompts that a request waits for after its first token
+    double prefill_pool = 0.0;   ///< 1: devices of a pool of their own read the prompts
+    double output_tokens = 0.0;  ///< of an answer in the steady state; 0: decoding alone
     Seconds target_transfer, draft_transfer;  ///< of a prompt's caches, from that pool
     double step_tokens = unlimited;           ///< the token budget of a step
     double prefix_hit = 0.0;                  ///< share of a prompt that need not be read
@@ -222,11 +214,6 @@ inline void add_step(const CompiledPass& pass, const RoundStep& step, double pas
     }
 }
 
-/// Host time that the sequences of a step, and their tokens, add to it.
-inline Seconds step_host(const RoundConstants& round, double batch, double tokens_of_sequence) {
-    return (round.step_per_sequence + round.step_per_token * tokens_of_sequence) * batch;
-}
-
 /// A round of a pipeline passes all stages, and meanwhile each serves the other batches: the round takes as long as they all
 /// together spend in the busiest stage, and at least the way of one through all stages. What drafts and rolls back sits in one
 /// stage, so nothing hides it.
@@ -253,18 +240,12 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     const double all_sequences = sequences.all;
     const double of_group = sequences.of_group;
     const double batch = sequences.of_pass;
-    const double on = row.speculates;
-    const double off = 1.0 - on;
-    estimate.autoregressive = totals.of(Phase::plain) + row.turn.plain * batch + step_host(round, batch, 1.0);
+    const double off = 1.0 - row.speculates;
+    estimate.autoregressive = totals.of(Phase::plain) + row.turn.plain * batch + round.step_per_sequence * batch;
     estimate.draft = totals.of(Phase::draft) + row.turn.draft * batch;
     estimate.verify = totals.of(Phase::verify) + row.turn.verify * batch + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
-    const Seconds per_token =
-        round.host_per_draft_token + round.host_per_tree_token * row.branched + round.host_per_grown_token * row.grown;
-    const Seconds per_sequence =
-        round.host_per_sequence + per_token * (row.draft_tokens + 1.0) + round.host_per_unrolled_token * row.unrolled_tokens;
-    estimate.host = on * (round.host_per_round + round.host_per_tree * row.branched + per_sequence * batch +
-                          step_host(round, batch, row.logits));
+    estimate.host = row.host.at(batch);
     if constexpr (has_stages) {
         pipeline_round(round, of_group, estimate);
     }
@@ -313,7 +294,7 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     estimate.energy_per_token = (used < limit ? used : limit) * (round.ranks / tokens);
     estimate.price_per_token = round.price * busy / tokens;
     const double rejected = row.draft_tokens - (accept_length - 1.0);
-    estimate.wasted_draft_share = on * rejected / (row.draft_tokens + off);
+    estimate.wasted_draft_share = row.speculates * rejected / (row.draft_tokens + off);
     return estimate;
 }
 

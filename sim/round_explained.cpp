@@ -57,7 +57,7 @@ std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint
             const StepPasses shared = passes_of(round.steps[i].apart, sequences);
             const PassShape shape = shape_of(round.steps[i], shared.sequences, point.context);
             const bool plain = static_cast<PassId>(id) == PassId::plain;
-            const Seconds beside = plain ? step_host(round, sequences, 1.0) : Seconds(0.0);
+            const Seconds beside = plain ? round.step_per_sequence * sequences : Seconds(0.0);
             const Seconds time = (pass_time(pass, totals_of(pass, shape)) + beside) * (plain ? measured.plain : measured.round);
             explained.push_back({phase_text(static_cast<PassId>(id), row.begin[id + 1] - row.begin[id], i - row.begin[id]),
                                  shape, round.steps[i].runs * shared.passes, time, pass.launch_time, explain(pass, shape)});

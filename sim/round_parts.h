@@ -9,6 +9,7 @@
 
 #include "sim/critical.h"
 #include "sim/draft_acceptance.h"
+#include "sim/host_times.h"
 #include "sim/units.h"
 
 namespace treeline::sim {
@@ -93,16 +94,17 @@ struct RowConstants {
     double logits = 1.0;              ///< tokens whose logits are kept at once
     double activations = 1.0;         ///< tokens of the verification pass
     double new_tokens = 1.0;          ///< tokens that the key-value caches grow by before truncation
-    double branched = 0.0;            ///< 1 for a draft with branches
-    double grown = 0.0;               ///< 1 for a tree whose shape differs from round to round
-    double unrolled_tokens = 0.0;     ///< tokens of a branched draft that is verified in rows
     double graphs = 1.0;              ///< captured graphs: one for each shape of a pass
+    HostLine host;                    ///< beside the passes of a round that drafts, for each sequence of a pass
     SequenceTurn turn;
 };
 
 /// A speculation within a compiled round: its steps, what they yield, and what it keeps in memory for each sequence.
 struct RoundRow : RowConstants {
-    std::string problem;  ///< why it cannot be run, as a sentence; the rest is unset then
+    std::string problem;           ///< why it cannot be run, as a sentence; the rest is unset then
+    double branched = 0.0;         ///< 1 for a draft with branches
+    double grown = 0.0;            ///< 1 for a tree whose shape differs from round to round
+    double unrolled_tokens = 0.0;  ///< tokens of a branched draft that is verified in rows
     AcceptedTokens accepted;
     std::vector<TurnPass> turn_passes;
 

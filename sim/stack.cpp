@@ -5,7 +5,10 @@
 #include <cmath>
 #include <sstream>
 
+#include "sim/device.h"
+#include "sim/model.h"
 #include "sim/stack_parameters.h"
+#include "sim/traits.h"
 
 namespace treeline::sim {
 
@@ -28,6 +31,35 @@ Stack Stack::on_host(double speed) const {
         }
     }
     return stack;
+}
+
+std::vector<NumberCondition> Stack::unmet(const Model& target, const Device& device) const {
+    std::vector<NumberCondition> found;
+    const double generation = std::floor(device.compute_capability);
+    for (const NumberCondition& condition : conditions) {
+        const std::vector<std::string>& models = condition.models;
+        const bool of_model = models.empty() || std::find(models.begin(), models.end(), kind_of_model(target)) != models.end();
+        const std::vector<double>& not_on = condition.not_on;
+        if (!of_model || std::find(not_on.begin(), not_on.end(), generation) != not_on.end()) {
+            found.push_back(condition);
+        }
+    }
+    return found;
+}
+
+Stack Stack::where(const Model& target, const Device& device) const {
+    Stack stack = on_host(device.host_speed);
+    static const Stack unstated;
+    for (const NumberCondition& condition : unmet(target, device)) {
+        const StackParameter& number = stack_parameter(condition.number);
+        number.set(stack, number.as.empty() ? number.get(unstated) : stack_parameter(number.as).get(stack));
+    }
+    return stack;
+}
+
+bool Stack::holds_as_it_is(const Model& target, const Device& device) const {
+    const bool scaled = scales_with_host && device.host_speed != 1.0;
+    return !scaled && (conditions.empty() || unmet(target, device).empty());
 }
 
 Stack Stack::drafting() const {
@@ -144,9 +176,6 @@ std::vector<std::string> problems_of(const Stack& stack) {
             problems.push_back(std::move(sentence));
         }
     };
-    const auto require_share = [&](double share, const std::string& what) {
-        require(std::isfinite(share) && share > 0.0 && share <= 1.0, what + " must lie above 0 and not above 1");
-    };
     const auto require_factor = [&](double factor, const std::string& what) {
         require(std::isfinite(factor) && factor > 0.0 && factor <= 1000.0, what + " must lie above 0 and not above 1000");
     };
@@ -161,13 +190,21 @@ std::vector<std::string> problems_of(const Stack& stack) {
             problems.push_back(range_sentence(parameter));
         }
     }
-    if (stack.metal.memory_efficiency != 0.0) {
-        require_share(stack.metal.memory_efficiency, "memory_efficiency of metal");
+    for (const RowCurve& curve : stack.row_curves) {
+        require(curve.few_rows >= 1.0 && curve.few_rows <= 1024.0, "few_rows of row_curves must lie between 1 and 1024");
+        require(curve.few_rows_speed == 0.0 || curve.reads_per_row == 0.0,
+                "row_curves state few_rows_speed or reads_per_row, not both");
+        for (const double tile : {curve.tile, curve.matrix_tile}) {
+            require(tile == 0.0 || (tile >= 1.0 && tile <= 1024.0), "tiles of row_curves must lie between 1 and 1024");
+        }
+        for (const double speed : {curve.few_rows_speed, curve.reads_per_row, curve.speed}) {
+            require(speed >= 0.0 && speed <= 1000.0, "speeds and reads_per_row of row_curves must lie between 0 and 1000");
+        }
     }
-    require_share(stack.metal.reads_per_row, "reads_per_row of metal");
-    require(
-        std::isfinite(stack.metal.rereading_rows) && stack.metal.rereading_rows >= 0.0 && stack.metal.rereading_rows <= 1024.0,
-        "rereading_rows of metal must lie between 0 and 1024");
+    for (const NumberCondition& condition : stack.conditions) {
+        require(has_stack_parameter(condition.number) && stack_parameter(condition.number).may_be_missing(),
+                "the stack's number '" + condition.number + "' cannot hold under a condition");
+    }
     for (const OperationLaunches& entry : stack.launch_factors) {
         require_factor(entry.factor, "launch_factors." + entry.operation);
     }

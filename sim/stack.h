@@ -14,11 +14,15 @@
 #include "sim/measured_loads.h"
 #include "sim/precision.h"
 #include "sim/rollback/policy.h"
+#include "sim/row_curve.h"
 #include "sim/trees/tree_shape.h"
 #include "sim/units.h"
 #include "sim/verification.h"
 
 namespace treeline::sim {
+
+struct Device;
+struct Model;
 
 /// How rows that continue from the same recurrent state get their copies of it.
 enum class StateCopy {
@@ -101,13 +105,11 @@ struct ExpertKernels {
     std::map<std::string, std::string> flags;  ///< with which an engine ("sglang") is told to run them
 };
 
-/// What a stack's kernels for devices that run Metal do otherwise.
-struct MetalKernels {
-    double memory_efficiency = 0.0;  ///< in place of Stack::memory_efficiency; 0 = as that
-    /// Products of up to so many rows with weights of 8 bits or fewer read the weights for each row, which takes
-    /// `reads_per_row` of reading them once; 0 = once for all rows.
-    double rereading_rows = 0.0;
-    double reads_per_row = 1.0;
+/// Where a number of a stack holds. Elsewhere it is what it would be if the stack did not state it.
+struct NumberCondition {
+    std::string number;               ///< of stack_parameters()
+    std::vector<std::string> models;  ///< kinds (kind_of_model) that it was measured of; empty: all
+    std::vector<double> not_on;       ///< major compute capabilities of devices that run other kernels
 };
 
 /// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
@@ -174,10 +176,6 @@ struct Stack {
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;
-    std::vector<std::string>
-        host_per_verified_layer_of;  ///< kinds of models (kind_of_model) that it was measured of; empty: all
-    /// Major compute capabilities that it does not hold for: other kernels run the experts there.
-    std::vector<double> host_per_verified_layer_not_on;
     /// What it adds further for each layer whose cached tokens ranks share (decode context parallelism).
     Seconds host_per_shared_layer;
     /// What each token of a draft, root included, adds in each layer whose latent attention picks what it reads: kernels that
@@ -204,22 +202,10 @@ struct Stack {
     /// Share of the fp32 peak that attention of decoding and verification reaches on vector units, where each query walks the
     /// cache itself (MLX); that of prompts runs on matrix units. 0 = it runs on matrix units, too.
     double vector_attention = 0.0;
-    /// Products of so few rows with weights of 8 bits or fewer run on vector units, row by row, at vector_efficiency of the
-    /// fp32 peak and after their weights are read (llama.cpp's mul_mat_vec_q); 0 = none do.
-    double vector_rows = 0.0;
-    double vector_efficiency = 1.0;
-    MetalKernels metal;
-    /// Products whose weights are unpacked (stored narrower than they are multiplied) reach this times the fp32 peak, since
-    /// vector units unpack them; beyond unpacked_few_rows rows in tiles of at least unpacked_row_tile (TensorRT Edge-LLM's int4
-    /// kernels). 0 = like others.
-    double unpacked_speed = 0.0, unpacked_few_rows = 1.0, unpacked_row_tile = 1.0;
-    /// Products of two rows and more compute tiles of at least so many rows, and weights are read beside that (MLX's GEMM);
-    /// matrix_row_tile on devices whose matrix units are faster than fp32. 0 = they follow the rows.
-    double row_tile = 0.0, matrix_row_tile = 0.0;
-    /// Experts with fewer rows than this in the mean are read once for each row (MLX's gather_qmv); 0 = once for all.
-    double expert_rows = 0.0;
-    ExpertKernels expert_kernels;        ///< in place of the engine's own, where the user states some
-    AttentionKernels attention_kernels;  ///< likewise
+    double metal_memory_efficiency = 0.0;  ///< in place of memory_efficiency on devices that run Metal; 0 = as that
+    std::vector<RowCurve> row_curves;      ///< of products without a measured law; the first that suits one prices it
+    ExpertKernels expert_kernels;          ///< in place of the engine's own, where the user states some
+    AttentionKernels attention_kernels;    ///< likewise
     /// What the engine does by itself to verify, in the order in which they are asked; the first that holds counts.
     std::vector<VerificationRule> verification_rules;
     double unhidden = 0.0;  ///< share of the shorter of memory and compute time that kernels fail to hide: the
@@ -268,6 +254,7 @@ struct Stack {
     /// Share of the prompts of the other requests that a request waits for after its first token. Below 1 where requests come
     /// and are read together, so that part of the wait is in their time to the first token.
     double prompt_wait = 1.0;
+    std::vector<NumberCondition> conditions;  ///< of numbers that do not hold everywhere
     // What reading a prompt needs in memory at once.
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
@@ -310,6 +297,12 @@ struct Stack {
     [[nodiscard]] double launches_of(std::string_view operation, bool in_calibrated_mode) const;
     /// The same software on a host of this speed.
     [[nodiscard]] Stack on_host(double speed) const;
+    /// Those of `conditions` that are not met, so that their numbers are not taken.
+    [[nodiscard]] std::vector<NumberCondition> unmet(const Model& target, const Device& device) const;
+    /// The same software with this target on this device: on its host, without the numbers that do not hold here.
+    [[nodiscard]] Stack where(const Model& target, const Device& device) const;
+    /// Whether `where` would change nothing.
+    [[nodiscard]] bool holds_as_it_is(const Model& target, const Device& device) const;
     /// The same software when it replays the drafter's passes (draft_graphs), and when it copies states.
     [[nodiscard]] Stack drafting() const;
     [[nodiscard]] Stack copying() const;

@@ -53,6 +53,11 @@ StackParameter of_host(StackParameter number) {
     return number;
 }
 
+StackParameter for_each(HostDriver driver, StackParameter number) {
+    number.driver = driver;
+    return number;
+}
+
 /// A host does nothing under 10 ns, and no platform here idles for a second.
 StackParameter fitted(double low, double high, StackParameter number) {
     number.fit_low = low;
@@ -66,6 +71,11 @@ StackParameter as(std::string_view other, StackParameter number) {
 }
 
 }  // namespace
+
+bool StackParameter::may_be_missing() const {
+    static const Stack unstated;
+    return !is_required() && (!as.empty() || !std::isnan(get(unstated)));
+}
 
 const std::vector<StackParameter>& stack_parameters() {
     static const std::vector<StackParameter> all = {
@@ -81,7 +91,8 @@ const std::vector<StackParameter>& stack_parameters() {
             1e-8, 1.0,
             number<&Stack::host_per_draft_pass>("host_per_draft_pass", 0.0, 10.0, "the same for one pass of the drafter", ""))),
         of_host(fitted(1e-8, 1.0,
-                       number<&Stack::host_per_round>("host_per_round", 0.0, 10.0, "what a speculation round adds", ""))),
+                       for_each(HostDriver::round, number<&Stack::host_per_round>("host_per_round", 0.0, 10.0,
+                                                                                  "what a speculation round adds", "")))),
         of_host(fitted(1e-8, 1e-4,
                        number<&Stack::host_per_kernel>("host_per_kernel", 0.0, 0.01,
                                                        "what each kernel adds to those before the device begins: the graph of "
@@ -106,44 +117,57 @@ const std::vector<StackParameter>& stack_parameters() {
                                               "calls of the framework (`eager_launch` each) that a round takes to put the "
                                               "accepted state of each recurrent layer of the drafter in place",
                                               "0"),
-        of_host(number<&Stack::synchronous_per_round>(
-            "synchronous_per_round", 0.0, 10.0,
-            "what a round adds to `host_per_round` whose drafter reads sampled tokens on the host (look-ups, suffix decoding, "
-            "Medusa, MLP speculators): the engine gives up asynchronous scheduling for it",
-            "0")),
-        number<&Stack::synchronous_per_sequence>("synchronous_per_sequence", 0.0, 1.0, "the same for each sequence", "0"),
+        of_host(for_each(HostDriver::synchronous_round,
+                         number<&Stack::synchronous_per_round>(
+                             "synchronous_per_round", 0.0, 10.0,
+                             "what a round adds to `host_per_round` whose drafter reads sampled tokens on the host (look-ups, "
+                             "suffix decoding, "
+                             "Medusa, MLP speculators): the engine gives up asynchronous scheduling for it",
+                             "0"))),
+        for_each(
+            HostDriver::synchronous_sequence,
+            number<&Stack::synchronous_per_sequence>("synchronous_per_sequence", 0.0, 1.0, "the same for each sequence", "0")),
         of_host(fitted(
             1e-8, 1.0,
-            number<&Stack::host_per_tree>("host_per_tree", 0.0, 10.0, "what a branched draft adds to `host_per_round`", "0"))),
+            for_each(HostDriver::tree, number<&Stack::host_per_tree>("host_per_tree", 0.0, 10.0,
+                                                                     "what a branched draft adds to `host_per_round`", "0")))),
         of_host(fitted(
             1e-8, 0.1,
-            number<&Stack::host_per_tree_token>("host_per_tree_token", 0.0, 1.0,
-                                                "what each token of a branched draft, root included, adds to that", "0"))),
-        of_host(number<&Stack::host_per_unrolled_token>(
-            "host_per_unrolled_token", 0.0, 1.0,
-            "what each token of a branched draft adds that is verified in rows, one for each leaf", "0")),
-        of_host(number<&Stack::host_per_grown_token>(
-            "host_per_grown_token", 0.0, 1.0,
-            "the same where the tree is another one in each round: beams, frontiers, sampled sequences that are merged", "0")),
+            for_each(HostDriver::tree_token, number<&Stack::host_per_tree_token>(
+                                                 "host_per_tree_token", 0.0, 1.0,
+                                                 "what each token of a branched draft, root included, adds to that", "0")))),
+        of_host(for_each(HostDriver::unrolled_token,
+                         number<&Stack::host_per_unrolled_token>(
+                             "host_per_unrolled_token", 0.0, 1.0,
+                             "what each token of a branched draft adds that is verified in rows, one for each leaf", "0"))),
+        of_host(for_each(
+            HostDriver::grown_token,
+            number<&Stack::host_per_grown_token>(
+                "host_per_grown_token", 0.0, 1.0,
+                "the same where the tree is another one in each round: beams, frontiers, sampled sequences that are merged",
+                "0"))),
         fitted(1e-8, 0.1,
-               number<&Stack::host_per_sequence>("host_per_sequence", 0.0, 1.0,
-                                                 "what each sequence adds to an engine's step outside kernels", "0")),
+               for_each(HostDriver::sequence,
+                        number<&Stack::host_per_sequence>("host_per_sequence", 0.0, 1.0,
+                                                          "what each sequence adds to an engine's step outside kernels", "0"))),
         fitted(1e-8, 0.1,
-               number<&Stack::host_per_verified_token>("host_per_verified_token", 0.0, 1.0,
-                                                       "the same for each token of a step (draft and bonus in verification)",
-                                                       "0")),
+               for_each(HostDriver::token, number<&Stack::host_per_verified_token>(
+                                               "host_per_verified_token", 0.0, 1.0,
+                                               "the same for each token of a step (draft and bonus in verification)", "0"))),
         of_host(fitted(1e-8, 0.1,
-                       number<&Stack::host_per_draft_token>("host_per_draft_token", 0.0, 1.0,
-                                                            "host work on each token of a draft, root included", "0"))),
+                       for_each(HostDriver::draft_token, number<&Stack::host_per_draft_token>(
+                                                             "host_per_draft_token", 0.0, 1.0,
+                                                             "host work on each token of a draft, root included", "0")))),
         of_host(fitted(
             1e-8, 1.0,
             number<&Stack::host_per_sampling>("host_per_sampling", 0.0, 10.0,
                                               "host work of each pass that samples rather than takes the best token", "0"))),
-        number<&Stack::host_per_piecewise_layer>(
-            "host_per_piecewise_layer", 0.0, 0.01,
-            "host time of a round for each layer of latent attention whose tokens are taken apart "
-            "(`takes_latent_tokens_apart`): their verification is captured in pieces (vLLM before May 2026)",
-            "0"),
+        for_each(HostDriver::latent_piece,
+                 number<&Stack::host_per_piecewise_layer>(
+                     "host_per_piecewise_layer", 0.0, 0.01,
+                     "host time of a round for each layer of latent attention whose tokens are taken apart "
+                     "(`takes_latent_tokens_apart`): their verification is captured in pieces (vLLM before May 2026)",
+                     "0")),
         number<&Stack::host_per_piece>("host_per_piece", 0.0, 0.01,
                                        "host time of each layer that mixes tokens in a pass in pieces, on a fast host (over "
                                        "the device's `host_speed`): the pass takes the longer of that and its device time",
@@ -165,42 +189,34 @@ const std::vector<StackParameter>& stack_parameters() {
                                          "times that accepted recurrent states are copied (a read and a write) after a "
                                          "verification that keeps one for each token (`snapshot`)",
                                          "0: the next pass finds them by index"),
-        of_host(number<&Stack::host_per_recurrent_round>("host_per_recurrent_round", 0.0, 1.0,
-                                                         "what a round with a recurrent target adds to `host_per_round`", "0")),
-        number<&Stack::host_per_verified_layer>(
-            "host_per_verified_layer", 0.0, 0.01,
-            "what each layer that mixes tokens adds to a round beside kernels: several tokens of a sequence rather than one",
-            "0"),
-        number<&Stack::host_per_shared_layer>(
-            "host_per_shared_layer", 0.0, 0.01,
-            "the same further for each layer whose cached tokens ranks share (decode context parallelism)", "0"),
-        number<&Stack::per_sparse_token>(
-            "per_sparse_token", 0.0, 0.01,
-            "what each token of a draft, root included, adds in each layer whose latent attention picks what it reads "
-            "(DeepSeek-V3.2, GLM-5), where kernels take such a verification as a prompt",
-            "0"),
-        number<&Stack::vector_rows>(
-            "vector_rows", 1.0, 1024.0,
-            "products of so few rows with weights of 8 bits or fewer run on vector units, after their weights are read",
-            "none"),
-        number<&Stack::vector_efficiency>("vector_efficiency", 0.01, 1.0, "share of the fp32 peak that these reach", "1"),
+        of_host(for_each(
+            HostDriver::recurrent_round,
+            number<&Stack::host_per_recurrent_round>("host_per_recurrent_round", 0.0, 1.0,
+                                                     "what a round with a recurrent target adds to `host_per_round`", "0"))),
+        for_each(HostDriver::mixing_layer,
+                 number<&Stack::host_per_verified_layer>("host_per_verified_layer", 0.0, 0.01,
+                                                         "what each layer that mixes tokens adds to a round beside kernels: "
+                                                         "several tokens of a sequence rather than one",
+                                                         "0")),
+        for_each(HostDriver::shared_layer,
+                 number<&Stack::host_per_shared_layer>(
+                     "host_per_shared_layer", 0.0, 0.01,
+                     "the same further for each layer whose cached tokens ranks share (decode context parallelism)", "0")),
+        for_each(HostDriver::sparse_token,
+                 number<&Stack::per_sparse_token>(
+                     "per_sparse_token", 0.0, 0.01,
+                     "what each token of a draft, root included, adds in each layer whose latent attention picks what it reads "
+                     "(DeepSeek-V3.2, GLM-5), where kernels take such a verification as a prompt",
+                     "0")),
         number<&Stack::vector_attention>("vector_attention", 1e-3, 1.0,
                                          "attention of decoding and verification runs on vector units, at this share of the "
                                          "fp32 peak; prompts take matrix units",
                                          "none"),
-        number<&Stack::expert_rows>("expert_rows", 1.0, 1024.0, "experts with fewer rows than this are read once for each row",
-                                    "none: once for all"),
-        number<&Stack::unpacked_speed>(
-            "unpacked_speed", 0.01, 1000.0,
-            "products of weights that are stored narrower than they are multiplied: FLOP/s over the fp32 peak", "like others"),
-        number<&Stack::unpacked_few_rows>("unpacked_few_rows", 1.0, 1024.0, "beyond how many rows those take whole tiles", "1"),
-        number<&Stack::unpacked_row_tile>("unpacked_row_tile", 1.0, 1024.0, "of at least how many rows", "1"),
-        number<&Stack::row_tile>("row_tile", 1.0, 1024.0, "rows that products of two rows and more compute at least", "none"),
-        as("row_tile", number<&Stack::matrix_row_tile>("matrix_row_tile", 1.0, 1024.0,
-                                                       "the same on devices with matrix units faster than fp32", "`row_tile`")),
         fitted(0.05, 1.0,
                number<&Stack::memory_efficiency>("memory_efficiency", 0.01, 1.0,
                                                  "share of the device's peak bandwidth that kernels reach", "1")),
+        number<&Stack::metal_memory_efficiency>("metal_memory_efficiency", 0.01, 1.0, "the same on devices with `metal`",
+                                                "`memory_efficiency`"),
         fitted(0.01, 1.0,
                number<&Stack::compute_efficiency>("compute_efficiency", 0.01, 1.0,
                                                   "share of its peak FLOP/s that matrix kernels reach", "1")),
@@ -262,6 +278,11 @@ const std::vector<StackParameter>& stack_parameters() {
             "further, of all that rounds with drafts take (`calibrate` on plain steps and rounds at one load)", "1"),
     };
     return all;
+}
+
+bool has_stack_parameter(std::string_view name) {
+    return std::any_of(stack_parameters().begin(), stack_parameters().end(),
+                       [&](const StackParameter& each) { return each.name == name; });
 }
 
 const StackParameter& stack_parameter(std::string_view name) {

@@ -1,6 +1,7 @@
 // What kind a model or a stack is: what errors of predictions are grouped by, and what picked kernels serve.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,8 @@
 
 namespace treeline::sim {
 
-/// "dense", "mixture", "hybrid" or "hybrid mixture".
+inline constexpr std::array<std::string_view, 4> kinds_of_models = {"dense", "mixture", "hybrid", "hybrid mixture"};
+/// One of those.
 std::string kind_of_model(const Model& model);
 
 /// Whether it has mixtures of experts, whatever mixes its tokens.

@@ -52,15 +52,10 @@ void scale_software_time(sim::CompiledRound& round, double factor) {
         pass->launch_time *= factor;
         pass->host *= factor;
     }
-    round.host_per_round *= factor;
-    round.host_per_sequence *= factor;
-    round.host_per_tree *= factor;
-    round.host_per_tree_token *= factor;
-    round.host_per_grown_token *= factor;
-    round.host_per_unrolled_token *= factor;
-    round.host_per_draft_token *= factor;
+    for (sim::RoundRow& row : round.rows) {
+        row.host *= factor;
+    }
     round.step_per_sequence *= factor;
-    round.step_per_token *= factor;
 }
 
 /// An input, the factors on time at both ends of its range, and how a factor enters a compiled round.

@@ -154,8 +154,8 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
         }
         base["memory_efficiency"] = quantity(stack.memory_efficiency, nullptr, source);
         base["compute_efficiency"] = quantity(stack.compute_efficiency, nullptr, source);
-        if (base.contains("metal")) {
-            base["metal"]["memory_efficiency"] = quantity(stack.metal.memory_efficiency, nullptr, source);
+        if (base.contains("metal_memory_efficiency")) {
+            base["metal_memory_efficiency"] = quantity(stack.metal_memory_efficiency, nullptr, source);
         }
         if (base.contains("scan_efficiency")) {
             base["scan_efficiency"] = quantity(stack.scan_efficiency, nullptr, source);

@@ -17,6 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json or_null(double value) { return value > 0.0 ? Json(value) : Json(); }
+
 FlopsPerSecond stated_peak(const sim::Device& device, sim::NumberFormat format) {
     const auto at = std::find(sim::all_number_formats.begin(), sim::all_number_formats.end(), format);
     return device.peak[static_cast<std::size_t>(at - sim::all_number_formats.begin())];
@@ -102,7 +104,6 @@ std::string attention_kernels_table(const std::vector<sim::AttentionKernels>& al
 }
 
 Json device_json(const sim::Device& device) {
-    const auto or_null = [](double value) { return value > 0.0 ? Json(value) : Json(); };
     Json peaks = Json::object();
     for (const sim::NumberFormat format : sim::all_number_formats) {
         peaks[std::string(name_of(format))] = or_null(1e-12 * stated_peak(device, format).value());
@@ -141,6 +142,19 @@ std::pair<std::string, double> in_output(const sim::StackParameter& parameter) {
     return {name, 1.0};
 }
 
+Json row_curve_json(const sim::RowCurve& curve) {
+    return {{"of", name_of(curve.of)},
+            {"weights", name_of(curve.weights)},
+            {"devices", name_of(curve.devices)},
+            {"few_rows", curve.few_rows},
+            {"few_rows_speed", or_null(curve.few_rows_speed)},
+            {"reads_per_row", or_null(curve.reads_per_row)},
+            {"tile", or_null(curve.tile)},
+            {"matrix_tile", or_null(curve.matrix_tile)},
+            {"speed", or_null(curve.speed)},
+            {"hides", curve.hides}};
+}
+
 /// With every number that is stated, or must be, and the loads that a fit kept.
 Json stack_json(const sim::Stack& stack) {
     Json json = {{"name", stack.name}, {"title", stack.title}, {"engine", stack.engine.empty() ? Json() : Json(stack.engine)}};
@@ -151,6 +165,12 @@ Json stack_json(const sim::Stack& stack) {
             const auto [key, factor] = in_output(parameter);
             json[key] = text::rounded(factor * value, 9);
         }
+    }
+    for (const sim::RowCurve& curve : stack.row_curves) {
+        json["row_curves"].push_back(row_curve_json(curve));
+    }
+    for (const sim::NumberCondition& condition : stack.conditions) {
+        json["where"][condition.number] = {{"models", condition.models}, {"not_on", condition.not_on}};
     }
     if (!stack.measured_loads.loads.empty()) {
         json["measured_loads"] = measured_loads_json(stack.measured_loads);

@@ -102,14 +102,14 @@ TEST_CASE("kernels that are slower, or faster up to the data sheet, are found ag
         step.setup.platform = platform("m4-max", "llama.cpp");
         sim::Stack truth = step.setup.platform.stack;
         truth.memory_efficiency /= 1.25;
-        truth.metal.memory_efficiency /= 1.25;
+        truth.metal_memory_efficiency /= 1.25;
         truth.compute_efficiency /= 1.25;
         step.time = predicted_time(step, truth);
     }
     const StackFit of_metal = fit_stack(on_metal);
     CHECK(value_of(of_metal, StackNumber::kernel_time, 1.0) == Approx(1.25).epsilon(0.02));
-    const double stated = platform("m4-max", "llama.cpp").stack.metal.memory_efficiency;
-    CHECK(of_metal.stack.metal.memory_efficiency == Approx(stated / 1.25).epsilon(0.02));
+    const double stated = platform("m4-max", "llama.cpp").stack.metal_memory_efficiency;
+    CHECK(of_metal.stack.metal_memory_efficiency == Approx(stated / 1.25).epsilon(0.02));
     // Nothing is faster than the data sheet says.
     sim::Stack impossible = vllm();
     impossible.memory_efficiency = impossible.compute_efficiency = 1.5;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hardware/catalogue.h"
+#include "models/catalogue.h"
 #include "sim/stack_parameters.h"
 #include "source_folder.h"
 
@@ -110,6 +111,89 @@ TEST_CASE("a file of a stack states each number by its name") {
         CHECK_NOTHROW(document.throw_if_problems());
         CHECK(parameter.get(stack) == Approx(parameter.high / 2.0));
     }
+}
+
+TEST_CASE("a number of a stack that may be missing says where it holds, and elsewhere is missing") {
+    const nlohmann::json ideal = nlohmann::json::parse(std::ifstream(testing::source_folder() / "hardware/stacks/ideal.json"));
+    const sim::Model dense = models::load_model(testing::source_folder() / "models", "llama-3.1-8b").value;
+    sim::Device device;
+    device.compute_capability = 10.3;
+    for (const StackParameter& parameter : sim::stack_parameters()) {
+        INFO(parameter.name);
+        nlohmann::json file = ideal;
+        nlohmann::json& number = file[std::string(parameter.name)] = stated(parameter, parameter.high / 2.0);
+        number["where"] = {{"models", {"dense", "mixture"}}, {"not_on", {9, 12}}};
+        json::Document document = json::Document::parse(file.dump(), "in");
+        json::Reader reader = document.root();
+        const Stack stack = hardware::read_stack(reader, "mine");
+        CHECK(document.problems().empty() == parameter.may_be_missing());
+        if (!parameter.may_be_missing()) {
+            continue;
+        }
+        CHECK(problems_of(stack).empty());
+        REQUIRE(stack.conditions.size() == 1);
+        CHECK(parameter.get(stack.where(dense, device)) == Approx(parameter.high / 2.0));
+        device.compute_capability = 9.0;
+        const Stack elsewhere = stack.where(dense, device);
+        CHECK(parameter.get(elsewhere) ==
+              (parameter.as.empty() ? parameter.get(Stack{}) : sim::stack_parameter(parameter.as).get(elsewhere)));
+        device.compute_capability = 10.3;
+    }
+}
+
+TEST_CASE("conditions and curves of a stack are checked") {
+    const nlohmann::json ideal = nlohmann::json::parse(std::ifstream(testing::source_folder() / "hardware/stacks/ideal.json"));
+    const auto problem = [&](const char* key, const char* value) {
+        nlohmann::json file = ideal;
+        file[key] = nlohmann::json::parse(value);
+        json::Document document = json::Document::parse(file.dump(), "in");
+        json::Reader reader = document.root();
+        static_cast<void>(hardware::read_stack(reader, "mine"));
+        REQUIRE(document.problems().size() == 1);
+        return document.problems().front();
+    };
+    using Catch::Contains;
+    CHECK_THAT(problem("host_per_tree", R"({"value": 1, "unit": "us", "source": "s", "kind": "assumed",
+                                           "where": {"models": ["moe"]}})"),
+               Contains("kinds of models are dense, mixture, hybrid and hybrid mixture"));
+    CHECK_THAT(problem("host_per_tree", R"({"value": 1, "unit": "us", "source": "s", "kind": "assumed",
+                                           "where": {"model": ["mixture"]}})"),
+               Contains("host_per_tree.where.model"));
+    CHECK_THAT(problem("row_curves", R"([{"of": "attention"}])"), Contains("row_curves[0].of"));
+    CHECK_THAT(problem("row_curves", R"([{"of": "linear", "tile": {"value": 2000, "source": "s", "kind": "assumed"}}])"),
+               Contains("row_curves[0].tile"));
+    CHECK_THAT(problem("row_curves", R"([{"of": "linear", "rows": 8}])"), Contains("row_curves[0].rows"));
+}
+
+TEST_CASE("host time of a round is counted by the drivers that its numbers name") {
+    Stack stack = usable();
+    std::set<sim::HostDriver> drivers;
+    for (const StackParameter& parameter : sim::stack_parameters()) {
+        if (parameter.driver) {
+            INFO(parameter.name);
+            CHECK(parameter.unit == sim::StackUnit::seconds);
+            CHECK(drivers.insert(*parameter.driver).second);
+            parameter.set(stack, 1e-6 * static_cast<double>(1 + static_cast<int>(*parameter.driver)));
+        }
+    }
+    stack.eager_launch = Seconds(2e-6);
+    stack.calls_per_draft_layer = 3.0;
+    const sim::HostTimes times = sim::host_times(stack);
+    sim::HostCounts counts;
+    double fixed = 0.0, per_sequence = 0.0;
+    for (std::size_t i = 0; i < sim::host_driver_count; ++i) {
+        const auto driver = static_cast<sim::HostDriver>(i);
+        const double us = driver == sim::HostDriver::draft_state ? 6.0 : 1.0 + static_cast<double>(i);
+        CHECK(times[driver].value() == Approx(1e-6 * us));
+        counts[driver] = static_cast<double>(i % 3);
+        double& sum = driver < sim::first_of_sequences ? fixed : per_sequence;
+        sum += driver < sim::HostDriver::sequence ? us * counts[driver] : 0.0;
+    }
+    const sim::HostLine line = sim::line_of_round(times, counts);
+    CHECK(line.fixed.value() == Approx(1e-6 * fixed));
+    CHECK(line.per_sequence.value() == Approx(1e-6 * per_sequence));
+    CHECK(line.at(4.0).value() == Approx(1e-6 * (fixed + 4.0 * per_sequence)));
+    CHECK(sim::step_of_sequence(times, 5.0).value() == Approx(1e-6 * (15.0 + 5.0 * 16.0)));
 }
 
 }  // namespace stack_parameters_test

@@ -63,10 +63,16 @@ TEST_CASE("what layers of a round add holds for the devices that it was measured
     RoundSetup setup = lite_on("rtx-pro-6000", false);
     const Seconds without = round_of(setup, 100.0).round;
     setup.platform.stack.host_per_verified_layer = Seconds(3.0 * microsecond);
-    setup.platform.stack.host_per_verified_layer_not_on = {10.0};
+    setup.platform.stack.conditions = {{"host_per_verified_layer", {}, {10.0}}};
     CHECK((round_of(setup, 100.0).round - without).value() / microsecond == Approx(layers * 3.0));
-    setup.platform.stack.host_per_verified_layer_not_on = {10.0, 12.0};
+    setup.platform.stack.conditions = {{"host_per_verified_layer", {}, {10.0, 12.0}}};
     CHECK(round_of(setup, 100.0).round == without);
+    CHECK(setup.platform.stack.unmet(setup.target, setup.platform.device).size() == 1);
+    // DeepSeek-V2-Lite is a mixture.
+    setup.platform.stack.conditions = {{"host_per_verified_layer", {"dense", "hybrid"}, {}}};
+    CHECK(round_of(setup, 100.0).round == without);
+    setup.platform.stack.conditions = {{"host_per_verified_layer", {"mixture"}, {}}};
+    CHECK((round_of(setup, 100.0).round - without).value() / microsecond == Approx(layers * 3.0));
 }
 
 TEST_CASE("layers whose cache ranks share add to a round, and to no plain step") {

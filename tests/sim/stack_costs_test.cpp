@@ -31,8 +31,7 @@ TEST_CASE("few rows of quantised weights run on vector units, one after the othe
     setup.speculations = {chain(0)};
     const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
     CHECK(step(8.0) == Approx(step(1.0)).epsilon(0.05));
-    setup.platform.stack.vector_rows = 8.0;
-    setup.platform.stack.vector_efficiency = 0.5;
+    setup.platform.stack.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 8.0, .few_rows_speed = 0.5}};
     // A further row of the layers takes their FLOPs at half of 35.6 TFLOP/s; from 8 rows on, nothing until the matrix units
     // (71 TFLOP/s) need as long, which they do at 32 rows. The head, in 16 bits, is not among them.
     const double row = 2.0 * static_cast<double>(body_parameters(setup.target)) / (0.5 * 35.6e12);
@@ -67,9 +66,8 @@ TEST_CASE("a stack may say how fast it multiplies weights that it unpacks: by ve
     setup.speculations = {chain(0)};
     const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
     const double alone = step(1.0), many = step(512.0);
-    setup.platform.stack.unpacked_speed = 0.5;  // of 35.6 TFLOP/s
-    setup.platform.stack.unpacked_few_rows = 4.0;
-    setup.platform.stack.unpacked_row_tile = 32.0;
+    setup.platform.stack.row_curves = {
+        {.weights = CurveWeights::unpacked, .few_rows = 4.0, .tile = 32.0, .speed = 0.5, .hides = true}};  // of 35.6 TFLOP/s
     const double row = 2.0 * static_cast<double>(body_parameters(setup.target)) / (0.5 * 35.6e12);
     CHECK(step(1.0) == Approx(alone).epsilon(0.01));  // reading hides a row
     CHECK(step(4.0) == Approx(alone).epsilon(0.05));
@@ -82,7 +80,7 @@ TEST_CASE("a stack may say how fast it multiplies weights that it unpacks: by ve
     // Weights that matrix units compute as they are stored are not unpacked.
     setup.precision = uniform_precision(NumberFormat::bf16);
     const double wide = step(8.0);
-    setup.platform.stack.unpacked_speed = 0.0;
+    setup.platform.stack.row_curves.clear();
     CHECK(step(8.0) == wide);
 }
 
@@ -94,8 +92,7 @@ TEST_CASE("two rows and more compute a whole tile, beside reading the weights") 
     setup.speculations = {chain(0)};
     const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
     const double one = step(1.0);
-    setup.platform.stack.row_tile = 16.0;  // of devices without matrix units
-    setup.platform.stack.matrix_row_tile = 64.0;
+    setup.platform.stack.row_curves = {{.tile = 16.0, .matrix_tile = 64.0}};  // 16 on devices without matrix units
     // 64 rows at 71 TFLOP/s; a single row runs on vector units.
     const double parameters = static_cast<double>(body_parameters(setup.target)) +
                               static_cast<double>(setup.target.width * setup.target.vocabulary_size);
@@ -108,7 +105,8 @@ TEST_CASE("two rows and more compute a whole tile, beside reading the weights") 
     setup.target = model("qwen3-30b-a3b");
     setup.precision = setup.target.precision;
     const double one_token = step(1.0), sixteen = step(16.0);
-    setup.platform.stack.expert_rows = 4.0;
+    setup.platform.stack.row_curves.push_back(
+        {.of = CurveProducts::experts, .few_rows = 4.0, .reads_per_row = 1.0, .hides = true});
     CHECK(step(1.0) == Approx(one_token).epsilon(0.03));
     const double touched = 128.0 * (1.0 - std::pow(15.0 / 16.0, 16.0));
     const double reading = 48.0 * 3.0 * 2048.0 * 768.0 * 2.0 / 936e9;  // one expert in each layer

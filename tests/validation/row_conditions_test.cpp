@@ -135,7 +135,12 @@ TEST_CASE("a build that sends fewer rows to vector units than its engine does") 
         return read.points[0];
     };
     const auto rows = [](const MeasuredPoint& of) {
-        return setup_of(of, parts(), sim::CostMode::roofline, 2.0).platform.stack.vector_rows;
+        const sim::RoundSetup setup = setup_of(of, parts(), sim::CostMode::roofline, 2.0);
+        const std::vector<sim::RowCurve>& curves = setup.platform.stack.row_curves;
+        const auto on_vector_units =
+            std::find_if(curves.begin(), curves.end(), [](const sim::RowCurve& curve) { return curve.few_rows_speed > 0.0; });
+        REQUIRE(on_vector_units != curves.end());
+        return on_vector_units->few_rows;
     };
     CHECK(rows(point("hanxiao-l4/mtp5-mmq")) == 2.0);
     CHECK(rows(point("s")) == 8.0);  // MMVQ_MAX_BATCH_SIZE

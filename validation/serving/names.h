@@ -61,7 +61,7 @@ struct ConditionEntry {
     std::optional<double> output_tokens;
     std::optional<double> devices;               ///< that cut each layer (tensor parallelism), where the row says nothing of it
     std::optional<double> most_requests;         ///< that the engine ran at once with speculation
-    std::optional<double> vector_rows;           ///< Stack::vector_rows of the build
+    std::optional<double> vector_rows;           ///< rows that the build takes on vector units (RowCurve::few_rows)
     std::optional<double> new_prompt_tokens;     ///< of a prompt, what the prefix cache does not hold
     std::optional<double> experts, draft_ranks;  ///< ranks that experts are dealt out to; ranks of the drafter's layers
     bool replicas = false;                       ///< devices beyond those of a cut serve replicas

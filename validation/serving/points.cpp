@@ -314,7 +314,11 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     if (!point.attention_kernels.empty()) {
         setup.platform.stack.attention_kernels = parts.attention_kernels.at(point.attention_kernels);
     }
-    setup.platform.stack.vector_rows = point.vector_rows.value_or(setup.platform.stack.vector_rows);
+    for (sim::RowCurve& curve : setup.platform.stack.row_curves) {
+        if (point.vector_rows && curve.few_rows_speed > 0.0) {
+            curve.few_rows = *point.vector_rows;
+        }
+    }
     setup.platform.interconnect = point.interconnect;
     setup.platform.ranks = point.cut.tensor;
     setup.platform.parallel = point.cut.parallel;

@@ -50,7 +50,8 @@ struct MeasuredPoint {
     DeviceCut cut;
     double batch = 1.0;                     ///< over all groups of attention data parallelism
     double most_requests = sim::unlimited;  ///< that the engine ran at once with speculation
-    std::optional<double> vector_rows;      ///< Stack::vector_rows, where the build differs from the engine's
+    std::optional<double> vector_rows;      ///< rows that the build takes on vector units (RowCurve::few_rows), where the build
+                                            ///< differs from the engine's
     double context = 0.0;                   ///< mean over the answer
     double prompt_tokens = 0.0;
     double prefix_hit = 0.0;                      ///< share of the prompt that the prefix cache holds

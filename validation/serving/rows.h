@@ -46,9 +46,10 @@ struct SpeculationRow {
     std::optional<double> tree_steps, tree_top_k, tree_size;  ///< SGLang's tree; its size counts the root
     StatedParallelism ranks;
     std::optional<double> prompt_tokens, output_tokens, context;
-    bool thinks = false;                      ///< its answers begin with reasoning
-    std::optional<double> most_requests;      ///< that the engine ran at once with speculation, if fewer than the concurrency
-    std::optional<double> vector_rows;        ///< Stack::vector_rows of the build, where it is not the engine's
+    bool thinks = false;                  ///< its answers begin with reasoning
+    std::optional<double> most_requests;  ///< that the engine ran at once with speculation, if fewer than the concurrency
+    std::optional<double>
+        vector_rows;  ///< rows that the build takes on vector units (RowCurve::few_rows), where it is not the engine's
     std::optional<double> new_prompt_tokens;  ///< of the prompt, what the prefix cache does not hold; all, unless stated
     bool attends_to_all = false;              ///< the target's sparse attention ran as a dense one
     bool reports_defect = false;              ///< its source calls a fault of the engine what it measured

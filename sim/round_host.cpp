@@ -1,0 +1,106 @@
+#include "sim/round_host.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace treeline::sim {
+namespace {
+
+/// Whether the block mixes the tokens of a sequence: attention or a recurrence.
+bool mixes_tokens(const Block& block) {
+    return !std::holds_alternative<Mlp>(block.kind) && !std::holds_alternative<MixtureOfExperts>(block.kind) &&
+           !std::holds_alternative<Projection>(block.kind) && !std::holds_alternative<LookupTable>(block.kind);
+}
+
+/// Whether ranks share the cached tokens of this block under decode context parallelism.
+bool caches_tokens(const Block& block) {
+    return std::holds_alternative<Attention>(block.kind) || std::holds_alternative<LatentAttention>(block.kind) ||
+           std::holds_alternative<CompressedAttention>(block.kind);
+}
+
+/// Latent attention that picks what it reads.
+bool is_sparse(const Block& block) {
+    const auto* latent = std::get_if<LatentAttention>(&block.kind);
+    return latent != nullptr && latent->indexer;
+}
+
+template <class Predicate>
+double count_blocks(const Model& model, Predicate predicate) {
+    double count = 0.0;
+    for (const std::size_t kind : model.order) {
+        const std::vector<Block>& blocks = model.kinds[kind].blocks;
+        count += static_cast<double>(std::count_if(blocks.begin(), blocks.end(), predicate));
+    }
+    return count;
+}
+
+double recurrent_layers(const DrafterPlan& drafter) {
+    double layers = 0.0;
+    if (drafter.model) {
+        for (const Operation& operation : state_copy_operations(*drafter.model, drafter.precision, 1.0)) {
+            layers += operation.count;
+        }
+    }
+    return layers;
+}
+
+/// Layers of the target. A layer is a block that mixes tokens with the feed-forward blocks after it, if any: models that count
+/// each block as a layer (Nemotron-H) have half as many.
+void count_layers(const RoundSetup& setup, HostCounts& counts) {
+    const Platform& platform = setup.platform;
+    const bool pieces = platform.latent_heads_per_read() > 0.0 && platform.stack.host_per_piecewise_layer > Seconds(0.0);
+    const auto in_piece = [&](const Block& block) {
+        return pieces &&
+               (std::holds_alternative<LatentAttention>(block.kind) || std::holds_alternative<CompressedAttention>(block.kind));
+    };
+    counts[HostDriver::latent_piece] = count_blocks(setup.target, in_piece);
+    counts[HostDriver::mixing_layer] =
+        count_blocks(setup.target, [&](const Block& block) { return !in_piece(block) && mixes_tokens(block); });
+    counts[HostDriver::shared_layer] = platform.parallel.context > 1.0 ? count_blocks(setup.target, caches_tokens) : 0.0;
+}
+
+/// What every round that drafts takes.
+HostCounts counts_of_rounds(const RoundSetup& setup, const DrafterPlan& drafter) {
+    HostCounts counts;
+    counts[HostDriver::round] = 1.0;
+    counts[HostDriver::synchronous_round] = counts[HostDriver::synchronous_sequence] = drafter.reads_on_host ? 1.0 : 0.0;
+    counts[HostDriver::recurrent_round] = has_recurrent_state(setup.target) ? 1.0 : 0.0;
+    counts[HostDriver::draft_state] = recurrent_layers(drafter);
+    count_layers(setup, counts);
+    return counts;
+}
+
+/// And what is a row's own. `sparse` layers pick what they read.
+HostCounts counts_of_row(HostCounts counts, const RoundRow& row, double sparse) {
+    const double tokens = row.draft_tokens + 1.0;
+    counts[HostDriver::tree] = row.branched;
+    counts[HostDriver::draft_token] = tokens;
+    counts[HostDriver::sparse_token] = tokens * sparse;
+    counts[HostDriver::tree_token] = tokens * row.branched;
+    counts[HostDriver::grown_token] = tokens * row.grown;
+    counts[HostDriver::unrolled_token] = row.unrolled_tokens;
+    return counts;
+}
+
+}  // namespace
+
+double mixing_layers(const Model& model) { return count_blocks(model, mixes_tokens); }
+
+void add_host(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
+    const Stack& stack = setup.platform.stack;
+    const HostTimes times = host_times(stack);
+    const HostCounts counts = counts_of_rounds(setup, drafter);
+    const double sparse = count_blocks(setup.target, is_sparse);
+    for (RoundRow& row : round.rows) {
+        if (row.speculates > 0.0) {
+            row.host = line_of_round(times, counts_of_row(counts, row, sparse));
+            row.host.per_sequence += drafter.host_per_round_and_sequence;
+            row.host *= stack.round_factor;
+            row.host.per_sequence += step_of_sequence(times, row.logits);
+            row.host *= stack.time_factor;
+        }
+    }
+    round.step_per_sequence = step_of_sequence(times, 1.0) * stack.time_factor;
+}
+
+}  // namespace treeline::sim

@@ -1,0 +1,14 @@
+// Host time of the rows of a round: its drivers (sim/host_times.h), counted.
+#pragma once
+
+#include "sim/round.h"
+
+namespace treeline::sim {
+
+/// Blocks of a model that mix the tokens of a sequence: attention or a recurrence.
+double mixing_layers(const Model& model);
+
+/// RowConstants::host of all rows that draft, and RoundConstants::step_per_sequence.
+void add_host(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round);
+
+}  // namespace treeline::sim
