@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/round.h"
+#include "sim/round_types.h"
 
 namespace treeline::sim {
 

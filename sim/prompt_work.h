@@ -1,7 +1,7 @@
 // The prompts that a steady state reads between rounds.
 #pragma once
 
-#include "sim/round.h"
+#include "sim/round_types.h"
 
 namespace treeline::sim {
 

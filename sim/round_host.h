@@ -1,7 +1,7 @@
 // Host time of the rows of a round: its drivers (sim/host_times.h), counted.
 #pragma once
 
-#include "sim/round.h"
+#include "sim/round_types.h"
 
 namespace treeline::sim {
 

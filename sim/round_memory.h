@@ -1,7 +1,7 @@
 // The memory of a round, as its passes and its platform make it.
 #pragma once
 
-#include "sim/round.h"
+#include "sim/round_types.h"
 
 namespace treeline::sim {
 

@@ -4,7 +4,7 @@
 
 #include "sim/accelerator_round.h"
 #include "sim/placement.h"
-#include "sim/round.h"
+#include "sim/round_types.h"
 #include "sim/traits.h"
 
 namespace treeline::sim {

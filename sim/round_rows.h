@@ -1,7 +1,7 @@
 // From a speculation to the steps of its round and the memory it keeps.
 #pragma once
 
-#include "sim/round.h"
+#include "sim/round_types.h"
 #include "sim/trees/tree_builder.h"
 
 namespace treeline::sim {

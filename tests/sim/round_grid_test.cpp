@@ -12,16 +12,6 @@ using namespace treeline::testing;
 
 namespace {
 
-bool same(const RoundEstimate& a, const RoundEstimate& b) {
-    return a.autoregressive == b.autoregressive && a.draft == b.draft && a.verify == b.verify && a.rollback == b.rollback &&
-           a.host == b.host && a.prompts == b.prompts && a.round == b.round && a.accept_length == b.accept_length &&
-           a.iteration_multiplier == b.iteration_multiplier && a.throughput_multiplier == b.throughput_multiplier &&
-           a.decode_share == b.decode_share && a.time_per_token == b.time_per_token &&
-           a.tokens_per_second_user == b.tokens_per_second_user && a.tokens_per_second_device == b.tokens_per_second_device &&
-           a.memory == b.memory && a.fits == b.fits && a.energy_per_token == b.energy_per_token &&
-           a.price_per_token == b.price_per_token && a.wasted_draft_share == b.wasted_draft_share;
-}
-
 /// Points of a grid that differ from single points.
 std::size_t differences(const CompiledRound& round, const std::vector<int>& shapes, const std::vector<double>& batch,
                         const std::vector<double>& contexts, std::size_t most_points = tile_size) {
@@ -39,7 +29,7 @@ std::size_t differences(const CompiledRound& round, const std::vector<int>& shap
                     const std::size_t at = grid.first_batch(block) + i % grid.block_size(block);
                     CHECK(grid.batch_of(block)[i] == batch[at]);
                     const DesignPoint point{shapes[shape], batch[at], of_tile[i / grid.block_size(block)]};
-                    wrong += same(estimates->at(i), evaluate(round, point)) ? 0 : 1;
+                    wrong += estimates->at(i) == evaluate(round, point) ? 0 : 1;
                     ++seen;
                 }
             }

@@ -33,17 +33,6 @@ Columns random_points(std::size_t count, int longest, unsigned seed) {
     return columns;
 }
 
-/// Every number of the estimate, compared with ==.
-bool equal(const RoundEstimate& a, const RoundEstimate& b) {
-    return a.autoregressive == b.autoregressive && a.draft == b.draft && a.verify == b.verify && a.rollback == b.rollback &&
-           a.host == b.host && a.round == b.round && a.accept_length == b.accept_length &&
-           a.iteration_multiplier == b.iteration_multiplier && a.throughput_multiplier == b.throughput_multiplier &&
-           a.time_per_token == b.time_per_token && a.tokens_per_second_user == b.tokens_per_second_user &&
-           a.tokens_per_second_device == b.tokens_per_second_device && a.memory == b.memory && a.fits == b.fits &&
-           a.energy_per_token == b.energy_per_token && a.price_per_token == b.price_per_token &&
-           a.wasted_draft_share == b.wasted_draft_share;
-}
-
 std::vector<RoundSetup> varied_setups() {
     std::vector<RoundSetup> setups;
     setups.push_back(pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph")));
@@ -91,7 +80,7 @@ TEST_CASE("columns equal points bit for bit on 100,000 random points") {
         std::size_t different = 0;
         for (std::size_t i = 0; i < estimates.size(); ++i) {
             const RoundEstimate point = evaluate(round, {columns.draft_tokens[i], columns.batch[i], columns.context[i]});
-            different += equal(point, estimates[i]) ? 0 : 1;
+            different += point == estimates[i] ? 0 : 1;
         }
         CHECK(different == 0);
         compared += estimates.size();

@@ -146,6 +146,21 @@ TEST_CASE("a build that sends fewer rows to vector units than its engine does") 
     CHECK(rows(point("s")) == 8.0);  // MMVQ_MAX_BATCH_SIZE
 }
 
+TEST_CASE("an engine that ran a draft model of another vocabulary translates its tokens") {
+    const auto drafter = [](const char* target, const char* draft) {
+        const MeasuredPoints read = row_of(fmt::format(
+            R"("engine": "vllm", "gpu": "RTX 3090 24GB", "n_gpus": 1, "drafter_type": "draft model", "draft_tokens": 4,
+               "target_model": "{}", "drafter_model": "{}", "target_precision": "bf16", "series": "s")",
+            target, draft));
+        REQUIRE(read.points.size() == 1);
+        const sim::RoundSetup setup = setup_of(read.points[0], parts(), sim::CostMode::roofline, 2.0);
+        CHECK(sim::problems_of(setup).empty());
+        return std::get<sim::IndependentDrafter>(setup.drafter);
+    };
+    CHECK(drafter("Mistral-7B-v0.3", "Qwen3-0.6B").translated);
+    CHECK_FALSE(drafter("Qwen3-4B", "Qwen3-0.6B").translated);
+}
+
 TEST_CASE("an engine that ran fewer requests at once with speculation than without") {
     const auto point = [](const char* series) {
         const MeasuredPoints read =

@@ -55,6 +55,7 @@ TEST_CASE("models are found by what people call them") {
     CHECK(model_of("meta-llama/Llama-4-Maverick-17B-128E-Instruct") == "llama-4-maverick");
     CHECK(model_of("NVIDIA-Nemotron-3-Super-120B-A12B-BF16") == "nemotron-3-super-120b-a12b");
     CHECK(model_of("google/gemma-4-12B-it") == "gemma-4-12b");
+    CHECK(model_of("poolside/Laguna-S-2.1-INT4") == "laguna-s-2.1");
     CHECK(model_of("Unheard-Of-7B") == "no description of the target model");
     CHECK(model_of("deepseek-ai/DeepSeek-R1-Distill-Llama-8B") == "llama-3.1-8b");
     CHECK(model_of("mistralai/Mixtral-8x7B-Instruct-v0.1") == "mixtral-8x7b");

@@ -104,7 +104,9 @@ Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& ki
             return Unmapped{"no description of the draft model", unmapped->detail.empty() ? row.drafter : unmapped->detail};
         }
         const sim::Model& draft = parts.models.at(std::get<std::string>(model));
-        return sim::Drafter{sim::IndependentDrafter{draft, draft.precision, kind == "pard"}};
+        sim::IndependentDrafter drafter{draft, draft.precision, kind == "pard"};
+        drafter.translated = draft.vocabulary != target.vocabulary;  // the run took place, so its engine translates tokens
+        return sim::Drafter{std::move(drafter)};
     }
     return Unmapped{"drafter kind is not known", row.drafter};
 }
