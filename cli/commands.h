@@ -56,6 +56,8 @@ Run add_traffic(CLI::App& app);
 Run add_calibrate(CLI::App& app);
 Run add_decode(CLI::App& app);
 Run add_validate(CLI::App& app);
+/// Whether this build can; if not, the command says so, and --help does not list it.
+bool can_validate();
 Run add_import(CLI::App& app);
 Run add_diagnose(CLI::App& app);
 Run add_plan(CLI::App& app);

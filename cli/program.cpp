@@ -21,6 +21,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 #include "requests/familiar_flags.h"
+#include "serve/server.h"
 #include "text/file_roles.h"
 #include "text/output_file.h"
 #include "text/status_line.h"
@@ -36,7 +37,10 @@ const std::vector<Command>& commands() {
         {"sweep", "price a whole design space, into CSV or JSON", add_sweep, "Answers"},
         {"results", "list, compare and export what sweeps and recommendations have kept", add_results, "Answers"},
         {"lint", "check a speculative configuration before giving it to an engine", add_lint, "Answers"},
-        {"serve", "answer over HTTP, or as a tool of agents (Model Context Protocol)", add_serve, "Answers"},
+        {"serve",
+         serve::has_http() ? "answer over HTTP, or as a tool of agents (Model Context Protocol)"
+                           : "answer as a tool of agents (Model Context Protocol)",
+         add_serve, "Answers"},
         {"import", "read what a deployment was measured to do, from any engine", add_import, "Measurements"},
         {"diagnose", "say why a deployment is as fast as it is", add_diagnose, "Measurements"},
         {"plan", "propose the runs that would make a recommendation surer", add_plan, "Measurements"},
@@ -44,7 +48,7 @@ const std::vector<Command>& commands() {
         {"hardware", "list devices and software stacks, or describe one", add_hardware, "What is known"},
         {"inputs", "list the keys of the input files, with ranges and defaults", add_inputs, "What is known"},
         {"examples", "list, print or copy the inputs that came with the program", add_examples, "What is known"},
-        {"validate", "predict published results, and say how wrong that is", add_validate, "Evidence"},
+        {"validate", "predict published results, and say how wrong that is", add_validate, can_validate() ? "Evidence" : ""},
         {"calibrate", "fit laws of a device's kernels to measured times, with held-out errors", add_calibrate, "Evidence"},
         {"decode", "run a real speculative decoder with random weights, and time it", add_decode,
          decoder::available() ? "Evidence" : ""},

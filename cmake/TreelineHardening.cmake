@@ -13,8 +13,8 @@ if(TREELINE_HARDENING)
   check_pie_supported(LANGUAGES CXX)
 endif()
 
-# Folders that take in files, flags and answers of servers.
-set(TREELINE_READING_FOLDERS text json models hardware runs engines requests store serve)
+# Folders that take in files, flags, questions and answers of servers, or write out what came in.
+set(TREELINE_READING_FOLDERS text json models hardware runs engines requests reports library store serve)
 
 function(treeline_harden target)
   if(NOT TREELINE_HARDENING OR TREELINE_SANITIZE)

@@ -52,7 +52,11 @@ foreach(folder ${folders})
 endforeach()
 
 # The facade's headers are written <treeline/recommend.h>.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/treeline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h")
+set(left_out "")
+if(NOT TREELINE_VALIDATION)
+  set(left_out PATTERN validate.h EXCLUDE)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/treeline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" ${left_out})
 
 # Its headers are among those of kernels/.
 install(TARGETS treeline_kernels_hls EXPORT treelineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)

@@ -2,6 +2,7 @@
 option(TREELINE_KERNELS "Build the kernels, the real decoder and what measures this machine (OpenMP, OpenBLAS)" ON)
 option(TREELINE_SCRAPE "Import runs from a server's address (libcurl)" ON)
 option(TREELINE_SERVE "Answer over HTTP (cpp-httplib); without it `treeline serve` has --stdio alone" ON)
+option(TREELINE_VALIDATION "Build what predicts published results and measured runs (treeline validate)" ON)
 option(TREELINE_WHEEL "Lay the Python package out as in a wheel" OFF)
 option(TREELINE_PORTABLE "Link everything statically, so that the program runs on any Linux" OFF)
 if(TREELINE_PORTABLE)

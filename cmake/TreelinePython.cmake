@@ -1,7 +1,7 @@
 # Looks for pybind11 and sets TREELINE_HAS_PYTHON. The module links the libraries statically, which takes position-independent code. With hidden
 # symbols that is as fast as the code of a program: nothing can be replaced at load time, so calls stay direct and inlining stays free. It is
 # compiled like that with or without pybind11, so that installing pybind11 later does not compile everything again.
-option(TREELINE_PYTHON "Build the Python module where there is pybind11" ON)
+option(TREELINE_PYTHON "Build the Python module where there is pybind11 (and all that it answers)" ON)
 set(TREELINE_HAS_PYTHON OFF)
 
 if(TREELINE_PYTHON)
@@ -16,7 +16,9 @@ if(TREELINE_PYTHON)
   if(Python_FOUND)
     find_package(pybind11 2.10 CONFIG QUIET)
   endif()
-  if(pybind11_FOUND)
+  if(NOT TREELINE_VALIDATION)
+    message(STATUS "Without TREELINE_VALIDATION there is no Python module")
+  elseif(pybind11_FOUND)
     set(TREELINE_HAS_PYTHON ON)
   else()
     message(STATUS "No Python with pybind11: the Python module is left out (Debian: pybind11-dev python3-dev)")

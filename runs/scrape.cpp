@@ -125,6 +125,8 @@ std::string lines_of(const std::string& body) { return body.ends_with('\n') ? bo
 
 }  // namespace
 
+bool can_scrape() { return true; }
+
 MeasuredRun scrape_run(const std::string& url, double seconds, const RunHints& hints) {
     std::string base = url;
     while (base.ends_with('/')) {

@@ -7,6 +7,9 @@
 
 namespace treeline::runs {
 
+/// Whether this build can; if not, scrape_run() says so.
+bool can_scrape();
+
 /// Reads /metrics and /server_info of the server at `url` ("http://host:8000"), waits `seconds`, and reads /metrics again, so
 /// that counters cover just that time; with 0 seconds they cover the time since the server started. Throws InputError where the
 /// server does not answer, or tells nothing that can be read.

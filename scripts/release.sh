@@ -45,9 +45,9 @@ rm -rf "${output:?}"/*
 
 # --- building ---
 
-# pack BUILD_FOLDER GENERATOR: its packages into the output.
+# pack BUILD_FOLDER GENERATOR [OPTION...]: its packages into the output.
 pack() {
-    (cd "$1" && quietly cpack -G "$2" -B "$PWD/packages")
+    (cd "$1" && quietly cpack -G "$2" -B "$PWD/packages" "${@:3}")
     find "$1/packages" -maxdepth 1 -name '*treeline*' -type f -exec mv {} "$output" \;
 }
 
@@ -55,7 +55,7 @@ quietly cmake --preset portable $launcher
 quietly cmake --build build-portable --target treeline --parallel "$jobs"
 bash tests/live/fresh.sh . build-portable/treeline
 pack build-portable DEB
-pack build-portable TGZ
+pack build-portable TGZ -D CPACK_PACKAGING_INSTALL_PREFIX=/ -D CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY=ON  # one folder: bin/, share/
 version=$(build-portable/treeline --version | sed -n '1s/treeline //p')
 
 quietly cmake --preset no-cuda -B build-debian -DCMAKE_INSTALL_PREFIX=/usr -DTREELINE_KERNELS=OFF -DTREELINE_SCRAPE=OFF \
@@ -141,9 +141,20 @@ echo "lintian: clean"
 cp examples/starter.json "$work"
 mkdir "$work/archive" "$work/empty"
 tar -xzf "$output"/treeline-*.tar.gz -C "$work/archive"
-carried=$(find "$work/archive" -name treeline -type f -perm -u+x)
+carried=$(find "$work/archive" -path "*/treeline-*/bin/treeline" -type f -perm -u+x)
+[ -n "$carried" ] || fail "the archive has no treeline-*/bin/treeline"
 ! strings -a "$carried" | grep -F -e "$PWD" || fail "the program holds the folder that it was built in"
 "$carried" recommend "$work/starter.json" >"$work/expected.txt"
+
+# What it lacks it does not offer, and says so where it is asked for it.
+"$carried" manual >"$work/manual"
+for lacking in "import --from http://127.0.0.1:1" "calibrate --device cpu --quick" "serve" "decode examples/decode/pythia-chain.json"; do
+    # shellcheck disable=SC2086  # a command line
+    ! "$carried" $lacking >"$work/log" 2>&1 || fail "treeline $lacking: the portable program has it"
+    grep -q 'treeline was built without' "$work/log" || fail "treeline $lacking says: $(head -n 3 "$work/log")"
+done
+! grep -nE -e '\\-\\-(quick|seconds|port)|treeline decode|--(quick|seconds|port)' "$work/manual" || fail "the manual offers what the program lacks"
+echo "the archive: one folder, and what the program lacks it does not offer"
 
 # An empty root: no library, no shell, no /proc, no catalogue but the program's own.
 cp "$carried" "$work/starter.json" "$work/empty"

@@ -9,6 +9,7 @@
 #include "cli/calibrate/measure_device.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "decoder/decode.h"
 #include "hardware/catalogue.h"
 #include "json/reader.h"
 #include "reports/calibrate/calibration_output.h"
@@ -195,10 +196,31 @@ void add_serving_flags(CLI::App& app, CalibrateFlags& flags) {
     app.option_defaults()->group("Options");
 }
 
+/// For this machine's own device; not offered where the build lacks the kernels that are measured.
+void add_measuring_flags(CLI::App& app, CalibrateFlags& flags) {
+    const std::string group = decoder::available() ? "Options" : "";
+    app.add_flag("--check", flags.check,
+                 "Also run small speculative decoders; then compare them, and whole layers that no law was fitted to, with "
+                 "predictions")
+        ->group(group);
+    app.add_flag("--quick", flags.quick,
+                 "Measure for under a minute instead of five on a CPU, four minutes at most instead of 20 on a GPU")
+        ->group(group);
+    app.add_option("--minutes", flags.minutes, "Measure for so long at most; run again to go on")->type_name("N")->group(group);
+    app.add_flag("--lock-clock", flags.lock_clock,
+                 "Ask the GPU's driver for its highest clock, fixed, while measuring (needs root on most systems)")
+        ->group(group);
+    app.add_flag(
+           "--list", flags.list,
+           "Print what would be measured on a device of the catalogue, with bytes, FLOPs and expected times; needs no GPU")
+        ->group(group);
+}
+
 }  // namespace
 
 Run add_calibrate(CLI::App& app) {
     auto flags = std::make_shared<CalibrateFlags>();
+    const bool measures = decoder::available();  // kernels are built with it
     app.add_option(
            "--from", flags->from,
            "Measured kernels: CSV, nvbench JSON, Google Benchmark JSON, or a folder of tables; without --device, folders "
@@ -207,20 +229,12 @@ Run add_calibrate(CLI::App& app) {
     app.add_option("--derive-from", flags->derive_from,
                    "Use the laws of this calibrated device for kernels without measurements, scaled by the data sheets")
         ->type_name("DEVICE");
-    app.add_option("--device", flags->device,
-                   "This machine's own device (cpu, cuda, cuda:1), to measure it; with --from, the device that was measured")
+    app.add_option(
+           "--device", flags->device,
+           measures ? "This machine's own device (cpu, cuda, cuda:1), to measure it; with --from, the device that was measured"
+                    : "The device that was measured")
         ->type_name("NAME");
-    app.add_flag(
-        "--check", flags->check,
-        "Also run small speculative decoders; then compare them, and whole layers that no law was fitted to, with predictions");
-    app.add_flag("--quick", flags->quick,
-                 "Measure for under a minute instead of five on a CPU, four minutes at most instead of 20 on a GPU");
-    app.add_option("--minutes", flags->minutes, "Measure for so long at most; run again to go on")->type_name("N");
-    app.add_flag("--lock-clock", flags->lock_clock,
-                 "Ask the GPU's driver for its highest clock, fixed, while measuring (needs root on most systems)");
-    app.add_flag(
-        "--list", flags->list,
-        "Print what would be measured on a device of the catalogue, with bytes, FLOPs and expected times; needs no GPU");
+    add_measuring_flags(app, *flags);
     app.add_option("--source", flags->source,
                    "Where the measurements come from, kept in the calibration file (default: the names of the files)")
         ->type_name("TEXT");
@@ -238,10 +252,12 @@ Run add_calibrate(CLI::App& app) {
         "round_ms (time of a round). It fits those few numbers of the stack that predict left-out batches best: host time per\n"
         "step, round, sequence, token or draft pass, and one factor on kernel time; from four rows on fewer than there are "
         "rows.\n\n"
-        "Examples:\n"
-        "  treeline calibrate --device cpu --output my-machine   # a folder; run again to resume after an interruption\n"
+        "Examples:\n" +
+        (measures
+             ? "  treeline calibrate --device cpu --output my-machine   # a folder; run again to resume after an interruption\n"
+               "  treeline calibrate --list --device h100-sxm            # what would be measured there\n"
+             : std::string()) +
         "  treeline calibrate --from results/ more-results/ --output my-gpu    # what came back from the machine with the GPU\n"
-        "  treeline calibrate --list --device h100-sxm            # what would be measured there\n"
         "  treeline calibrate --from tables/ --device h100-sxm --format json --output hardware/calibrations/h100-sxm.json\n"
         "  treeline calibrate --serving examples/serving/qwen3-8b-h100-vllm.csv --model qwen3-8b --device h100-sxm --stack "
         "vllm \\\n"

@@ -10,6 +10,7 @@
 #include "reports/run/run_output.h"
 #include "requests/loop/import_request.h"
 #include "runs/own_file.h"
+#include "runs/scrape.h"
 #include "text/output_file.h"
 
 namespace treeline::cli {
@@ -42,17 +43,23 @@ Run add_import(CLI::App& app) {
     auto flags = std::make_shared<ImportFlags>();
     app.add_option("RUN", flags->files, "Files of one deployment, in any of these formats; - is standard input");
     add_key_flags(app, requests::import_flags(), flags->texts);
+    if (!runs::can_scrape()) {
+        for (const char* flag : {"--from", "--seconds"}) {
+            app.get_option(flag)->group("");
+        }
+    }
     add_common_flags(app, flags->common);
     std::string formats;
     for (const std::string& format : runs::run_formats()) {
         formats += "  " + format + "\n";
     }
-    app.footer("Reads, told apart by their content:\n" + formats +
-               "\nExamples:\n"
-               "  treeline import plain.json eagle.json --output my-run.json     # two results of vllm bench serve\n"
-               "  treeline import --from http://localhost:8000 --seconds 60 --output my-run.json\n"
-               "  treeline recommend my-workload.json --drafter eagle3 --acceptance my-run.json\n\n"
-               "--output writes the run as JSON for other commands. docs/loop.md goes on from there.");
+    app.footer(
+        "Reads, told apart by their content:\n" + formats +
+        "\nExamples:\n"
+        "  treeline import plain.json eagle.json --output my-run.json     # two results of vllm bench serve\n"(
+            runs::can_scrape() ? "  treeline import --from http://localhost:8000 --seconds 60 --output my-run.json\n" : "") +
+        "  treeline recommend my-workload.json --drafter eagle3 --acceptance my-run.json\n\n"
+        "--output writes the run as JSON for other commands. docs/loop.md goes on from there.");
     return [flags] { import_run(*flags); };
 }
 

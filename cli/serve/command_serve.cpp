@@ -140,14 +140,15 @@ Run add_serve(CLI::App& app) {
         ->type_name("N")
         ->capture_default_str();
     add_catalogue_flag(app, flags->common);
-    app.footer(
+    const std::string over_http =
         "The live page is at /, the questions are POST /v1/recommend, /v1/estimate, /v1/diagnose and /v1/lint, whose bodies "
         "are\n"
         "the input files of these commands, and GET /v1/openapi.json describes them (docs/serve.md).\n\n"
         "Examples:\n"
         "  treeline serve\n"
-        "  treeline serve --listen 0.0.0.0 --port 80 --token-file token.txt --host-name planner.example\n"
-        "  treeline serve --stdio      # what an agent starts");
+        "  treeline serve --listen 0.0.0.0 --port 80 --token-file token.txt --host-name planner.example\n";
+    app.footer((serve::has_http() ? over_http : "This treeline was built without HTTP.\n\nExample:\n") +
+               "  treeline serve --stdio      # what an agent starts");
     return [flags] { serve_for(*flags); };
 }
 

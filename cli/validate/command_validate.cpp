@@ -158,6 +158,8 @@ void run_validation(const ValidateFlags& flags) {
 
 }  // namespace
 
+bool can_validate() { return true; }
+
 Run add_validate(CLI::App& app) {
     auto flags = std::make_shared<ValidateFlags>();
     app.add_option("--experiments", flags->experiments,

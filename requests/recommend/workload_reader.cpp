@@ -15,7 +15,7 @@
 #include "requests/load_reader.h"
 #include "requests/recommend/candidates_reader.h"
 #include "requests/speculation_reader.h"
-#include "requests/validate/measured_errors_reader.h"
+#include "requests/measured_errors_reader.h"
 #include "requests/variant_reader.h"
 #include "sweeps/deadline.h"
 

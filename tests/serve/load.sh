@@ -26,12 +26,16 @@ cat >"$work/estimate.json" <<'END'
 {"target": "llama-3.1-8b", "platform": {"device": "h100-sxm", "stack": "vllm"}, "drafter": "eagle3-llama-3.1-8b", "draft_tokens": 3,
  "concurrency": 32, "prompt_tokens": 1000, "output_tokens": 300}
 END
+# Processor time of the server, in ms: on a busy machine it says more than the clock.
+processor_ms() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) * 1000 / hz }' "/proc/$server/stat"; }
 failures=0
 for asked in "recommend 60" "estimate 200"; do
     read -r question rate <<<"$asked"
     "$load" "$port" "/v1/$question" "$work/$question.json" 5 1 1 >/dev/null # the catalogue is read once
+    before=$(processor_ms)
     read -r count failed p50 p99 largest < <("$load" "$port" "/v1/$question" "$work/$question.json" "$rate" 10 32)
     echo "$question: $count asked at $rate a second, $failed failed; p50 $p50 ms, p99 $p99 ms (goal: below 100), largest $largest ms"
+    awk "BEGIN { printf \"$question: %.1f ms of a core each; two cores have %.1f at this rate\\n\", ($(processor_ms) - $before) / $count, 2000 / $rate }"
     awk "BEGIN { exit !($failed == 0 && $p99 < 100) }" || failures=$((failures + 1))
 done
 exit "$failures"

@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "requests/validate/measured_errors_reader.h"
+#include "requests/measured_errors_reader.h"
 #include "setups.h"
 #include "source_folder.h"
 #include "sweeps/estimate.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "requests/recommend/workload_reader.h"
-#include "requests/validate/measured_errors_reader.h"
+#include "requests/measured_errors_reader.h"
 #include "setups.h"
 #include "sweeps/recommend_answer.h"
 

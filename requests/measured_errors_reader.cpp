@@ -1,4 +1,4 @@
-#include "requests/validate/measured_errors_reader.h"
+#include "requests/measured_errors_reader.h"
 
 #include "requests/remembered.h"
 #include "text/catalogue_folder.h"
