@@ -9,6 +9,7 @@ that cannot be switched at run time.
 
     scripts/mutation.py sim --mutants 500 --seed 1
     scripts/mutation.py sim --file attention.cpp       # every change of one file
+    scripts/mutation.py sim --again last.txt           # those that an earlier run has printed
 """
 import argparse
 import concurrent.futures
@@ -161,11 +162,13 @@ class Copy:
         for name in filter(None, (file.decode() for file in files)):
             if (ROOT / name).is_file() and name != f"{folder}/CMakeLists.txt":
                 self.write(self.root / name, (ROOT / name).read_bytes())
-        # Optimising a thousand switches takes longer than running them unoptimised.
+        # Optimising a thousand switches takes longer than running them unoptimised. An index beyond the end of a list is noticed,
+        # as by the unit tests with sanitizers.
         lists = self.root / folder / "CMakeLists.txt"
-        self.write(lists, (ROOT / folder / "CMakeLists.txt").read_bytes() + f"target_compile_options(treeline_{folder} PRIVATE -O1)\n".encode())
+        self.write(lists, (ROOT / folder / "CMakeLists.txt").read_bytes() + f"target_compile_options(treeline_{folder} PRIVATE -O1 -D_GLIBCXX_ASSERTIONS)\n".encode())
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
-        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, "-DTREELINE_CUDA=OFF", "-DTREELINE_DEV_BUILD=",
+        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, "-DTREELINE_CUDA=OFF",
+                        "-DTREELINE_KERNELS=ON", "-DTREELINE_MPI=OFF", "-DTREELINE_SERVE=OFF", "-DTREELINE_SCRAPE=OFF", "-DTREELINE_PYTHON=OFF", "-DTREELINE_DEV_BUILD=",
                         f"-DTREELINE_TESTS_OF={folder}/", *launcher], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
         tests = sorted((self.root / "tests" / folder).glob("*_test.cpp"))
         self.tags = ",".join(f"[#{test.stem}]~[shared]~[slow]" for test in tests)
@@ -259,6 +262,7 @@ def main():
     options.add_argument("--mutants", type=int, help="how many are drawn (default 500; of named files, all)")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--file", help="only files whose name ends so")
+    options.add_argument("--again", type=argparse.FileType(), help="only the changes that this output of an earlier run lists")
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--list", action="store_true", help="only list the mutants")
     given = options.parse_args()
@@ -267,7 +271,10 @@ def main():
     known = equivalents()
     mutants = [mutant for path in files if not given.file or path.name.endswith(given.file) for mutant in mutants_of(path)
                if (str(path.relative_to(ROOT)), mutant.changed) not in known]
-    wanted = given.mutants or (len(mutants) if given.file else 500)
+    if given.again:
+        listed = given.again.read()
+        mutants = [mutant for mutant in mutants if f"{mutant}  (" in listed]
+    wanted = given.mutants or (len(mutants) if given.file or given.again else 500)
     if wanted < len(mutants):
         mutants = random.Random(given.seed).sample(mutants, wanted)
     if given.list:
