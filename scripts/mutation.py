@@ -3,7 +3,7 @@
 
 Changes single operators, constants and bounds of sim/ or sweeps/ in a copy of the checkout. All changes are compiled at once, each
 behind a switch (tests/mutation/switches.h); each test case then says which it meets, and each change is tried on the cases that
-meet it. Prints every change that no test of the same folder notices, and the share that was. Changes in which nothing can differ
+meet it. Prints every change that no unit test of the folder notices, and the share that was. Changes in which nothing can differ
 are listed in tests/mutation/equivalent.txt, each with its reason, and are not counted; nor are those that no compiler takes or
 that cannot be switched at run time.
 
@@ -24,6 +24,9 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Where the unit tests of a folder lie.
+TESTS_OF = {"sim": ["sim", "fpga"], "sweeps": ["sweeps"]}
 
 # What a slip of the pen looks like: pattern, what stands there instead, the switch. Operators stand between blanks (clang-format), so
 # that templates, pointers and references are none.
@@ -167,10 +170,11 @@ class Copy:
         lists = self.root / folder / "CMakeLists.txt"
         self.write(lists, (ROOT / folder / "CMakeLists.txt").read_bytes() + f"target_compile_options(treeline_{folder} PRIVATE -O1 -D_GLIBCXX_ASSERTIONS)\n".encode())
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
-        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, "-DTREELINE_CUDA=OFF",
-                        "-DTREELINE_KERNELS=ON", "-DTREELINE_MPI=OFF", "-DTREELINE_SERVE=OFF", "-DTREELINE_SCRAPE=OFF", "-DTREELINE_PYTHON=OFF", "-DTREELINE_DEV_BUILD=",
-                        f"-DTREELINE_TESTS_OF={folder}/", *launcher], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
-        tests = sorted((self.root / "tests" / folder).glob("*_test.cpp"))
+        options = ["CUDA=OFF", "KERNELS=ON", "MPI=OFF", "SERVE=OFF", "SCRAPE=OFF", "PYTHON=OFF", "DEV_BUILD=",
+                   "TESTS_OF=" + ";".join(f"{tests}/" for tests in TESTS_OF[folder])]
+        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, *(f"-DTREELINE_{option}" for option in options),
+                        *launcher], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
+        tests = [test for tests in TESTS_OF[folder] for test in sorted((self.root / "tests" / tests).glob("*_test.cpp"))]
         self.tags = ",".join(f"[#{test.stem}]~[shared]~[slow]" for test in tests)
         self.program = self.build / "tests" / "treeline_tests"
 
@@ -258,7 +262,7 @@ def judge(copy, cases, number):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("folder", choices=["sim", "sweeps"])
+    options.add_argument("folder", choices=sorted(TESTS_OF))
     options.add_argument("--mutants", type=int, help="how many are drawn (default 500; of named files, all)")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--file", help="only files whose name ends so")
