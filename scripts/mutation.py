@@ -163,12 +163,15 @@ class Copy:
         self.jobs = jobs
         files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
         for name in filter(None, (file.decode() for file in files)):
-            if (ROOT / name).is_file() and name != f"{folder}/CMakeLists.txt":
+            if (ROOT / name).is_file() and name not in (f"{folder}/CMakeLists.txt", "tests/CMakeLists.txt"):
                 self.write(self.root / name, (ROOT / name).read_bytes())
         # Optimising a thousand switches takes longer than running them unoptimised. An index beyond the end of a list is noticed,
-        # as by the unit tests with sanitizers.
-        lists = self.root / folder / "CMakeLists.txt"
-        self.write(lists, (ROOT / folder / "CMakeLists.txt").read_bytes() + f"target_compile_options(treeline_{folder} PRIVATE -O1 -D_GLIBCXX_ASSERTIONS)\n".encode())
+        # as by the unit tests with sanitizers. Headers with switches lie in a folder that only this library and the tests see, so
+        # that no other library is compiled again.
+        see = f"target_include_directories({{}} BEFORE PRIVATE {self.root}/switched)\n"
+        self.append(f"{folder}/CMakeLists.txt", see.format(f"treeline_{folder}") + f"target_compile_options(treeline_{folder} PRIVATE -O1 -D_GLIBCXX_ASSERTIONS)\n")
+        self.append("tests/CMakeLists.txt", see.format("treeline_tests"))
+        shutil.rmtree(self.root / "switched", ignore_errors=True)
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
         options = ["CUDA=OFF", "KERNELS=ON", "MPI=OFF", "SERVE=OFF", "SCRAPE=OFF", "PYTHON=OFF", "DEV_BUILD=",
                    "TESTS_OF=" + ";".join(f"{tests}/" for tests in TESTS_OF[folder])]
@@ -185,13 +188,17 @@ class Copy:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
+    def append(self, name, lines):
+        self.write(self.root / name, (ROOT / name).read_bytes() + lines.encode())
+
     def compile(self, mutants):
         """Compiles all changes; returns the numbers of those that cannot be switched, which are left out."""
         left_out = set()
         while True:
             for path in {mutant.path for mutant in mutants}:
                 numbered = [(number, mutant) for number, mutant in enumerate(mutants) if mutant.path == path and number not in left_out]
-                self.write(self.root / path.relative_to(ROOT), (switched(path, numbered) if numbered else path.read_text()).encode())
+                folder = self.root / "switched" if path.suffix == ".h" else self.root
+                self.write(folder / path.relative_to(ROOT), (switched(path, numbered) if numbered else path.read_text()).encode())
             made = subprocess.run(["ninja", "-C", self.build, f"-j{self.jobs}", "-k0", "treeline_tests"], capture_output=True, text=True)
             if made.returncode == 0:
                 return left_out
