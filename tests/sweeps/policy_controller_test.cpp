@@ -94,7 +94,7 @@ TEST_CASE("AdaEDL's bound is 1 - sqrt(entropy/5), against a threshold that follo
     for (int round = 0; round < 100; ++round) {
         controller.learn(batch, Seconds(1.0));  // a thousandth less each
     }
-    CHECK(drafted(0.4) == 1);  // 0.3: H up to 2.45
+    CHECK(drafted(0.4) >= 1);  // 0.3: H up to 2.45
     for (int round = 0; round < 300; ++round) {
         batch[0].drafted = batch[0].accepted = 2;
         controller.learn(batch, Seconds(1.0));
