@@ -3,12 +3,13 @@
 
 Changes single operators, constants and bounds of sim/ or sweeps/ in a copy of the checkout. All changes are compiled at once, each
 behind a switch (tests/mutation/switches.h); each test case then says which it meets, and each change is tried on the cases that
-meet it. Prints every change that no test of the same folder notices, and the share that was. Changes in which nothing can differ
+meet it. Prints every change that no unit test of the folder notices, and the share that was. Changes in which nothing can differ
 are listed in tests/mutation/equivalent.txt, each with its reason, and are not counted; nor are those that no compiler takes or
 that cannot be switched at run time.
 
     scripts/mutation.py sim --mutants 500 --seed 1
     scripts/mutation.py sim --file attention.cpp       # every change of one file
+    scripts/mutation.py sim --again last.txt           # those that an earlier run has printed
 """
 import argparse
 import concurrent.futures
@@ -23,6 +24,9 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Where the unit tests of a folder lie.
+TESTS_OF = {"sim": ["sim", "fpga"], "sweeps": ["sweeps"]}
 
 # What a slip of the pen looks like: pattern, what stands there instead, the switch. Operators stand between blanks (clang-format), so
 # that templates, pointers and references are none.
@@ -159,15 +163,21 @@ class Copy:
         self.jobs = jobs
         files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
         for name in filter(None, (file.decode() for file in files)):
-            if (ROOT / name).is_file() and name != f"{folder}/CMakeLists.txt":
+            if (ROOT / name).is_file() and name not in (f"{folder}/CMakeLists.txt", "tests/CMakeLists.txt"):
                 self.write(self.root / name, (ROOT / name).read_bytes())
-        # Optimising a thousand switches takes longer than running them unoptimised.
-        lists = self.root / folder / "CMakeLists.txt"
-        self.write(lists, (ROOT / folder / "CMakeLists.txt").read_bytes() + f"target_compile_options(treeline_{folder} PRIVATE -O1)\n".encode())
+        # Optimising a thousand switches takes longer than running them unoptimised. An index beyond the end of a list is noticed,
+        # as by the unit tests with sanitizers. Headers with switches lie in a folder that only this library and the tests see, so
+        # that no other library is compiled again.
+        see = f"target_include_directories({{}} BEFORE PRIVATE {self.root}/switched)\n"
+        self.append(f"{folder}/CMakeLists.txt", see.format(f"treeline_{folder}") + f"target_compile_options(treeline_{folder} PRIVATE -O1 -D_GLIBCXX_ASSERTIONS)\n")
+        self.append("tests/CMakeLists.txt", see.format("treeline_tests"))
+        shutil.rmtree(self.root / "switched", ignore_errors=True)
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={shutil.which('ccache')}"] if shutil.which("ccache") else []
-        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, "-DTREELINE_CUDA=OFF", "-DTREELINE_DEV_BUILD=",
-                        f"-DTREELINE_TESTS_OF={folder}/", *launcher], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
-        tests = sorted((self.root / "tests" / folder).glob("*_test.cpp"))
+        options = ["CUDA=OFF", "KERNELS=ON", "MPI=OFF", "SERVE=OFF", "SCRAPE=OFF", "PYTHON=OFF", "DEV_BUILD=",
+                   "TESTS_OF=" + ";".join(f"{tests}/" for tests in TESTS_OF[folder])]
+        subprocess.run(["cmake", "--preset", "release", "-S", self.root, "-B", self.build, *(f"-DTREELINE_{option}" for option in options),
+                        *launcher], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
+        tests = [test for tests in TESTS_OF[folder] for test in sorted((self.root / "tests" / tests).glob("*_test.cpp"))]
         self.tags = ",".join(f"[#{test.stem}]~[shared]~[slow]" for test in tests)
         self.program = self.build / "tests" / "treeline_tests"
 
@@ -178,13 +188,17 @@ class Copy:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
 
+    def append(self, name, lines):
+        self.write(self.root / name, (ROOT / name).read_bytes() + lines.encode())
+
     def compile(self, mutants):
         """Compiles all changes; returns the numbers of those that cannot be switched, which are left out."""
         left_out = set()
         while True:
             for path in {mutant.path for mutant in mutants}:
                 numbered = [(number, mutant) for number, mutant in enumerate(mutants) if mutant.path == path and number not in left_out]
-                self.write(self.root / path.relative_to(ROOT), (switched(path, numbered) if numbered else path.read_text()).encode())
+                folder = self.root / "switched" if path.suffix == ".h" else self.root
+                self.write(folder / path.relative_to(ROOT), (switched(path, numbered) if numbered else path.read_text()).encode())
             made = subprocess.run(["ninja", "-C", self.build, f"-j{self.jobs}", "-k0", "treeline_tests"], capture_output=True, text=True)
             if made.returncode == 0:
                 return left_out
@@ -255,10 +269,11 @@ def judge(copy, cases, number):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("folder", choices=["sim", "sweeps"])
+    options.add_argument("folder", choices=sorted(TESTS_OF))
     options.add_argument("--mutants", type=int, help="how many are drawn (default 500; of named files, all)")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--file", help="only files whose name ends so")
+    options.add_argument("--again", type=argparse.FileType(), help="only the changes that this output of an earlier run lists")
     options.add_argument("--jobs", type=int, default=2)
     options.add_argument("--list", action="store_true", help="only list the mutants")
     given = options.parse_args()
@@ -267,7 +282,10 @@ def main():
     known = equivalents()
     mutants = [mutant for path in files if not given.file or path.name.endswith(given.file) for mutant in mutants_of(path)
                if (str(path.relative_to(ROOT)), mutant.changed) not in known]
-    wanted = given.mutants or (len(mutants) if given.file else 500)
+    if given.again:
+        listed = given.again.read()
+        mutants = [mutant for mutant in mutants if f"{mutant}  (" in listed]
+    wanted = given.mutants or (len(mutants) if given.file or given.again else 500)
     if wanted < len(mutants):
         mutants = random.Random(given.seed).sample(mutants, wanted)
     if given.list:

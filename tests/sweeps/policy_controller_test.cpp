@@ -1,0 +1,178 @@
+// What each policy chooses, round by round, from confidences and acceptances that are given.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+#include "sweeps/adaptive/policy_controller.h"
+
+namespace policy_controller_test {
+
+using namespace treeline;
+using namespace treeline::sweeps;
+
+namespace {
+
+/// Drafts of up to `longest`; a pass takes `draft` s, the rest 10 s and `token` s for each draft of a sequence.
+struct Setting {
+    PolicyProblem problem;
+    PolicyTimes times;
+    Setting(int longest, double draft, double token, int batch = 1) {
+        problem.per_position.assign(static_cast<std::size_t>(longest), 0.5);
+        times.batch = batch;
+        for (int k = 0; k <= longest; ++k) {
+            times.draft.push_back(Seconds(draft * k));
+            times.rest.push_back(Seconds(10.0 + token * k));
+        }
+    }
+    PolicyController controller(const Policy& policy) const { return {policy, problem, times}; }
+};
+
+PolicyDraft sure_of(std::vector<double> confidence) {
+    PolicyDraft draft;
+    draft.confidence = std::move(confidence);
+    return draft;
+}
+
+/// One round of a sequence of which `accepted` drafts are.
+int next_steps(PolicyController& controller, int accepted, int longest) {
+    std::vector<PolicyDraft> batch = {sure_of(std::vector<double>(static_cast<std::size_t>(longest), 1.0))};
+    controller.plan(batch);
+    batch.front().accepted = std::min(accepted, batch.front().verified);
+    controller.learn(batch, Seconds(1.0));
+    std::vector<PolicyDraft> next = {batch.front()};
+    return controller.plan(next);
+}
+
+}  // namespace
+
+TEST_CASE("a fixed length drafts and verifies it in every sequence") {
+    const Setting setting(4, 1.0, 1.0);
+    PolicyController controller = setting.controller({PolicyKind::fixed, 3});
+    std::vector<PolicyDraft> batch(2);
+    CHECK(controller.plan(batch) == 3);
+    CHECK(batch[1].drafted == 3);
+    CHECK(batch[1].verified == 3);
+}
+
+TEST_CASE("a cut-off drafts up to the first draft that it is less sure of; that one's pass ran, too") {
+    const Setting setting(4, 1.0, 1.0);
+    PolicyController controller = setting.controller({PolicyKind::cut_off, 0, 0.5});
+    std::vector<PolicyDraft> batch = {sure_of({0.9, 0.5, 0.49, 0.9}), sure_of({0.4, 0.9, 0.9, 0.9})};
+    CHECK(controller.plan(batch) == 3);
+    CHECK(batch[0].drafted == 2);
+    CHECK(batch[0].verified == 2);
+    CHECK(batch[1].drafted == 0);
+    batch = {sure_of({0.9, 0.9, 0.9, 0.9})};
+    CHECK(controller.plan(batch) == 4);  // no pass beyond the longest
+    CHECK(batch[0].drafted == 4);
+}
+
+TEST_CASE("AdaEDL's bound is 1 - sqrt(entropy/5), against a threshold that follows the acceptance") {
+    const Setting setting(2, 1.0, 1.0);
+    PolicyController controller = setting.controller({PolicyKind::ada_edl});
+    const auto drafted = [&](double confidence) {
+        std::vector<PolicyDraft> batch = {sure_of({confidence, 0.0})};
+        controller.plan(batch);
+        return batch[0].drafted;
+    };
+    // At first the threshold is 0: entropy up to 5 nats, which ten tokens never have.
+    CHECK(drafted(0.1) >= 1);
+    // 40 rounds without acceptance raise it by a thousandth each to 0.04, less the weight of what was before.
+    std::vector<PolicyDraft> batch = {sure_of({1.0, 1.0})};
+    double threshold = 0.0;
+    for (int round = 0; round < 400; ++round) {
+        batch[0].drafted = 2;
+        batch[0].accepted = 0;
+        controller.learn(batch, Seconds(1.0));
+        threshold = 0.9 * threshold + 0.1 * (threshold + 0.01);
+    }
+    CHECK(threshold == Approx(0.4));
+    // 1 - sqrt(0.2 H) = 0.4 at H = 1.8; of confidence 0.4: 0.4 ln 2.5 + 0.6 ln 15 = 1.991; of 0.5: 0.693 + 0.5 ln 9 = 1.792.
+    CHECK(drafted(0.4) == 0);
+    CHECK(drafted(0.5) == 1);
+    batch[0].drafted = 0;
+    for (int round = 0; round < 100; ++round) {
+        controller.learn(batch, Seconds(1.0));  // a thousandth less each
+    }
+    CHECK(drafted(0.4) >= 1);  // 0.3: H up to 2.45
+    for (int round = 0; round < 300; ++round) {
+        batch[0].drafted = batch[0].accepted = 2;
+        controller.learn(batch, Seconds(1.0));
+    }
+    CHECK(drafted(0.1) >= 1);
+}
+
+TEST_CASE("a budget verifies the likeliest drafts, as many as make the most tokens per time") {
+    // Two sequences; verifying a draft takes half a token's s of a sequence.
+    const Setting cheap(2, 0.0, 0.1, 2), dear(2, 0.0, 100.0, 2), middle(2, 1.0, 8.0, 2);
+    std::vector<PolicyDraft> batch = {sure_of({0.9, 0.9}), sure_of({0.5, 0.5})};
+    const auto verified = [&](const Setting& setting) {
+        PolicyController controller = setting.controller({PolicyKind::budget});
+        for (PolicyDraft& draft : batch) {
+            draft.verified = 0;
+        }
+        CHECK(controller.plan(batch) == 2);
+        CHECK(batch[0].drafted == 2);
+        return std::pair{batch[0].verified, batch[1].verified};
+    };
+    CHECK(verified(cheap) == std::pair{2, 2});
+    CHECK(verified(dear) == std::pair{0, 0});
+    // In 12 s of drafting and the rest, 4 s a draft: 2/12, 2.9/16, 3.71/20, 4.21/24 and 4.46/28 tokens a second.
+    CHECK(verified(middle) == std::pair{2, 0});
+}
+
+TEST_CASE("the rest of a round lies between those of whole lengths, and goes on beyond the longest") {
+    Setting setting(2, 1.0, 0.0, 2);
+    setting.times.rest = {Seconds(10.0), Seconds(12.0), Seconds(20.0)};
+    CHECK(setting.times.rest_of(0.0) == Seconds(10.0));
+    CHECK(setting.times.rest_of(1.0) == Seconds(11.0));
+    CHECK(setting.times.rest_of(2.0) == Seconds(12.0));
+    CHECK(setting.times.rest_of(3.0) == Seconds(16.0));
+    CHECK(setting.times.rest_of(4.0) == Seconds(20.0));
+    CHECK(setting.times.rest_of(6.0) == Seconds(28.0));
+    setting.times.rest = {Seconds(10.0)};
+    CHECK(setting.times.rest_of(6.0) == Seconds(10.0));
+}
+
+TEST_CASE("SGLang's steps follow the average of accepted drafts, five rounds at a time after ten") {
+    const Setting setting(7, 1.0, 1.0);
+    PolicyController controller = setting.controller({PolicyKind::ema_steps});  // of 1, 3, 5, 7 it starts at 5
+    for (int round = 1; round < 15; ++round) {
+        CHECK(next_steps(controller, 7, 7) == 5);
+    }
+    // The average goes from 4 to 5: 5 - 0.8^15 = 4.96 is more than 4.5.
+    CHECK(next_steps(controller, 7, 7) == 7);
+    for (int round = 16; round < 20; ++round) {
+        next_steps(controller, 0, 7);
+    }
+    CHECK(next_steps(controller, 0, 7) == 5);  // 4.96·0.8^5 = 1.63 is at most 4.25
+    for (int round = 21; round < 25; ++round) {
+        next_steps(controller, 0, 7);
+    }
+    CHECK(next_steps(controller, 0, 7) == 3);
+    for (int round = 26; round < 31; ++round) {
+        next_steps(controller, 0, 7);
+    }
+    CHECK(next_steps(controller, 0, 7) == 1);
+    CHECK(next_steps(controller, 0, 7) == 1);
+}
+
+TEST_CASE("throughput-aware steps take the candidate of the most expected tokens per time, every ten rounds") {
+    const Setting cheap(4, 0.1, 0.1), dear(4, 3.0, 8.0);
+    const auto after_ten = [](const Setting& setting, int accepted, const std::vector<int>& candidates) {
+        PolicyController controller = setting.controller({PolicyKind::throughput, 0, 0.5, candidates});
+        const int before = candidates[candidates.size() / 2];
+        for (int round = 1; round < 10; ++round) {
+            CHECK(next_steps(controller, accepted, 4) == before);
+        }
+        return next_steps(controller, accepted, 4);
+    };
+    // Of two drafts that are all accepted: positions 1, 1, and on at the rate 1.
+    CHECK(after_ten(cheap, 4, {1, 2, 4}) == 4);
+    CHECK(after_ten(dear, 4, {1, 2, 4}) == 1);  // 2/21, 3/32, 5/54
+    CHECK(after_ten(cheap, 0, {1, 2, 4}) == 1);
+    // One of two is: positions 1, 0: 2/10.2, 2/10.4.
+    CHECK(after_ten(cheap, 1, {1, 2, 4}) == 1);
+}
+
+}  // namespace policy_controller_test

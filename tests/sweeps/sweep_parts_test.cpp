@@ -1,0 +1,243 @@
+// The small parts of a sweep: distributions, conditions over boxes, limits of a space, and the loops over columns.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "sweeps/column_kernels.h"
+#include "sweeps/condition_bounds.h"
+#include "sweeps/cuts.h"
+#include "sweeps/design_space.h"
+#include "sweeps/distribution.h"
+
+namespace sweep_parts_test {
+
+using namespace treeline;
+using namespace treeline::sweeps;
+
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+Distribution of(const std::vector<double>& values, const std::vector<double>& penalties = {}) {
+    TileColumn column{}, penalty{};
+    std::copy(values.begin(), values.end(), column.values);
+    std::copy(penalties.begin(), penalties.end(), penalty.values);
+    Distribution distribution;
+    distribution.add(column, penalty, values.size());
+    return distribution;
+}
+
+/// Whether a condition may hold for these batches at 3 draft tokens.
+bool may_hold(const std::string& condition, double least, double most) {
+    const ConditionBounds bounds(condition);
+    REQUIRE(bounds.understood());
+    return bounds.may_hold({ValueRange{3.0, 3.0}, {3.0, 3.0}, {least, most}, {100.0, 200.0}, {1.0, 1.0}});
+}
+
+DesignSpace small_space() {
+    DesignSpace space;
+    space.variants.resize(1);
+    space.speculation = {0, 1};
+    space.batch = {1.0, 2.0, 3.0};
+    space.context = {100.0, 200.0, 300.0, 400.0, 500.0};
+    return space;
+}
+template <class Change>
+std::size_t wrong(Change change) {
+    DesignSpace space = small_space();
+    change(space);
+    return space.problems().size();
+}
+
+}  // namespace
+
+TEST_CASE("a distribution counts what is finite and not penalised, in classes of 1/128 of a power of two") {
+    const Distribution d = of({1.0, 2.0, infinite, 4.0, 8.0, std::nan("")}, {0.0, 0.0, 0.0, infinite, 0.0, 0.0});
+    CHECK(d.count() == 3);
+    CHECK(d.least() == 1.0);
+    CHECK(d.most() == 8.0);
+    CHECK(std::isnan(Distribution().quantile(0.5)));
+    CHECK(Distribution().histogram(4).empty());
+    CHECK(d.quantile(0.0) == Approx(1.0).epsilon(0.004));
+    CHECK(d.quantile(1.0 / 3) == Approx(1.0).epsilon(0.004));
+    CHECK(d.quantile(0.34) == 2.0 * (1 + 0.5 / 128));  // the middle of its class
+    CHECK(d.quantile(1.0) == 8.0);
+    const Distribution zeros = of({0.0, -3.0, 5.0});
+    CHECK(zeros.quantile(0.5) == -3.0);  // of 0 and below only the least is known
+    CHECK(zeros.least() == -3.0);
+    CHECK(of({1e-30}).quantile(1.0) == 1e-30);
+    CHECK(of({1e30, 1.0}).quantile(0.9) == 1e30);
+}
+
+TEST_CASE("the bars of a histogram hold every value once") {
+    Distribution d = of({1.0, 1.5, 2.0, 3.0, 3.99});
+    const auto bars = d.histogram(2);  // two powers of two, a class less
+    REQUIRE(bars.size() == 2);
+    CHECK(bars[0].from == 1.0);
+    CHECK(bars[0].to == 2.0);
+    CHECK(bars[0].count == 2);
+    CHECK(bars[1].count == 3);
+    CHECK(bars[1].to == 4.0);
+    d.merge(of({0.5, 64.0}));
+    CHECK(d.count() == 7);
+    CHECK(d.least() == 0.5);
+    CHECK(d.most() == 64.0);
+    std::uint64_t counted = 0;
+    for (const Distribution::Bar& bar : d.histogram(10)) {
+        counted += bar.count;
+    }
+    CHECK(counted == 7);
+    CHECK(d.histogram(10).size() <= 10);
+    Distribution stored;
+    stored.restore(d.least(), d.most(), d.filled());
+    CHECK(stored.count() == 7);
+    CHECK(stored.quantile(0.5) == d.quantile(0.5));
+    CHECK(stored.filled().size() == d.filled().size());
+}
+
+TEST_CASE("comparisons over a box hold somewhere, or nowhere") {
+    CHECK(may_hold("batch < 5", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch < 4", 4.0, 9.0));
+    CHECK(may_hold("batch <= 4", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch <= 3", 4.0, 9.0));
+    CHECK(may_hold("batch > 8", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch > 9", 4.0, 9.0));
+    CHECK(may_hold("batch >= 9", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch >= 10", 4.0, 9.0));
+    CHECK(may_hold("batch == 5", 4.0, 9.0));
+    CHECK(may_hold("batch == 9", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch == 10", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch == 3", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch != 4", 4.0, 4.0));
+    CHECK(may_hold("batch != 4", 4.0, 5.0));
+    CHECK(may_hold("batch != 3", 4.0, 4.0));
+    CHECK_FALSE(may_hold("batch - batch * 1 > 5", 4.0, 9.0));
+}
+
+TEST_CASE("arithmetic over a box: the corners that bound it") {
+    CHECK(may_hold("batch * (draft_tokens + 1) <= 16", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch * (draft_tokens + 1) < 16", 4.0, 9.0));
+    CHECK(may_hold("batch - context >= -91", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch - context > -91", 4.0, 9.0));
+    CHECK(may_hold("batch - context <= -196", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch - context < -196", 4.0, 9.0));
+    CHECK(may_hold("-batch * context <= -1800", 4.0, 9.0));
+    CHECK_FALSE(may_hold("-batch * context < -1800", 4.0, 9.0));
+    CHECK(may_hold("-batch * context >= -400", 4.0, 9.0));
+    CHECK_FALSE(may_hold("-batch * context > -400", 4.0, 9.0));
+    CHECK(may_hold("context / batch >= 50", 4.0, 9.0));
+    CHECK_FALSE(may_hold("context / batch > 50", 4.0, 9.0));
+    CHECK_FALSE(may_hold("context / batch < 11", 4.0, 9.0));
+    CHECK(may_hold("context / batch > 1000", 0.0, 9.0));  // anything, by 0
+    CHECK(may_hold("context / batch > 1000", -1.0, 0.0));
+    CHECK_FALSE(may_hold("batch + context > 209", 4.0, 9.0));
+    CHECK(may_hold("batch + context >= 209", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch + context < 104", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch > 4 && batch < 4", 4.0, 4.0));
+    CHECK(may_hold("batch > 5 && batch < 5", 4.0, 9.0));  // each somewhere: that both do nowhere is not seen
+    CHECK_FALSE(may_hold("batch > 9 && context > 0", 4.0, 9.0));
+    CHECK_FALSE(may_hold("context > 0 && batch > 9", 4.0, 9.0));
+    CHECK(may_hold("batch > 9 || context > 0", 4.0, 9.0));
+    CHECK(may_hold("context > 0 || batch > 9", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch > 9 || context < 0", 4.0, 9.0));
+    CHECK_FALSE(may_hold("batch * 0", 4.0, 9.0));
+    CHECK(may_hold("-batch", 4.0, 9.0));  // whatever is not 0 is true
+    CHECK_FALSE(ConditionBounds("batch ^ 2 < 4").understood());
+    CHECK(ConditionBounds("batch ^ 2 < 4").may_hold({}));
+}
+
+TEST_CASE("a condition compares with ==") {
+    CHECK_NOTHROW(Condition("batch == 4"));
+    CHECK_NOTHROW(Condition("batch <= 4 && batch >= 1 && batch != 2"));
+    CHECK_THROWS_WITH(Condition("batch = 4"), Catch::Contains("it compares with ==, not with ="));
+    CHECK_THROWS(Condition("= 4"));
+    CHECK_THROWS(Condition("batch ="));
+    CHECK(Condition("batch == 4").holds(1.0, 1.0, 4.0, 1.0, 1.0));
+    CHECK_FALSE(Condition("batch == 4").holds(4.0, 4.0, 1.0, 4.0, 4.0));
+    CHECK(Condition("draft_tokens").names("draft_tokens"));
+    CHECK_FALSE(Condition("draft_tokens").names("depth"));
+}
+
+TEST_CASE("a space of a few points, and what its axes may hold") {
+    CHECK(small_space().size() == 1 * 2 * 3 * 5);
+    CHECK(wrong([](DesignSpace&) {}) == 0);
+    CHECK(wrong([](DesignSpace& s) { s.variants.clear(); }) == 1);
+    CHECK(wrong([](DesignSpace& s) { s.batch.clear(); }) == 1);
+    CHECK(wrong([](DesignSpace& s) { s.context.clear(); }) == 1);
+    CHECK(wrong([](DesignSpace& s) { s.speculation.clear(); }) == 1);
+    CHECK(wrong([](DesignSpace& s) { s.batch = {1.0, 1e6}; }) == 0);
+    CHECK(wrong([](DesignSpace& s) { s.batch = {0.99}; }) == 1);
+    CHECK(wrong([](DesignSpace& s) { s.batch = {1.1e6}; }) == 1);
+    CHECK(wrong([](DesignSpace& s) { s.context = {0.0, 1e8}; }) == 0);
+    CHECK(wrong([](DesignSpace& s) { s.context = {-1.0}; }) == 1);
+    CHECK(wrong([](DesignSpace& s) { s.context = {1.1e8}; }) == 1);
+    const auto arrivals = [](double rate, double output_tokens) {
+        return wrong([&](DesignSpace& s) {
+            s.kind = LoadKind::arrival_rate;
+            s.batch = {rate};
+            s.variants.front().setup.output_tokens = output_tokens;
+        });
+    };
+    CHECK(arrivals(0.001, 1.0) == 0);
+    CHECK(arrivals(1e9, 1.0) == 0);
+    CHECK(arrivals(0.0, 1.0) == 1);
+    CHECK(arrivals(1.1e9, 1.0) == 1);
+    CHECK(arrivals(1.0, 0.0) == 1);  // nothing says how long a request stays
+    CHECK(wrong([](DesignSpace& s) { s.conditions = {{{}, "batch <"}}; }) == 1);
+    CHECK(wrong([](DesignSpace& s) { s.conditions = {{{{"device", "x"}}, "batch < 3"}}; }) == 0);
+    CHECK(wrong([](DesignSpace& s) { s.conditions = {{{{"planet", "x"}}, "batch < 3"}}; }) == 1);
+}
+
+TEST_CASE("the names of a variant") {
+    VariantLabels labels{"model", "bf16", "h100", "vllm", "roofline", "eagle", "truncate", 1};
+    CHECK(labels.platform() == "h100");
+    CHECK(labels.text() == "eagle on h100");
+    labels.tensor_parallel = 2;
+    labels.rollback = "replay";
+    CHECK(labels.platform() == "2x h100");
+    CHECK(labels.text() == "eagle on 2x h100, replay");
+    labels.rollback = "";
+    labels.parallel.data = 4.0;
+    CHECK(labels.text() == "eagle on 8x h100 (tensor 2, attention data 4)");
+    CHECK(*labels.find("stack") == "vllm");
+    CHECK(labels.find("rollback")->empty());
+    CHECK(labels.find("batch") == nullptr);
+}
+
+TEST_CASE("loops over columns: what is counted, penalised and found") {
+    TileColumn values{}, penalty{};
+    const double some[] = {1.0, 2.0, 3.0, 4.0, infinite, -infinite};
+    std::copy(std::begin(some), std::end(some), values.values);
+    CHECK(count_unpenalised(penalty, 6) == 6);
+    CHECK(penalise_outside(values, 2.0, 3.0, 6, penalty) == 4);
+    CHECK(penalty.values[1] == 0.0);
+    CHECK(penalty.values[2] == 0.0);
+    CHECK(penalty.values[0] == infinite);
+    CHECK(penalty.values[3] == infinite);
+    CHECK(count_unpenalised(penalty, 6) == 2);
+    CHECK(penalise_outside(values, 3.0, 9.0, 6, penalty) == 1);  // the others are penalised already
+    TilePlaces found;
+    find_at_most(some, 3.0, 6, found);
+    REQUIRE(found.count == 3);
+    CHECK(found.places[2] == 2);
+    find_at_most(some, infinite, 6, found);
+    CHECK(found.count == 4);  // what is not finite is no rank
+    const double bars[] = {1.0, 1.9, 4.0, 4.0, 9.0, 9.0};
+    find_at_most(some, bars, 6, found);
+    REQUIRE(found.count == 3);
+    CHECK(found.places[0] == 0);
+    CHECK(found.places[1] == 2);
+    const double other[] = {4.0, 3.0, 3.0, 1.0, 0.0, 0.0};
+    const double* const ranks[] = {some, other};
+    FrontRanks guard{};
+    guard[0] = 2.0;
+    guard[1] = 3.0;
+    find_unbeaten(ranks, {&guard, 1}, 6, found);
+    REQUIRE(found.count == 3);  // the third is beaten; the second is the guard's equal
+    CHECK(found.places[0] == 0);
+    CHECK(found.places[1] == 1);
+    CHECK(found.places[2] == 3);
+}
+
+}  // namespace sweep_parts_test
