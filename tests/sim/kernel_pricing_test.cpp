@@ -103,7 +103,7 @@ TEST_CASE("shares of the data sheet that a stack's kernels reach") {
     CHECK(rates_of(attention, platform).per_flop == SecondsPerFlop(1.0 / 125));
     attention.kernel = KernelClass::latent_prompt;
     CHECK(rates_of(attention, platform).per_flop == SecondsPerFlop(1.0 / 125));
-    stack.metal.memory_efficiency = 0.25;
+    stack.metal_memory_efficiency = 0.25;
     CHECK(rates_of(norm, platform).per_byte == SecondsPerByte(1.0 / 50));
     platform.device.metal = true;
     CHECK(rates_of(norm, platform).per_byte == SecondsPerByte(1.0 / 25));
@@ -192,7 +192,7 @@ TEST_CASE("all-reduces as a library was measured, and an engine's own up to thei
 
 TEST_CASE("experts that are read once for each row, up to so many") {
     Platform platform = small_platform();
-    platform.stack.expert_rows = 4.0;
+    platform.stack.row_curves = {{.of = CurveProducts::experts, .few_rows = 4.0, .reads_per_row = 1.0, .hides = true}};
     platform.stack.kernel_startup = Seconds(2.0);
     Operation experts = of(OperationKind::experts);
     experts.expert_count = experts.expert_rows = 1.0;
@@ -210,8 +210,11 @@ TEST_CASE("experts that are read once for each row, up to so many") {
 TEST_CASE("quantised weights on Metal are read for each of few rows") {
     Platform platform = small_platform();
     platform.device.metal = true;
-    platform.stack.metal.rereading_rows = 4.0;
-    platform.stack.metal.reads_per_row = 0.5;
+    platform.stack.row_curves = {{.weights = CurveWeights::narrow,
+                                  .devices = CurveDevices::metal,
+                                  .few_rows = 4.0,
+                                  .reads_per_row = 0.5,
+                                  .hides = true}};
     platform.stack.kernel_startup = Seconds(2.0);
     const Precision int8 = checkpoint_precision(NumberFormat::int8, NumberFormat::bf16);
     const Operation layer = linear_layer();
@@ -227,9 +230,8 @@ TEST_CASE("quantised weights on Metal are read for each of few rows") {
 
 TEST_CASE("weights that are unpacked: single rows, then whole tiles, at the speed of vector units") {
     Platform platform = small_platform();
-    platform.stack.unpacked_speed = 2.0;  // 200 FLOP/s
-    platform.stack.unpacked_few_rows = 2.0;
-    platform.stack.unpacked_row_tile = 8.0;
+    platform.stack.row_curves = {
+        {.weights = CurveWeights::unpacked, .few_rows = 2.0, .tile = 8.0, .speed = 2.0, .hides = true}};  // 200 FLOP/s
     platform.stack.kernel_startup = Seconds(1.0);
     const Precision int4 = checkpoint_precision(NumberFormat::int4, NumberFormat::bf16);
     const Operation layer = linear_layer();
@@ -238,14 +240,13 @@ TEST_CASE("weights that are unpacked: single rows, then whole tiles, at the spee
     CHECK(time_of(layer, platform, 8.0, int4) == Approx(1 + 0.4));
     CHECK(time_of(layer, platform, 16.0, int4) == Approx(1 + 0.8));
     CHECK(time_of(layer, platform, 16.0, bf16) == Approx(1 + 0.3));
-    platform.stack.unpacked_speed = 100.0;  // no faster than matrix units
+    platform.stack.row_curves.front().speed = 100.0;  // no faster than matrix units
     CHECK(time_of(layer, platform, 80.0, int4) == Approx(1 + 0.8));
 }
 
 TEST_CASE("few rows on vector units, and whole tiles on matrix units") {
     Platform platform = small_platform();
-    platform.stack.vector_rows = 3.0;
-    platform.stack.vector_efficiency = 0.5;
+    platform.stack.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 3.0, .few_rows_speed = 0.5}};
     platform.stack.kernel_startup = Seconds(2.0);
     const Precision int8 = checkpoint_precision(NumberFormat::int8, NumberFormat::bf16);
     const Operation layer = linear_layer();
@@ -255,9 +256,7 @@ TEST_CASE("few rows on vector units, and whole tiles on matrix units") {
     CHECK(time_of(layer, platform, 60.0, int8) == Approx(2 + 0.3 + 0.6));
     CHECK(time_of(layer, platform, 70.0, int8) == Approx(2 + 0.3 + 0.7));
     CHECK(time_of(layer, platform, 70.0, bf16) == Approx(2 + 0.7));  // wide weights: no kernels of their own
-    platform.stack.vector_rows = 0.0;
-    platform.stack.row_tile = 64.0;
-    platform.stack.matrix_row_tile = 16.0;
+    platform.stack.row_curves = {{.tile = 64.0, .matrix_tile = 16.0}};
     CHECK(time_of(layer, platform, 1.0, bf16) == Approx(2 + 0.3 + 0.01));
     CHECK(time_of(layer, platform, 2.0, bf16) == Approx(2 + 0.3 + 0.16));
     CHECK(time_of(layer, platform, 20.0, bf16) == Approx(2 + 0.3 + 0.2));

@@ -339,13 +339,26 @@ TEST_CASE("how far a walk goes on a device: as measured there, as its multiproce
 
 TEST_CASE("a stack's shares and factors") {
     CHECK(stack_with([](Stack&) {}) == 0);
-    CHECK(stack_with([](Stack& s) { s.metal.memory_efficiency = 1.0; }) == 0);
-    CHECK(stack_with([](Stack& s) { s.metal.memory_efficiency = 1.01; }) == 1);
-    CHECK(stack_with([](Stack& s) { s.metal.memory_efficiency = -0.1; }) == 1);
-    CHECK(stack_with([](Stack& s) { s.metal.reads_per_row = 0.0; }) == 1);
-    CHECK(stack_with([](Stack& s) { s.metal.rereading_rows = 1024.0; }) == 0);
-    CHECK(stack_with([](Stack& s) { s.metal.rereading_rows = 1025.0; }) == 1);
-    CHECK(stack_with([](Stack& s) { s.metal.rereading_rows = -1.0; }) == 1);
+    CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = 1.0; }) == 0);
+    CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = 1.01; }) == 1);
+    CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = -0.1; }) == 1);
+    const auto curve = [](RowCurve curve) { return stack_with([&](Stack& s) { s.row_curves = {curve}; }); };
+    CHECK(curve({.few_rows = 1024.0}) == 0);
+    CHECK(curve({.few_rows = 1025.0}) == 1);
+    CHECK(curve({.few_rows = 0.5}) == 1);
+    CHECK(curve({.few_rows_speed = 1000.0}) == 0);
+    CHECK(curve({.few_rows_speed = 1001.0}) == 1);
+    CHECK(curve({.reads_per_row = -1.0}) == 1);
+    CHECK(curve({.few_rows_speed = 1.0, .reads_per_row = 1.0}) == 1);
+    CHECK(curve({.tile = 1024.0}) == 0);
+    CHECK(curve({.matrix_tile = 1025.0}) == 1);
+    CHECK(curve({.tile = 0.5}) == 1);
+    const auto condition = [](const char* number) { return stack_with([&](Stack& s) { s.conditions = {{number, {}, {}}}; }); };
+    CHECK(condition("host_per_tree") == 0);
+    CHECK(condition("graph_node_cost") == 0);
+    CHECK(condition("host_per_pass") == 1);  // every stack states it
+    CHECK(condition("step_error") == 1);     // nothing holds without it
+    CHECK(condition("host_per_bush") == 1);
     const auto launches = [](double factor) { return stack_with([&](Stack& s) { s.launch_factors = {{"norm", factor}}; }); };
     CHECK(launches(1000.0) == 0);
     CHECK(launches(1001.0) == 1);
