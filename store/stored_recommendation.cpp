@@ -50,7 +50,7 @@ Question question_of(const RecommendRequest& request, const requests::Catalogue&
             {}};
 }
 
-struct Named {
+struct Figure {
     std::string name;
     Cell cell;
 };
@@ -58,7 +58,7 @@ struct Named {
 Cell number(double value) { return std::isfinite(value) ? Cell(value) : Cell(); }
 
 /// Its means over the traffic under the names of a sweep's columns, and what only a recommendation has.
-std::vector<Named> figures_of(const sweeps::Candidate& candidate) {
+std::vector<Figure> figures_of(const sweeps::Candidate& candidate) {
     const auto known = [](double value) { return value > 0.0 ? number(value) : Cell(); };
     return {{"draft_tokens", number(candidate.draft_tokens)},
             {"speedup", number(candidate.speedup)},
@@ -77,7 +77,7 @@ std::vector<Named> figures_of(const sweeps::Candidate& candidate) {
 std::vector<std::string> columns_of_candidates() {
     std::vector<std::string> names = reports::sweep_titles();
     names.resize(reports::sweep_labels(sweeps::Variant{}).size() + reports::sweep_labels(sim::Speculation{}).size());
-    for (const Named& figure : figures_of({})) {
+    for (const Figure& figure : figures_of({})) {
         names.push_back(figure.name);
     }
     return names;
@@ -95,7 +95,7 @@ std::vector<StoredRow> rows_of_candidates(const sweeps::Recommendation& found) {
              reports::sweep_labels(found.speculations[static_cast<std::size_t>(candidate.speculation)])) {
             cells.emplace_back(label);
         }
-        for (Named& figure : figures_of(candidate)) {
+        for (Figure& figure : figures_of(candidate)) {
             cells.push_back(std::move(figure.cell));
         }
         rows.push_back({"candidates", static_cast<std::int64_t>(i) + 1, std::move(cells)});
