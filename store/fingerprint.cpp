@@ -31,10 +31,10 @@ void append_figures(const sim::CompiledRound& round, const sweeps::DesignSpace& 
                 }
                 const sim::RoundEstimate e =
                     sim::evaluate(round, {space.speculation[shape], space.batch[batch], space.context[context]});
-                const std::array figures = {
+                const std::array numbers = {
                     e.autoregressive.value(),   e.round.value(),           e.accept_length,           e.memory.value(),
                     e.energy_per_token.value(), e.price_per_token.value(), e.tokens_per_second_device};
-                bytes.append(reinterpret_cast<const char*>(figures.data()), sizeof figures);
+                bytes.append(reinterpret_cast<const char*>(numbers.data()), sizeof numbers);
             }
         }
     }
