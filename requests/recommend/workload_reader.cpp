@@ -13,9 +13,9 @@
 #include "requests/keys/workload_keys.h"
 #include "requests/lengths_reader.h"
 #include "requests/load_reader.h"
+#include "requests/measured_errors_reader.h"
 #include "requests/recommend/candidates_reader.h"
 #include "requests/speculation_reader.h"
-#include "requests/measured_errors_reader.h"
 #include "requests/variant_reader.h"
 #include "sweeps/deadline.h"
 

@@ -342,7 +342,7 @@ TEST_CASE("a stack's shares and factors") {
     CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = 1.0; }) == 0);
     CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = 1.01; }) == 1);
     CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = -0.1; }) == 1);
-    const auto curve = [](RowCurve curve) { return stack_with([&](Stack& s) { s.row_curves = {curve}; }); };
+    const auto curve = [](RowCurve each) { return stack_with([&](Stack& s) { s.row_curves = {each}; }); };
     CHECK(curve({.few_rows = 1024.0}) == 0);
     CHECK(curve({.few_rows = 1025.0}) == 1);
     CHECK(curve({.few_rows = 0.5}) == 1);

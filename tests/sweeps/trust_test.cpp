@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "requests/recommend/workload_reader.h"
 #include "requests/measured_errors_reader.h"
+#include "requests/recommend/workload_reader.h"
 #include "setups.h"
 #include "sweeps/recommend_answer.h"
 
