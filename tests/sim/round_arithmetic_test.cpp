@@ -178,7 +178,8 @@ TEST_CASE("a pipeline's round is its way through all stages, or what all batches
     round.stages = 4.0;
     round.largest_stage = 0.5;
     RowConstants row = tree_row();
-    row.speculates = 0.0;  // so that no host time blurs the sums: drafting and rolling back take 5 s in one stage
+    row.speculates = 0.0;
+    row.host = {};  // so that no host time blurs the sums: drafting and rolling back take 5 s in one stage
     const auto verify = [&](double of_group) {
         const Sequences sequences{of_group, of_group, 0.0};
         return finish_times<true>(round, row, accept_length, sequences, totals(), {});
