@@ -56,8 +56,8 @@ Run add_import(CLI::App& app) {
     app.footer(
         "Reads, told apart by their content:\n" + formats +
         "\nExamples:\n"
-        "  treeline import plain.json eagle.json --output my-run.json     # two results of vllm bench serve\n"(
-            runs::can_scrape() ? "  treeline import --from http://localhost:8000 --seconds 60 --output my-run.json\n" : "") +
+        "  treeline import plain.json eagle.json --output my-run.json     # two results of vllm bench serve\n" +
+        (runs::can_scrape() ? "  treeline import --from http://localhost:8000 --seconds 60 --output my-run.json\n" : "") +
         "  treeline recommend my-workload.json --drafter eagle3 --acceptance my-run.json\n\n"
         "--output writes the run as JSON for other commands. docs/loop.md goes on from there.");
     return [flags] { import_run(*flags); };
