@@ -82,6 +82,7 @@ def test_ctrl_c_ends_it():
     import threading
 
     axes = dict(AXES, batch={"from": 1, "to": 4096}, context={"from": 1, "to": 40000, "step": 4})  # 1.3 billion points
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores Ctrl-C
     threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         treeline.sweep({"axes": axes}, columns=[])
