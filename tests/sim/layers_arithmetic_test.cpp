@@ -420,6 +420,31 @@ TEST_CASE("experts dealt out over groups: rows travel, or are gathered") {
     CHECK(merged.bytes.per_token.value() == Approx(2.0 * 7 * 4 * (1 - 6.0 / 8 * 5 / 7) * 0.75).epsilon(1e-14));
 }
 
+TEST_CASE("compressed attention: 4 heads of 3 on two ranks, queries from a latent of 5, outputs through two groups of 6") {
+    CompressedAttention attention;
+    attention.heads = 4;
+    attention.head_dim = 3;
+    attention.q_lora_rank = 5;
+    attention.output_groups = 2;
+    attention.output_rank = 6;
+    attention.window = 8;
+    const auto operations = operations_with(attention, on_ranks(2.0));
+    // Norms of both latents, and a sink for each head.
+    CHECK(named(operations, "latent down-projections").weight_elements == 7 * 8 + 5 + 3 + 4.0);
+    CHECK(named(operations, "latent down-projections").active_elements == 7 * 8 + 5 + 3 + 4.0);
+    check_linear(named(operations, "query up-projection"), 5, 12);
+    CHECK(named(operations, "rotary embedding").outputs == (2 + 1) * 3.0);
+    const Operation scores = named(operations, "latent attention");
+    CHECK(scores.flops.per_visible == Flops(4.0 * 2 * 3));
+    CHECK(scores.rows_per_token == 2.0);
+    CHECK(scores.outputs == 6.0);
+    CHECK(scores.bytes.per_context == Bytes(2.0 * 3));
+    CHECK(scores.reach.window == 8.0);
+    check_linear(named(operations, "output down-projection"), 6, 12);
+    check_linear(named(operations, "output projection"), 12, 7);
+    CHECK(operations.back().bytes.per_token == Bytes(2.0 * 7));
+}
+
 TEST_CASE("how busy the busiest rank is") {
     CHECK(expected_largest(1.0) == 0.0);
     CHECK(expected_largest(2.0) == 0.5642);

@@ -52,6 +52,20 @@ TEST_CASE("chunked prefill bounds what prompts need, and a batch of short prompt
     CHECK(prompt_activations(round.memory.prefill, 1.0, 2000.0).value() == Approx(512 * per_token));
 }
 
+TEST_CASE("plain decoding is one captured graph, whose memory and whose single token it needs") {
+    RoundSetup setup = llama_on("h200", "vllm");
+    setup.platform.stack.memory_per_graph = Bytes(0.0);
+    const Bytes without = peak(setup, 1.0, 1000.0);
+    setup.platform.stack.memory_per_graph = Bytes(1e9);
+    CHECK((peak(setup, 1.0, 1000.0) - without).value() == Approx(1e9));
+    const RoundRow plain = compile_round(setup).row(0);
+    CHECK(plain.logits == 1.0);
+    CHECK(plain.activations == 1.0);
+    CHECK(plain.new_tokens == 1.0);
+    CHECK(plain.target_states == 1.0);
+    CHECK(plain.draft_states == 0.0);
+}
+
 TEST_CASE("the parts of a memory sum to it, whether prompts or rounds need more") {
     const CompiledRound round = compile_round(llama_on("h200", "research-eager"));
     for (const DesignPoint& point : {DesignPoint{4, 1.0, 1.0}, DesignPoint{4, 1.0, 8000.0}, DesignPoint{0, 64.0, 0.0}}) {
