@@ -29,7 +29,9 @@ std::string variable(std::string_view text, std::size_t& at, Variables& variable
         ++end;
     }
     const auto found = variables.values.find(text.substr(first, end - first));
-    const std::size_t close = braces ? text.find('}', end) : end;
+    constexpr std::size_t longest_default = 4096;
+    const std::size_t brace = text.substr(end, longest_default).find('}');
+    const std::size_t close = !braces ? end : brace == std::string_view::npos ? brace : end + brace;
     if (close == std::string_view::npos || end == first) {
         ++at;
         return "$";

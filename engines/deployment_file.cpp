@@ -87,7 +87,10 @@ bool starts_speculation(std::string_view word) {
 }
 
 bool speaks_of_speculation(const CommandLine& command) {
-    return std::any_of(command.words.begin(), command.words.end(), starts_speculation);
+    return std::any_of(command.words.begin(), command.words.end(), starts_speculation) ||
+           std::any_of(command.environment.begin(), command.environment.end(), [](const auto& variable) {
+               return variable.first.starts_with("LLAMA_ARG_SPEC_") || variable.first == "LLAMA_ARG_MODEL_DRAFT";
+           });
 }
 
 /// The image of a container: its name, or its repository and tag apart, as charts of Helm write them. Empty where there is
@@ -106,7 +109,11 @@ std::string image_of(const Json& tree) {
 /// ("--speculative-config={...}") is one word, as no shell will see it.
 std::optional<CommandLine> flags_anywhere(const Json& tree) {
     CommandLine command;
-    if (tree.is_array()) {
+    const bool is_list_of_words =
+        tree.is_array() && std::any_of(tree.begin(), tree.end(), [](const Json& word) {
+            return word.is_string() && (starts_speculation(word.get<std::string>()) || is_shell_flag(word.get<std::string>()));
+        });
+    if (is_list_of_words) {
         append_words(tree, command);
     } else if (tree.is_string()) {
         const std::string text = tree.get<std::string>();

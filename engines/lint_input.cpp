@@ -126,6 +126,25 @@ std::optional<EngineName> engine_of_tree(const Json& tree) {
     return std::nullopt;
 }
 
+/// llama.cpp takes every flag from a variable, too (LLAMA_ARG_SPEC_TYPE is --spec-type), before the flags themselves.
+void take_variables_as_flags(LintInput& input) {
+    constexpr std::string_view prefix = "LLAMA_ARG_";
+    std::vector<std::string> words;
+    for (const auto& [name, value] : input.command.environment) {
+        if (name.starts_with(prefix)) {
+            std::string flag = name.substr(prefix.size());
+            std::transform(flag.begin(), flag.end(), flag.begin(),
+                           [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
+            words.push_back("--" + flag);
+            words.push_back(value);
+        }
+    }
+    if (input.engine == EngineName::llama_cpp) {
+        std::vector<std::string>& all = input.command.words;
+        all.insert(all.begin() + (all.empty() ? 0 : 1), words.begin(), words.end());
+    }
+}
+
 /// Throws where the text is for a program for which there are no rules.
 void refuse_other_programs(const std::string& text, const LintInput& input) {
     if (engine_of_program(input.command)) {
@@ -200,7 +219,9 @@ Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
     return std::move(parsed.tree);
 }
 
-LintInput read_lint_input(const std::string& whole_text) {
+namespace {
+
+LintInput read_parts(const std::string& whole_text) {
     std::string text = whole_text;
     LintInput input;
     input.written = take_written_files(text);
@@ -267,6 +288,14 @@ LintInput read_lint_input(const std::string& whole_text) {
         throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
     }
     refuse_other_programs(text, input);
+    return input;
+}
+
+}  // namespace
+
+LintInput read_lint_input(const std::string& text) {
+    LintInput input = read_parts(text);
+    take_variables_as_flags(input);
     return input;
 }
 

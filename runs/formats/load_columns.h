@@ -28,6 +28,7 @@ struct Column {
     Role role = Role::none;
     bool plain = false;  ///< of the same deployment without speculation
     bool mean = false;
+    int drafts = -1;  ///< that its heading names; below 0 where it names none
 };
 
 /// Letters and digits in lower case, single blanks between them: "Mean TPOT (ms)" is "mean tpot ms".

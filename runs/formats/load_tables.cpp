@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -51,13 +52,15 @@ private:
     /// A line of dashes in groups, one under each heading, which says where the columns of the lines below stand.
     bool take_underline(std::string_view line) {
         std::vector<std::pair<std::size_t, std::size_t>> spans;
-        for (std::size_t at = line.find('-'); at != std::string_view::npos; at = line.find('-', at)) {
+        const bool only_dashes = line.find_first_not_of("- \t\r") == std::string_view::npos;
+        for (std::size_t at = only_dashes ? line.find('-') : std::string_view::npos; at != std::string_view::npos;
+             at = line.find('-', at)) {
             const std::size_t end = std::min(line.find_first_not_of('-', at), line.size());
             spans.emplace_back(at, end - at);
             at = end;
         }
-        const bool only_dashes = line.find_first_not_of("- \t\r") == std::string_view::npos;
-        if (!only_dashes || spans.size() < 2 || spans.front().second < 2) {
+        constexpr std::size_t most_columns = 64;
+        if (!only_dashes || spans.size() < 2 || spans.size() > most_columns || spans.front().second < 2) {
             return false;
         }
         spans_ = std::move(spans);
@@ -89,12 +92,32 @@ private:
         if (rows_++ > 0 && std::find(sums.begin(), sums.end(), plain_words(row_.front())) != sums.end()) {
             return true;  // of the rows before it
         }
-        for (const bool plain : {true, false}) {
-            if (has_times(plain) || (!plain && !has_times(true))) {
-                add(plain, run);
-            }
+        if (has_times(true)) {
+            add(true, run);
+        }
+        const std::vector<std::size_t> lengths = columns_of_lengths();
+        for (const std::size_t column : lengths) {
+            only_ = column;
+            add(false, run);
+        }
+        only_.reset();
+        if (lengths.empty() && (has_times(false) || !has_times(true))) {
+            add(false, run);
         }
         return true;
+    }
+
+    static bool is_time(Role role) { return role == Role::rate || role == Role::rate_of_user || role == Role::tpot; }
+
+    /// Where several columns of times name a draft length each: those columns.
+    [[nodiscard]] std::vector<std::size_t> columns_of_lengths() const {
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            if (is_time(columns_[i].role) && !columns_[i].plain && columns_[i].drafts > 0) {
+                found.push_back(i);
+            }
+        }
+        return found.size() < 2 ? std::vector<std::size_t>() : found;
     }
 
     /// The columns' roles by the headings and the first row's units; false where they do not make a table of loads.
@@ -104,6 +127,11 @@ private:
             const std::string name = plain_words(names_[i]), with_unit = plain_words(names_[i] + " " + unit_of(row_[i]));
             Column column{name.empty() ? Role::none : role_of(with_unit), means_plain(name), says(name, "mean")};
             column.role = column.role == Role::none ? role_of(name) : column.role;
+            column.drafts = drafts_of_setting(names_[i]);
+            if (column.role == Role::none && column.drafts >= 0) {
+                column.role = role_of(plain_words(unit_of(row_[i])));
+            }
+            column.plain = column.plain || (is_time(column.role) && column.drafts == 0);  // "n_max:0"
             columns.push_back(column);
         }
         columns_ = std::move(columns);
@@ -167,12 +195,19 @@ private:
         std::string why;
         for (const Role role : {Role::rate, Role::rate_of_user, Role::tpot}) {
             std::vector<std::string> same;
+            int alike = 0;  // that name no draft length, or one that another names
             for (std::size_t i = 0; i < columns_.size(); ++i) {
+                const bool repeats =
+                    columns_[i].drafts <= 0 ||
+                    std::any_of(columns_.begin(), columns_.begin() + static_cast<std::ptrdiff_t>(i), [&](const Column& before) {
+                        return before.role == role && !before.plain && before.drafts == columns_[i].drafts;
+                    });
                 if (columns_[i].role == role && !columns_[i].plain) {
+                    alike += repeats ? 1 : 0;
                     same.push_back("\"" + names_[i] + "\"");
                 }
             }
-            if (same.size() < 2) {
+            if (same.size() < 2 || alike == 0) {
                 continue;
             }
             for (Column& column : columns_) {
@@ -194,6 +229,9 @@ private:
     /// The column of a role; the mean where several are.
     [[nodiscard]] std::size_t at(Role role, bool plain) const {
         std::size_t found = columns_.size();
+        if (only_ && is_time(role) && !plain) {
+            return columns_[*only_].role == role ? *only_ : found;
+        }
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             const bool fits = columns_[i].role == role && columns_[i].plain == plain;
             found = fits && (found == columns_.size() || (columns_[i].mean && !columns_[found].mean)) ? i : found;
@@ -229,6 +267,9 @@ private:
 
     /// Where plain times stand beside them.
     [[nodiscard]] std::string heading_of_times() const {
+        if (only_) {
+            return names_[*only_];
+        }
         for (const Role role : {Role::rate, Role::rate_of_user, Role::tpot}) {
             if (has(role, false) && has(role, true)) {
                 return names_[at(role, false)];
@@ -251,8 +292,9 @@ private:
                                    run.file(), batch, batch > 1.0 ? "are" : "is"));
         }
         const int stated = plain ? 0 : drafts_of_row();
-        double length = plain || stated == 0 ? 0.0 : number(Role::length);
-        double accepted = plain || stated == 0 ? 0.0 : number(Role::accept_rate);
+        const bool accepts = !plain && stated != 0 && !only_;  // a column of acceptance does not say of which length
+        double length = accepts ? number(Role::length) : 0.0;
+        double accepted = accepts ? number(Role::accept_rate) : 0.0;
         accepted *= accepted > 1.0 || cell(Role::accept_rate).find('%') != std::string::npos ? 0.01 : 1.0;
         const bool beside_plain = !plain && stated < 0 && has_times(true);
         const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain;
@@ -299,6 +341,7 @@ private:
     std::vector<Column> columns_;
     std::vector<std::pair<std::size_t, std::size_t>> spans_;  ///< begins and lengths of columns without bars
     std::string last_line_;
+    std::optional<std::size_t> only_;  ///< the column of times that is read, where each is of a draft length
     long rows_ = 0;
 };
 

@@ -604,6 +604,16 @@ TEST_CASE("variables that a script sets are put in") {
     CHECK_THROWS_AS(split_command_line(bomb), text::InputError);
 }
 
+TEST_CASE("llama.cpp's variables are its flags") {
+    const std::string compose =
+        "services:\n  llama:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda\n    environment:\n      LLAMA_ARG_MODEL: "
+        "/m/a.gguf\n"
+        "      LLAMA_ARG_MODEL_DRAFT: /m/b.gguf\n      LLAMA_ARG_SPEC_DRAFT_N_MAX: 3\n";
+    CHECK(finds(compose, "ignored: --model-draft does not enable speculation"));
+    CHECK(findings(compose + "      LLAMA_ARG_SPEC_TYPE: draft-simple\n") == "");
+    CHECK(finds("LLAMA_ARG_SPEC_TYPE=draft-mpt llama-server -m a.gguf --spec-draft-n-max 3", "did you mean \"draft-mtp\"?"));
+}
+
 TEST_CASE("programs without rules are named, not taken for another") {
     for (const std::string text :
          {"lmdeploy serve api_server m --speculative-algorithm deepseek_mtp",

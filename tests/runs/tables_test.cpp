@@ -410,6 +410,41 @@ TEST_CASE("columns with and without drafts beside each other need the draft leng
     CHECK(with_drafts(named, 2).tpot_seconds() == Approx(0.05));
 }
 
+TEST_CASE("headings that name draft lengths, of which 0 is plain decoding") {
+    const runs::MeasuredRun run =
+        of_text("| GPU | `n_max:0` | `n_max:4` | change |\n|--|--|--|--|\n| 3090 | 20 tps | 40 tps | 2x |\n");
+    CHECK(with_drafts(run, 0).tpot_seconds() == Approx(0.05));
+    CHECK(with_drafts(run, 4).tpot_seconds() == Approx(0.025));
+    const runs::MeasuredRun sweep =
+        of_text("| concurrency | Baseline tok/s | k=1 tok/s | k=3 tok/s |\n|--|--|--|--|\n| 2 | 20 | 40 | 50 |\n");
+    CHECK(with_drafts(sweep, 0).tpot_seconds() == Approx(0.1));
+    CHECK(with_drafts(sweep, 1).tpot_seconds() == Approx(0.05));
+    CHECK(with_drafts(sweep, 3).tpot_seconds() == Approx(0.04));
+    CHECK_THROWS_WITH(of_text("| concurrency | A k=1 tok/s | B k=1 tok/s |\n|--|--|--|\n| 2 | 40 | 50 |\n"),
+                      Catch::Contains("were left out"));
+}
+
+TEST_CASE("evalscope's summary of a load: seconds, and tokens of each request") {
+    const auto row = [](const std::string& key, const std::string& value) {
+        return "| " + key + " | " + value + " |\n+---+---+\n";
+    };
+    std::string text = "Benchmarking summary:\n+---+---+\n| Key | Value |\n+===+===+\n" + row("Number of concurrency", "8") +
+                       row("Succeed requests", "100") + row("Output token throughput (tok/s)", "400.0") +
+                       row("Average time to first token (s)", "0.25") + row("Average time per output token (s)", "0.0180") +
+                       row("Average input tokens per request", "1000.0") + row("Average output tokens per request", "200.0");
+    const runs::MeasuredRun run = of_text(text);
+    const runs::RunCell& cell = with_drafts(run, 0);
+    CHECK(cell.batch == 8);
+    CHECK(cell.tpot_seconds() == Approx(0.018));
+    CHECK(cell.ttft.mean() == Approx(0.25));
+    CHECK(cell.prompt_tokens == 1000);
+    CHECK(cell.output_tokens == 200);
+    CHECK(cell.context == 1100);
+    text += row("Average decoded tokens per iter", "2.5");
+    CHECK_THROWS_WITH(of_text(text), Catch::Contains("--draft-tokens K"));
+    CHECK(with_drafts(of_text(text, drafting(3)), 3).accept_length() == Approx(2.5));
+}
+
 TEST_CASE("a table whose columns stand under dashes, with a row of means at its end") {
     const runs::MeasuredRun run = of_text(
         "category    base_avg_pred_t/s  spec_avg_pred_t/s  accept_rate\n"
