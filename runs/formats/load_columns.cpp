@@ -156,6 +156,11 @@ Role role_of(const std::string& words) {
 
 bool says_rate(const std::string& words) { return says_any(words, {"rate", "percent", "ratio"}); }
 
+bool names_something_else(const std::string& words) {
+    return says_any(words, {"model", "target", "prompt", "dataset", "data", "task", "category", "workload", "gpu", "device",
+                            "hardware", "backend", "quant", "precision"});
+}
+
 bool is_of_trees(const std::string& words) {
     return is_any(words, {"branching", "branch", "topk", "top k", "eagle topk", "eagle top k", "tree width", "width"});
 }

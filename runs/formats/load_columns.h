@@ -41,6 +41,8 @@ bool means_plain(const std::string& words);
 Role role_of(const std::string& words);
 /// Whether a heading of acceptance says that it holds rates.
 bool says_rate(const std::string& words);
+/// Headings of what is no setting of the drafter, although its cells may hold a word that means one ("Llama base").
+bool names_something_else(const std::string& words);
 /// Headings that tell of trees, beside which "depth" is none of the context.
 bool is_of_trees(const std::string& words);
 

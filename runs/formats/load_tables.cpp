@@ -173,7 +173,8 @@ private:
                 *number <= longest) {
                 columns_[i].role = Role::length;
             }
-            if (columns_[i].role == Role::none && setting == columns_.size() && !number && drafts_of_setting(row_[i]) >= 0) {
+            const bool may_be_setting = columns_[i].role == Role::none && !names_something_else(name);
+            if (may_be_setting && setting == columns_.size() && !number && drafts_of_setting(row_[i]) >= 0) {
                 setting = i;
             }
         }

@@ -396,6 +396,10 @@ TEST_CASE("a column of settings is told by what its cells say, whatever it is ca
         "62.5 tps | **75.0%** |\n");
     CHECK(with_drafts(strategies, 4).accept_length() == Approx(4.0));  // 1 + 0.75 x 4
     CHECK(with_drafts(strategies, 0).tpot_seconds() == Approx(0.02));
+    // The base model drafts, too.
+    const runs::MeasuredRun models =
+        of_text("| Model | batch | tok/s | accept length |\n|---|---|---|---|\n| Llama base | 1 | 50 | 2.5 |\n", drafting(3));
+    CHECK(with_drafts(models, 3).accept_length() == Approx(2.5));
     CHECK_THROWS_WITH(of_text("| name | tok/s |\n|---|---|\n| short | 10 |\n"), Catch::Contains("has no column of requests"));
 }
 
