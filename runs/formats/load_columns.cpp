@@ -142,11 +142,17 @@ Role role_of(const std::string& words) {
     if (says_any(words, others)) {
         return Role::none;
     }
+    if (says_any(words, {"speed up", "speedup", "gain"})) {
+        return Role::none;
+    }
     if (says_any(words, {"tpot", "ms tok", "ms token", "time per output token"})) {
         return Role::tpot;
     }
     if (says(words, "ttft") || says(words, "time to first token")) {
         return Role::ttft;
+    }
+    if (says_any(words, {"s gpu", "s device", "per gpu", "per device"})) {
+        return Role::none;  // of how many is not known
     }
     if (says_any(words, rates)) {
         return says_any(words, {"user", "req", "request", "slot", "stream"}) ? Role::rate_of_user : Role::rate;

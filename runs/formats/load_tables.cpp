@@ -27,6 +27,12 @@ public:
             spans_.clear();
             return false;
         }
+        const bool crosses = std::any_of(spans_.begin(), spans_.end(), [&](const auto& span) {
+            return span.first > 0 && span.first < line.size() && line[span.first - 1] != ' ';
+        });
+        if (crosses) {
+            spans_.clear();  // prose below the table
+        }
         std::vector<std::string> cells = spans_.empty() ? cells_between_bars(line) : cells_below(line);
         last_line_ = line;
         if (cells.size() < 2) {
@@ -135,14 +141,16 @@ private:
             columns.push_back(column);
         }
         columns_ = std::move(columns);
-        rows_ = 0;
+        rows_ = plain_rows_ = 0;
         settle_meanings();
         const std::string left_out = leave_out_further_drafters(run);
         const bool timed = has_times(false) || has_times(true), accepts = has(Role::length) || has(Role::accept_rate);
         const bool says_drafts = has(Role::drafts) || has(Role::tree) || drafts_of_row() >= 0;
         const bool loaded = has(Role::batch) || has(Role::context) || accepts || says_drafts ||
                             (has_times(false) && has_times(true)) || (has(Role::setup) && run.draft_tokens_or(0) > 0);
-        const bool understood = loaded && (timed || (accepts && says_drafts));
+        // What `recommend` prints is predicted.
+        const bool measured = std::find(names_.begin(), names_.end(), "tokens/s/device") == names_.end();
+        const bool understood = measured && loaded && (timed || (accepts && says_drafts));
         if (!understood) {
             if (std::any_of(row_.begin(), row_.end(), [](const std::string& cell) { return number_of(cell).has_value(); })) {
                 run.unread(left_out.empty()
@@ -297,7 +305,8 @@ private:
         double length = accepts ? number(Role::length) : 0.0;
         double accepted = accepts ? number(Role::accept_rate) : 0.0;
         accepted *= accepted > 1.0 || cell(Role::accept_rate).find('%') != std::string::npos ? 0.01 : 1.0;
-        const bool beside_plain = !plain && stated < 0 && has_times(true);
+        plain_rows_ += has_times(true) || stated != 0 ? 0 : 1;
+        const bool beside_plain = !plain && stated < 0 && (has_times(true) || plain_rows_ > 0);
         const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain;
         const int drafts = stated >= 0 ? stated : std::max(0, run.draft_tokens_or(0));
         if (drafting && drafts <= 0) {
@@ -343,7 +352,7 @@ private:
     std::vector<std::pair<std::size_t, std::size_t>> spans_;  ///< begins and lengths of columns without bars
     std::string last_line_;
     std::optional<std::size_t> only_;  ///< the column of times that is read, where each is of a draft length
-    long rows_ = 0;
+    long rows_ = 0, plain_rows_ = 0;   ///< of the table so far
 };
 
 }  // namespace

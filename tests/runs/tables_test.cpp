@@ -400,6 +400,10 @@ TEST_CASE("a column of settings is told by what its cells say, whatever it is ca
     const runs::MeasuredRun models =
         of_text("| Model | batch | tok/s | accept length |\n|---|---|---|---|\n| Llama base | 1 | 50 | 2.5 |\n", drafting(3));
     CHECK(with_drafts(models, 3).accept_length() == Approx(2.5));
+    // What stands beside a plain row drafts, unless it says otherwise.
+    CHECK_THROWS_WITH(of_text("| run | tok/s |\n|---|---|\n| baseline | 50 |\n| tuned | 60 |\n"),
+                      Catch::Contains("times with drafts beside those without"));
+    CHECK_THROWS_WITH(of_text("| k | tok/s/GPU |\n|---|---|\n| 3 | 50 |\n"), Catch::Contains("has no column of times"));
     CHECK_THROWS_WITH(of_text("| name | tok/s |\n|---|---|\n| short | 10 |\n"), Catch::Contains("has no column of requests"));
 }
 
@@ -455,7 +459,7 @@ TEST_CASE("a table whose columns stand under dashes, with a row of means at its 
         "----------  -----------------  -----------------  -----------\n"
         "coding      50.00              80.00              0.7500\n"
         "open talk   50.00              80.00              0.2500\n"
-        "overall     10.00              10.00              0.5000\n\nwritten to out.json\n",
+        "overall     10.00              10.00              0.5000\nResults are written to a file called out.json, for later.\n",
         drafting(4));
     CHECK(with_drafts(run, 0).tpot_seconds() == Approx(0.02));
     CHECK(with_drafts(run, 4).tpot_seconds() == Approx(0.0125));
