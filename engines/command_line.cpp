@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "json/reader.h"
 #include "text/parse_number.h"
@@ -9,10 +10,56 @@
 namespace treeline::engines {
 namespace {
 
+/// What variables may expand to altogether, so that a few lines cannot fill the memory.
+constexpr std::size_t most_expanded = 4u << 20;
+
+struct Variables {
+    std::map<std::string, std::string, std::less<>> values;
+    std::size_t expanded = 0;  ///< bytes
+};
+
+/// The value of the variable named at `at`, where "$NAME", "${NAME}" or "${NAME:-default}" stands, and `at` moved past it; a
+/// "$" where the text before sets no such variable.
+std::string variable(std::string_view text, std::size_t& at, Variables& variables) {
+    const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    const bool braces = text.substr(at + 1, 1) == "{";
+    const std::size_t first = at + (braces ? 2 : 1);
+    std::size_t end = first;
+    while (end < text.size() && is_letter(static_cast<unsigned char>(text[end]))) {
+        ++end;
+    }
+    const auto found = variables.values.find(text.substr(first, end - first));
+    constexpr std::size_t longest_default = 4096;
+    const std::size_t brace = text.substr(end, longest_default).find('}');
+    const std::size_t close = !braces ? end : brace == std::string_view::npos ? brace : end + brace;
+    if (close == std::string_view::npos || end == first) {
+        ++at;
+        return "$";
+    }
+    const std::string_view operation = text.substr(end, close - end);
+    const bool defaults = operation.starts_with(":-");
+    if (found == variables.values.end() && !defaults) {
+        ++at;
+        return "$";
+    }
+    at = close + (braces ? 1 : 0);
+    std::string value = found != variables.values.end() ? found->second : std::string(operation.substr(2));
+    if ((variables.expanded += value.size()) > most_expanded) {
+        throw text::InputError({"the variables of the command line expand to more than 4 MiB"});
+    }
+    return value;
+}
+
 /// Reads one quoted part that starts after its opening quote at `at`; moves `at` past the closing quote.
-std::string quoted(std::string_view text, std::size_t& at, char quote) {
+std::string quoted(std::string_view text, std::size_t& at, char quote, Variables& variables) {
     std::string part;
     for (; at < text.size(); ++at) {
+        while (quote == '"' && at < text.size() && text[at] == '$') {
+            part += variable(text, at, variables);
+        }
+        if (at == text.size()) {
+            break;
+        }
         if (text[at] == quote) {
             ++at;
             return part;
@@ -31,21 +78,39 @@ std::string quoted(std::string_view text, std::size_t& at, char quote) {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+/// NAME=value, as before a program's name.
+bool is_assignment(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    return equals != std::string::npos && equals > 0 && word.front() != '-' &&
+           std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+                       [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
 std::vector<std::string> split(std::string_view text) {
     std::vector<std::string> words;
     std::optional<std::string> word;
+    Variables variables;
+    const auto end_word = [&] {
+        if (word && is_assignment(*word)) {
+            const std::size_t equals = word->find('=');
+            variables.values[word->substr(0, equals)] = word->substr(equals + 1);
+        }
+        if (word) {
+            words.push_back(std::move(*word));
+            word.reset();
+        }
+    };
     for (std::size_t at = 0; at < text.size();) {
         const char c = text[at];
         if (is_space(c)) {
-            if (word) {
-                words.push_back(std::move(*word));
-                word.reset();
-            }
+            end_word();
             ++at;
         } else if (c == '#' && !word) {
             at = std::min(text.find('\n', at), text.size());
         } else if (c == '\'' || c == '"') {
-            word = word.value_or("") + quoted(text, ++at, c);
+            word = word.value_or("") + quoted(text, ++at, c, variables);
+        } else if (c == '$') {
+            word = word.value_or("") + variable(text, at, variables);
         } else if (c == '\\' && at + 1 < text.size()) {
             const bool continued = text[at + 1] == '\n' || (text[at + 1] == '\r' && text.substr(at + 2, 1) == "\n");
             if (!continued) {
@@ -57,18 +122,8 @@ std::vector<std::string> split(std::string_view text) {
             ++at;
         }
     }
-    if (word) {
-        words.push_back(std::move(*word));
-    }
+    end_word();
     return words;
-}
-
-/// NAME=value, as before a program's name.
-bool is_assignment(const std::string& word) {
-    const std::size_t equals = word.find('=');
-    return equals != std::string::npos && equals > 0 && word.front() != '-' &&
-           std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
-                       [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 bool is_flag(const std::string& word) {

@@ -17,8 +17,9 @@ struct CommandLine {
     [[nodiscard]] bool sets(std::string_view name, std::string_view value) const;
 };
 
-/// Splits as a POSIX shell does without expansions: quotes, backslashes, continued lines, comments. Throws InputError when a
-/// quote stays open.
+/// Splits as a POSIX shell does: quotes, backslashes, continued lines, comments, variables that the text itself sets before
+/// ("NAME=value ... $NAME") or gives a default ("${NAME:-value}"); other expansions stay as they are written, and the value of
+/// a variable stays one word. Throws InputError when a quote stays open.
 CommandLine split_command_line(std::string_view text);
 
 struct Flag {

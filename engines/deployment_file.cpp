@@ -8,6 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/yaml.h"
+#include "text/input_error.h"
+
 namespace treeline::engines {
 namespace {
 
@@ -34,13 +37,26 @@ std::string version_of_tag(std::string tag) {
     return version.find('.') == std::string::npos ? "" : version;
 }
 
+bool is_shell_flag(const std::string& word) { return word == "-c" || word == "-lc" || word == "-ec" || word == "-exc"; }
+
+/// A text is split as a shell does, and so is the script in a list that hands it to one (["bash", "-c", "..."]).
 void append_words(const Json& value, CommandLine& command) {
-    if (value.is_string()) {
-        CommandLine split = split_command_line(value.get<std::string>());
+    const auto append_split = [&](const std::string& text) {
+        CommandLine split = split_command_line(text);
+        command.environment.insert(command.environment.end(), split.environment.begin(), split.environment.end());
         command.words.insert(command.words.end(), split.words.begin(), split.words.end());
-    } else if (value.is_array()) {
-        for (const Json& word : value) {
-            command.words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
+    };
+    if (value.is_string()) {
+        append_split(value.get<std::string>());
+    }
+    for (const Json& word : value.is_array() ? value : Json::array()) {
+        if (!word.is_string()) {
+            command.words.push_back(word.dump());
+        } else if (!command.words.empty() && is_shell_flag(command.words.back())) {
+            command.words.pop_back();
+            append_split(word.get<std::string>());
+        } else {
+            command.words.push_back(word.get<std::string>());
         }
     }
 }
@@ -65,9 +81,105 @@ void append_environment(const Json& value, CommandLine& command) {
     }
 }
 
+bool starts_speculation(std::string_view word) {
+    return word.starts_with("--spec") || word.starts_with("-sc") || word.starts_with("--draft-max") ||
+           word.starts_with("--model-draft");
+}
+
 bool speaks_of_speculation(const CommandLine& command) {
-    return std::any_of(command.words.begin(), command.words.end(),
-                       [](const std::string& word) { return word.starts_with("--spec") || word.starts_with("-sc"); });
+    return std::any_of(command.words.begin(), command.words.end(), starts_speculation) ||
+           std::any_of(command.environment.begin(), command.environment.end(), [](const auto& variable) {
+               return variable.first.starts_with("LLAMA_ARG_SPEC_") || variable.first == "LLAMA_ARG_MODEL_DRAFT";
+           });
+}
+
+/// The image of a container: its name, or its repository and tag apart, as charts of Helm write them. Empty where there is
+/// none.
+std::string image_of(const Json& tree) {
+    const auto text_at = [](const Json& object, const char* key) {
+        const auto found = object.find(key);
+        return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    const Json& parts = tree.contains("image") && tree["image"].is_object() ? tree["image"] : tree;
+    const std::string repository = text_at(parts, "repository"), tag = text_at(parts, "tag");
+    return repository.empty() ? text_at(tree, "image") : repository + (tag.empty() ? "" : ":" + tag);
+}
+
+/// The first list of words, or text, anywhere in a tree that speaks of speculation. A text that is one flag with its value
+/// ("--speculative-config={...}") is one word, as no shell will see it.
+std::optional<CommandLine> flags_anywhere(const Json& tree) {
+    CommandLine command;
+    const bool is_list_of_words =
+        tree.is_array() && std::any_of(tree.begin(), tree.end(), [](const Json& word) {
+            return word.is_string() && (starts_speculation(word.get<std::string>()) || is_shell_flag(word.get<std::string>()));
+        });
+    if (is_list_of_words) {
+        append_words(tree, command);
+    } else if (tree.is_string()) {
+        const std::string text = tree.get<std::string>();
+        const bool one_word = starts_speculation(text) && text.find('=') < text.find_first_of(" \t\n");
+        if (one_word && text.find(" -") == std::string::npos) {
+            command.words.push_back(text);
+        } else if (text.find("--spec") != std::string::npos || text.find("--draft-max") != std::string::npos) {
+            append_words(tree, command);
+        }
+    }
+    if (speaks_of_speculation(command)) {
+        return command;
+    }
+    for (const Json& inner : tree.is_structured() ? tree : Json::array()) {
+        if (std::optional<CommandLine> found = flags_anywhere(inner)) {
+            return found;
+        }
+    }
+    return std::nullopt;
+}
+
+/// The command of the first container that speaks of speculation.
+std::optional<CommandLine> command_of_container(const Json& tree) {
+    if (const std::string image = tree.is_object() ? image_of(tree) : ""; !image.empty()) {
+        CommandLine command{{}, {image}};
+        for (const char* key : {"entrypoint", "command", "args"}) {
+            append_words(tree.value(key, Json()), command);
+        }
+        for (const char* key : {"environment", "env"}) {
+            append_environment(tree.value(key, Json()), command);
+        }
+        if (const auto further = speaks_of_speculation(command) ? std::nullopt : flags_anywhere(tree)) {
+            command.words.insert(command.words.end(), further->words.begin(), further->words.end());
+        }
+        if (speaks_of_speculation(command)) {
+            return command;
+        }
+    }
+    for (const Json& inner : tree.is_structured() ? tree : Json::array()) {
+        if (std::optional<CommandLine> command = command_of_container(inner)) {
+            return command;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Every "${name}" for which the tree has a macro, as llama-swap has. Adds what was put in to `bytes`.
+void put_macros_in(Json& tree, const Json& macros, std::size_t& bytes) {
+    constexpr std::size_t most_bytes = 4u << 20;
+    if (tree.is_string()) {
+        std::string text = tree.get<std::string>();
+        for (const auto& [name, value] : macros.items()) {
+            const std::string mark = "${" + name + "}";
+            const std::string with = value.is_string() ? value.get<std::string>() : value.dump();
+            for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + with.size())) {
+                text.replace(at, mark.size(), with);
+                if ((bytes += with.size()) > most_bytes) {
+                    throw text::InputError({"the macros of the text expand to more than 4 MiB"});
+                }
+            }
+        }
+        tree = text;
+    }
+    for (Json& inner : tree.is_structured() ? tree : Json::array()) {
+        put_macros_in(inner, macros, bytes);
+    }
 }
 
 }  // namespace
@@ -85,25 +197,35 @@ std::optional<std::string> engine_of_image(const std::string& word) {
     return std::nullopt;
 }
 
-std::optional<CommandLine> command_of_deployment(const Json& tree) {
-    if (tree.is_object() && tree.contains("image") && tree["image"].is_string()) {
-        CommandLine command;
-        command.words.push_back(tree["image"].get<std::string>());
-        for (const char* key : {"entrypoint", "command", "args"}) {
-            append_words(tree.value(key, Json()), command);
-        }
-        for (const char* key : {"environment", "env"}) {
-            append_environment(tree.value(key, Json()), command);
-        }
-        if (speaks_of_speculation(command)) {
-            return command;
-        }
+std::optional<DeployedCommand> command_of_deployment(const Json& tree) {
+    if (tree.is_object() && tree.contains("macros") && tree["macros"].is_object()) {
+        Json without = tree;
+        const Json macros = std::exchange(without["macros"], Json());
+        std::size_t bytes = 0;
+        put_macros_in(without, macros, bytes);
+        return command_of_deployment(without);
     }
-    if (tree.is_structured()) {
-        for (const Json& inner : tree) {
-            if (std::optional<CommandLine> command = command_of_deployment(inner)) {
-                return command;
-            }
+    if (std::optional<CommandLine> command = command_of_container(tree)) {
+        return DeployedCommand{std::move(*command), true};
+    }
+    std::optional<CommandLine> flags = flags_anywhere(tree);
+    return flags ? std::optional(DeployedCommand{std::move(*flags), false}) : std::nullopt;
+}
+
+std::optional<Json> configuration_within(const Json& tree, const std::function<bool(const Json&)>& is_configuration) {
+    if (tree.is_object() && is_configuration(tree)) {
+        return tree;
+    }
+    if (tree.is_string()) {
+        const std::string text = tree.get<std::string>();
+        const json::ParsedYaml parsed =
+            text.find("speculative") == std::string::npos ? json::ParsedYaml() : json::parse_yaml(text);
+        return parsed.failure.empty() && parsed.tree.is_object() && is_configuration(parsed.tree) ? std::optional(parsed.tree)
+                                                                                                  : std::nullopt;
+    }
+    for (const Json& inner : tree.is_structured() ? tree : Json::array()) {
+        if (std::optional<Json> found = configuration_within(inner, is_configuration)) {
+            return found;
         }
     }
     return std::nullopt;

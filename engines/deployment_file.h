@@ -1,10 +1,11 @@
-// Files that start a container: Docker Compose and Kubernetes. What they run is a command line.
+// Files that start a server: Docker Compose, Kubernetes, values of charts, llama-swap. What they run is a command line.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 #include "engines/command_line.h"
 
@@ -14,7 +15,18 @@ namespace treeline::engines {
 /// ("vllm/vllm-openai:v0.24.0": "vllm@0.24.0"); nothing where the word is no image of an engine.
 std::optional<std::string> engine_of_image(const std::string& word);
 
-/// The command of the first container that speaks of speculation, its image before it; nothing where the tree describes none.
-std::optional<CommandLine> command_of_deployment(const nlohmann::ordered_json& tree);
+struct DeployedCommand {
+    CommandLine command;
+    bool of_container = false;  ///< the words begin with its image
+};
+
+/// The command of the first container that speaks of speculation, its image before it; where none does, the first list of flags
+/// or text that does (values of a chart, variables of an environment, patches, llama-swap's commands with its macros). Nothing
+/// where the tree describes none. Throws InputError where a command ends within a quote.
+std::optional<DeployedCommand> command_of_deployment(const nlohmann::ordered_json& tree);
+
+/// The first object within a tree, or in a text of it that is YAML (a ConfigMap), that is a configuration.
+std::optional<nlohmann::ordered_json> configuration_within(
+    const nlohmann::ordered_json& tree, const std::function<bool(const nlohmann::ordered_json&)>& is_configuration);
 
 }  // namespace treeline::engines

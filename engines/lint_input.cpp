@@ -8,6 +8,7 @@
 #include "engines/deployment_file.h"
 #include "engines/lint_sglang_costs.h"
 #include "engines/lint_sglang_slots.h"
+#include "engines/programs_without_rules.h"
 #include "engines/script_parts.h"
 #include "json/parse.h"
 #include "json/reader.h"
@@ -96,6 +97,9 @@ std::optional<EngineName> engine_of_tree(const Json& tree) {
     const Json* nested = dashes                                ? &tree["speculative-config"]
                          : tree.contains("speculative_config") ? &tree["speculative_config"]
                                                                : nullptr;
+    if (nested != nullptr && nested->is_string()) {
+        return EngineName::vllm;  // as text it is what a flag takes
+    }
     const Json& config = nested != nullptr && nested->is_object() ? *nested : tree;
     if (config.contains("decoding_type")) {
         return EngineName::tensorrt_llm;
@@ -122,6 +126,37 @@ std::optional<EngineName> engine_of_tree(const Json& tree) {
     return std::nullopt;
 }
 
+/// llama.cpp takes every flag from a variable, too (LLAMA_ARG_SPEC_TYPE is --spec-type), before the flags themselves.
+void take_variables_as_flags(LintInput& input) {
+    constexpr std::string_view prefix = "LLAMA_ARG_";
+    std::vector<std::string> words;
+    for (const auto& [name, value] : input.command.environment) {
+        if (name.starts_with(prefix)) {
+            std::string flag = name.substr(prefix.size());
+            std::transform(flag.begin(), flag.end(), flag.begin(),
+                           [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
+            words.push_back("--" + flag);
+            words.push_back(value);
+        }
+    }
+    if (input.engine == EngineName::llama_cpp) {
+        std::vector<std::string>& all = input.command.words;
+        all.insert(all.begin() + (all.empty() ? 0 : 1), words.begin(), words.end());
+    }
+}
+
+/// Throws where the text is for a program for which there are no rules.
+void refuse_other_programs(const std::string& text, const LintInput& input) {
+    if (engine_of_program(input.command)) {
+        return;
+    }
+    if (const std::optional<std::string_view> other = program_without_rules(text, input.command.words)) {
+        throw text::InputError({fmt::format(
+            "the text is for {}, whose settings are not checked; those of vLLM, SGLang, TensorRT-LLM and llama.cpp are",
+            *other)});
+    }
+}
+
 /// Splits the text below a line "# name.json" off.
 std::optional<std::string> take_file(std::string& text) {
     std::size_t at = 0;
@@ -145,10 +180,23 @@ bool starts_as_yaml(const std::string& text) {
         std::istringstream words(line);
         std::string word;
         if (words >> word && word.front() != '#') {
-            return word.back() == ':' || word == "---";
+            return word.back() == ':' || word == "---" || word == "-";
         }
     }
     return false;
+}
+
+/// An engine's options that stand deeper in the tree (a ConfigMap, Ray's engine_kwargs) instead of the tree.
+void take_configuration_within(LintInput& input) {
+    const auto is_configuration = [](const Json& tree) {
+        const bool nests = tree.contains("speculative_config") || tree.contains("speculative-config");
+        return nests && engine_of_tree(tree).has_value();
+    };
+    if (std::optional<Json> found = configuration_within(input.tree, is_configuration)) {
+        input.tree = std::move(*found);
+        input.engine = engine_of_tree(input.tree);
+        input.form_text = "options within " + input.form_text;
+    }
 }
 
 }  // namespace
@@ -171,7 +219,9 @@ Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
     return std::move(parsed.tree);
 }
 
-LintInput read_lint_input(const std::string& whole_text) {
+namespace {
+
+LintInput read_parts(const std::string& whole_text) {
     std::string text = whole_text;
     LintInput input;
     input.written = take_written_files(text);
@@ -187,6 +237,16 @@ LintInput read_lint_input(const std::string& whole_text) {
         input.form_text = preset->name;
         return input;
     }
+    const std::optional<CommandLine> unit = command_of_unit(text), call = unit ? std::nullopt : command_of_python(text);
+    if (unit || call) {
+        input.command = unit ? *unit : *call;
+        input.engine = engine_of_command(input.command);
+        take_image(input);
+        input.form = LintForm::command;
+        input.form_text = unit ? "the command of a unit" : "a call in Python";
+        refuse_other_programs(text, input);
+        return input;
+    }
     if (text[first] == '{' || text[first] == '[') {
         input.form_text = "JSON";
         input.tree = parse_json(text, "the text is not JSON", input.repeated);
@@ -196,8 +256,10 @@ LintInput read_lint_input(const std::string& whole_text) {
             input.engine = engine_of_command(input.command);
             take_image(input);
             if (!input.engine && Flags(input.command.words).all().empty()) {
+                refuse_other_programs(text, input);
                 throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
             }
+            refuse_other_programs(text, input);
             input.form = LintForm::command;
             input.form_text =
                 names_a_program(input) ? "a command line" : "a command line (its program is not known, its flags are)";
@@ -206,18 +268,34 @@ LintInput read_lint_input(const std::string& whole_text) {
         input.form_text = "YAML";
         input.tree = parse_yaml(text, input.repeated);
     }
-    if (!input.tree.is_object()) {
+    if (!input.tree.is_structured()) {
         throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
     }
-    if (std::optional<CommandLine> command = command_of_deployment(input.tree)) {
-        input.command = std::move(*command);
+    if (std::optional<DeployedCommand> deployed = command_of_deployment(input.tree)) {
+        input.command = std::move(deployed->command);
         input.engine = engine_of_command(input.command);
         take_image(input);
         input.form = LintForm::command;
-        input.form_text = "the command of a container";
+        input.form_text = deployed->of_container ? "the command of a container" : "flags within " + input.form_text;
+        refuse_other_programs(text, input);
         return input;
     }
-    input.engine = engine_of_tree(input.tree);
+    input.engine = input.tree.is_object() ? engine_of_tree(input.tree) : std::nullopt;
+    if (!input.engine) {
+        take_configuration_within(input);
+    }
+    if (!input.tree.is_object()) {
+        throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
+    }
+    refuse_other_programs(text, input);
+    return input;
+}
+
+}  // namespace
+
+LintInput read_lint_input(const std::string& text) {
+    LintInput input = read_parts(text);
+    take_variables_as_flags(input);
     return input;
 }
 

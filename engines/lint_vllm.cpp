@@ -119,6 +119,10 @@ void check_keys_of_methods(const Json& config, const std::string& method, Findin
             belongs(key, {"suffix"}, Kind::ignored, "is read only by method suffix, not by");
         }
     }
+    if (text_at(config, "enforce_eager").empty() && config.value("enforce_eager", Json()) == Json(true)) {
+        findings.add(Kind::downgrade, "enforce_eager",
+                     "is true for the drafter: its kernels are launched one by one, whatever the target's graphs are");
+    }
     belongs("parallel_drafting", {"eagle", "eagle3", "draft_model", "dflash", "dspark"}, Kind::contradiction,
             "does not go with");
     belongs("use_heterogeneous_vocab", {"draft_model"}, Kind::contradiction, "needs method draft_model and is rejected with");
@@ -296,6 +300,9 @@ void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings)
         }
     }
     for (const char* key : {"speculative_config", "speculative-config"}) {
+        if (config.contains(key) && config[key].is_string()) {
+            config[key] = parse_json(config[key].get<std::string>(), key, repeated);
+        }
         if (config.contains(key) && config[key].is_object()) {
             deployment = vllm_deployment_of(config);
             config = Json(config[key]);

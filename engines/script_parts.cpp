@@ -1,6 +1,7 @@
 #include "engines/script_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <sstream>
 #include <vector>
@@ -43,6 +44,69 @@ bool is_key(const std::string& word) {
     return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
     });
+}
+
+/// The arguments of a call whose bracket opens before `at`, each as it is written.
+std::vector<std::string> arguments_from(std::string_view text, std::size_t at) {
+    std::vector<std::string> arguments(1);
+    int depth = 0;
+    char quote = 0;
+    for (; at < text.size(); ++at) {
+        const char c = text[at];
+        if (quote != 0) {
+            quote = c == quote ? char(0) : quote;
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (c == '#') {
+            at = std::min(text.find('\n', at), text.size() - 1);
+            continue;
+        } else if (std::string_view("([{").find(c) != std::string_view::npos) {
+            ++depth;
+        } else if (std::string_view(")]}").find(c) != std::string_view::npos && --depth < 0) {
+            break;
+        } else if (c == ',' && depth == 0) {
+            arguments.emplace_back();
+            continue;
+        }
+        arguments.back() += c == '\n' ? ' ' : c;
+    }
+    return arguments;
+}
+
+/// A literal of Python as a flag's value: a string without its quotes, a number, "true", a dictionary as JSON. Empty for False,
+/// None and what is no literal.
+std::string literal_of(const std::string& text) {
+    const char first = text.empty() ? char(0) : text.front();
+    if ((first == '"' || first == '\'') && text.size() > 1 && text.back() == first) {
+        return text.substr(1, text.size() - 2);
+    }
+    if (std::isdigit(static_cast<unsigned char>(first)) != 0) {
+        return text;
+    }
+    if (first != '{') {
+        return text == "True" ? "true" : "";
+    }
+    std::string json, word;
+    char quote = 0;
+    for (const char c : text + " ") {
+        if (quote == 0 && std::isalpha(static_cast<unsigned char>(c)) != 0) {
+            word += c;
+            continue;
+        }
+        json += word == "True" ? "true" : word == "False" ? "false" : word == "None" ? "null" : word;
+        word.clear();
+        const bool opens = quote == 0 && (c == '"' || c == '\''), closes = quote != 0 && c == quote;
+        quote = opens ? c : closes ? char(0) : quote;
+        json += opens || closes ? '"' : c;
+    }
+    // A comma may stand before the closing brace.
+    for (std::size_t comma = json.rfind(','); comma != std::string::npos && comma > 0; comma = json.rfind(',', comma - 1)) {
+        const std::size_t next = json.find_first_not_of(" \n", comma + 1);
+        if (next != std::string::npos && (json[next] == '}' || json[next] == ']')) {
+            json[comma] = ' ';
+        }
+    }
+    return trimmed(json);
 }
 
 struct Section {
@@ -113,6 +177,67 @@ std::optional<Preset> preset_of(const std::string& text) {
         preset.name = fmt::format("the preset {} (give other sections by themselves)", chosen->name);
     }
     return preset;
+}
+
+std::optional<CommandLine> command_of_unit(const std::string& text) {
+    std::istringstream lines(text);
+    std::string environment, started;
+    for (std::string line; std::getline(lines, line);) {
+        const std::string content = trimmed(line);
+        const std::size_t equals = std::min(content.find('='), content.size());
+        const std::string key = content.substr(0, equals);
+        std::string value = content.substr(std::min(equals + 1, content.size()));
+        while (value.ends_with('\\') && std::getline(lines, line)) {
+            value.back() = ' ';
+            value += trimmed(line);
+        }
+        if (key == "Environment") {
+            environment += value + " ";
+        } else if ((key == "ExecStart" || key == "Exec") && started.empty()) {
+            started = value.substr(std::min(value.find_first_not_of("-@:+!"), value.size()));
+        }
+    }
+    return started.empty() ? std::nullopt : std::optional(split_command_line(environment + started));
+}
+
+std::optional<CommandLine> command_of_python(const std::string& text) {
+    struct Call {
+        const char *name, *program;
+    };
+    constexpr std::array<Call, 7> calls = {{{"LLM(", "vllm"},
+                                            {"AsyncEngineArgs(", "vllm"},
+                                            {"EngineArgs(", "vllm"},
+                                            {"sgl.Engine(", "sglang"},
+                                            {"sglang.Engine(", "sglang"},
+                                            {"Engine(", "sglang"},
+                                            {"ServerArgs(", "sglang"}}};
+    for (const auto& [name, program] : calls) {
+        const std::size_t at = text.find(name);
+        const bool whole_word =
+            at != std::string::npos &&
+            (at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 && text[at - 1] != '_'));
+        if (!whole_word) {
+            continue;
+        }
+        CommandLine command{{}, {program}};
+        for (const std::string& argument : arguments_from(text, at + std::string_view(name).size())) {
+            const std::size_t equals = std::min(argument.find('='), argument.size());
+            const std::string key = trimmed(std::string_view(argument).substr(0, equals));
+            const std::string value = equals == argument.size() ? "" : literal_of(trimmed(argument.substr(equals + 1)));
+            if (!is_key(key) || value.empty()) {
+                continue;
+            }
+            command.words.push_back("--" + key);
+            if (value != "true") {
+                command.words.push_back(value);
+            }
+        }
+        if (std::any_of(command.words.begin(), command.words.end(),
+                        [](const std::string& word) { return word.starts_with("--spec"); })) {
+            return command;
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace treeline::engines

@@ -1,4 +1,5 @@
-// Parts of what people paste around a command line: files that a script writes first, and presets of llama.cpp's router.
+// Parts of what people paste around a command line: files that a script writes first, presets of llama.cpp's router, units of
+// systemd, and calls of Python that take the same settings as flags.
 #pragma once
 
 #include <map>
@@ -22,5 +23,13 @@ struct Preset {
 /// stands before all sections or below "[*]", and of the first section that speaks of speculation. Nothing where the text is
 /// something else.
 std::optional<Preset> preset_of(const std::string& text);
+
+/// What a unit of systemd (or a Quadlet) starts: the first "ExecStart=" or "Exec=", with its continued lines, and the variables
+/// of "Environment=". Nothing where the text is something else.
+std::optional<CommandLine> command_of_unit(const std::string& text);
+
+/// The arguments of a Python call that starts an engine (vLLM's LLM, EngineArgs; SGLang's Engine, ServerArgs) as flags:
+/// strings, numbers, True and dictionaries; what is no literal is left out. Nothing where the text holds no such call.
+std::optional<CommandLine> command_of_python(const std::string& text);
 
 }  // namespace treeline::engines

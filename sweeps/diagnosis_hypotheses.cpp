@@ -64,6 +64,16 @@ double padded(const DiagnosedPoint& point, const sim::CompiledRound& round, cons
     return (sim::evaluate(round, larger).round - sim::evaluate(round, point.point).round).value();
 }
 
+/// llama.cpp's server takes the slots of a batch one after the other where it cannot put several tokens of each into one pass.
+double slots_apart(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow&) {
+    if (!point.setup.platform.stack.engine.starts_with("llama.cpp")) {
+        return 0.0;
+    }
+    sim::DesignPoint one = point.point;
+    one.batch = 1.0;
+    return (sim::evaluate(round, one).round * point.point.batch - sim::evaluate(round, point.point).round).value();
+}
+
 double copied_states(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow& row) {
     const double bandwidth = point.setup.platform.device.bandwidth.value();
     return 2.0 * round.memory.target_state.value() * point.point.batch * (row.draft_tokens + 1.0) / bandwidth;
@@ -85,6 +95,12 @@ std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& dia
                    verify_eager),
         hypothesis(diagnosis, CauseKind::padding, 0.6, 1.6, "rows padded to the next captured size",
                    "add batch x (draft tokens + 1) to the captured sizes", padded),
+        hypothesis(
+            diagnosis, CauseKind::slots_apart, 0.4, 1.6, "as many rounds of one slot as there are slots",
+            "a newer build (llama.cpp pull request 25278 puts several tokens of each slot into one pass where states are "
+            "recurrent; builds and back ends differ), a single slot (--parallel 1), or no drafts while several slots "
+            "are busy: plain decoding of slots is batched",
+            slots_apart),
         hypothesis(diagnosis, CauseKind::rows_cost_more, 0.0, 0.0, "each drafted token of the batch",
                    "measure the time of a pass over 1, 2, 4, 8 tokens (llama-bench -p, or the batch without speculation): "
                    "kernels for few "

@@ -233,8 +233,12 @@ void read_aiperf(const RunJson& json, RunBuilder& run) {
     }
     const double prompt = number_at(json, "input_sequence_length.avg").value_or(0.0);
     const double output = number_at(json, "output_sequence_length.avg").value_or(0.0);
-    RunCell& cell = run.cell(number_at(json, "input_config.loadgen.concurrency").value_or(0.0),
-                             std::max(0, run.draft_tokens_or(0)), prompt + 0.5 * output);
+    const double accepted = number_at(json, "acceptance_rate.avg").value_or(0.0);
+    const int drafts = std::max(0, run.draft_tokens_or(0));
+    if (accepted > 0.0 && accepted <= 1.0 && drafts == 0) {
+        return run.problem("gives an acceptance rate, but not how many tokens were drafted; --draft-tokens K says it");
+    }
+    RunCell& cell = run.cell(number_at(json, "input_config.loadgen.concurrency").value_or(0.0), drafts, prompt + 0.5 * output);
     cell.concurrency = true;
     cell.prompt_tokens = prompt;
     cell.output_tokens = output;
@@ -247,11 +251,8 @@ void read_aiperf(const RunJson& json, RunBuilder& run) {
     if (const auto rate = number_at(json, "output_token_throughput.avg"); rate && *rate > 0.0) {
         cell.tokens_per_second.add(*rate);
     }
-    const double accepted = number_at(json, "acceptance_rate.avg").value_or(0.0);
-    if (accepted > 0.0 && accepted <= 1.0 && cell.draft_tokens > 0) {
-        cell.stated_length = 1.0 + accepted * cell.draft_tokens;
-    } else if (accepted > 0.0) {
-        run.remark(run.file() + ": an acceptance rate was left out; with --draft-tokens K it gives the accept length.");
+    if (accepted > 0.0 && accepted <= 1.0) {
+        cell.stated_length = 1.0 + accepted * drafts;
     }
 }
 

@@ -69,6 +69,14 @@ public:
             run.format(serving ? "what a serving benchmark printed" : "what trtllm-bench printed");
             return true;
         }
+        if (const std::size_t part = line.find("---Speculative Decoding---");
+            kind_ == Kind::none && part != std::string_view::npos) {
+            kind_ = Kind::serving;  // its last part alone
+            is_part_ = true;
+            prefix_ = line.find("---");
+            run.format("the speculative part of what a serving benchmark printed");
+            return true;
+        }
         if (kind_ == Kind::none) {
             return false;
         }
@@ -124,6 +132,7 @@ private:
             json["spec_decode_per_position_acceptance_rates"] = std::exchange(rates_, {});
         }
         const int entries = std::exchange(entries_, 0);
+        const bool is_part = std::exchange(is_part_, false);
         if (kind == Kind::none || entries == 0) {
             return;
         }
@@ -131,7 +140,7 @@ private:
             json["world_info"]["world_size"] = number_at(json, "tp").value_or(1.0) * number_at(json, "pp").value_or(1.0);
             return read_trtllm_bench(json, run);
         }
-        if (!number_at(json, "total_output_tokens")) {
+        if (!is_part && !number_at(json, "total_output_tokens")) {
             return run.problem("ends a report of a benchmark that does not say how many tokens were generated");
         }
         const std::string backend = text_at(json, "backend");
@@ -144,6 +153,7 @@ private:
     std::vector<double> rates_;
     std::size_t prefix_ = 0;  ///< letters before the rule of the header
     int entries_ = 0;
+    bool is_part_ = false;  ///< without times
 };
 
 }  // namespace

@@ -13,9 +13,9 @@ constexpr double to_seconds = 1e-3;  // of milliseconds
 bool is_timings(const RunJson& json) { return node_at(json, "timings.predicted_n") != nullptr || json.contains("predicted_n"); }
 
 void read_timings(const RunJson& json, RunBuilder& run) {
-    run.engine("llama.cpp");
-    run.model(text_at(json, "model"));
     const RunJson& timings = json.contains("predicted_n") ? json : *node_at(json, "timings");
+    run.engine(timings.contains("draft_rounds") || timings.contains("draft_kind") ? "mlx" : "llama.cpp");  // mlx-vlm's
+    run.model(text_at(json, "model"));
     const auto predicted = number_at(timings, "predicted_n"), milliseconds = number_at(timings, "predicted_ms");
     if (!predicted || !milliseconds) {
         return run.problem("must give predicted_n and predicted_ms as numbers");

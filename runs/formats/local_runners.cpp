@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
@@ -44,6 +45,7 @@ public:
             run.format("a log of TabbyAPI");
             run.engine("exllamav3");
             prompt_ = number_after(line, "Context: ").value_or(0.0);
+            rate_of_drafts_ = drafts_accepted(line);
             add(run, number_after(line, "): ").value_or(0.0), number_after(line, "Generate: ").value_or(0.0));
             return true;
         }
@@ -52,18 +54,47 @@ public:
     void finish(RunBuilder&) override {}
 
 private:
+    /// The share of drafts accepted, as a line says it: "Draft ...: 68.4%", or "250 accepted, 50 rejected"; below 0 where it
+    /// speaks of no drafts, 0 where it gives no share.
+    static double drafts_accepted(std::string_view line) {
+        const std::size_t at = std::min(line.find("Draft"), line.find("draft"));
+        if (at == std::string_view::npos) {
+            return -1.0;
+        }
+        const std::string_view rest = line.substr(at);
+        if (const std::size_t percent = rest.find('%'); percent != std::string_view::npos) {
+            const std::size_t before = rest.find_last_not_of("0123456789. ", percent - 1);
+            return number_after(rest.substr(before + 1), "").value_or(0.0) / 100.0;
+        }
+        const auto before = [&](std::string_view word) {
+            const std::size_t end = rest.find(word);
+            const std::size_t digits = end == std::string_view::npos || end < 2 ? end : rest.find_last_of(" (:,", end - 2);
+            return digits == std::string_view::npos ? 0.0 : number_after(rest.substr(digits + 1), "").value_or(0.0);
+        };
+        const double accepted = before("accepted"), rejected = before("rejected");
+        return accepted + rejected > 0.0 ? accepted / (accepted + rejected) : 0.0;
+    }
+
     /// An answer of `tokens` at so many a second; the first one comes from the prompt.
     void add(RunBuilder& run, double tokens, double rate) {
         if (!(rate > 0.0) || !(tokens > 1.0)) {
             return run.problem("lacks the tokens or the rate of an answer");
         }
         const int drafts = std::max(0, run.draft_tokens_or(0));
+        const double accepted = std::exchange(rate_of_drafts_, -1.0);
+        if (accepted >= 0.0 && drafts == 0) {
+            return run.problem("speaks of drafts, but not of how many tokens; --draft-tokens K says it");
+        }
         RunCell& cell = run.cell_of_request(1.0, drafts, prompt_ + 0.5 * tokens, tokens);
+        if (accepted > 0.0 && accepted <= 1.0) {
+            run.count(cell, counts_of_mean(1.0 + accepted * drafts, tokens, drafts));
+        }
         run.time(cell.tpot, "a time per token", 1.0 / rate, tokens);
         prompt_ = answer_ = 0.0;
     }
 
     double prompt_ = 0.0, answer_ = 0.0;
+    double rate_of_drafts_ = -1.0;  ///< of the line that is read; below 0 where it has none
 };
 
 constexpr const char* accepted_predictions = "usage.completion_tokens_details.accepted_prediction_tokens";

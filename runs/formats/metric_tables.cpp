@@ -33,6 +33,17 @@ const std::map<std::string, const char*, std::less<>> aiperf_labels = {
     {"Acceptance Rate", "acceptance_rate"},
     {"acceptance_rate", "acceptance_rate"}};
 
+/// evalscope's, whose times are in seconds and whose tokens are means of requests ("perf", summary).
+const std::map<std::string, std::pair<const char*, double>, std::less<>> evalscope_labels = {
+    {"Number of concurrency", {"max_concurrency", 1.0}},
+    {"Succeed requests", {"completed", 1.0}},
+    {"Average time to first token (s)", {"mean_ttft_ms", 1e3}},
+    {"Average time per output token (s)", {"mean_tpot_ms", 1e3}},
+    {"Average latency (s)", {"mean_e2el_ms", 1e3}},
+    {"Average input tokens per request", {"input_tokens_of_each", 1.0}},
+    {"Average output tokens per request", {"output_tokens_of_each", 1.0}},
+    {"Average decoded tokens per iter", {"avg_decoded_tokens_per_iter", 1.0}}};
+
 class MetricTables : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
@@ -43,7 +54,7 @@ public:
         const std::size_t bar = bars.find('|');
         const std::vector<std::string> cells =
             bar == std::string::npos ? std::vector<std::string>() : cells_of_row(std::string_view(bars).substr(bar));
-        if (cells.size() >= 2 && (cells.front() == "Metric" || cells.front() == "metric")) {
+        if (cells.size() >= 2 && (cells.front() == "Metric" || cells.front() == "metric" || cells.front() == "Key")) {
             flush(run);
             columns_.assign(cells.size() - 1, Column{});
             const bool statistics = std::find(cells.begin(), cells.end(), "p99") != cells.end();
@@ -82,6 +93,8 @@ private:
             column.rates.push_back(value / 100.0);
         } else if (const auto found = serving_labels().find(label); found != serving_labels().end()) {
             column.json[found->second] = value;
+        } else if (const auto of_each = evalscope_labels.find(label); of_each != evalscope_labels.end()) {
+            column.json[of_each->second.first] = value * of_each->second.second;
         } else if (label == "Request throughput (req/s)" || label == "Request Throughput (requests/sec)") {
             column.requests_per_second = value;
         } else if (const auto of_aiperf = aiperf_labels.find(label); of_aiperf != aiperf_labels.end()) {
@@ -103,6 +116,12 @@ private:
             } else if (length && *length > 1.0) {
                 const double tokens = std::round(*drafted * (*length - 1.0) / *accepted);  // of a draft
                 json["spec_decode_num_drafts"] = std::round(*drafted / std::max(1.0, tokens));
+            }
+        }
+        for (const char* side : {"input", "output"}) {
+            const auto each = number_at(json, std::string(side) + "_tokens_of_each"), completed = number_at(json, "completed");
+            if (each && completed) {
+                json[std::string("total_") + side + "_tokens"] = *each * *completed;
             }
         }
         // Totals are of all requests, whose number follows from the rates where it is not stated.

@@ -1,6 +1,6 @@
-// Metrics of a live server in Prometheus' text format: vLLM, SGLang, TensorRT-LLM, llama.cpp. vllm/v1/spec_decode/metrics.py,
-// vllm/v1/metrics/loggers.py; python/sglang/srt/metrics/collector.py; tensorrt_llm/metrics/collector.py;
-// tools/server of llama.cpp.
+// Metrics of a live server in Prometheus' text format: vLLM, SGLang, TensorRT-LLM, llama.cpp, Rapid-MLX.
+// vllm/v1/spec_decode/metrics.py, vllm/v1/metrics/loggers.py; python/sglang/srt/metrics/collector.py;
+// tensorrt_llm/metrics/collector.py; tools/server of llama.cpp; vllm_mlx/routes/metrics.py of raullenchai/Rapid-MLX.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -64,6 +64,7 @@ public:
                                              {"sglang:", "sglang"},
                                              {"sglang_", "sglang"},
                                              {"trtllm_", "tensorrt-llm"},
+                                             {"rapid_mlx_", "mlx"},
                                              {"llamacpp:", "llama.cpp"}}) {
             const std::string_view metric = from_label(line, prefix);
             if (const Sample sample = sample_of(metric.substr(metric.empty() ? 0 : std::string_view(prefix).size()));
@@ -85,6 +86,9 @@ public:
         }
         const AcceptanceCounts counts = counted(run);
         const double drafts = counts.drafts;
+        if (drafts <= 0.0 && drafted_tokens() > 0.0) {
+            return run.problem("counts drafted tokens, but not how many of them a draft has; --draft-tokens K says it");
+        }
         if (went_back_) {
             return run.problem("holds a counter that fell from one scrape to the next: the server was restarted between them");
         }
@@ -108,11 +112,17 @@ public:
 private:
     /// Counters of the engines: drafts, drafted and accepted tokens (vLLM); by position, of which the first counts the drafts,
     /// or without drafts (TensorRT-LLM); verifications and generated tokens (SGLang).
+    /// Rapid-MLX counts them by depth, too; its counters without one tell less.
+    [[nodiscard]] double drafted_tokens() const {
+        return grown("spec_decode_num_draft_tokens_total") + (positions_.empty() ? grown("spec_decode_attempts_total") : 0.0);
+    }
+
     [[nodiscard]] AcceptanceCounts counted(RunBuilder& run) const {
         AcceptanceCounts counts;
         counts.drafts = grown("spec_decode_num_drafts_total");
-        counts.drafted = grown("spec_decode_num_draft_tokens_total");
-        counts.accepted = grown("spec_decode_num_accepted_tokens_total");
+        counts.drafted = drafted_tokens();
+        counts.accepted =
+            grown("spec_decode_num_accepted_tokens_total") + (positions_.empty() ? grown("spec_decode_accepts_total") : 0.0);
         for (int i = 0; i < sim::most_draft_tokens && positions_.contains(i); ++i) {
             const std::string position = "/" + std::to_string(i);
             const double drafted = grown("spec_decode_drafted_tokens_total" + position);
@@ -206,6 +216,17 @@ private:
         }
         if (name.ends_with("_created") || name.ends_with("_bucket")) {
             return;
+        }
+        // Rapid-MLX counts depths from 1 on.
+        if (name.ends_with("_by_depth_total")) {
+            const std::optional<int> depth = text::parse_number<int>(word_after(labels, "depth="));
+            if (!depth || *depth < 1 || *depth > sim::most_draft_tokens) {
+                return run.problem("must name the depth that it counts");
+            }
+            positions_.insert(*depth - 1);
+            name = name.find("_drafted_") != std::string::npos ? "spec_decode_drafted_tokens_total"
+                                                               : "spec_decode_accepted_tokens_total";
+            name += "/" + std::to_string(*depth - 1);
         }
         if (name.find("_per_pos") != std::string::npos || labels.find("token_position=") != std::string_view::npos) {
             const std::optional<int> position = text::parse_number<int>(word_after(labels, "position="));

@@ -93,9 +93,9 @@ diagnosed() {
 diagnosed vllm-16035 "drafter not captured in a graph"
 diagnosed vllm-16937 "drafter not captured in a graph"
 diagnosed vllm-49548 "cost of zero drafts" vllm-49548-plain
-diagnosed llama.cpp-27342 "verified tokens cost more than their kernels should"
+diagnosed llama.cpp-27342 "slots decoded one after the other"
 checks=$((checks + 1))
-[ "$("$JSON_GET" found.json /causes/2/cause)" = "even a perfect drafter would lose" ] || fail "diagnose llama.cpp-27342 does not see the ceiling"
+grep -q '"even a perfect drafter would lose"' found.json || fail "diagnose llama.cpp-27342 does not see the ceiling"
 diagnosed strix-halo-53 "fixed time of a round"
 diagnosed qwen3.8-27b-2xh20 "fixed time of a round"
 diagnosed glm-4.7-awq-4xpro6000 "rounds not captured in a graph"

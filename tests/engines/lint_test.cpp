@@ -521,4 +521,110 @@ TEST_CASE("a program that is not known is said to be read by its flags") {
     CHECK(checked(".\\llama-server.exe -m model.gguf --spec-type draft-mtp").form == "a command line");
 }
 
+TEST_CASE("values of charts, patches and variables hold flags") {
+    // The version is that of the repository and the tag, which a chart keeps apart.
+    const std::string chart =
+        "servingEngineSpec:\n  modelSpec:\n  - repository: vllm/vllm-openai\n    tag: v0.19.0\n    vllmConfig:\n      "
+        "extraArgs: "
+        "[--speculative-config, '{\"method\":\"ngram\",\"num_speculative_tokens_per_batch_size\":[[1,8,2]],"
+        "\"num_speculative_tokens\":2}']\n";
+    CHECK(finds(chart, "was added in 0.24"));
+    CHECK(checked(chart).form == "the command of a container");
+    const std::string patch =
+        "- op: add\n  path: /spec/template/spec/containers/0/args/-\n  value: "
+        "--speculative-config={\"model\":\"d\",\"method\":\"eagle3\"}\n";
+    CHECK(finds(patch, "missing: num_speculative_tokens"));
+    CHECK(checked(patch).form == "flags within YAML");
+    const std::string variable =
+        "kind: Service\nspec:\n  image: {repository: lmsysorg/sglang, tag: v0.5.9}\n  env:\n  - name: EXTRA_ARGS\n    value: "
+        "\"--speculative-algorithm DFLASH\"\n";
+    CHECK(finds(variable, "is DFLASH, which SGLang 0.5.9 does not know"));
+}
+
+TEST_CASE("a script within a container file is split, and llama-swap's commands with their macros") {
+    const std::string pod =
+        "kind: Deployment\nspec:\n  containers:\n  - image: lmsysorg/sglang:v0.5.9\n    command: [bash, -c]\n    args:\n    - "
+        "|\n"
+        "      export SGLANG_SIMULATE_ACC_LEN=3\n      python3 -m sglang.launch_server --model-path m \\\n"
+        "        --speculative-algorithm DFLASH\n";
+    CHECK(finds(pod, "is DFLASH, which SGLang 0.5.9 does not know"));
+    const std::string swap =
+        "macros:\n  server: /app/llama-server --port ${PORT}\nmodels:\n  a:\n    cmd: |\n      ${server}\n      -m a.gguf "
+        "--model-draft b.gguf --spec-draft-n-max 3\n";
+    CHECK(finds(swap, "ignored: --model-draft does not enable speculation"));
+    CHECK(checked(swap).engine.name == EngineName::llama_cpp);
+    std::string bomb = "macros:\n  a: " + std::string(100000, 'x') + "\nmodels:\n  m:\n    cmd: --spec-type";
+    for (int i = 0; i < 50; ++i) {
+        bomb += " ${a}";
+    }
+    CHECK(problem(bomb + "\n").find("more than 4 MiB") != std::string::npos);
+}
+
+TEST_CASE("options deeper in a file, or in a text within it") {
+    CHECK(finds(
+        "kind: ConfigMap\ndata:\n  agg.yaml: |\n    speculative_config:\n      decoding_type: Eagle\n      max_draft_len: 3\n"
+        "      speculative_model: d\n      eagle3_one_model: true\n",
+        "removed: eagle3_one_model"));
+    CHECK(
+        finds("applications:\n- args:\n    llm_configs:\n    - engine_kwargs:\n        speculative_config:\n          method: "
+              "eagle3\n          model: d\n",
+              "missing: num_speculative_tokens"));
+    CHECK(finds("model: m\nspeculative-config: '{\"method\":\"qwen3_next_mtp\",\"num_speculative_tokens\":2}'\n",
+                "removed: method is qwen3_next_mtp"));
+}
+
+TEST_CASE("units of systemd and calls of Python") {
+    const std::string unit =
+        "[Unit]\nDescription=a server\n[Service]\nEnvironment=VLLM_USE_V2_MODEL_RUNNER=1\nExecStart=/opt/bin/vllm serve m \\\n"
+        "  --speculative-config '{\"method\":\"ngram\",\"num_speculative_tokens\":3}'\nRestart=always\n";
+    CHECK(finds(unit, "method is ngram, which model runner V2 refuses", "vllm@0.24"));
+    CHECK(checked(unit).form == "the command of a unit");
+    const std::string call =
+        "from vllm import LLM\nllm = LLM(model='m', enforce_eager=True, gpu_memory_utilization=0.9,  # a remark, (\n"
+        "          speculative_config={'method': 'eagle3', 'model': 'd', 'disable_padded_drafter_batch': True,},\n"
+        "          max_model_len=LENGTH)\nprint(llm)\n";
+    CHECK(finds(call, "missing: num_speculative_tokens"));
+    CHECK(finds(call, "downgrade: --enforce-eager"));
+    CHECK(checked(call).form == "a call in Python");
+    CHECK(finds("engine = sgl.Engine(model_path=\"m\", speculative_algorithm=\"EAGLE4\")\n", "is EAGLE4, which SGLang"));
+}
+
+TEST_CASE("variables that a script sets are put in") {
+    const std::string script =
+        "#!/bin/bash\nset -e\nSPEC='{\"method\": \"eagle3\", \"model\": \"d\"}'\nvllm serve ${MODEL:-m} "
+        "--speculative-config \"$SPEC\"\n";
+    CHECK(finds(script, "missing: num_speculative_tokens"));
+    CHECK(split_command_line("A=1 p $A \"${A}2\" '$A' $B ${C:-d} $(e) $").words ==
+          std::vector<std::string>{"p", "1", "12", "$A", "$B", "d", "$(e)", "$"});
+    std::string bomb = "A=" + std::string(1000, 'x') + "\n";
+    for (char name = 'B'; name <= 'Z'; ++name) {
+        const std::string before = "$" + std::string(1, static_cast<char>(name - 1));
+        bomb += std::string(1, name) + "=" + before + before + "\n";
+    }
+    CHECK_THROWS_AS(split_command_line(bomb), text::InputError);
+}
+
+TEST_CASE("llama.cpp's variables are its flags") {
+    const std::string compose =
+        "services:\n  llama:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda\n    environment:\n      LLAMA_ARG_MODEL: "
+        "/m/a.gguf\n"
+        "      LLAMA_ARG_MODEL_DRAFT: /m/b.gguf\n      LLAMA_ARG_SPEC_DRAFT_N_MAX: 3\n";
+    CHECK(finds(compose, "ignored: --model-draft does not enable speculation"));
+    CHECK(findings(compose + "      LLAMA_ARG_SPEC_TYPE: draft-simple\n") == "");
+    CHECK(finds("LLAMA_ARG_SPEC_TYPE=draft-mpt llama-server -m a.gguf --spec-draft-n-max 3", "did you mean \"draft-mtp\"?"));
+}
+
+TEST_CASE("programs without rules are named, not taken for another") {
+    for (const std::string text :
+         {"lmdeploy serve api_server m --speculative-algorithm deepseek_mtp",
+          "python -m mlx_lm.server --model m --draft-model d --num-draft-tokens 4",
+          "draft_model:\n  draft_model_dir: models\n  draft_model_name: d\n", "FROM qwen\nPARAMETER draft_num_predict 4\n",
+          "[Service]\nExecStart=/usr/bin/rapid-mlx serve m --speculative-config x\n"}) {
+        INFO(text);
+        CHECK(problem(text).find("whose settings are not checked") != std::string::npos);
+    }
+    CHECK(findings("vllm serve /models/lmdeploy --speculative-config '{\"method\":\"mtp\",\"num_speculative_tokens\":1}'") ==
+          "");
+}
+
 }  // namespace lint_test

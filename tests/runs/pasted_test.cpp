@@ -2,6 +2,7 @@
 // the deployment. The fixtures are written anew in the engines' forms; expected values are arithmetic on them.
 #include <fstream>
 #include <sstream>
+#include <tuple>
 
 #include <catch2/catch.hpp>
 
@@ -270,6 +271,71 @@ TEST_CASE("ik_llama.cpp's bench of speculation has counts, positions and times")
     CHECK(drafts.acceptance.positions()[0] == Approx((199.0 + 274.0) / 520));
     CHECK(drafts.round_seconds() == Approx((11.068 + 15.219) / 520));
     CHECK(at(run, 1, 0).round_seconds() == Approx(20.0 / 800));
+}
+
+TEST_CASE("the speculative part of a console report alone gives acceptance") {
+    for (const std::string prefix : {"", "bench-1  | "}) {
+        INFO(prefix);
+        std::string text;
+        for (const char* line :
+             {"---------------Speculative Decoding---------------", "Acceptance rate (%):                     60.00     ",
+              "Acceptance length:                       2.20      ", "Drafts:                                  1000      ",
+              "Draft tokens:                            2000      ", "Accepted tokens:                         1200      ",
+              "Per-position acceptance (%):", "  Position 0:                            80.00     ",
+              "  Position 1:                            40.00     ", "=================================================="}) {
+            text += prefix + line + "\n";
+        }
+        const runs::MeasuredRun run = read(text);
+        REQUIRE(run.cells.size() == 1);
+        CHECK(run.cells.front().draft_tokens == 2);
+        CHECK(run.cells.front().acceptance.positions() == std::vector<double>{0.8, 0.4});
+        CHECK_FALSE(run.cells.front().tpot.known());
+    }
+}
+
+TEST_CASE("counters of Rapid-MLX, by depth and without") {
+    const std::string legacy =
+        "rapid_mlx_spec_decode_attempts_total{method=\"mtp\"} 300\nrapid_mlx_spec_decode_accepts_total{method=\"mtp\"} 150\n";
+    CHECK_THROWS_WITH(read(legacy), Catch::Contains("not how many of them a draft has"));
+    runs::RunHints three;
+    three.draft_tokens = 3;
+    CHECK(at(read(legacy, three), 0, 3).accept_length() == Approx(2.5));  // 150 of 100 drafts
+    std::string depths = legacy;
+    for (const auto& [depth, drafted, accepted] : {std::tuple{1, 120, 90}, {2, 100, 40}, {3, 80, 20}}) {
+        const std::string labels = "{method=\"mtp\",depth=\"" + std::to_string(depth) + "\"} ";
+        depths += "rapid_mlx_spec_decode_drafted_by_depth_total" + labels + std::to_string(drafted) + "\n";
+        depths += "rapid_mlx_spec_decode_accepted_by_depth_total" + labels + std::to_string(accepted) + "\n";
+    }
+    const runs::MeasuredRun run = read(depths);
+    CHECK(run.identity.engine == "mlx");
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells.front().acceptance.drafts == 120);
+    CHECK(run.cells.front().accept_length() == Approx(1 + 150.0 / 120));
+    CHECK_THROWS_WITH(read("rapid_mlx_spec_decode_drafted_by_depth_total{depth=\"0\"} 3\n"), Catch::Contains("name the depth"));
+}
+
+TEST_CASE("a line of TabbyAPI that speaks of drafts is no plain decoding") {
+    const auto line = [](const std::string& drafts) {
+        return "Metrics (ID: 2b3c): 401 tokens generated in 5.1 seconds (Queue: 0.0 s, Process: 0 cached tokens and 99 new "
+               "tokens at "
+               "1000.0 T/s, Generate: 80.0 T/s, Context: 99 tokens" +
+               drafts + ")\n";
+    };
+    CHECK(at(read(line("")), 1, 0).tpot_seconds() == Approx(1.0 / 80));
+    CHECK_THROWS_WITH(read(line(", Draft acceptance: 60.0%")), Catch::Contains("speaks of drafts"));
+    runs::RunHints two;
+    two.draft_tokens = 2;
+    for (const std::string drafts : {", Draft acceptance: 60.0%", ", Draft: 30 accepted, 20 rejected"}) {
+        INFO(drafts);
+        CHECK(at(read(line(drafts), two), 1, 2).accept_length() == Approx(2.2));  // 1 + 0.6 x 2
+    }
+}
+
+TEST_CASE("answers that count rounds are of mlx-vlm") {
+    const std::string timings =
+        R"({"timings":{"prompt_n":20,"predicted_n":101,"predicted_ms":1000.0,"draft_n":100,"draft_n_accepted":60)";
+    CHECK(read(timings + R"(,"draft_kind":"mtp","draft_rounds":40}})" + "\n").identity.engine == "mlx");
+    CHECK(read(timings + "}}\n").identity.engine == "llama.cpp");
 }
 
 }  // namespace pasted_test

@@ -371,4 +371,134 @@ TEST_CASE("counters as Prometheus' own page prints them") {
     CHECK(run.acceptance(3).accept_length() == Approx(2.5));
 }
 
+namespace {
+
+const runs::RunCell& with_drafts(const runs::MeasuredRun& run, int drafts) {
+    for (const runs::RunCell& cell : run.cells) {
+        if (cell.draft_tokens == drafts) {
+            return cell;
+        }
+    }
+    FAIL("no cell with " << drafts << " draft tokens");
+    return run.cells.front();
+}
+
+}  // namespace
+
+TEST_CASE("a column of settings is told by what its cells say, whatever it is called") {
+    const runs::MeasuredRun arms =
+        of_text("| arm | decode tok/s (3 runs) |\n|---|---|\n| MTP k=3 | 99.0 / 100.0 / 101.0 |\n| baseline | 80.0 |\n");
+    CHECK(with_drafts(arms, 3).tpot_seconds() == Approx(0.01));
+    CHECK(with_drafts(arms, 0).tpot_seconds() == Approx(0.0125));
+    const runs::MeasuredRun strategies = of_text(
+        "| Strategy | Tokens | Time (s) | Tokens/sec | Draft Accept % |\n|---|---|---|---|---|\n"
+        "| **Standard Autoregressive** | 256 | 5.1 s | 50.0 tps | N/A |\n| **MTP Speculative (MTP-4)** | 259 | 4.3 s | "
+        "62.5 tps | **75.0%** |\n");
+    CHECK(with_drafts(strategies, 4).accept_length() == Approx(4.0));  // 1 + 0.75 x 4
+    CHECK(with_drafts(strategies, 0).tpot_seconds() == Approx(0.02));
+    // The base model drafts, too.
+    const runs::MeasuredRun models =
+        of_text("| Model | batch | tok/s | accept length |\n|---|---|---|---|\n| Llama base | 1 | 50 | 2.5 |\n", drafting(3));
+    CHECK(with_drafts(models, 3).accept_length() == Approx(2.5));
+    // What stands beside a plain row drafts, unless it says otherwise.
+    CHECK_THROWS_WITH(of_text("| run | tok/s |\n|---|---|\n| baseline | 50 |\n| tuned | 60 |\n"),
+                      Catch::Contains("times with drafts beside those without"));
+    CHECK_THROWS_WITH(of_text("| k | tok/s/GPU |\n|---|---|\n| 3 | 50 |\n"), Catch::Contains("has no column of times"));
+    CHECK_THROWS_WITH(of_text("| name | tok/s |\n|---|---|\n| short | 10 |\n"), Catch::Contains("has no column of requests"));
+}
+
+TEST_CASE("columns with and without drafts beside each other need the draft length") {
+    const std::string table =
+        "| Prompt | No-MTP | Heads=3 MTP | gain |\n|---|---:|---:|---:|\n| code | 10.0 t/s | 12.5 t/s | +25 % |\n";
+    CHECK_THROWS_WITH(of_text(table), Catch::Contains("times with drafts beside those without"));
+    const runs::MeasuredRun run = of_text(table, drafting(3));
+    CHECK(with_drafts(run, 0).tpot_seconds() == Approx(0.1));
+    CHECK(with_drafts(run, 3).tpot_seconds() == Approx(0.08));
+    const runs::MeasuredRun named = of_text("| Prompt | AR tok/s | MTP k=2 tok/s |\n|---|---|---|\n| code | 10 | 20 |\n");
+    CHECK(with_drafts(named, 2).tpot_seconds() == Approx(0.05));
+}
+
+TEST_CASE("headings that name draft lengths, of which 0 is plain decoding") {
+    const runs::MeasuredRun run =
+        of_text("| GPU | `n_max:0` | `n_max:4` | change |\n|--|--|--|--|\n| 3090 | 20 tps | 40 tps | 2x |\n");
+    CHECK(with_drafts(run, 0).tpot_seconds() == Approx(0.05));
+    CHECK(with_drafts(run, 4).tpot_seconds() == Approx(0.025));
+    const runs::MeasuredRun sweep =
+        of_text("| concurrency | Baseline tok/s | k=1 tok/s | k=3 tok/s |\n|--|--|--|--|\n| 2 | 20 | 40 | 50 |\n");
+    CHECK(with_drafts(sweep, 0).tpot_seconds() == Approx(0.1));
+    CHECK(with_drafts(sweep, 1).tpot_seconds() == Approx(0.05));
+    CHECK(with_drafts(sweep, 3).tpot_seconds() == Approx(0.04));
+    CHECK_THROWS_WITH(of_text("| concurrency | A k=1 tok/s | B k=1 tok/s |\n|--|--|--|\n| 2 | 40 | 50 |\n"),
+                      Catch::Contains("were left out"));
+}
+
+TEST_CASE("evalscope's summary of a load: seconds, and tokens of each request") {
+    const auto row = [](const std::string& key, const std::string& value) {
+        return "| " + key + " | " + value + " |\n+---+---+\n";
+    };
+    std::string text = "Benchmarking summary:\n+---+---+\n| Key | Value |\n+===+===+\n" + row("Number of concurrency", "8") +
+                       row("Succeed requests", "100") + row("Output token throughput (tok/s)", "400.0") +
+                       row("Average time to first token (s)", "0.25") + row("Average time per output token (s)", "0.0180") +
+                       row("Average input tokens per request", "1000.0") + row("Average output tokens per request", "200.0");
+    const runs::MeasuredRun run = of_text(text);
+    const runs::RunCell& cell = with_drafts(run, 0);
+    CHECK(cell.batch == 8);
+    CHECK(cell.tpot_seconds() == Approx(0.018));
+    CHECK(cell.ttft.mean() == Approx(0.25));
+    CHECK(cell.prompt_tokens == 1000);
+    CHECK(cell.output_tokens == 200);
+    CHECK(cell.context == 1100);
+    text += row("Average decoded tokens per iter", "2.5");
+    CHECK_THROWS_WITH(of_text(text), Catch::Contains("--draft-tokens K"));
+    CHECK(with_drafts(of_text(text, drafting(3)), 3).accept_length() == Approx(2.5));
+}
+
+TEST_CASE("a table whose columns stand under dashes, with a row of means at its end") {
+    const runs::MeasuredRun run = of_text(
+        "category    base_avg_pred_t/s  spec_avg_pred_t/s  accept_rate\n"
+        "----------  -----------------  -----------------  -----------\n"
+        "coding      50.00              80.00              0.7500\n"
+        "open talk   50.00              80.00              0.2500\n"
+        "overall     10.00              10.00              0.5000\nResults are written to a file called out.json, for later.\n",
+        drafting(4));
+    CHECK(with_drafts(run, 0).tpot_seconds() == Approx(0.02));
+    CHECK(with_drafts(run, 4).tpot_seconds() == Approx(0.0125));
+}
+
+TEST_CASE("depths of trees are no contexts, and thresholds of drafts leave no accept length") {
+    const runs::MeasuredRun trees = of_text(
+        "| Method | Depth | Branching | Num Spec Tokens | Mean Acceptance Length | Throughput (tokens/s) |\n"
+        "|---|---|---|---|---|---|\n| Eagle | 3 | 1 | 3 | 2.5 | 100 |\n| Vanilla | N/A | N/A | 0 | 1.00 | 50 |\n");
+    CHECK(with_drafts(trees, 3).context == 0);
+    CHECK(with_drafts(trees, 3).accept_length() == Approx(2.5));
+    const runs::MeasuredRun deep = of_text("| depth | k | tok/s |\n|---|---|---|\n| 8192 | 2 | 50 |\n");
+    CHECK(with_drafts(deep, 2).context == 8192);
+    const runs::MeasuredRun cut = of_text(
+        "| Config | Decode tok/s | Draft acceptance |\n|---|---|---|\n| no speculation | 25 | - |\n"
+        "| `--spec-draft-n-max 2 --draft-p-min 0` | 40 | 50% |\n| `--spec-draft-n-max 2 --draft-p-min 0.6` | 50 | 94% |\n");
+    CHECK(with_drafts(cut, 2).accept_length() == Approx(2.0));
+    CHECK(with_drafts(cut, 2).tpot_seconds() == Approx(0.025));
+    CHECK(cut.remarks.back().find("p-min") != std::string::npos);
+}
+
+TEST_CASE("a column called acceptance holds lengths or rates by its numbers; acceptance alone is kept") {
+    const runs::MeasuredRun run = of_text(
+        "| concurrency | table says | measured acceptance |\n|---|---|---|\n| 4 | k=6 | 4.50 |\n| 32 | k=4 | **3.75** |\n");
+    CHECK(with_drafts(run, 6).batch == 4);
+    CHECK(with_drafts(run, 6).accept_length() == Approx(4.5));
+    CHECK(with_drafts(run, 4).accept_length() == Approx(3.75));
+    CHECK_FALSE(with_drafts(run, 4).tpot.known());
+    const runs::MeasuredRun rates = of_text("| B | k | tok/s | Accept |\n|---|---|---|---|\n| 2 | 3 | 60 | 62 |\n");
+    CHECK(with_drafts(rates, 3).accept_length() == Approx(1 + 3 * 0.62));
+    CHECK(with_drafts(rates, 3).batch == 2);
+    CHECK_THROWS_WITH(of_text("| Prompt | Ref tok/s | Ours tok/s |\n|---|---|---|\n| a | 80 | 77 |\n"),
+                      Catch::Contains("\"Ref tok/s\" and \"Ours tok/s\" were left out"));
+}
+
+TEST_CASE("aiperf's rate without a draft length is no plain decoding") {
+    const std::string table = "| Metric | avg |\n|---|---|\n| Inter Token Latency (ms) | 8.0 |\n| acceptance_rate | 0.5 |\n";
+    CHECK_THROWS_WITH(of_text(table), Catch::Contains("gives an acceptance rate, but not how many tokens were drafted"));
+    CHECK(with_drafts(of_text(table, drafting(4)), 4).accept_length() == Approx(3.0));
+}
+
 }  // namespace tables_test

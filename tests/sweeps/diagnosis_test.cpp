@@ -73,6 +73,20 @@ TEST_CASE("faults are told apart by how they grow with batch and draft length") 
     CHECK(first_of([&](double batch, int length) { return 0.02 * step * batch * length; }) == CauseKind::rows_cost_more);
 }
 
+TEST_CASE("slots that llama.cpp decodes one after the other are told from tokens that cost more") {
+    for (const auto& [stack, cause] : {std::pair{"llama.cpp", CauseKind::slots_apart}, {"vllm", CauseKind::rows_cost_more}}) {
+        INFO(stack);
+        const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("rtx-4090", stack));
+        const sim::CompiledRound round = sim::compile_round(setup);
+        // Four slots, each with a round of its own: four times the round of one.
+        const Diagnosis found = diagnose(faulty(setup, {1, 2, 4}, {0, 3}, [&](double batch, int length) {
+            const double one = sim::evaluate(round, {length, 1.0, 1000.0}).round.value();
+            return batch * one - sim::evaluate(round, {length, batch, 1000.0}).round.value();
+        }));
+        CHECK(likeliest(found).front() == cause);
+    }
+}
+
 TEST_CASE("passes of a drafter that cost more are told from rows and from rounds") {
     const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     const double step = sim::evaluate(sim::compile_round(setup), {0, 1, 1000.0}).round.value();

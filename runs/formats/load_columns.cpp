@@ -1,0 +1,253 @@
+#include "runs/formats/load_columns.h"
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <vector>
+
+#include "runs/builder.h"
+#include "sim/input_limits.h"
+#include "text/parse_number.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool says_any(const std::string& words, const Words& phrases) {
+    return std::any_of(phrases.begin(), phrases.end(), [&](const std::string& phrase) { return says(words, phrase); });
+}
+
+bool is_any(const std::string& words, const Words& names) {
+    return std::find(names.begin(), names.end(), words) != names.end();
+}
+
+/// The whole number that a word is; below 0 for another word.
+int whole_number(std::string_view word) {
+    const std::optional<int> number = text::parse_number<int>(std::string(word));
+    const bool digits = !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+    return digits && number && *number <= sim::most_draft_tokens ? *number : -1;
+}
+
+}  // namespace
+
+std::string plain_words(std::string_view name) {
+    std::string words;
+    for (const char letter : name) {
+        const auto c = static_cast<unsigned char>(letter);
+        if (std::isalnum(c) != 0) {
+            words += static_cast<char>(std::tolower(c));
+        } else if (!words.empty() && words.back() != ' ') {
+            words += ' ';
+        }
+    }
+    return words.substr(0, words.find_last_not_of(' ') + 1);
+}
+
+bool says(const std::string& words, std::string_view phrase) {
+    const std::string padded = " " + words + " ";
+    return padded.find(" " + std::string(phrase) + " ") != std::string::npos;
+}
+
+bool means_plain(const std::string& words) {
+    static const Words plain = {"baseline", "plain",    "ar",       "no spec", "none",          "off",        "vanilla",
+                                "without",  "no mtp",   "no draft", "n a",     "disabled",      "no drafter", "no speculation",
+                                "base",     "spec off", "mtp off",  "no",      "autoregressive"};
+    return says_any(words, plain);
+}
+
+Role role_of(const std::string& words) {
+    static const Words batches = {"concurrency",
+                                  "conc",
+                                  "max concurrency",
+                                  "batch",
+                                  "batch size",
+                                  "bs",
+                                  "np",
+                                  "parallel",
+                                  "n parallel",
+                                  "users",
+                                  "b",
+                                  "requests in flight",
+                                  "slots",
+                                  "streams",
+                                  "concurrent requests",
+                                  "concurrent users",
+                                  "num concurrent"};
+    static const Words drafts = {"k",
+                                 "n max",
+                                 "n",
+                                 "draft n max",
+                                 "spec draft n max",
+                                 "draft max",
+                                 "drafts",
+                                 "draft tokens",
+                                 "spec tokens",
+                                 "draft n",
+                                 "num speculative tokens",
+                                 "gamma",
+                                 "draft len",
+                                 "draft length",
+                                 "mtp n",
+                                 "mtp",
+                                 "speculative tokens",
+                                 "steps",
+                                 "num steps",
+                                 "nextn",
+                                 "n draft",
+                                 "spec n max",
+                                 "num spec tokens",
+                                 "depth n",
+                                 "speculative num steps",
+                                 "draft depth",
+                                 "mtp depth",
+                                 "spec steps"};
+    static const Words contexts = {"context", "ctx", "depth", "context length", "ctx len", "n ctx", "context tokens"};
+    static const Words prompts = {"isl", "input len", "input length", "prompt tokens", "input tokens", "prompt len", "prompt"};
+    static const Words outputs = {"osl", "output len", "output length", "output tokens", "generated tokens"};
+    static const Words setups = {"config",  "configuration", "setup",   "mode", "method",
+                                 "drafter", "spec",          "variant", "run",  "speculation"};
+    static const Words others = {"p50",    "p90", "p95",     "p99",   "min",   "max", "std",
+                                 "prompt", "pp",  "prefill", "input", "total", "peak"};
+    static const Words rates = {
+        "tok s", "t s", "tk s", "tps", "tokens s", "token s", "tokens sec", "tok sec", "tokens per second"};
+    if (is_any(words, batches)) {
+        return Role::batch;
+    }
+    if (is_any(words, {"speculative num draft tokens", "num draft tokens"})) {
+        return Role::tree;
+    }
+    const bool of_drafts = says_any(words, {"draft", "spec", "dflash", "dspark", "mtp", "eagle", "eagle3", "nextn"});
+    if (is_any(words, drafts) || (of_drafts && words.ends_with(" tokens"))) {
+        return Role::drafts;
+    }
+    if (is_any(words, contexts)) {
+        return Role::context;
+    }
+    if (is_any(words, prompts) || is_any(words, outputs)) {
+        return is_any(words, prompts) ? Role::prompt : Role::output;
+    }
+    if (is_any(words, setups)) {
+        return Role::setup;
+    }
+    const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accepted"});
+    if ((of_accepting && says_any(words, {"len", "length"})) ||
+        is_any(words, {"al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter", "tokens per step"})) {
+        return Role::length;
+    }
+    if (of_accepting && (says(words, "rate") || is_any(words, {"accept", "acceptance", "draft acceptance", "draft accept",
+                                                               "accepted", "measured acceptance"}))) {
+        return Role::accept_rate;
+    }
+    if (says_any(words, others)) {
+        return Role::none;
+    }
+    if (says_any(words, {"speed up", "speedup", "gain"})) {
+        return Role::none;
+    }
+    if (says_any(words, {"tpot", "ms tok", "ms token", "time per output token"})) {
+        return Role::tpot;
+    }
+    if (says(words, "ttft") || says(words, "time to first token")) {
+        return Role::ttft;
+    }
+    if (says_any(words, {"s gpu", "s device", "per gpu", "per device"})) {
+        return Role::none;  // of how many is not known
+    }
+    if (says_any(words, rates)) {
+        return says_any(words, {"user", "req", "request", "slot", "stream"}) ? Role::rate_of_user : Role::rate;
+    }
+    return Role::none;
+}
+
+bool says_rate(const std::string& words) { return says_any(words, {"rate", "percent", "ratio"}); }
+
+bool names_something_else(const std::string& words) {
+    return says_any(words, {"model", "target", "prompt", "dataset", "data", "task", "category", "workload", "gpu", "device",
+                            "hardware", "backend", "quant", "precision"});
+}
+
+bool is_of_trees(const std::string& words) {
+    return is_any(words, {"branching", "branch", "topk", "top k", "eagle topk", "eagle top k", "tree width", "width"});
+}
+
+int drafts_of_setting(const std::string& text) {
+    const std::string plain = plain_words(text);
+    std::istringstream in(plain);
+    Words words;
+    for (std::string word; in >> word;) {
+        words.push_back(word);
+    }
+    for (const Words& names : {Words{"n", "max"},
+                               {"speculative", "tokens"},
+                               {"draft", "tokens"},
+                               {"tokens"},
+                               {"drafts"},
+                               {"draft"},
+                               {"n"},
+                               {"k"},
+                               {"mtp"}}) {
+        for (std::size_t at = 0; at + names.size() < words.size(); ++at) {
+            const int count = whole_number(words[at + names.size()]);
+            if (count >= 0 && std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
+                return count;
+            }
+        }
+    }
+    for (const std::string& word : words) {
+        for (const std::string_view name : {"mtp", "nextn", "nmax"}) {
+            if (const int count = word.starts_with(name) ? whole_number(std::string_view(word).substr(name.size())) : -1;
+                count >= 0) {
+                return count;
+            }
+        }
+    }
+    return means_plain(plain) ? 0 : -1;
+}
+
+bool cuts_drafts(const std::string& text) {
+    for (const char* name : {"p-min", "p_min"}) {
+        const std::size_t at = text.find(name);
+        const std::size_t number = at == std::string::npos ? at : text.find_first_not_of(" =:", at + 5);
+        if (number != std::string::npos && number_after(std::string_view(text).substr(number), "").value_or(0.0) > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::string unit_of(const std::string& cell) {
+    const std::size_t digits = cell.find_first_of("0123456789");
+    if (digits != 0) {
+        return {};
+    }
+    std::string unit = cell.substr(std::min(cell.find_first_not_of("0123456789.,"), cell.size()));
+    unit = unit.substr(0, unit.find_first_of("(\xC2"));  // "±" begins with the byte C2
+    return unit;
+}
+
+std::optional<double> number_of(std::string cell) {
+    cell.erase(std::remove(cell.begin(), cell.end(), ','), cell.end());
+    const std::optional<double> number = number_after(cell, "");
+    const std::size_t after = cell.find_first_not_of("0123456789. ");
+    const bool thousands = number && after != std::string::npos && after > 0 && (cell[after] == 'k' || cell[after] == 'K');
+    return thousands ? std::optional(*number * 1024.0) : number;
+}
+
+std::optional<double> mean_of_runs(const std::string& cell) {
+    double sum = 0.0;
+    int runs = 0;
+    std::istringstream parts(cell);
+    for (std::string part; std::getline(parts, part, '/');) {
+        const std::size_t first = part.find_first_not_of(' ');
+        const std::optional<double> number = first == std::string::npos ? std::nullopt : number_of(part.substr(first));
+        if (!number) {
+            break;  // "59.4 tok/s"
+        }
+        sum += *number;
+        ++runs;
+    }
+    return runs > 0 ? std::optional(sum / runs) : std::nullopt;
+}
+
+}  // namespace treeline::runs::run_formats_of
