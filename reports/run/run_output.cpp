@@ -103,7 +103,7 @@ std::string times_text(const runs::MeasuredRun& run) {
                            {"tokens/s"},
                            {"drafting, ms"}});
     for (const runs::RunCell& cell : run.cells) {
-        if (cell.round_seconds() <= 0.0) {
+        if (cell.round_seconds() <= 0.0 && !cell.tpot.known()) {
             continue;
         }
         table.add({count_text(cell.batch), std::to_string(cell.draft_tokens), count_text(std::round(cell.context)),
