@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "sweeps/recommend_inside.h"
 
@@ -215,16 +216,16 @@ void add_schedules(const sim::CompiledRound& round, const Workload& workload, Re
     answer.capacity = capacity_of(round, best.speculation, workload.traffic);
 }
 
-/// The variants without a candidate, what a limit keeps from being the best first.
-std::vector<std::size_t> excluded_of(const Judged& all) {
+/// The variants without a candidate, what a limit keeps from being the best first, and what nobody can run yet last.
+std::vector<std::size_t> excluded_of(const std::vector<VariantOutcome>& outcomes, const std::vector<Variant>& variants) {
     std::vector<std::size_t> excluded;
-    for (std::size_t i = 0; i < all.outcomes.size(); ++i) {
-        if (all.outcomes[i].candidates.empty()) {
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (outcomes[i].candidates.empty()) {
             excluded.push_back(i);
         }
     }
-    std::stable_sort(excluded.begin(), excluded.end(),
-                     [&](std::size_t a, std::size_t b) { return all.outcomes[a].objective < all.outcomes[b].objective; });
+    const auto order = [&](std::size_t i) { return std::pair(variants[i].untrained, outcomes[i].objective); };
+    std::stable_sort(excluded.begin(), excluded.end(), [&](std::size_t a, std::size_t b) { return order(a) < order(b); });
     return excluded;
 }
 
@@ -253,7 +254,7 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
     for (const VariantOutcome& of_variant : all.outcomes) {
         answer.candidates.insert(answer.candidates.end(), of_variant.candidates.begin(), of_variant.candidates.end());
     }
-    for (const std::size_t i : excluded_of(all)) {
+    for (const std::size_t i : excluded_of(all.outcomes, answer.variants)) {
         answer.excluded.push_back({answer.variants[i].labels.text(), all.outcomes[i].reason, i});
     }
     answer.excluded.insert(answer.excluded.end(), workload.excluded.begin(), workload.excluded.end());

@@ -255,6 +255,16 @@ TEST_CASE("a head that nobody trained for the target is not recommended, unless 
     for (const sweeps::TradeoffPoint& point : answer.tradeoffs) {
         CHECK(!answer.variants[point.variant].untrained);
     }
+    // Where nothing meets a limit, what nobody can run is named last.
+    const sweeps::RecommendationResult nothing =
+        sweeps::recommend(workload(R"(, "limits": {"tpot_ms": 0.01})", "qwen3.5-27b").workload, 1);
+    REQUIRE(!nothing.recommendation);
+    const auto is_head = [](const sweeps::Exclusion& each) {
+        return each.label.find("dflash-") != std::string::npos || each.label.find("eagle3-") != std::string::npos;
+    };
+    CHECK(!is_head(nothing.excluded.front()));
+    CHECK(std::is_partitioned(nothing.excluded.begin(), nothing.excluded.end(),
+                              [&](const sweeps::Exclusion& each) { return !is_head(each); }));
     const sweeps::Recommendation wished = found(R"(, "drafters": ["dflash"])");
     CHECK(wished.untrained.empty());
     CHECK(wished.candidates.front().gain == Approx(answer.untrained.front().gain));
