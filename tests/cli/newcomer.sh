@@ -70,7 +70,7 @@ expect 0 'without a drafter' report $zero --drafter none --output plain.html
 expect 0 'eagle3-qwen3-14b +qwen3-14b +7 .*ngram-qwen3-8b +qwen3-8b +3 +1\.44 ' models qwen3-32b
 expect 0 'n-gram look-up for qwen3-8b: 1\.44 tokens per +round with 3 drafts' recommend $zero
 # What a limit keeps out is named, the best that exists first, with what it would gain and the flag that lets it in.
-expect 0 'Excluded: [a-z0-9.-]+ .measured with [^ ]+ on h100-sxm: with [0-9] drafts it +would +gain [12]\.[0-9]+x, but holds .*--waiting +allows +5 %' recommend $zero
+expect 0 'Excluded: [a-z0-9.-]+ .measured with [^ ]+ on h100-sxm: with [0-9] drafts it +would +gain +[12]\.[0-9]+x, but holds .*--waiting +allows +5 %' recommend $zero
 expect 0 'eagle3-gpt-oss-20b +gpt-oss-20b' models --drafters
 expect 0 '"measured_with": "qwen3-14b"' models qwen3-32b --format json
 
