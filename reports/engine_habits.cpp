@@ -56,6 +56,18 @@ void add_verification(const sim::RoundSetup& setup, std::vector<Habit>& habits) 
     add_graph(setup, *rule, habits);
 }
 
+/// Passes of a draft model that are no single graph.
+void add_drafting(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+    const Seconds layer = setup.platform.stack.host_per_draft_layer;
+    const double speed = setup.platform.device.host_speed;
+    if (std::holds_alternative<sim::IndependentDrafter>(setup.drafter) && layer > Seconds(0.0)) {
+        habits.push_back({"passes of the draft model", "launched layer by layer",
+                          fmt::format("no graph holds such a pass: it takes the longer of the device and {:.0f} us of the host "
+                                      "for each layer",
+                                      1e6 * (layer / speed).value())});
+    }
+}
+
 void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
     if (!sim::has_recurrent_state(setup.target) || std::holds_alternative<sim::NoDrafter>(setup.drafter)) {
@@ -143,6 +155,7 @@ std::string version_note(const sim::Stack& stack) {
 std::string engine_habits_text(const sim::RoundSetup& setup) {
     std::vector<Habit> habits;
     add_verification(setup, habits);
+    add_drafting(setup, habits);
     add_states(setup, habits);
     add_host(setup, habits);
     add_unmet(setup, habits);

@@ -100,26 +100,38 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     }
 }
 
-/// Passes that verify in pieces, and the drafter's beside them, take at least as long as the host needs for all pieces.
-void launch_in_pieces(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
-    const Stack& stack = setup.platform.stack;
-    const VerificationRule* rule = rule_for(stack.verification_rules, setup.platform.device, setup.precision);
-    if (rule == nullptr || !rule->in_pieces || setup.platform.mode == CostMode::hoi || !has_attention_of_heads(setup.target)) {
-        return;
-    }
-    const auto at_least = [&](PassId id, double pieces) {
+/// The passes take at least what the host needs to launch them, `chain` on a fast host.
+void take_at_least(Seconds chain, const Device& device, std::initializer_list<PassId> passes, CompiledRound& round) {
+    for (const PassId id : passes) {
         CompiledPass& pass = round.pass(id);
         // pass_time() adds what the host does before the pass, which is part of its chain.
-        const Seconds chain = stack.host_per_piece * (pieces / setup.platform.device.host_speed) - pass.host;
-        pass.launch_time = std::max(pass.launch_time, chain);
-    };
-    for (const PassId id : {PassId::verify_unrolled, PassId::verify_chunk, PassId::verify_packed}) {
-        at_least(id, mixing_layers(setup.target));
+        pass.launch_time = std::max(pass.launch_time, chain / device.host_speed - pass.host);
     }
-    if (drafter.model && drafter.has_cache && stack.pieces_per_draft_pass > 0.0) {
-        const double pieces = stack.pieces_per_draft_pass + std::max(0.0, mixing_layers(*drafter.model) - 1.0);
-        at_least(PassId::draft, pieces);
-        at_least(PassId::draft_tree, pieces);
+}
+
+/// Passes that verify in pieces, and those of a drafter that is not one graph, beside a target in pieces or by itself.
+void launch_in_pieces(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
+    const Platform& platform = setup.platform;
+    if (platform.mode == CostMode::hoi) {
+        return;
+    }
+    const Stack& stack = platform.stack;
+    const VerificationRule* rule = rule_for(stack.verification_rules, platform.device, setup.precision);
+    const bool in_pieces = rule != nullptr && rule->in_pieces && has_attention_of_heads(setup.target);
+    if (in_pieces) {
+        take_at_least(stack.host_per_piece * mixing_layers(setup.target), platform.device,
+                      {PassId::verify_unrolled, PassId::verify_chunk, PassId::verify_packed}, round);
+    }
+    if (!drafter.model || !drafter.has_cache) {
+        return;
+    }
+    const double layers = mixing_layers(*drafter.model);
+    if (in_pieces && stack.pieces_per_draft_pass > 0.0) {
+        take_at_least(stack.host_per_piece * (stack.pieces_per_draft_pass + std::max(0.0, layers - 1.0)), platform.device,
+                      {PassId::draft, PassId::draft_tree}, round);
+    }
+    if (std::holds_alternative<IndependentDrafter>(setup.drafter)) {
+        take_at_least(stack.host_per_draft_layer * layers, platform.device, {PassId::draft, PassId::draft_tree}, round);
     }
 }
 

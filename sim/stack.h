@@ -173,6 +173,9 @@ struct Stack {
     /// pass takes the longer of the two.
     Seconds host_per_piece;
     double pieces_per_draft_pass = 0.0;  ///< what a pass of a drafter of one layer takes of that, in layers
+    /// Host time of each layer that mixes tokens in a pass of a draft model, on a fast host, where the engine launches such
+    /// passes kernel by kernel, or in pieces, beside a target that is captured; the pass takes the longer of host and device.
+    Seconds host_per_draft_layer;
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;

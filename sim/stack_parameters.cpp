@@ -174,6 +174,12 @@ const std::vector<StackParameter>& stack_parameters() {
                                        "0"),
         number<&Stack::pieces_per_draft_pass>("pieces_per_draft_pass", 0.0, 1000.0,
                                               "what a pass of a one-layer drafter takes of it then, in layers", "0"),
+        number<&Stack::host_per_draft_layer>(
+            "host_per_draft_layer", 0.0, 0.01,
+            "host time of each layer that mixes tokens in a pass of a draft model that the engine launches outside of graphs, "
+            "or in pieces, on a fast host (over the device's `host_speed`): the pass takes the longer of that and its device "
+            "time",
+            "0"),
         number<&Stack::state_pool_share>("state_pool_share", 0.0, 0.99,
                                          "share of the memory for states and caches that the engine gives to recurrent states "
                                          "beforehand; what it divides wrongly, nobody can use",

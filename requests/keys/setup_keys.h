@@ -150,7 +150,7 @@ inline constexpr TextKey interconnect{"interconnect",
                                       "label says so"};
 inline constexpr PartKey stack{
     "stack", "name or path", "software stack", "`cuda-graph`; `cpu` on CPUs",
-    ": what software adds. `vllm`, `sglang` and `tensorrt-llm` are fitted to serving runs, by version (`vllm-0.25`; the plain "
+    ": what software adds. `vllm`, `sglang` and `tensorrt-llm` are fitted to serving runs, by version (`vllm-0.26`; the plain "
     "name is the newest), `ideal` assumes the data sheet"};
 /// As engines/engine.h calls them.
 inline constexpr std::array<std::string_view, 4> engine_words = {"vllm", "sglang", "tensorrt-llm", "llama.cpp"};

@@ -193,6 +193,9 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             if (set->has("expert_pool")) {
                 entry.expert_pool = set->number("expert_pool", 1e-3, 1.0);
             }
+            if (set->has("host_speed")) {
+                entry.host_speed = set->number("host_speed", 0.05, 20.0);
+            }
             set->finish();
         } else {
             at.problem(
@@ -201,7 +204,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
                 "devices, most_requests, vector_rows, new_prompt_tokens, output_tokens, experts, draft_ranks, "
                 "replicas, unstated, format, expert_kernels, "
                 "attention_kernels, interconnect, counts_rounds_that_drafted, attends_to_all, reports_defect, differs_in_more, "
-                "shares_prompt, expert_pool");
+                "shares_prompt, expert_pool, host_speed");
         }
         entry.published = at.text("kind") == "published";
         static_cast<void>(at.text("source"));

@@ -77,20 +77,20 @@ TEST_CASE("every stack names an engine and version whose flags are known, and in
         platform.stack = testing::stack(name);
         known += priced_engine(platform) ? 1 : 0;
     }
-    CHECK(known == 15);
+    CHECK(known == 16);
 }
 
 TEST_CASE("--engine prices on the engine's own stack, of its version, and contradicts another engine's") {
     const auto stack_named = [](const Json& platform) {
         return read(workload(platform)).workload.variants.front().setup.platform.stack.name;
     };
-    CHECK(stack_named({{"engine", "vllm"}}) == "vllm-0.25");
+    CHECK(stack_named({{"engine", "vllm"}}) == "vllm-0.26");
     CHECK(stack_named({{"engine", "vllm@0.19"}}) == "vllm-0.14");
     CHECK(stack_named({{"engine", "sglang"}}) == "sglang-0.5.6");
     CHECK(stack_named({{"engine", "tensorrt-llm"}}) == "tensorrt-llm-1.2");
     CHECK(stack_named({{"engine", "llama.cpp"}, {"device", "xeon-8480plus"}}) == "cpu");
     CHECK(stack_named({{"engine", "vllm"}, {"stack", "vllm-0.10"}}) == "vllm-0.10");
-    CHECK(says(problem_of(workload({{"engine", "sglang"}, {"stack", "vllm"}})), "but the stack vllm-0.25 is that of vllm"));
+    CHECK(says(problem_of(workload({{"engine", "sglang"}, {"stack", "vllm"}})), "but the stack vllm-0.26 is that of vllm"));
     CHECK(says(problem_of(workload({{"engine", "sglang"}, {"stack", "cuda-graph"}})), "is no engine's"));
     CHECK(says(problem_of(workload({{"engine", "vlm"}})), "did you mean \"vllm\"?"));
     CHECK(engine_flags(recommended(workload({{"engine", "vllm@0.19"}})))->engine == "vLLM 0.19");

@@ -277,7 +277,7 @@ TEST_CASE("platforms are a device's name or an object") {
     CHECK(plain.stack.name == "cuda-graph");
     CHECK(plain.ranks == 1.0);
     CHECK(plain.mode == sim::CostMode::roofline);
-    CHECK(full.stack.name == "vllm-0.25");  // the newest version
+    CHECK(full.stack.name == "vllm-0.26");  // the newest version
     CHECK(full.mode == sim::CostMode::hoi);
     CHECK(sweeps::label_of(full) == "8 x h100-sxm (pcie), hoi mode");
     CHECK_FALSE(input.descriptions.provenance().empty());

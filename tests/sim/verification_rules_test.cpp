@@ -125,6 +125,29 @@ TEST_CASE("a pass in pieces takes the longer of the device and the host, not the
     CHECK(with(1e-3).autoregressive < device);
 }
 
+TEST_CASE("a pass of a draft model outside of graphs takes the longer of the device and the host's layers") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("rtx-3090", "vllm-0.14"));
+    Stack& stack = setup.platform.stack;
+    stack.host_per_draft_pass = Seconds(0.0);
+    const auto draft = [&](double layer) {
+        stack.host_per_draft_layer = Seconds(layer);
+        return five_drafts(setup, 1.0, 1'000.0).draft;
+    };
+    const double layers = 16.0, passes = 5.0;  // of Llama-3.2-1B; five drafts
+    CHECK(draft(1e-3).value() == Approx(passes * layers * 1e-3));
+    CHECK(draft(1e-9) == draft(0.0));
+    setup.platform.device.host_speed = 0.5;
+    CHECK(draft(1e-3).value() == Approx(passes * layers * 2e-3));
+    const Seconds verify = five_drafts(setup, 1.0, 1'000.0).verify;
+    draft(0.0);
+    CHECK(five_drafts(setup, 1.0, 1'000.0).verify == verify);
+    // A head on the target's last layer is captured, or has its own time on the host.
+    const RoundEstimate head = five_drafts(llama_on("rtx-3090", "vllm-0.14"), 1.0, 1'000.0);
+    RoundSetup launched = llama_on("rtx-3090", "vllm-0.14");
+    launched.platform.stack.host_per_draft_layer = Seconds(5e-3);
+    CHECK(five_drafts(launched, 1.0, 1'000.0) == head);
+}
+
 TEST_CASE("a round in pieces is the same in columns and at a point") {
     RoundSetup setup = llama_on("rtx-4090", "vllm-0.14");
     setup.precision.kv_cache = Storage{NumberFormat::fp8};

@@ -98,6 +98,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (!row.expert_pool) {
             row.expert_pool = entry.expert_pool;
         }
+        if (!row.host_speed) {
+            row.host_speed = entry.host_speed;
+        }
         if (!row.new_prompt_tokens) {
             row.new_prompt_tokens = entry.new_prompt_tokens;
         }

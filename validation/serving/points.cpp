@@ -307,6 +307,7 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     }
     setup.precision = point.precision;
     setup.platform.device = parts.devices.at(point.device);
+    setup.platform.device.host_speed = point.host_speed.value_or(setup.platform.device.host_speed);
     setup.platform.stack = parts.stacks.at(point.stack);
     if (!point.expert_kernels.empty()) {
         setup.platform.stack.expert_kernels = parts.expert_kernels.at(point.expert_kernels);

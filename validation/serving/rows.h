@@ -56,6 +56,7 @@ struct SpeculationRow {
     bool differs_in_more = false;             ///< its source says that its two runs differ in more than speculation
     bool shares_prompt = false;               ///< all requests send the same prompt
     std::optional<double> expert_pool;        ///< share of a mixture's experts that its tokens choose from; all, unless stated
+    std::optional<double> host_speed;         ///< of the machine's own processor; the device's usual one, unless stated
     std::string expert_kernels;               ///< picked in place of the engine's own
     std::string attention_kernels;            ///< likewise
     std::string interconnect;                 ///< in place of the device's fastest
