@@ -166,6 +166,9 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
         if (at.has(platform_keys::memory_utilisation)) {
             platform.memory_utilisation = read(at, platform_keys::memory_utilisation);
         }
+        if (at.has(platform_keys::host_speed)) {
+            platform.device.host_speed = read_or(at, platform_keys::host_speed, 1.0);
+        }
         platform.mode = at.has(platform_keys::mode) ? read_mode(at, platform_keys::mode) : sweeps::default_mode(platform);
     }
     check_mode(at, platform, descriptions);

@@ -52,7 +52,10 @@ std::string label_of(const sim::Platform& platform) {
     if (platform.accelerator) {
         return label;
     }
-    const std::string stack = platform.mode == sim::CostMode::hoi ? "" : ", " + label_of(platform.stack);
+    std::string stack = platform.mode == sim::CostMode::hoi ? "" : ", " + label_of(platform.stack);
+    if (platform.memory_utilisation) {
+        stack += fmt::format(", {:.4g} of the memory", *platform.memory_utilisation);
+    }
     return label + stack + (platform.mode == default_mode(platform) ? "" : fmt::format(", {} mode", name_of(platform.mode)));
 }
 

@@ -204,13 +204,22 @@ inline constexpr NumberKey memory_utilisation{"memory_utilisation",
                                               "the engine's default",
                                               ": `gpu_memory_utilization` of vLLM, `mem_fraction_static` of SGLang, "
                                               "`free_gpu_memory_fraction` of TensorRT-LLM"};
+inline constexpr NumberKey host_speed{
+    "host_speed",
+    "",
+    0.05,
+    20.0,
+    {},
+    "speed of one thread of the host, over a fast desktop's",
+    "that of hosts that such devices usually come with",
+    ": host times that a stack counts by it: passes that are launched layer by layer, Python that drives kernels one by one"};
 inline constexpr NumberKey price{
     "price", "$/h", 1e-6, 1e6, {}, "what an hour of one device costs", "as its description states; else unknown"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, host, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
                    draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, engine, expert_kernels,
-                   attention_kernels, mode, prefill, token_budget, memory_utilisation, price);
+                   attention_kernels, mode, prefill, token_budget, memory_utilisation, host_speed, price);
 }
 
 }  // namespace treeline::requests::platform_keys

@@ -110,7 +110,7 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     }
     for (const char* key : {"design", "host", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
                             "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "engine", "expert_kernels",
-                            "attention_kernels", "mode", "prefill", "token_budget", "memory_utilisation"}) {
+                            "attention_kernels", "mode", "prefill", "token_budget", "memory_utilisation", "host_speed"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
     set_prices(named, given(flags.texts, "platforms.price"));
@@ -315,6 +315,7 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--token-budget", "TOKENS,...", "platforms.token_budget", help_of(platform_keys::token_budget), nullptr},
         {"--memory-utilisation", "SHARE,...", "platforms.memory_utilisation", help_of(platform_keys::memory_utilisation),
          nullptr},
+        {"--host-speed", "SPEED", "platforms.host_speed", help_of(platform_keys::host_speed), nullptr},
         {"--price", "DOLLARS|NAME:DOLLARS,...", "platforms.price",
          help_of(platform_keys::price) + "; of several devices h100-sxm:2.5,l40s:0.9", nullptr},
         {"--concurrency", "N[:SHARE],...", "traffic.concurrency",

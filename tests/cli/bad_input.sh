@@ -214,6 +214,14 @@ expect 0 'disaggregated prefill.*mixed prefill|mixed prefill.*disaggregated pref
   --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --prefill mixed,disaggregated
 expect 0 '2048 tokens a step.*8192 tokens a step|8192 tokens a step.*2048 tokens a step' recommend --explain candidates,inputs --target qwen3-8b --device h100-sxm --stack vllm \
   --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --token-budget 2048,8192
+expect 0 'h100-sxm, vllm-[0-9.]*, 0.[89] of the memory' recommend --explain candidates,inputs --target qwen3-8b --device h100-sxm --stack vllm \
+  --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --memory-utilisation 0.8,0.9
+
+# A slower host is dearer where passes of a draft model are launched layer by layer.
+host="estimate --target llama-3.1-8b --drafter llama-3.2-1b --acceptance 0.7 --device h100-sxm --stack vllm-0.19"
+expect 0 'at only 0.3[0-9]x' $host --host-speed 0.3
+expect 0 'at only 0.9[0-9]x' $host --host-speed 1
+expect 2 '--host-speed: is 100, but must lie between 0.05 and 20' $host --host-speed 100
 
 # What an accelerator's run does not know is not ignored.
 expect 2 '--prompt: is not of a run of an accelerator' estimate --model mamba2-2.7b --design specmamba-vck190 --prompt 1000

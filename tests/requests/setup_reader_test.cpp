@@ -283,6 +283,21 @@ TEST_CASE("platforms are a device's name or an object") {
     CHECK_FALSE(input.descriptions.provenance().empty());
 }
 
+TEST_CASE("a platform may state its own host and share of the memory") {
+    Input input(R"({"a": {"device": "h100-sxm", "stack": "vllm", "host_speed": 0.3, "memory_utilisation": 0.8},
+                    "b": {"device": "h100-sxm", "stack": "vllm"}, "c": {"device": "h100-sxm", "host_speed": 100}})");
+    const sim::Platform own = read_platform(input.root.object("a"), input.descriptions);
+    const sim::Platform usual = read_platform(input.root.object("b"), input.descriptions);
+    REQUIRE(input.problems().empty());
+    CHECK(own.device.host_speed == 0.3);
+    CHECK(own.memory_utilisation == 0.8);
+    CHECK(usual.device.host_speed == 0.66);
+    CHECK_FALSE(usual.memory_utilisation);
+    read_platform(input.root.object("c"), input.descriptions);
+    REQUIRE(input.document.problems().size() == 1);
+    CHECK_THAT(input.document.problems().front(), Catch::Contains("c.host_speed"));
+}
+
 TEST_CASE("a CPU runs on the stack cpu unless another is named") {
     Input input(R"({"a": "generic-x86", "b": {"device": "generic-x86", "stack": "ideal"}})");
     CHECK(read_platform(input.root.object_or_text("a", "device"), input.descriptions).stack.name == "cpu");
