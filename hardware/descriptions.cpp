@@ -197,6 +197,19 @@ std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
     return reserves;
 }
 
+std::vector<std::vector<sim::CutDegree>> read_cuts_not_run(Reader& stack) {
+    std::vector<std::vector<sim::CutDegree>> cuts;
+    for (Reader& reader : stack.objects("cuts_not_run")) {
+        cuts.push_back(read_policies<sim::CutDegree>(reader, "degrees"));
+        if (cuts.back().empty()) {
+            reader.problem("degrees", "must name at least one degree of parallelism");
+        }
+        static_cast<void>(reader.text("source"));
+        reader.finish();
+    }
+    return cuts;
+}
+
 sim::MeasuredLoads read_measured_loads(Reader reader) {
     sim::MeasuredLoads measured;
     measured.target = reader.text("target");
@@ -407,6 +420,9 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.rollbacks = read_policies<sim::Rollback>(reader, "rollback");
     if (auto flags = reader.optional_object("rollback_flags")) {
         stack.rollback_flags = read_rollback_flags(*flags);
+    }
+    if (reader.has("cuts_not_run")) {
+        stack.cuts_not_run = read_cuts_not_run(reader);
     }
     if (reader.has("verification_rules")) {
         stack.verification_rules = read_verification_rules(reader);

@@ -63,6 +63,15 @@ constexpr auto names_in(MemoryShare) {
     return enum_names<MemoryShare>({{device, "device"}, {pools, "pools"}, {leftover, "leftover"}});
 }
 
+/// A degree of parallelism that a cut of a model raises above 1.
+enum class CutDegree { tensor, data, experts, pipeline };
+constexpr auto names_in(CutDegree) {
+    return enum_names<CutDegree>({{CutDegree::tensor, "tensor_parallel"},
+                                  {CutDegree::data, "attention_data_parallel"},
+                                  {CutDegree::experts, "expert_parallel"},
+                                  {CutDegree::pipeline, "pipeline_parallel"}});
+}
+
 /// Memory that an engine leaves to activations and graphs where nobody states a share, on devices of less than `below`.
 struct MemoryReserve {
     Bytes below;
@@ -257,6 +266,8 @@ struct Stack {
     /// Share of the prompts of the other requests that a request waits for after its first token. Below 1 where requests come
     /// and are read together, so that part of the wait is in their time to the first token.
     double prompt_wait = 1.0;
+    /// Cuts that the engine does not run beside a drafter: each has all of these degrees above 1.
+    std::vector<std::vector<CutDegree>> cuts_not_run;
     std::vector<NumberCondition> conditions;  ///< of numbers that do not hold everywhere
     // What reading a prompt needs in memory at once.
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts

@@ -1,7 +1,7 @@
 #include "sweeps/cuts.h"
 
+#include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "sim/round.h"
 #include "sweeps/deadline.h"
@@ -20,15 +20,26 @@ bool is_mixture(const sim::Model& model) {
     return false;
 }
 
-/// What the engine of this stack can run beside a drafter.
-bool offers(std::string_view stack, double tensor, const sim::Parallelism& parallel) {
-    if (stack.starts_with("sglang")) {
-        return parallel.pipeline == 1.0;
+double degree_of(sim::CutDegree degree, double tensor, const sim::Parallelism& parallel) {
+    switch (degree) {
+        case sim::CutDegree::tensor:
+            return tensor;
+        case sim::CutDegree::data:
+            return parallel.data;
+        case sim::CutDegree::experts:
+            return parallel.experts;
+        case sim::CutDegree::pipeline:
+            break;
     }
-    if (stack.starts_with("tensorrt")) {
-        return parallel.data == 1.0 || tensor == 1.0;
-    }
-    return !stack.starts_with("llama") || (tensor == 1.0 && parallel.data == 1.0);
+    return parallel.pipeline;
+}
+
+/// Whether the engine of this stack runs the cut beside a drafter.
+bool offers(const sim::Stack& stack, double tensor, const sim::Parallelism& parallel) {
+    return std::none_of(stack.cuts_not_run.begin(), stack.cuts_not_run.end(), [&](const auto& together) {
+        return std::all_of(together.begin(), together.end(),
+                           [&](sim::CutDegree degree) { return degree_of(degree, tensor, parallel) > 1.0; });
+    });
 }
 
 std::vector<std::string> problems_on(const sim::Platform& platform, const sim::Model& target) {
@@ -63,7 +74,7 @@ std::vector<sim::Platform> cuts_of(const sim::Platform& platform, double gpus, c
                 sim::Platform cut = platform;
                 cut.ranks = stage / data;
                 cut.parallel = {data, experts, pipeline};
-                if (offers(cut.stack.name, cut.ranks, cut.parallel) && problems_on(cut, target).empty()) {
+                if (offers(cut.stack, cut.ranks, cut.parallel) && problems_on(cut, target).empty()) {
                     cuts.push_back(std::move(cut));
                 }
             }

@@ -64,9 +64,10 @@ double padded(const DiagnosedPoint& point, const sim::CompiledRound& round, cons
     return (sim::evaluate(round, larger).round - sim::evaluate(round, point.point).round).value();
 }
 
-/// llama.cpp's server takes the slots of a batch one after the other where it cannot put several tokens of each into one pass.
+/// Some builds of an engine take the slots of a batch one after the other, as they cannot put several tokens of each into one
+/// pass.
 double slots_apart(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow&) {
-    if (!point.setup.platform.stack.engine.starts_with("llama.cpp")) {
+    if (point.setup.platform.stack.recurrent_passes_apart <= 0.0) {
         return 0.0;
     }
     sim::DesignPoint one = point.point;

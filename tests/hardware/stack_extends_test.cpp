@@ -89,4 +89,20 @@ TEST_CASE("a stack that extends nothing known, or itself, is refused in one sent
                Catch::Contains("key.json: host_per_rond"));
 }
 
+TEST_CASE("a stack says which cuts its engine does not run, in degrees that are known") {
+    const StackFiles files;
+    const auto with_cuts = [&](const std::string& name, const std::string& cuts) {
+        return files.add(name, R"({"title": "A", "extends": "vllm-0.10", "cuts_not_run": )" + cuts + "}");
+    };
+    const std::string pairs = R"([{"degrees": ["tensor_parallel", "pipeline_parallel"], "source": "measured"}])";
+    const auto stack = hardware::load_stack(catalogue, with_cuts("cuts", pairs)).value;
+    CHECK(stack.cuts_not_run == std::vector<std::vector<sim::CutDegree>>{{sim::CutDegree::tensor, sim::CutDegree::pipeline}});
+    CHECK_THAT(error_of(with_cuts("none", R"([{"degrees": [], "source": "measured"}])")), Catch::Contains("degrees"));
+    CHECK_THAT(error_of(with_cuts("missing", R"([{"source": "measured"}])")),
+               Catch::Contains("must name at least one degree of parallelism"));
+    CHECK_THAT(error_of(with_cuts("other", R"([{"degrees": ["tensor"], "source": "measured"}])")),
+               Catch::Contains("did you mean \"tensor_parallel\""));
+    CHECK_THAT(error_of(with_cuts("unsourced", R"([{"degrees": ["expert_parallel"]}])")), Catch::Contains("source"));
+}
+
 }  // namespace stack_extends_test

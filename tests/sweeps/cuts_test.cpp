@@ -51,6 +51,22 @@ TEST_CASE("a mixture on eight devices: groups, and experts cut or dealt out") {
     CHECK(count_if_any(tensorrt, [](const sim::Platform& cut) { return cut.parallel.data > 1.0 && cut.ranks > 1.0; }) == 0);
 }
 
+TEST_CASE("which cuts an engine does not run is what its stack says, whatever the stack is called") {
+    const sim::Model target = model("llama-3.1-70b");
+    const std::vector<sim::Platform> layers = cuts_of(platform("h100-sxm", "llama.cpp"), 4.0, target);
+    REQUIRE(layers.size() == 1);
+    CHECK(layers.front().parallel.pipeline == 4.0);
+    sim::Platform own = platform("h100-sxm", "vllm");
+    own.stack.name = "my own";
+    CHECK(cuts_of(own, 4.0, target).size() == 3);  // 4 x 1, 2 x 2, 1 x 4
+    own.stack.cuts_not_run = {{sim::CutDegree::pipeline}};
+    CHECK(cuts_of(own, 4.0, target).size() == 1);
+    own.stack.cuts_not_run = {{sim::CutDegree::tensor, sim::CutDegree::pipeline}};
+    CHECK(cuts_of(own, 4.0, target).size() == 2);
+    own.stack.cuts_not_run = {{sim::CutDegree::experts, sim::CutDegree::tensor}};
+    CHECK(cuts_of(own, 4.0, target).size() == 3);  // dense
+}
+
 TEST_CASE("cuts that divide neither heads nor experts are not offered") {
     // 32 heads, 5 devices: only stages are left.
     const std::vector<sim::Platform> cuts = cuts_of(platform("h100-sxm", "vllm"), 5.0, model("llama-3.1-8b"));
