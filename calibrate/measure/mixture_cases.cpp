@@ -63,7 +63,8 @@ std::vector<float> balanced_logits(const Mixture& mixture, int rows) {
 /// Choosing and sorting, both grouped products with the gate between them, and the weighted sum.
 KernelRun prepare_experts(Workspace& workspace, const Mixture& mixture, int rows, std::size_t expert_bytes) {
     constexpr ElementType type = ElementType::bf16;
-    const auto [experts, active, hidden, width] = mixture;
+    // No structured binding: Clang 14 captures none.
+    const int experts = mixture.experts, active = mixture.active, hidden = mixture.hidden, width = mixture.width;
     const int slots = rows * active;
     workspace.start_activations();
     const auto ints = [&](int count) { return static_cast<int*>(workspace.scratch(sizeof(int) * std::size_t(count))); };

@@ -1,5 +1,5 @@
-// Vectors of 8 and 16 floats (GCC's vector extension), which the compiler maps to whatever registers there are, and what the
-// kernels over states do with them: as plain loops their sums would not stay in registers.
+// Vectors of 8 and 16 floats (the vector extension of GCC and Clang), which the compiler maps to whatever registers there are,
+// and what the kernels over states do with them: as plain loops their sums would not stay in registers.
 //
 // All is inlined into functions compiled for several instruction sets (cpu/instruction_sets.h), and vectors are passed by
 // reference: passed by value they would be part of a calling convention that differs between those.
@@ -19,35 +19,52 @@ namespace treeline::kernels::cpu {
 using Vector8 [[gnu::vector_size(32)]] = float;
 using Vector16 [[gnu::vector_size(64)]] = float;
 
-/// Integers of as many lanes, and the masks with which two vectors of them are merged (lanes of the second count on).
+/// Which lanes of two vectors (those of the second count on) a merged one has. Part of a type, since compilers permute vectors
+/// by constants alone.
+template <int... lanes>
+struct Pick {};
+
+template <class Vector, int... lanes>
+[[gnu::always_inline]] inline void merge(Vector& to, const Vector& first, const Vector& second, Pick<lanes...>) {
+    to = __builtin_shufflevector(first, second, lanes...);
+}
+/// The sum of two merged vectors.
+template <class Vector, int... lanes, int... others>
+[[gnu::always_inline]] inline void merge_sum(Vector& to, const Vector& first, const Vector& second, Pick<lanes...>,
+                                             Pick<others...>) {
+    to = __builtin_shufflevector(first, second, lanes...) + __builtin_shufflevector(first, second, others...);
+}
+
+/// Integers of as many lanes, and how two vectors are merged.
 template <class Vector>
 struct Lanes;
 
 template <>
 struct Lanes<Vector8> {
-    using Mask [[gnu::vector_size(32)]] = std::int32_t;
     using Words [[gnu::vector_size(32)]] = std::uint32_t;
     using Halves [[gnu::vector_size(16)]] = std::uint16_t;
     static constexpr int count = 8;
-    static constexpr Mask low = {0, 8, 1, 9, 4, 12, 5, 13}, high = {2, 10, 3, 11, 6, 14, 7, 15};
-    static constexpr Mask low_pairs = {0, 1, 8, 9, 4, 5, 12, 13}, high_pairs = {2, 3, 10, 11, 6, 7, 14, 15};
-    static constexpr Mask first_half = {0, 1, 2, 3, 8, 9, 10, 11}, second_half = {4, 5, 6, 7, 12, 13, 14, 15};
+    using Low = Pick<0, 8, 1, 9, 4, 12, 5, 13>;
+    using High = Pick<2, 10, 3, 11, 6, 14, 7, 15>;
+    using LowPairs = Pick<0, 1, 8, 9, 4, 5, 12, 13>;
+    using HighPairs = Pick<2, 3, 10, 11, 6, 7, 14, 15>;
+    using FirstHalf = Pick<0, 1, 2, 3, 8, 9, 10, 11>;
+    using SecondHalf = Pick<4, 5, 6, 7, 12, 13, 14, 15>;
 };
 
 template <>
 struct Lanes<Vector16> {
-    using Mask [[gnu::vector_size(64)]] = std::int32_t;
     using Words [[gnu::vector_size(64)]] = std::uint32_t;
     using Halves [[gnu::vector_size(32)]] = std::uint16_t;
     static constexpr int count = 16;
-    static constexpr Mask low = {0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29};
-    static constexpr Mask high = {2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31};
-    static constexpr Mask low_pairs = {0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29};
-    static constexpr Mask high_pairs = {2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
-    static constexpr Mask first_half = {0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23};
-    static constexpr Mask second_half = {8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31};
-    static constexpr Mask even_quarters = {0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27};
-    static constexpr Mask odd_quarters = {4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31};
+    using Low = Pick<0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29>;
+    using High = Pick<2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31>;
+    using LowPairs = Pick<0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29>;
+    using HighPairs = Pick<2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31>;
+    using FirstHalf = Pick<0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23>;
+    using SecondHalf = Pick<8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31>;
+    using EvenQuarters = Pick<0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27>;
+    using OddQuarters = Pick<4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31>;
 };
 
 // Rows begin anywhere: these become unaligned loads and stores.
@@ -58,7 +75,6 @@ template <class Vector>
 
 /// Words of 16 bits: those of a Vector16, every other of which is the upper half of a float.
 using Halves32 [[gnu::vector_size(64)]] = std::uint16_t;
-using HalvesMask32 [[gnu::vector_size(64)]] = std::int16_t;
 
 template <class Vector>
 [[gnu::always_inline]] inline void load_vector(Vector& to, const Bf16* from) {
@@ -82,17 +98,20 @@ template <int count>
     if constexpr (count == 1) {
         load_vector(to[0], from);
     } else {
-        constexpr HalvesMask32 first = {32, 0, 32, 1, 32, 2,  32, 3,  32, 4,  32, 5,  32, 6,  32, 7,
-                                        32, 8, 32, 9, 32, 10, 32, 11, 32, 12, 32, 13, 32, 14, 32, 15};
-        constexpr HalvesMask32 second = {32, 16, 32, 17, 32, 18, 32, 19, 32, 20, 32, 21, 32, 22, 32, 23,
-                                         32, 24, 32, 25, 32, 26, 32, 27, 32, 28, 32, 29, 32, 30, 32, 31};
+        using First = Pick<32, 0, 32, 1, 32, 2, 32, 3, 32, 4, 32, 5, 32, 6, 32, 7, 32, 8, 32, 9, 32, 10, 32, 11, 32, 12, 32, 13,
+                           32, 14, 32, 15>;
+        using Second = Pick<32, 16, 32, 17, 32, 18, 32, 19, 32, 20, 32, 21, 32, 22, 32, 23, 32, 24, 32, 25, 32, 26, 32, 27, 32,
+                            28, 32, 29, 32, 30, 32, 31>;
         static_assert(count % 2 == 0);
 #pragma GCC unroll 4
         for (int i = 0; i < count; i += 2) {
             Halves32 halves;
             std::memcpy(&halves, from + 16 * i, sizeof(halves));
-            to[i] = reinterpret_cast<Vector16>(__builtin_shuffle(halves, Halves32{}, first));
-            to[i + 1] = reinterpret_cast<Vector16>(__builtin_shuffle(halves, Halves32{}, second));
+            Halves32 words;
+            merge(words, halves, Halves32{}, First());
+            to[i] = reinterpret_cast<Vector16>(words);
+            merge(words, halves, Halves32{}, Second());
+            to[i + 1] = reinterpret_cast<Vector16>(words);
         }
     }
 }
@@ -111,11 +130,13 @@ template <class Vector>
     to = __builtin_convertvector(words >> 16, Lanes<Vector8>::Halves);
 }
 [[gnu::always_inline]] inline void narrow_vector(Lanes<Vector16>::Halves& to, const Vector16& from) {
-    constexpr HalvesMask32 upper = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
-                                    1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+    using Upper = Pick<1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25,
+                       27, 29, 31>;
     Lanes<Vector16>::Words words;
     round_to_upper_half(words, from);
-    const Halves32 halves = __builtin_shuffle(reinterpret_cast<Halves32>(words), upper);
+    const auto both = reinterpret_cast<Halves32>(words);
+    Halves32 halves;
+    merge(halves, both, both, Upper());
     std::memcpy(&to, &halves, sizeof(to));
 }
 
@@ -164,28 +185,28 @@ inline void end_streams() {
 /// Part i (four lanes) of `to` holds the sums of part i of each of four vectors.
 template <class Vector>
 [[gnu::always_inline]] inline void sum_parts(Vector& to, const Vector (&of)[4]) {
-    using Masks = Lanes<Vector>;
-    const Vector ab = __builtin_shuffle(of[0], of[1], Masks::low) + __builtin_shuffle(of[0], of[1], Masks::high);
-    const Vector cd = __builtin_shuffle(of[2], of[3], Masks::low) + __builtin_shuffle(of[2], of[3], Masks::high);
-    to = __builtin_shuffle(ab, cd, Masks::low_pairs) + __builtin_shuffle(ab, cd, Masks::high_pairs);
+    using Of = Lanes<Vector>;
+    Vector ab, cd;
+    merge_sum(ab, of[0], of[1], typename Of::Low(), typename Of::High());
+    merge_sum(cd, of[2], of[3], typename Of::Low(), typename Of::High());
+    merge_sum(to, ab, cd, typename Of::LowPairs(), typename Of::HighPairs());
 }
 
 /// What sum_parts() left of four times four vectors becomes their 16 sums.
 [[gnu::always_inline]] inline void add_parts(float* sums, const Vector16 (&of)[4]) {
-    using Masks = Lanes<Vector16>;
-    const Vector16 ab =
-        __builtin_shuffle(of[0], of[1], Masks::first_half) + __builtin_shuffle(of[0], of[1], Masks::second_half);
-    const Vector16 cd =
-        __builtin_shuffle(of[2], of[3], Masks::first_half) + __builtin_shuffle(of[2], of[3], Masks::second_half);
-    const Vector16 all = __builtin_shuffle(ab, cd, Masks::even_quarters) + __builtin_shuffle(ab, cd, Masks::odd_quarters);
+    using Of = Lanes<Vector16>;
+    Vector16 ab, cd, all;
+    merge_sum(ab, of[0], of[1], Of::FirstHalf(), Of::SecondHalf());
+    merge_sum(cd, of[2], of[3], Of::FirstHalf(), Of::SecondHalf());
+    merge_sum(all, ab, cd, Of::EvenQuarters(), Of::OddQuarters());
     store_vector(sums, all);
 }
 [[gnu::always_inline]] inline void add_parts(float* sums, const Vector8 (&of)[4]) {
-    using Masks = Lanes<Vector8>;
+    using Of = Lanes<Vector8>;
 #pragma GCC unroll 2
     for (int i = 0; i < 4; i += 2) {
-        const Vector8 pair =
-            __builtin_shuffle(of[i], of[i + 1], Masks::first_half) + __builtin_shuffle(of[i], of[i + 1], Masks::second_half);
+        Vector8 pair;
+        merge_sum(pair, of[i], of[i + 1], Of::FirstHalf(), Of::SecondHalf());
         store_vector(sums + 4 * i, pair);
     }
 }
@@ -193,7 +214,7 @@ template <class Vector>
 /// to[j][i] = from[i][j] for 8 x 8 floats, rows so many apart.
 [[gnu::always_inline]] inline void transpose_tile(const float* from, std::int64_t from_stride, float* to,
                                                   std::int64_t to_stride) {
-    using Masks = Lanes<Vector8>;
+    using Of = Lanes<Vector8>;
     Vector8 rows[8], pairs[8];
 #pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) {
@@ -202,20 +223,21 @@ template <class Vector>
     // Pairs of rows, then of pairs, then of quarters are interleaved within halves of a vector.
 #pragma GCC unroll 4
     for (int i = 0; i < 8; i += 2) {
-        pairs[i] = __builtin_shuffle(rows[i], rows[i + 1], Masks::low);
-        pairs[i + 1] = __builtin_shuffle(rows[i], rows[i + 1], Masks::high);
+        merge(pairs[i], rows[i], rows[i + 1], Of::Low());
+        merge(pairs[i + 1], rows[i], rows[i + 1], Of::High());
     }
 #pragma GCC unroll 2
     for (int i = 0; i < 8; i += 4) {
-        rows[i] = __builtin_shuffle(pairs[i], pairs[i + 2], Masks::low_pairs);
-        rows[i + 1] = __builtin_shuffle(pairs[i], pairs[i + 2], Masks::high_pairs);
-        rows[i + 2] = __builtin_shuffle(pairs[i + 1], pairs[i + 3], Masks::low_pairs);
-        rows[i + 3] = __builtin_shuffle(pairs[i + 1], pairs[i + 3], Masks::high_pairs);
+        merge(rows[i], pairs[i], pairs[i + 2], Of::LowPairs());
+        merge(rows[i + 1], pairs[i], pairs[i + 2], Of::HighPairs());
+        merge(rows[i + 2], pairs[i + 1], pairs[i + 3], Of::LowPairs());
+        merge(rows[i + 3], pairs[i + 1], pairs[i + 3], Of::HighPairs());
     }
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
-        const Vector8 low = __builtin_shuffle(rows[i], rows[i + 4], Masks::first_half);
-        const Vector8 high = __builtin_shuffle(rows[i], rows[i + 4], Masks::second_half);
+        Vector8 low, high;
+        merge(low, rows[i], rows[i + 4], Of::FirstHalf());
+        merge(high, rows[i], rows[i + 4], Of::SecondHalf());
         store_vector(to + i * to_stride, low);
         store_vector(to + (i + 4) * to_stride, high);
     }
