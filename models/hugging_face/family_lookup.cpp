@@ -202,6 +202,15 @@ Found find_family(Reader& root, Reader& text) {
         return {&mamba_ssm, nullptr};
     }
     const std::vector<std::string> names = candidate_names(root, text);
+    // Heads under their target's class, as EAGLE-3 and DFlash are published.
+    for (const char* key : {"draft_vocab_size", "dflash_config"}) {
+        if (!names.empty() && text.has(key) && !reason_for(root, names)) {
+            root.problem(key,
+                         "is of a drafter of another model, not of a model: give this file to --drafter (\"drafter\"), and the "
+                         "target to --model");
+            return {};
+        }
+    }
     for (const std::string& name : names) {
         if (Found found = family_named(name); found.any()) {
             return found;

@@ -221,6 +221,15 @@ bool names_drafter(const std::string& words) {
                                                    "draft", "drafts", "spec", "speculative", "speculation", "lookup"});
 }
 
+std::string drafter_in(const std::string& words) {
+    for (const char* name : {"mtp", "nextn", "eagle3", "eagle", "dflash", "dspark", "ngram", "medusa"}) {
+        if (says(words, name)) {
+            return name;
+        }
+    }
+    return {};
+}
+
 bool names_something_else(const std::string& words) {
     return says_any(words, {"model", "target", "prompt", "dataset", "data", "task", "category", "workload", "gpu", "device",
                             "hardware", "backend", "quant", "precision"});

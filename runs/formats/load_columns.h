@@ -54,6 +54,8 @@ bool says_rate_of_tokens(const std::string& words);
 bool says_rate(const std::string& words);
 /// A setting or a heading that says that something is drafted ("MTP"), however many tokens.
 bool names_drafter(const std::string& words);
+/// The kind of drafter that words name; empty where they name none.
+std::string drafter_in(const std::string& words);
 /// Headings of what is no setting of the drafter, although its cells may hold a word that means one ("Llama base").
 bool names_something_else(const std::string& words);
 /// Headings that tell of trees, beside which "depth" is none of the context.

@@ -177,7 +177,8 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     double accepted = accepts ? number(Role::accept_rate) : 0.0;
     accepted *= accepted > 1.0 || cell(Role::accept_rate).find('%') != std::string::npos ? 0.01 : 1.0;
     plain_rows_ += has_times(true) || stated != 0 ? 0 : 1;
-    const bool beside_plain = !plain && stated < 0 && (has_times(true) || plain_rows_ > 0 || says_that_it_drafts());
+    const bool beside_plain =
+        !plain && stated < 0 && run.draft_tokens_or(-1) != 0 && (has_times(true) || plain_rows_ > 0 || says_that_it_drafts());
     const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain;
     const int drafts = stated >= 0 ? stated : std::max(0, run.draft_tokens_or(0));
     if (drafting && drafts <= 0) {

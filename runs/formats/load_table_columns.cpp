@@ -12,8 +12,9 @@ namespace {
 /// A time or rate without a unit: no share, factor or count.
 bool may_be_time(const std::string& heading, const std::string& cell) {
     const std::string name = plain_words(heading);
+    const std::string number = cell.substr(0, cell.find('('));  // without a remark such as "(+52%)"
     const bool other = names_something_else(name) || heading.find('%') != std::string::npos ||
-                       cell.find('%') != std::string::npos || cell.ends_with('x');
+                       number.find('%') != std::string::npos || number.ends_with('x');
     static const std::vector<const char*> others = {"speedup", "speed up", "gain",    "memory", "mem",    "gb",      "vram",
                                                     "power",   "w",        "latency", "delta",  "change", "diff",    "effect",
                                                     "pass",    "ratio",    "prefill", "pp",     "prompt", "requests"};
@@ -128,8 +129,8 @@ std::string LoadTable::reason(bool timed) const {
 std::string LoadTable::leave_out_further_drafters(RunBuilder& run) {
     std::string why;
     for (const Role role : time_roles) {
-        std::vector<std::string> same;
-        int alike = 0;  // that name no draft length, or one that another names
+        std::vector<std::string> same, drafters;
+        int alike = 0;  // that name no draft length, one that another names, or another drafter
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             const bool repeats =
                 columns_[i].drafts <= 0 ||
@@ -137,7 +138,10 @@ std::string LoadTable::leave_out_further_drafters(RunBuilder& run) {
                     return before.role == role && !before.plain && before.drafts == columns_[i].drafts;
                 });
             if (columns_[i].role == role && !columns_[i].plain) {
-                alike += repeats ? 1 : 0;
+                const std::string drafter = drafter_in(plain_words(names_[i]));
+                const bool other = !drafters.empty() && drafter != drafters.front();
+                alike += repeats || other ? 1 : 0;
+                drafters.push_back(drafter);
                 same.push_back("\"" + names_[i] + "\"");
             }
         }

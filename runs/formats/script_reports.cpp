@@ -16,6 +16,11 @@ namespace {
 class ScriptReports : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
+        if (from_label(line, "Throughput:").find(" requests/s") != std::string_view::npos) {
+            run.unread(
+                "vllm bench throughput prints neither requests in flight nor a time per token; vllm bench serve "
+                "--max-concurrency N does");
+        }
         return take_request(line, run) || take_questions(line, run) || take_vllm(line, run) || take_one_batch(line, run) ||
                take_send_one(line, run) || take_llama(line, run);
     }

@@ -526,6 +526,15 @@ TEST_CASE("what a shell puts in place of substitutions") {
     CHECK_THROWS_WITH(findings(serve + "<(python3 make.py)"), Catch::Contains("cannot read <(python3"));
 }
 
+TEST_CASE("variables of a container in its arguments, as Kubernetes puts them in") {
+    const std::string head =
+        "kind: Deployment\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.24.0\n    args: [m, --speculative-config, "
+        "\"$(SPEC)\"]\n";
+    CHECK(finds(head + "    env:\n    - {name: SPEC, value: '{\"method\": \"nosuch\", \"num_speculative_tokens\": 2}'}\n",
+                "method is \"nosuch\""));
+    CHECK_THROWS_WITH(findings(head), Catch::Contains("$(SPEC) stands for a text that is not given here"));
+}
+
 TEST_CASE("the YAML that vLLM and SGLang read beside their flags") {
     const std::string file = "cat > c.yaml <<EOF\nspeculative-config:\n  method: nosuch\n  num_speculative_tokens: 3\nEOF\n";
     CHECK(finds(file + "vllm serve m --config c.yaml", "method is \"nosuch\""));

@@ -70,4 +70,17 @@ TEST_CASE("linear attention without a block is refused with its reason") {
     }
 }
 
+TEST_CASE("a drafter under its target's class is no model") {
+    Json config = {{"architectures", {"LlamaForCausalLM"}},
+                   {"model_type", "llama"},
+                   {"hidden_size", 4096},
+                   {"num_attention_heads", 32},
+                   {"num_hidden_layers", 1},
+                   {"intermediate_size", 14336},
+                   {"vocab_size", 128256}};
+    CHECK(imported(config).order.size() == 1);
+    config["draft_vocab_size"] = 32000;
+    CHECK_THROWS_WITH(imported(config), Catch::Contains("give this file to --drafter"));
+}
+
 }  // namespace flash_linear_test

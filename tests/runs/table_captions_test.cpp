@@ -62,6 +62,7 @@ TEST_CASE("headings say which of two tables drafts") {
     // A heading that names no length asks for it, instead of taking drafts for plain decoding.
     CHECK_THROWS_WITH(read_table("### With MTP\n" + faster), Catch::Contains("--draft-tokens K says it"));
     CHECK(cells_of(read_table("### With MTP\n" + faster, 2)) == "1/2/0: 60, 4/2/0: 50");
+    CHECK(cells_of(read_table("### MTP benchmarks\n" + faster, 0)) == "1/0/0: 60, 4/0/0: 50");
     // One that compares says nothing of the rows.
     CHECK(cells_of(read_table("### MTP vs baseline\n| setup | tok/s |\n|---|---|\n| baseline | 30 |\n| MTP k=2 | 45 |\n")) ==
           "1/0/0: 30, 1/2/0: 45");
@@ -80,10 +81,21 @@ TEST_CASE("cells of two runs: both sides are named by the heading or before the 
                       Catch::Contains("cells hold two numbers each"));
 }
 
+TEST_CASE("columns of two drafters are no draft lengths of one") {
+    CHECK_THROWS_WITH(read_table("| EAGLE3 (n=3) | MTP (n=2) |\n|---|---|\n| 40 tok/s | 45 tok/s |\n"),
+                      Catch::Contains("a run is of one deployment"));
+    CHECK(cells_of(read_table("| MTP (n=3) | MTP (n=2) |\n|---|---|\n| 40 tok/s | 45 tok/s |\n")) == "1/2/0: 45, 1/3/0: 40");
+}
+
 TEST_CASE("ranges, about, and factors beside a number") {
     CHECK(
         cells_of(read_table("| n-max | mainline decode | mainline acceptance |\n|---|---|---|\n| 0 (no MTP) | ~14 tok/s | - |\n"
                             "| 1 | 20 (1.43x) | 80% |\n| 3 | 42-46 (3.0x) | 78% |\n")) == "1/0/0: 14, 1/1/0: 20, 1/3/0: 44");
+    const runs::MeasuredRun gains = read_table(
+        "Results in tok/s\n| | Baseline | With flag | n-max | Acceptance |\n|---|---|---|---|---|\n| a | 60 | 90 (+50%) | 2 | "
+        "0.6 |\n");
+    CHECK(cells_of(gains) == "1/0/0: 60, 1/2/0: 90");
+    CHECK(gains.cells[1].accept_length() == Approx(2.2));
     // A word that means accuracy as well is not taken for acceptance, and not lost without a word.
     const runs::MeasuredRun run = read_table("| n-max | decode tok/s | fork acc |\n|---|---|---|\n| 2 | 20 | 80% |\n");
     CHECK(run.cells[0].stated_length == 0.0);
