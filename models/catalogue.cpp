@@ -9,6 +9,7 @@
 
 #include "models/description.h"
 #include "models/gguf/import.h"
+
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
 #include "text/catalogue_folder.h"
@@ -108,7 +109,7 @@ json::Described<sim::Model> load_file(const fs::path& path) {
     json::Document document = open(path);
     json::Reader root = document.root();
     const bool imported = looks_like_hugging_face(root);
-    if (!imported && !root.has("name") && !root.has("layers")) {
+    if (!imported && document.problems().empty() && !root.has("name") && !root.has("layers")) {
         throw text::InputError(
             {path.string() + ": is neither a description (\"name\", \"layers\"; models/README.md) nor a config.json of Hugging "
                              "Face (\"architectures\" or \"model_type\"); give the config.json that lies beside the weights"});

@@ -59,6 +59,14 @@ std::string trimmed(std::string_view text) {
     return first == std::string_view::npos ? std::string() : std::string(text.substr(first, last + 1 - first));
 }
 
+/// "~14 tok/s" without its sign.
+std::string without_about(std::string cell) {
+    for (const std::string_view about : {"~", "\u2248", "ca. ", "ca "}) {
+        cell = cell.starts_with(about) ? trimmed(std::string_view(cell).substr(about.size())) : cell;
+    }
+    return cell;
+}
+
 }  // namespace
 
 int whole_number(std::string_view word) {
@@ -275,7 +283,8 @@ bool cuts_drafts(const std::string& text) {
     return false;
 }
 
-std::string unit_of(const std::string& cell) {
+std::string unit_of(const std::string& text) {
+    const std::string cell = without_about(text);
     const std::size_t digits = cell.find_first_of("0123456789");
     if (digits != 0) {
         return {};
@@ -290,9 +299,7 @@ std::optional<double> number_of(std::string cell) {
         return std::nullopt;
     }
     cell.erase(std::remove(cell.begin(), cell.end(), ','), cell.end());
-    for (const std::string_view about : {"~", "\u2248", "ca. ", "ca "}) {
-        cell = cell.starts_with(about) ? trimmed(std::string_view(cell).substr(about.size())) : cell;
-    }
+    cell = without_about(std::move(cell));
     const std::optional<double> number = number_after(cell, "");
     const std::size_t after = cell.find_first_not_of("0123456789. ");
     const bool thousands = number && after != std::string::npos && after > 0 && (cell[after] == 'k' || cell[after] == 'K');

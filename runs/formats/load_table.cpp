@@ -183,7 +183,9 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     const int drafts = stated >= 0 ? stated : std::max(0, run.draft_tokens_or(0));
     if (drafting && drafts <= 0) {
         return run.problem(fmt::format("gives {}, but not how many tokens were drafted; --draft-tokens K says it",
-                                       length > 1.0 || accepted > 0.0 ? "an accept length or rate" : "times with drafts"));
+                                       length > 1.0 || accepted > 0.0       ? "an accept length or rate"
+                                       : has_times(true) || plain_rows_ > 0 ? "times with drafts beside those without"
+                                                                            : "times with drafts"));
     }
     if (!(length > 1.0) && accepted > 0.0 && cuts_drafts(cell(Role::setup))) {
         return run.problem(

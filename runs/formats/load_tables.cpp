@@ -35,10 +35,13 @@ bool is_ruler_without_sides(std::string_view line) {
 
 /// The same table with a setting in each row; empty where its columns are no settings.
 std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
-    const bool settings = std::all_of(names.begin() + 1, names.end(), [](const std::string& name) {
-        const std::string words = plain_words(name);
-        return drafts_of_setting(name) >= 0 || names_drafter(words) || says(words, "speed up") || says(words, "speedup");
-    });
+    const bool labels =
+        std::none_of(rows.begin(), rows.end(), [](const Cells& row) { return number_of(row.front()).has_value(); });
+    const bool settings =
+        labels && std::all_of(names.begin() + 1, names.end(), [](const std::string& name) {
+            const std::string words = plain_words(name);
+            return drafts_of_setting(name) >= 0 || names_drafter(words) || says(words, "speed up") || says(words, "speedup");
+        });
     std::vector<Cells> turned;
     for (std::size_t column = 0; settings && column < names.size(); ++column) {
         turned.push_back({column == 0 ? "setup" : names[column]});

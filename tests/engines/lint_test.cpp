@@ -509,10 +509,10 @@ TEST_CASE("files that a script writes before it starts the engine") {
 TEST_CASE("what a shell puts in place of substitutions") {
     const std::string serve = "trtllm-serve serve model --extra_llm_api_options ";
     const std::string yaml = "speculative_config:\n  decoding_type: NOSUCH\n  max_draft_len: 3\n";
-    for (const std::string& file :
-         {std::string("<(echo '{\"speculative_config\": {\"decoding_type\": \"NOSUCH\"}}')"),
-          "<(printf '%s' \"speculative_config: {decoding_type: NOSUCH}\")", "<(cat <<'EOF'\n" + yaml + "EOF\n)",
-          "<(echo -e 'speculative_config:\\n  decoding_type: NOSUCH')"}) {
+    for (const std::string& file : std::vector<std::string>{
+             "<(echo '{\"speculative_config\": {\"decoding_type\": \"NOSUCH\"}}')",
+             "<(printf '%s' \"speculative_config: {decoding_type: NOSUCH}\")", "<(cat <<'EOF'\n" + yaml + "EOF\n)",
+             "<(echo -e 'speculative_config:\\n  decoding_type: NOSUCH')"}) {
         INFO(file);
         CHECK(finds(serve + file + " --port 8000", "which TensorRT-LLM"));
     }
