@@ -9,7 +9,6 @@
 
 #include "models/description.h"
 #include "models/gguf/import.h"
-
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
 #include "text/catalogue_folder.h"

@@ -88,7 +88,7 @@ std::string defect_of_first_alone(const runs::RunCell& cell) {
     return positions.size() < 2 || positions[0] * cell.acceptance.drafts < least_rounds || positions[1] > noise * positions[0]
                ? ""
                : fmt::format(
-                     "At {} draft 2 is accepted in {} of the rounds that reach it, the first draft in {} of all: what follows "
+                     "At {}, draft 2 is accepted in {} of the rounds that reach it, the first draft in {} of all: what follows "
                      "the "
                      "first draft is made from wrong states or positions (a report of that kind: speculators issue 613).",
                      at(cell), percent(positions[1] / positions[0]), percent(positions[0]));

@@ -33,9 +33,10 @@ private:
     std::vector<std::string> split_arrows(std::vector<std::string> cells);
     void name_sides();
     bool understand(RunBuilder& run);
-    void take_units_of_caption();
+    void take_units_of_others();
     void settle_meanings();
-    std::string leave_out_further_drafters(RunBuilder& run);
+    void take_medians();
+    std::string leave_out_further_drafters();
     [[nodiscard]] std::string reason(bool timed) const;
 
     [[nodiscard]] std::vector<std::size_t> columns_of_lengths() const;

@@ -42,12 +42,13 @@ bool LoadTable::understand(RunBuilder& run) {
                 fmt::format("{}: the column \"{}\" may hold acceptance or accuracy, and was left out", run.file(), names_[i]));
         }
     }
-    take_units_of_caption();
+    take_units_of_others();
+    take_medians();
     for (Column& column : columns_) {
         column.plain = column.plain || (is_time(column.role) && column.drafts == 0);  // "n_max:0"
     }
     settle_meanings();
-    const std::string left_out = leave_out_further_drafters(run);
+    const std::string left_out = leave_out_further_drafters();
     const bool timed = has_times(false) || has_times(true), accepts = has(Role::length) || has(Role::accept_rate);
     const bool says_drafts = has(Role::drafts) || has(Role::tree) || drafts_of_row() >= 0 || says_that_it_drafts();
     const bool loaded = has(Role::batch) || has(Role::context) || has(Role::test) || accepts || says_drafts ||
@@ -57,27 +58,46 @@ bool LoadTable::understand(RunBuilder& run) {
     const bool understood = measured && loaded && (timed || (accepts && says_drafts));
     const bool any_number =
         std::any_of(row_.begin(), row_.end(), [](const std::string& cell) { return number_of(cell).has_value(); });
-    if (!understood && any_number) {
+    if (understood && !left_out.empty()) {
+        run.remark(run.file() + ": " + left_out);
+    } else if (!understood && any_number) {
         why_not_ = left_out.empty() ? reason(timed) : left_out;
     }
     return understood;
 }
 
-/// Numbers without a unit are what the lines before the table say; both sides of an arrow are the same.
-void LoadTable::take_units_of_caption() {
+/// Numbers without a unit are what other columns or the lines before the table say; both sides of an arrow are the same.
+void LoadTable::take_units_of_others() {
     for (std::size_t pair = 0; pair < arrows_.size(); ++pair) {
         Column &before = columns_[arrows_[pair] + pair], &after = columns_[arrows_[pair] + pair + 1];
         const Role role = before.role == Role::none ? after.role : before.role;
         before.role = after.role = role;
     }
-    const Role stated = caption_.times();
-    const bool timed = std::any_of(columns_.begin(), columns_.end(), [](const Column& column) { return is_time(column.role); });
-    if (timed || stated == Role::none) {
+    const auto timed =
+        std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return is_time(column.role); });
+    const bool any = timed != columns_.end();
+    const Role stated = any ? timed->role : caption_.times();
+    for (std::size_t i = 0; i < columns_.size() && stated != Role::none; ++i) {
+        // Beside times, a column has to name its drafts or drafter ("| AR (tok/s) | MTP-1 | MTP-2 |").
+        const std::string name = plain_words(names_[i]);
+        const bool named = any ? columns_[i].drafts >= 0 || names_drafter(name) : !name.empty();
+        if (columns_[i].role == Role::none && named && may_be_time(names_[i], row_[i])) {
+            columns_[i].role = stated;
+        }
+    }
+}
+
+/// Where no column holds means of times, those that hold medians.
+void LoadTable::take_medians() {
+    if (std::any_of(columns_.begin(), columns_.end(), [](const Column& column) { return is_time(column.role); })) {
         return;
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        if (columns_[i].role == Role::none && !plain_words(names_[i]).empty() && may_be_time(names_[i], row_[i])) {
-            columns_[i].role = stated;
+        std::string words = plain_words(names_[i] + " " + unit_of(row_[i]));
+        if (const std::size_t at = words.find("p50"); at != std::string::npos) {
+            words.erase(at, 3);
+            const Role role = role_of(plain_words(words));
+            columns_[i].role = is_time(role) ? role : columns_[i].role;
         }
     }
 }
@@ -126,7 +146,7 @@ std::string LoadTable::reason(bool timed) const {
 }
 
 /// A run is of one deployment: of columns that say the same of several drafters, none is taken. Returns why, or nothing.
-std::string LoadTable::leave_out_further_drafters(RunBuilder& run) {
+std::string LoadTable::leave_out_further_drafters() {
     std::string why;
     for (const Role role : time_roles) {
         std::vector<std::string> same, drafters;
@@ -153,7 +173,6 @@ std::string LoadTable::leave_out_further_drafters(RunBuilder& run) {
         }
         why = fmt::format("the columns {} were left out: a run is of one deployment; leave one of them in the table",
                           text::listed(same, "and"));
-        run.remark(run.file() + ": " + why);
     }
     return why;
 }

@@ -33,7 +33,7 @@ bool is_ruler_without_sides(std::string_view line) {
            line.find_first_not_of("-:| \t\r") == std::string_view::npos && cells_between_bars(line).empty();
 }
 
-/// The same table with a setting in each row; empty where its columns are no settings.
+/// The same table with a setting or a load in each row; empty where its columns are neither.
 std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
     const bool labels =
         std::none_of(rows.begin(), rows.end(), [](const Cells& row) { return number_of(row.front()).has_value(); });
@@ -42,11 +42,15 @@ std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
             const std::string words = plain_words(name);
             return drafts_of_setting(name) >= 0 || names_drafter(words) || says(words, "speed up") || says(words, "speedup");
         });
+    const bool loads =
+        std::all_of(names.begin() + 1, names.end(), [](const std::string& name) { return requests_of_heading(name) > 0; });
     std::vector<Cells> turned;
-    for (std::size_t column = 0; settings && column < names.size(); ++column) {
-        turned.push_back({column == 0 ? "setup" : names[column]});
+    for (std::size_t column = 0; (settings || loads) && column < names.size(); ++column) {
+        const std::string load = std::to_string(requests_of_heading(names[column]));
+        turned.push_back({column == 0 ? (loads ? "concurrency" : "setup") : loads ? load : names[column]});
         for (const Cells& row : rows) {
-            turned.back().push_back(row[column]);
+            // "k" above "0", "1", "2" is "k 0", "k 1", "k 2".
+            turned.back().push_back(column == 0 && !labels ? names[0] + " " + row[0] : row[column]);
         }
     }
     return turned;

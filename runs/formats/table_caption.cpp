@@ -51,6 +51,23 @@ int requests_at(const Words& words, std::size_t at) {
 
 }  // namespace
 
+int requests_of_heading(const std::string& heading) {
+    const Words words = words_of_line(heading);
+    if (words.size() == 2 && (words[1].starts_with("user") || words[1].starts_with("request") || words[1] == "concurrent")) {
+        return std::max(0, whole_number(words[0]));
+    }
+    for (const std::string_view name : {"concurrency", "conc", "c", "bs", "batch", "b"}) {
+        const bool apart = words.size() == 2 && words[0] == name, joined = words.size() == 1 && words[0].starts_with(name);
+        if (const int count = apart    ? whole_number(words[1])
+                              : joined ? whole_number(std::string_view(words[0]).substr(name.size()))
+                                       : 0;
+            count > 0) {
+            return count;
+        }
+    }
+    return 0;
+}
+
 void TableCaption::take(std::string_view line) {
     const std::string text = without_marks(line.substr(0, longest_line));
     if (text.empty()) {

@@ -12,6 +12,9 @@
 
 namespace treeline::runs::run_formats_of {
 
+/// Requests in flight that a heading names ("c=8", "BS 8", "8 users"); 0 for another heading.
+int requests_of_heading(const std::string& heading);
+
 /// Collects the headings that a table stands under and the paragraph before it. Where several say something, the nearest
 /// counts.
 class TableCaption {

@@ -120,6 +120,22 @@ TEST_CASE("a setting in each column") {
     CHECK(run.cells[1].accept_length() == Approx(2.2));
 }
 
+TEST_CASE("loads in the columns") {
+    CHECK(cells_of(read_table("Throughput (output tokens/s)\n\n| | c=1 | c=8 |\n|---|---|---|\n| baseline | 60 | 400 |\n"
+                              "| EAGLE3 (k=3) | 120 | 640 |\n")) == "1/0/0: 60, 8/0/0: 50, 1/3/0: 120, 8/3/0: 80");
+    CHECK(cells_of(read_table(
+              "Tokens/s by draft length\n| k | BS1 | BS 8 |\n|---|---|---|\n| 0 | 60 | 400 |\n| 2 | 100 | 480 |\n")) ==
+          "1/0/0: 60, 8/0/0: 50, 1/2/0: 100, 8/2/0: 60");
+}
+
+TEST_CASE("columns that take their unit from another, and medians where there are no means") {
+    CHECK(cells_of(read_table(
+              "| Batch | AR (tok/s) | MTP-1 | MTP-3 | speed-up |\n|---|---|---|---|---|\n| 1 | 50 | 80 | 100 | 2.0 |\n"
+              "| 8 | 400 | 480 | 560 | 1.4 |\n")) == "1/0/0: 50, 8/0/0: 50, 1/1/0: 80, 8/1/0: 60, 1/3/0: 100, 8/3/0: 70");
+    CHECK(cells_of(read_table("| context | off TPOT p50 | k=3 TPOT p50 |\n|---|---|---|\n| 8K | 20 ms | 10 ms |\n")) ==
+          "1/0/8192: 50, 1/3/8192: 100");
+}
+
 TEST_CASE("rows without bars at their sides, and with tabs") {
     const std::string expected = "1/0/0: 70, 1/2/0: 100";
     CHECK(cells_of(
