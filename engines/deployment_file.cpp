@@ -81,6 +81,23 @@ void append_environment(const Json& value, CommandLine& command) {
     }
 }
 
+/// Kubernetes puts a container's variables in where its arguments say "$(NAME)".
+void put_variables_in(CommandLine& command) {
+    constexpr std::size_t most_bytes = 4u << 20;
+    std::size_t bytes = 0;
+    for (std::string& word : command.words) {
+        for (const auto& [name, value] : command.environment) {
+            const std::string mark = "$(" + name + ")";
+            for (std::size_t at = word.find(mark); at != std::string::npos; at = word.find(mark, at + value.size())) {
+                word.replace(at, mark.size(), value);
+                if ((bytes += value.size()) > most_bytes) {
+                    throw text::InputError({"the variables of the text expand to more than 4 MiB"});
+                }
+            }
+        }
+    }
+}
+
 bool starts_speculation(std::string_view word) {
     return word.starts_with("--spec") || word.starts_with("-sc") || word.starts_with("--draft-max") ||
            word.starts_with("--model-draft");
@@ -145,6 +162,7 @@ std::optional<CommandLine> command_of_container(const Json& tree) {
         for (const char* key : {"environment", "env"}) {
             append_environment(tree.value(key, Json()), command);
         }
+        put_variables_in(command);
         if (const auto further = speaks_of_speculation(command) ? std::nullopt : flags_anywhere(tree)) {
             command.words.insert(command.words.end(), further->words.begin(), further->words.end());
         }

@@ -1,5 +1,7 @@
 #include "engines/lint.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "engines/lint_input.h"
@@ -31,15 +33,55 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     return engine;
 }
 
+/// What vLLM and SGLang read from their YAML file, as the flags that its entries stand for, before the flags of the command,
+/// which count more.
+void take_config_file(LintInput& input, const ReadFile& read_file) {
+    std::vector<std::string>& words = input.command.words;
+    const Flags flags(words);
+    const Flag* file = flags.find({"--config"});
+    if (input.form != LintForm::command || file == nullptr || !file->value) {
+        return;
+    }
+    const std::optional<std::string> text = read_file(*file->value);
+    if (!text) {
+        const bool drafts = std::any_of(flags.all().begin(), flags.all().end(), [](const Flag& flag) {
+            return flag.name.starts_with("--spec") || flag.name.starts_with("-sc");
+        });
+        if (drafts) {
+            return;
+        }
+        throw text::InputError({fmt::format("--config: cannot read {}; give the YAML file itself", *file->value)});
+    }
+    std::vector<std::string> added;
+    const nlohmann::ordered_json tree = parse_yaml(*text, input.repeated);
+    if (!tree.is_object()) {
+        throw text::InputError({fmt::format("--config: {} must hold a mapping", *file->value)});
+    }
+    for (const auto& [key, value] : tree.items()) {
+        if (value.is_null() || value == false) {
+            continue;
+        }
+        added.push_back("--" + key);
+        if (value != true) {
+            added.push_back(value.is_string() ? value.template get<std::string>() : value.dump());
+        }
+    }
+    const auto first = std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--"); });
+    words.insert(first, added.begin(), added.end());
+}
+
 }  // namespace
 
 LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
-    const LintInput input = read_lint_input(text);
+    LintInput input = read_lint_input(text);
     const Engine engine = engine_of(input, asked);
     const ReadFile read_or_written = [&](const std::string& path) {
         const auto written = input.written.find(path.substr(path.starts_with("./") ? 2 : 0));
         return written == input.written.end() ? read_file(path) : written->second;
     };
+    if (engine.name == EngineName::vllm || engine.name == EngineName::sglang) {
+        take_config_file(input, read_or_written);
+    }
     Findings findings;
     switch (engine.name) {
         case EngineName::vllm:

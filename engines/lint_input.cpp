@@ -14,6 +14,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 #include "json/yaml.h"
+#include "text/wording.h"
 
 namespace treeline::engines {
 namespace {
@@ -202,6 +203,10 @@ void take_configuration_within(LintInput& input) {
 }  // namespace
 
 Json parse_json(const std::string& text, const std::string& name, std::vector<std::string>& repeated) {
+    if (text.starts_with('$') || text.starts_with('`')) {
+        throw text::InputError({fmt::format("{}: {} stands for a text that is not given here; give the text itself", name,
+                                            text::shortened(text, 60))});
+    }
     json::Parsed parsed = json::parse_strictly(text);
     if (!parsed.failure.empty()) {
         throw text::InputError({fmt::format("{}: {}", name, parsed.failure)});
@@ -225,6 +230,7 @@ LintInput read_parts(const std::string& whole_text) {
     std::string text = whole_text;
     LintInput input;
     input.written = take_written_files(text);
+    text = with_substitutions(text, input.written);
     input.file = take_file(text);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) {

@@ -108,6 +108,11 @@ json::Described<sim::Model> load_file(const fs::path& path) {
     json::Document document = open(path);
     json::Reader root = document.root();
     const bool imported = looks_like_hugging_face(root);
+    if (!imported && document.problems().empty() && !root.has("name") && !root.has("layers")) {
+        throw text::InputError(
+            {path.string() + ": is neither a description (\"name\", \"layers\"; models/README.md) nor a config.json of Hugging "
+                             "Face (\"architectures\" or \"model_type\"); give the config.json that lies beside the weights"});
+    }
     json::Described<sim::Model> described;
     described.value = imported ? import_file(root, path) : read_model_description(root);
     if (document.problems().empty()) {

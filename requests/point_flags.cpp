@@ -36,7 +36,9 @@ void set_acceptance(FlagJson& point, const FlagTexts& flags) {
 }
 
 void set_drafter(FlagJson& point, const FlagTexts& flags) {
-    if (const std::string& drafter = given(flags, drafter_path); !drafter.empty()) {
+    if (const std::string& drafter = given(flags, drafter_path); drafter == "none") {
+        point.erase("drafter");
+    } else if (!drafter.empty()) {
         const FlagJson before = point.value("drafter", FlagJson::object());
         point["drafter"] = drafter_of_flag(drafter);
         if (before.is_object() && before.contains("acceptance") && !point["drafter"].contains("acceptance")) {
@@ -50,7 +52,7 @@ void set_drafter(FlagJson& point, const FlagTexts& flags) {
         point["drafter"]["precision"] = value_of_flag(precision);
     }
     set_acceptance(point, flags);
-    if (!given(flags, drafter_path).empty() && is_kind_alone(point["drafter"])) {
+    if (!given(flags, drafter_path).empty() && point.contains("drafter") && is_kind_alone(point["drafter"])) {
         point["drafter"] = FlagJson(point["drafter"]["kind"]);  // as a published one of this kind accepts
     }
 }
@@ -97,7 +99,8 @@ const std::vector<KeyFlag>& point_flags() {
          "Lengths of answers in the steady state, in the same form (default 0, decoding alone)", lengths_of_flag},
         {"--batch", "N", "batch", "Load of decoding alone: sequences decoded together (default 1)"},
         {"--context", "TOKENS", "context", help_of(point_keys::context)},
-        {"--drafter", "NAME|KIND|JSON", "drafter", "Drafter (default: plain decoding): " + drafter_choices(), nullptr},
+        {"--drafter", "NAME|KIND|JSON", "drafter", "Drafter (default, and none: plain decoding): " + drafter_choices(),
+         nullptr},
         {"--acceptance", "RATE", "drafter.acceptance",
          "How many drafts are accepted: by position (0.8,0.65,0.5), the rate of the first (0.8; later ones fall as measured "
          "curves "

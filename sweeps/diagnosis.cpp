@@ -133,10 +133,10 @@ std::vector<CauseKind> likeliest(const Diagnosis& diagnosis) {
 
 std::vector<std::string> problems_of(const DiagnosisInput& input) {
     if (input.rounds.empty() && (input.idle.empty() || input.plain.empty())) {
-        return {
-            "the run holds no load with a known batch at which rounds of drafts were timed; give --batch, or measure at a "
-            "fixed "
-            "concurrency"};
+        const std::string defects = diagnosis::defects_of(input);
+        return {(defects.empty() ? "" : "this looks like a defective drafter. " + defects + " Costs cannot be told: ") +
+                "the run holds no load with a known batch at which rounds of drafts were timed; measure at a fixed concurrency "
+                "(`treeline import --batch N` states it where a log does not)"};
     }
     return {};
 }

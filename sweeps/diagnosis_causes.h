@@ -23,6 +23,8 @@ void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, 
 
 /// Acceptance that no trained drafter has: at hardly any first position, in each, collapsing with the batch, better later than
 /// at first. Nothing on look-ups, whose hits come in runs.
+/// What betrays a defective drafter in the acceptance alone; empty where nothing does.
+std::string defects_of(const DiagnosisInput& input);
 void add_defects(const Diagnosis& diagnosis, std::vector<Cause>& causes);
 /// Rounds without graphs, by the words of the log.
 void add_logged_graphs(const Diagnosis& diagnosis, std::vector<Cause>& causes);

@@ -83,6 +83,17 @@ std::string defect_of_order(const runs::RunCell& cell) {
     return "";
 }
 
+std::string defect_of_first_alone(const runs::RunCell& cell) {
+    const std::vector<double> positions = cell.acceptance.positions();
+    return positions.size() < 2 || positions[0] * cell.acceptance.drafts < least_rounds || positions[1] > noise * positions[0]
+               ? ""
+               : fmt::format(
+                     "At {}, draft 2 is accepted in {} of the rounds that reach it, the first draft in {} of all: what follows "
+                     "the "
+                     "first draft is made from wrong states or positions (a report of that kind: speculators issue 613).",
+                     at(cell), percent(positions[1] / positions[0]), percent(positions[0]));
+}
+
 /// Two loads between which what drafts yield collapses; null where none do.
 struct Contrast {
     const runs::RunCell *best = nullptr, *worst = nullptr;
@@ -170,31 +181,37 @@ void add_long_contexts(const std::vector<runs::RunCell>& cells, std::vector<Caus
 
 }  // namespace
 
-void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
-    const std::vector<runs::RunCell>& cells = diagnosis.input.accepted;
+std::string diagnosis::defects_of(const DiagnosisInput& input) {
+    const std::vector<runs::RunCell>& cells = input.accepted;
     std::string evidence;
     const auto take = [&](const std::string& sentence) {
         if (!sentence.empty() && evidence.find(sentence) == std::string::npos) {
             evidence += (evidence.empty() ? "" : " ") + sentence;
         }
     };
-    if (!looks_up(diagnosis.input)) {
-        take(defect_of_batch(cells));
-        take(defect_of_length(cells));
-        for (const auto& defect : {defect_of_noise, defect_of_perfection, defect_of_order}) {
-            const auto found = std::find_if(cells.begin(), cells.end(), [&](const runs::RunCell& cell) {
-                return counts_enough(cell) && !defect(cell).empty();
-            });
-            take(found == cells.end() ? "" : defect(*found));
-        }
+    if (looks_up(input)) {
+        return "";
     }
+    take(defect_of_batch(cells));
+    take(defect_of_length(cells));
+    for (const auto& defect : {defect_of_noise, defect_of_first_alone, defect_of_perfection, defect_of_order}) {
+        const auto found = std::find_if(cells.begin(), cells.end(), [&](const runs::RunCell& cell) {
+            return counts_enough(cell) && !defect(cell).empty();
+        });
+        take(found == cells.end() ? "" : defect(*found));
+    }
+    return evidence;
+}
+
+void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
+    const std::string evidence = defects_of(diagnosis.input);
     if (!evidence.empty()) {
         const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
         const double lost = focus.accept_length > 0.0 ? 1.0 - focus.accept_length / (focus.cell.draft_tokens + 1.0) : 0.0;
         causes.push_back({CauseKind::defect, lost, 2.0, true, evidence, check_drafter, false});
     }
     if (!looks_up(diagnosis.input)) {
-        add_long_contexts(cells, causes);
+        add_long_contexts(diagnosis.input.accepted, causes);
     }
 }
 

@@ -132,6 +132,8 @@ void import_gigachat35(Reader& config, sim::Model& model);
 
 void import_mamba(Reader& config, sim::Model& model);
 void import_mamba2(Reader& config, sim::Model& model);
+void import_gated_deltanet(Reader& config, sim::Model& model);
+void import_fla_transformer(Reader& config, sim::Model& model);
 void import_mamba_ssm(Reader& config, sim::Model& model);
 void import_mamba_in_llama(Reader& config, sim::Model& model);
 

@@ -16,7 +16,7 @@ namespace hugging_face {
 
 namespace {
 
-constexpr std::array<Family, 72> families = {{
+constexpr std::array<Family, 74> families = {{
     {"Arctic", import_arctic},
     {"BailingMoeLinear", import_bailing_linear},
     {"BailingMoeLinearV2", import_bailing_linear},
@@ -38,6 +38,7 @@ constexpr std::array<Family, 72> families = {{
     {"FalconMamba", import_mamba, true},
     {"Gemma3n", import_gemma3n, true},
     {"Gemma4", import_gemma4, true},
+    {"GatedDeltaNet", import_gated_deltanet},
     {"GigaChat35", import_gigachat35},
     {"Glm4MoeLite", import_deepseek},
     {"Glm5Next", import_glm5_next},
@@ -87,6 +88,7 @@ constexpr std::array<Family, 72> families = {{
     {"SmallThinker", import_small_thinker},
     {"Step3p5", import_step3},
     {"Step3p7Flash", import_step3},
+    {"Transformer", import_fla_transformer},
     {"Youtu", import_minicpm3, true},
     {"Zamba2", import_zamba2, true},
 }};
@@ -200,6 +202,15 @@ Found find_family(Reader& root, Reader& text) {
         return {&mamba_ssm, nullptr};
     }
     const std::vector<std::string> names = candidate_names(root, text);
+    // Heads under their target's class, as EAGLE-3 and DFlash are published.
+    for (const char* key : {"draft_vocab_size", "dflash_config"}) {
+        if (!names.empty() && text.has(key) && !reason_for(root, names)) {
+            root.problem(key,
+                         "is of a drafter of another model, not of a model: give this file to --drafter (\"drafter\"), and the "
+                         "target to --model");
+            return {};
+        }
+    }
     for (const std::string& name : names) {
         if (Found found = family_named(name); found.any()) {
             return found;

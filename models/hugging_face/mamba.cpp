@@ -36,8 +36,10 @@ void import_mamba(Reader& config, sim::Model& model) {
 
 void import_mamba2(Reader& config, sim::Model& model) {
     sim::Mamba2 mamba;
-    mamba.heads = size(config, "num_heads");
     mamba.head_dim = size(config, "head_dim");
+    mamba.heads =
+        size_or(config, "num_heads",
+                std::max<sim::Count>(1, size_or(config, "expand", 2) * model.width / std::max<sim::Count>(1, mamba.head_dim)));
     mamba.state = size(config, "state_size");
     mamba.groups = size_or(config, "n_groups", 1);
     mamba.conv_width = size_or(config, "conv_kernel", 4);

@@ -19,15 +19,26 @@ constexpr std::string_view encoder = "encodes text and does not generate token b
 constexpr std::string_view encoder_decoder =
     "has an encoder whose output every decoder layer attends to; cross-attention has no block in a description yet";
 constexpr std::string_view rwkv = "mixes tokens by RWKV's recurrence, which has no block in a description yet";
+constexpr std::string_view linear =
+    "keeps states of linear attention without a delta rule, which have no block in a description yet";
 constexpr std::string_view diffusion = "denoises many tokens at a time instead of decoding them one by one";
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: give this file to --drafter (\"drafter\"), and the target to --model";
 
-constexpr std::array<Refusal, 84> refusals = {{
+constexpr std::array<Refusal, 93> refusals = {{
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
     {"xlstm", "has mLSTM layers, which have no block in a description yet"},
     {"rwkv", rwkv},
+    {"gla", linear},
+    {"gsa", linear},
+    {"hgrn", linear},
+    {"retnet", linear},
+    {"lightnet", linear},
+    {"linearattn", linear},
+    {"deltanet", "keeps states of a delta rule without a gate, which have no block in a description yet"},
+    {"gateddeltaproduct", "applies several delta rules to each token, which has no block in a description yet"},
+    {"samba", "alternates Mamba-1 with attention in a window in its own way; Jamba and Zamba2 can be imported"},
     {"phi4flash", "shares one KV cache among its upper layers (SambaY), which cannot be priced yet"},
     {"plamo2", "has layers that no description of a hybrid covers yet (normalised Mamba with heads)"},
     {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},

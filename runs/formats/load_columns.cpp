@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <sstream>
 #include <vector>
 
@@ -22,14 +23,66 @@ bool is_any(const std::string& words, const Words& names) {
     return std::find(names.begin(), names.end(), words) != names.end();
 }
 
-/// The whole number that a word is; below 0 for another word.
+Words words_of(const std::string& words) {
+    std::istringstream in(words);
+    return Words(std::istream_iterator<std::string>(in), {});
+}
+
+/// The number after the first of the names that has one; below 0 without.
+int number_after_names(const Words& words, const std::vector<Words>& all_names) {
+    for (const Words& names : all_names) {
+        for (std::size_t at = 0; at + names.size() < words.size(); ++at) {
+            const int count = whole_number(words[at + names.size()]);
+            if (count >= 0 && std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
+                return count;
+            }
+        }
+    }
+    return -1;
+}
+
+/// The number that a name ends in ("mtp3", "nmax2"); below 0 without.
+int number_in_names(const Words& words) {
+    for (const std::string& word : words) {
+        for (const std::string_view name : {"mtp", "nextn", "nmax"}) {
+            if (const int count = word.starts_with(name) ? whole_number(std::string_view(word).substr(name.size())) : -1;
+                count >= 0) {
+                return count;
+            }
+        }
+    }
+    return -1;
+}
+
+std::string trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+    return first == std::string_view::npos ? std::string() : std::string(text.substr(first, last + 1 - first));
+}
+
+/// "~14 tok/s" without its sign.
+std::string without_about(std::string cell) {
+    for (const std::string_view about : {"~", "\u2248", "ca. ", "ca "}) {
+        cell = cell.starts_with(about) ? trimmed(std::string_view(cell).substr(about.size())) : cell;
+    }
+    return cell;
+}
+
+}  // namespace
+
 int whole_number(std::string_view word) {
     const std::optional<int> number = text::parse_number<int>(std::string(word));
     const bool digits = !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0;
     return digits && number && *number <= sim::most_draft_tokens ? *number : -1;
 }
 
-}  // namespace
+std::optional<std::pair<std::string, std::string>> sides_of_arrow(std::string_view text) {
+    for (const std::string_view arrow : {"\u2192", "\u2794", "\u279C", "\u21D2", "-->", "->", "=>"}) {
+        if (const std::size_t at = text.find(arrow); at != std::string_view::npos) {
+            return std::pair{trimmed(text.substr(0, at)), trimmed(text.substr(at + arrow.size()))};
+        }
+    }
+    return std::nullopt;
+}
 
 std::string plain_words(std::string_view name) {
     std::string words;
@@ -109,8 +162,6 @@ Role role_of(const std::string& words) {
                                  "drafter", "spec",          "variant", "run",  "speculation"};
     static const Words others = {"p50",    "p90", "p95",     "p99",   "min",   "max", "std",
                                  "prompt", "pp",  "prefill", "input", "total", "peak"};
-    static const Words rates = {
-        "tok s", "t s", "tk s", "tps", "tokens s", "token s", "tokens sec", "tok sec", "tokens per second"};
     if (is_any(words, batches)) {
         return Role::batch;
     }
@@ -127,6 +178,9 @@ Role role_of(const std::string& words) {
     if (is_any(words, prompts) || is_any(words, outputs)) {
         return is_any(words, prompts) ? Role::prompt : Role::output;
     }
+    if (words == "test") {
+        return Role::test;
+    }
     if (is_any(words, setups)) {
         return Role::setup;
     }
@@ -135,8 +189,9 @@ Role role_of(const std::string& words) {
         is_any(words, {"al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter", "tokens per step"})) {
         return Role::length;
     }
-    if (of_accepting && (says(words, "rate") || is_any(words, {"accept", "acceptance", "draft acceptance", "draft accept",
-                                                               "accepted", "measured acceptance"}))) {
+    const bool names_rate = says(words, "rate") || words.ends_with(" acceptance") || words.ends_with(" accept");
+    if (of_accepting && (names_rate || is_any(words, {"accept", "acceptance", "draft acceptance", "draft accept", "accepted",
+                                                      "measured acceptance"}))) {
         return Role::accept_rate;
     }
     if (says_any(words, others)) {
@@ -154,13 +209,34 @@ Role role_of(const std::string& words) {
     if (says_any(words, {"s gpu", "s device", "per gpu", "per device"})) {
         return Role::none;  // of how many is not known
     }
-    if (says_any(words, rates)) {
+    if (says_rate_of_tokens(words) || (says(words, "tg") && !says(words, "ms"))) {  // llama.cpp's word for it
         return says_any(words, {"user", "req", "request", "slot", "stream"}) ? Role::rate_of_user : Role::rate;
     }
     return Role::none;
 }
 
+bool says_rate_of_tokens(const std::string& words) {
+    static const Words rates = {
+        "tok s",    "toks s",           "t s", "tk s", "tps", "tokens s", "token s", "tokens sec", "tok sec",
+        "toks sec", "tokens per second"};
+    return says_any(words, rates);
+}
+
 bool says_rate(const std::string& words) { return says_any(words, {"rate", "percent", "ratio"}); }
+
+bool names_drafter(const std::string& words) {
+    return !means_plain(words) && says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dspark", "nextn", "ngram", "medusa",
+                                                   "draft", "drafts", "spec", "speculative", "speculation", "lookup"});
+}
+
+std::string drafter_in(const std::string& words) {
+    for (const char* name : {"mtp", "nextn", "eagle3", "eagle", "dflash", "dspark", "ngram", "medusa"}) {
+        if (says(words, name)) {
+            return name;
+        }
+    }
+    return {};
+}
 
 bool names_something_else(const std::string& words) {
     return says_any(words, {"model", "target", "prompt", "dataset", "data", "task", "category", "workload", "gpu", "device",
@@ -172,37 +248,28 @@ bool is_of_trees(const std::string& words) {
 }
 
 int drafts_of_setting(const std::string& text) {
+    static const std::vector<Words> names = {
+        {"n", "max"}, {"speculative", "tokens"}, {"draft", "tokens"}, {"tokens"}, {"drafts"}, {"draft"}, {"n"}, {"k"}, {"mtp"}};
     const std::string plain = plain_words(text);
-    std::istringstream in(plain);
-    Words words;
-    for (std::string word; in >> word;) {
-        words.push_back(word);
-    }
-    for (const Words& names : {Words{"n", "max"},
-                               {"speculative", "tokens"},
-                               {"draft", "tokens"},
-                               {"tokens"},
-                               {"drafts"},
-                               {"draft"},
-                               {"n"},
-                               {"k"},
-                               {"mtp"}}) {
-        for (std::size_t at = 0; at + names.size() < words.size(); ++at) {
-            const int count = whole_number(words[at + names.size()]);
-            if (count >= 0 && std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
-                return count;
-            }
+    const Words words = words_of(plain);
+    const int after = number_after_names(words, names), within = after >= 0 ? after : number_in_names(words);
+    return within >= 0 ? within : means_plain(plain) ? 0 : -1;
+}
+
+int drafts_of_caption(const std::string& text) {
+    static const std::vector<Words> names = {
+        {"n", "max"}, {"speculative", "tokens"}, {"spec", "tokens"}, {"draft", "tokens"}, {"k"}, {"num", "steps"}, {"mtp"},
+        {"mtp", "n"}};
+    const Words words = words_of(plain_words(text));
+    for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+        const bool tokens = at + 2 < words.size() && words[at + 2].starts_with("token") &&
+                            (words[at + 1] == "draft" || words[at + 1] == "speculative" || words[at + 1] == "spec");
+        if (const int count = tokens || words[at + 1] == "drafts" ? whole_number(words[at]) : -1; count >= 0) {
+            return count;
         }
     }
-    for (const std::string& word : words) {
-        for (const std::string_view name : {"mtp", "nextn", "nmax"}) {
-            if (const int count = word.starts_with(name) ? whole_number(std::string_view(word).substr(name.size())) : -1;
-                count >= 0) {
-                return count;
-            }
-        }
-    }
-    return means_plain(plain) ? 0 : -1;
+    const int after = number_after_names(words, names);
+    return after >= 0 ? after : number_in_names(words);
 }
 
 bool cuts_drafts(const std::string& text) {
@@ -216,7 +283,8 @@ bool cuts_drafts(const std::string& text) {
     return false;
 }
 
-std::string unit_of(const std::string& cell) {
+std::string unit_of(const std::string& text) {
+    const std::string cell = without_about(text);
     const std::size_t digits = cell.find_first_of("0123456789");
     if (digits != 0) {
         return {};
@@ -227,7 +295,11 @@ std::string unit_of(const std::string& cell) {
 }
 
 std::optional<double> number_of(std::string cell) {
+    if (sides_of_arrow(cell)) {
+        return std::nullopt;
+    }
     cell.erase(std::remove(cell.begin(), cell.end(), ','), cell.end());
+    cell = without_about(std::move(cell));
     const std::optional<double> number = number_after(cell, "");
     const std::size_t after = cell.find_first_not_of("0123456789. ");
     const bool thousands = number && after != std::string::npos && after > 0 && (cell[after] == 'k' || cell[after] == 'K');
@@ -235,12 +307,20 @@ std::optional<double> number_of(std::string cell) {
 }
 
 std::optional<double> mean_of_runs(const std::string& cell) {
+    std::string parts;
+    for (std::size_t at = 0; at < cell.size(); ++at) {
+        const bool dash = cell.compare(at, 3, "\u2013") == 0, hyphen = cell[at] == '-';
+        const std::size_t next = std::min(cell.find_first_not_of(' ', at + (dash ? 3 : 1)), cell.size());
+        const bool range = (dash || hyphen) && at > 0 && cell[at - 1] != 'e' && next < cell.size() &&
+                           std::isdigit(static_cast<unsigned char>(cell[next])) != 0;
+        parts += range ? '/' : cell[at];
+        at += range && dash ? 2 : 0;
+    }
     double sum = 0.0;
     int runs = 0;
-    std::istringstream parts(cell);
-    for (std::string part; std::getline(parts, part, '/');) {
-        const std::size_t first = part.find_first_not_of(' ');
-        const std::optional<double> number = first == std::string::npos ? std::nullopt : number_of(part.substr(first));
+    std::istringstream in(parts);
+    for (std::string part; std::getline(in, part, '/');) {
+        const std::optional<double> number = number_of(trimmed(part));
         if (!number) {
             break;  // "59.4 tok/s"
         }

@@ -149,6 +149,13 @@ private:
     }
 
     void flush(RunBuilder& run) {
+        const bool known =
+            std::any_of(columns_.begin(), columns_.end(), [](const Column& column) { return !column.json.empty(); });
+        if (!columns_.empty() && !known) {
+            run.unread(
+                "its table of a metric in each row has none of those that serving benchmarks print, such as Mean TPOT (ms) or "
+                "Output token throughput (tok/s)");
+        }
         for (Column& column : std::exchange(columns_, {})) {
             if (!column.is_run) {
                 continue;

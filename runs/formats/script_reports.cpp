@@ -6,6 +6,7 @@
 
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
+#include "runs/formats/load_columns.h"
 #include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {
@@ -15,8 +16,13 @@ namespace {
 class ScriptReports : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        return take_request(line, run) || take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) ||
-               take_llama(line, run);
+        if (from_label(line, "Throughput:").find(" requests/s") != std::string_view::npos) {
+            run.unread(
+                "vllm bench throughput prints neither requests in flight nor a time per token; vllm bench serve "
+                "--max-concurrency N does");
+        }
+        return take_request(line, run) || take_questions(line, run) || take_vllm(line, run) || take_one_batch(line, run) ||
+               take_send_one(line, run) || take_llama(line, run);
     }
 
     void finish(RunBuilder& run) override {
@@ -38,8 +44,31 @@ private:
         return true;
     }
 
+    /// SGLang's benchmarks of speculation: "#questions: 80, Throughput: 300.0 token/s, Acceptance length: 3.20".
+    static bool take_questions(std::string_view line, RunBuilder& run) {
+        const std::string_view text = from_label(line, "#questions:");
+        const auto rate = number_after(text, "Throughput:"), length = number_after(text, "Acceptance length:");
+        if (!rate || !length) {
+            return false;
+        }
+        run.format("what SGLang's benchmarks of speculation printed");
+        run.engine("sglang");
+        add_mean_length(*length, 1.0 / std::max(*rate, 1e-9), run);
+        return true;
+    }
+
+    /// The first of some labels that the line has, and the number after it.
+    static std::optional<double> number_of_any(std::string_view line, std::initializer_list<std::string_view> labels) {
+        for (const std::string_view label : labels) {
+            if (const std::string_view text = from_label(line, label); !text.empty()) {
+                return number_of(std::string(text.substr(label.size())));
+            }
+        }
+        return std::nullopt;
+    }
+
     bool take_vllm(std::string_view line, RunBuilder& run) {
-        if (const auto drafts = number_after(from_label(line, "num_drafts:"), "num_drafts:")) {
+        if (const auto drafts = number_of_any(line, {"num_drafts:", "Number of drafts:", "Number of draft proposals:"})) {
             flush_vllm(run);
             counts_.drafts = *drafts;
         } else if (counts_.drafts <= 0.0 || !take_vllm_count(line)) {
@@ -52,15 +81,17 @@ private:
 
     /// A further count of the run whose drafts were counted; false for another line.
     bool take_vllm_count(std::string_view line) {
-        if (const auto drafted = number_after(from_label(line, "num_draft_tokens:"), "num_draft_tokens:")) {
+        if (const auto drafted =
+                number_of_any(line, {"num_draft_tokens:", "Number of draft tokens:", "Number of draft tokens generated:"})) {
             counts_.drafted = *drafted;
             return true;
         }
-        if (const auto accepted = number_after(from_label(line, "num_accepted_tokens:"), "num_accepted_tokens:")) {
+        if (const auto accepted = number_of_any(line, {"num_accepted_tokens:", "Number of accepted tokens:"})) {
             counts_.accepted = *accepted;
             return true;
         }
-        const std::string_view rate = from_label(line, "acceptance at token ");
+        const std::string_view at_token = from_label(line, "acceptance at token "),
+                               rate = at_token.empty() ? from_label(line, "Acceptance rate at token ") : at_token;
         if (rate.find(':') == std::string_view::npos) {
             return false;
         }
@@ -113,16 +144,19 @@ private:
         }
         run.format("what SGLang's send_one printed");
         run.engine("sglang");
-        const double length = std::exchange(accept_length_, 0.0);
+        add_mean_length(std::exchange(accept_length_, 0.0), *speed > 0.0 ? 1.0 / *speed : 0.0, run);
+        return true;
+    }
+
+    /// A mean of requests one after the other; an accept length of 1 is plain decoding.
+    static void add_mean_length(double length, double seconds_per_token, RunBuilder& run) {
         const int drafts = length > 1.0 ? run.draft_tokens_or(0) : 0;
         if (length > 1.0 && drafts <= 0) {
-            run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
-            return true;
+            return run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
         }
         RunCell& cell = run.cell(run.batch_or(1.0), drafts);
         cell.stated_length = drafts > 0 ? length : 0.0;
-        run.time(cell.tpot, "a time per token", *speed > 0.0 ? 1.0 / *speed : 0.0);
-        return true;
+        run.time(cell.tpot, "a time per token", seconds_per_token);
     }
 
     bool take_llama(std::string_view line, RunBuilder& run) {

@@ -506,6 +506,49 @@ TEST_CASE("files that a script writes before it starts the engine") {
     CHECK_THROWS_WITH(findings("trtllm-serve serve model --config options.yaml"), Catch::Contains("cannot read options.yaml"));
 }
 
+TEST_CASE("what a shell puts in place of substitutions") {
+    const std::string serve = "trtllm-serve serve model --extra_llm_api_options ";
+    const std::string yaml = "speculative_config:\n  decoding_type: NOSUCH\n  max_draft_len: 3\n";
+    for (const std::string& file : std::vector<std::string>{
+             "<(echo '{\"speculative_config\": {\"decoding_type\": \"NOSUCH\"}}')",
+             "<(printf '%s' \"speculative_config: {decoding_type: NOSUCH}\")", "<(cat <<'EOF'\n" + yaml + "EOF\n)",
+             "<(echo -e 'speculative_config:\\n  decoding_type: NOSUCH')"}) {
+        INFO(file);
+        CHECK(finds(serve + file + " --port 8000", "which TensorRT-LLM"));
+    }
+    // A value in a document of the script, with an apostrophe, and of a file that the script writes.
+    const std::string config = "{\"method\": \"nosuch's\", \"num_speculative_tokens\": 3}";
+    CHECK(finds("vllm serve m --speculative-config \"$(cat <<'EOF'\n" + config + "\nEOF\n)\" --port 8000", "nosuch's"));
+    CHECK(finds("cat > spec.json <<EOF\n" + config + "\nEOF\nvllm serve m --speculative-config \"$(cat spec.json)\"",
+                "nosuch's"));
+    CHECK_THROWS_WITH(findings("vllm serve m --speculative-config \"$(cat other.json)\""),
+                      Catch::Contains("$(cat other.json) stands for a text that is not given here"));
+    CHECK_THROWS_WITH(findings(serve + "<(python3 make.py)"), Catch::Contains("cannot read <(python3"));
+}
+
+TEST_CASE("variables of a container in its arguments, as Kubernetes puts them in") {
+    const std::string head =
+        "kind: Deployment\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.24.0\n    args: [m, --speculative-config, "
+        "\"$(SPEC)\"]\n";
+    CHECK(finds(head + "    env:\n    - {name: SPEC, value: '{\"method\": \"nosuch\", \"num_speculative_tokens\": 2}'}\n",
+                "method is \"nosuch\""));
+    CHECK_THROWS_WITH(findings(head), Catch::Contains("$(SPEC) stands for a text that is not given here"));
+}
+
+TEST_CASE("the YAML that vLLM and SGLang read beside their flags") {
+    const std::string file = "cat > c.yaml <<EOF\nspeculative-config:\n  method: nosuch\n  num_speculative_tokens: 3\nEOF\n";
+    CHECK(finds(file + "vllm serve m --config c.yaml", "method is \"nosuch\""));
+    // A flag of the command counts more than the file.
+    CHECK(findings(file +
+                   "vllm serve m --config c.yaml --speculative-config '{\"method\": \"ngram\", \"prompt_lookup_max\": 4, "
+                   "\"num_speculative_tokens\": 3}'")
+              .find("nosuch") == std::string::npos);
+    CHECK(finds("cat > c.yaml <<EOF\nspeculative-algorithm: NOSUCH\nEOF\npython3 -m sglang.launch_server --config c.yaml",
+                "NOSUCH"));
+    // What stands in a file that is not given may draft.
+    CHECK_THROWS_WITH(findings("vllm serve m --config other.yaml"), Catch::Contains("cannot read other.yaml"));
+}
+
 TEST_CASE("presets of llama.cpp's router") {
     CHECK(findings("spec-type = draft-mtp,ngram-mod\nspec-draft-n-max = 2\n").empty());
     CHECK(checked("; a comment\n[*]\nngl = 99\n[some-model]\nspec-type = draft-mtp\ndraft-max = 3\n").engine.name ==

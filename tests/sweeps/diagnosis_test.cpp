@@ -249,6 +249,15 @@ TEST_CASE("acceptance that no trained drafter has is a defect, and counts are no
         defective(with_cells({counted(4, 15, std::vector<double>(15, 0.55)), counted(16, 15, std::vector<double>(15, 0.04))})));
     CHECK(defective(with_cells({counted(1, 3, {1.0, 1.0, 1.0})})));
     CHECK(defective(with_cells({counted(1, 3, {0.3, 0.27, 0.25})})));
+    // Nothing after the first draft; few of the rounds that get so far say nothing.
+    CHECK(defective(with_cells({counted(1, 4, {0.3, 0.0, 0.0, 0.0})})));
+    CHECK_FALSE(defective(with_cells({counted(1, 4, {0.3, 0.0, 0.0, 0.0}, 100)})));
+    CHECK_FALSE(defective(with_cells({counted(1, 4, {0.3, 0.05, 0.01, 0.0})})));
+    // Where no round was timed, it is the reason that is given.
+    DiagnosisInput untimed;
+    untimed.accepted = {counted(1, 4, {0.3, 0.0, 0.0, 0.0})};
+    REQUIRE(problems_of(untimed).size() == 1);
+    CHECK(problems_of(untimed)[0].find("this looks like a defective drafter") != std::string::npos);
     // The first draft does not know how many follow; with lengths alone, their mean bounds it.
     CHECK(defective(with_cells({counted(1, 2, {0.78, 0.6}), counted(1, 5, {0.2, 0.05, 0.01, 0.0, 0.0})})));
     CHECK_FALSE(defective(with_cells({counted(1, 2, {0.78, 0.6}), counted(1, 5, {0.7, 0.5, 0.3, 0.2, 0.1})})));

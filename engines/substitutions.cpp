@@ -1,0 +1,138 @@
+// What a shell puts in place of "$(...)" and "<(...)" on a command line.
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "engines/script_parts.h"
+
+namespace treeline::engines {
+namespace {
+
+/// A text of more is no command line, and each is looked for to the text's end.
+constexpr int most_substitutions = 64;
+
+/// A substitution in a text: what stands between its brackets, and what it covers.
+struct Substitution {
+    std::string inner;
+    std::size_t begin = 0, end = 0;
+};
+
+std::string bare(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
+    return first == std::string_view::npos ? std::string() : std::string(text.substr(first, last + 1 - first));
+}
+
+/// The position of the bracket that closes what begins at `at`, outside quotes; npos without one. The lines of a "<<EOF" hold
+/// quotes that mean nothing.
+std::size_t closing_bracket(std::string_view text, std::size_t at) {
+    const std::size_t mark_at = text.find("<<", at);
+    if (bare(text.substr(at, mark_at == std::string_view::npos ? 0 : mark_at - at)) == "cat") {
+        std::string mark = bare(text.substr(mark_at + 2, text.find('\n', mark_at) - mark_at - 2));
+        mark.erase(std::remove_if(mark.begin(), mark.end(), [](char c) { return c == '\'' || c == '"' || c == '-'; }),
+                   mark.end());
+        const std::size_t close = mark.empty() ? std::string_view::npos : text.find("\n" + mark, mark_at);
+        return close == std::string_view::npos ? close : text.find(')', close + 1 + mark.size());
+    }
+    int depth = 1;
+    char quote = 0;
+    for (; at < text.size(); ++at) {
+        const char c = text[at];
+        if (quote != 0) {
+            quote = c == quote ? char(0) : quote;
+        } else if (c == '\'' || c == '"') {
+            quote = c;
+        } else if (c == '(') {
+            ++depth;
+        } else if (c == ')' && --depth == 0) {
+            return at;
+        }
+    }
+    return std::string_view::npos;
+}
+
+std::optional<Substitution> substitution_from(const std::string& text, std::string_view opening, std::size_t from) {
+    const std::size_t begin = text.find(opening, from);
+    const std::size_t close = begin == std::string::npos ? begin : closing_bracket(text, begin + opening.size());
+    if (close == std::string::npos) {
+        return std::nullopt;
+    }
+    return Substitution{text.substr(begin + opening.size(), close - begin - opening.size()), begin, close + 1};
+}
+
+/// What a command prints, where its own text says it; nothing for another command.
+std::optional<std::string> printed_by(const std::string& command, const std::map<std::string, std::string>& files) {
+    const std::string text = bare(command);
+    if (text.starts_with("cat") && text.find("<<") != std::string::npos) {
+        const std::size_t first = text.find('\n'), last = text.rfind('\n');
+        return first == std::string::npos || last <= first ? std::nullopt
+                                                           : std::optional(text.substr(first + 1, last - first - 1));
+    }
+    CommandLine line = split_command_line(text.starts_with('<') ? "cat " + text.substr(1) : text);
+    std::vector<std::string>& words = line.words;
+    if (words.size() == 2 && words[0] == "cat") {
+        const auto file = files.find(words[1].substr(words[1].starts_with("./") ? 2 : 0));
+        return file == files.end() ? std::nullopt : std::optional(file->second);
+    }
+    if (words.size() < 2 || (words[0] != "echo" && words[0] != "printf")) {
+        return std::nullopt;
+    }
+    std::string printed;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const bool leads = i == 1 && (words[i] == "-e" || words[i] == "-n" || words[i].starts_with("%s"));
+        printed += leads ? "" : (printed.empty() ? "" : " ") + words[i];
+    }
+    for (std::size_t at = printed.find("\\n"); at != std::string::npos; at = printed.find("\\n", at)) {
+        printed.replace(at, 2, "\n");
+    }
+    return printed;
+}
+
+/// A text between single quotes of a shell.
+std::string in_quotes(const std::string& text) {
+    std::string quoted = "'";
+    for (const char c : bare(text)) {
+        quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    }
+    return quoted + "'";
+}
+
+}  // namespace
+
+std::string with_substitutions(const std::string& script, std::map<std::string, std::string>& files) {
+    std::string text = script;
+    std::size_t from = 0;
+    for (int tried = 0; tried < most_substitutions; ++tried) {
+        const auto found = substitution_from(text, "$(", from);
+        if (!found) {
+            break;
+        }
+        const std::optional<std::string> printed = printed_by(found->inner, files);
+        from = printed ? found->begin : found->begin + 2;
+        if (printed) {
+            const bool quoted = found->begin > 0 && text[found->begin - 1] == '"' && text.substr(found->end, 1) == "\"";
+            const std::size_t begin = found->begin - (quoted ? 1 : 0), end = found->end + (quoted ? 1 : 0);
+            const std::string value = in_quotes(*printed);
+            text.replace(begin, end - begin, value);
+            from = begin + value.size();
+        }
+    }
+    from = 0;
+    for (int number = 63; number > 63 - most_substitutions; --number) {  // as bash counts them
+        const auto found = substitution_from(text, "<(", from);
+        if (!found) {
+            break;
+        }
+        from = found->begin + 2;
+        if (const std::optional<std::string> printed = printed_by(found->inner, files)) {
+            const std::string name = fmt::format("/dev/fd/{}", number);
+            files[name] = *printed;
+            text.replace(found->begin, found->end - found->begin, name);
+            from = found->begin + name.size();
+        }
+    }
+    return text;
+}
+
+}  // namespace treeline::engines

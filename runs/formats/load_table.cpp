@@ -1,0 +1,232 @@
+#include "runs/formats/load_table.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+/// Whether a cell is "22.7 → 40.6".
+bool holds_two_numbers(const std::string& cell) {
+    const auto sides = sides_of_arrow(cell);
+    return sides && number_of(sides->first) && number_of(sides->second);
+}
+
+}  // namespace
+
+bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
+    const bool first = rows_ == 0;
+    row_ = split_arrows(std::move(cells));
+    if (first && !understand(run)) {
+        return false;
+    }
+    run.format("a table of measured loads");
+    static const std::vector<std::string> sums = {"overall", "average", "avg", "mean", "total", "all"};
+    if (rows_++ > 0 && std::find(sums.begin(), sums.end(), plain_words(row_.front())) != sums.end()) {
+        return true;  // of the rows before it
+    }
+    if (has_times(true)) {
+        add(true, run);
+    }
+    const std::vector<std::size_t> lengths = columns_of_lengths();
+    for (const std::size_t column : lengths) {
+        only_ = column;
+        add(false, run);
+    }
+    only_.reset();
+    if (lengths.empty() && (has_times(false) || !has_times(true))) {
+        add(false, run);
+    }
+    return true;
+}
+
+/// The row with two cells for each column of two numbers; the first row says which those are.
+std::vector<std::string> LoadTable::split_arrows(std::vector<std::string> cells) {
+    if (rows_ == 0) {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            if (holds_two_numbers(cells[i])) {
+                arrows_.push_back(i);
+            }
+        }
+        name_sides();
+    }
+    for (auto column = arrows_.rbegin(); column != arrows_.rend(); ++column) {
+        const auto sides = sides_of_arrow(cells[*column]).value_or(std::pair<std::string, std::string>());
+        cells[*column] = sides.first;
+        cells.insert(cells.begin() + static_cast<std::ptrdiff_t>(*column) + 1, sides.second);
+    }
+    return cells;
+}
+
+/// Headings of both sides: the heading's own ("baseline → MTP"), or those of the caption.
+void LoadTable::name_sides() {
+    for (auto column = arrows_.rbegin(); column != arrows_.rend(); ++column) {
+        const std::string heading = names_[*column];
+        auto sides = sides_of_arrow(heading);
+        if (!sides) {
+            const auto around = caption_.sides().value_or(std::pair<std::string, std::string>());
+            sides = {around.first + " " + heading, around.second + " " + heading};
+        }
+        names_[*column] = sides->first;
+        names_.insert(names_.begin() + static_cast<std::ptrdiff_t>(*column) + 1, sides->second);
+    }
+}
+
+/// Where several columns of times name a draft length each: those columns.
+std::vector<std::size_t> LoadTable::columns_of_lengths() const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (is_time(columns_[i].role) && !columns_[i].plain && columns_[i].drafts > 0) {
+            found.push_back(i);
+        }
+    }
+    return found.size() < 2 ? std::vector<std::size_t>() : found;
+}
+
+bool LoadTable::has_times(bool plain) const {
+    return std::any_of(time_roles.begin(), time_roles.end(), [&](Role role) { return has(role, plain); });
+}
+
+/// The column of a role; the mean where several are.
+std::size_t LoadTable::at(Role role, bool plain) const {
+    std::size_t found = columns_.size();
+    if (only_ && is_time(role) && !plain) {
+        return columns_[*only_].role == role ? *only_ : found;
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const bool fits = columns_[i].role == role && columns_[i].plain == plain;
+        found = fits && (found == columns_.size() || (columns_[i].mean && !columns_[found].mean)) ? i : found;
+    }
+    return found;
+}
+
+std::string LoadTable::cell(Role role, bool plain) const {
+    const std::size_t column = at(role, plain);
+    return column < row_.size() ? row_[column] : std::string();
+}
+
+double LoadTable::number(Role role, bool plain) const { return number_of(cell(role, plain)).value_or(0.0); }
+
+/// Of the row, by its own column, by what it says of its setting ("MTP n=3", "baseline") or by the caption; below 0 where
+/// nothing says it.
+int LoadTable::drafts_of_row() const {
+    if (const auto tokens = number_of(cell(Role::tree))) {
+        return static_cast<int>(std::clamp(*tokens - 1.0, 0.0, 1e6));  // the root is one of them
+    }
+    const std::string own = cell(Role::drafts);
+    if (const auto count = number_of(own)) {
+        return static_cast<int>(std::clamp(*count, 0.0, 1e6));
+    }
+    if (has(Role::drafts) && plain_words(own).empty()) {
+        return 0;
+    }
+    for (const std::string& text : {own, cell(Role::setup), heading_of_times(true)}) {
+        if (const int drafts = drafts_of_setting(text); drafts >= 0) {
+            return drafts;
+        }
+    }
+    const int stated = caption_.drafts();
+    return stated == 0 && (row_names_drafter() || has(Role::length) || has(Role::accept_rate)) ? -1 : stated;
+}
+
+bool LoadTable::row_names_drafter() const {
+    return names_drafter(plain_words(cell(Role::setup))) || names_drafter(plain_words(heading_of_times(false)));
+}
+
+bool LoadTable::says_that_it_drafts() const { return row_names_drafter() || (caption_.drafts() != 0 && caption_.drafting()); }
+
+/// The heading of the times that are read; with `beside_plain` only where plain times stand beside them.
+std::string LoadTable::heading_of_times(bool beside_plain) const {
+    if (only_) {
+        return names_[*only_];
+    }
+    for (const Role role : time_roles) {
+        if (has(role, false) && (has(role, true) || !beside_plain)) {
+            return names_[at(role, false)];
+        }
+    }
+    return {};
+}
+
+LoadTable::Times LoadTable::times(bool plain) const {
+    const auto mean = [&](Role role) { return mean_of_runs(cell(role, plain)).value_or(0.0); };
+    return {mean(Role::rate), mean(Role::rate_of_user), mean(Role::tpot) * 1e-3};
+}
+
+double LoadTable::requests(RunBuilder& run) const {
+    if (const double own = number(Role::batch); own >= 1.0) {
+        return own;
+    }
+    const double stated = caption_.batch(), batch = run.batch_or(stated >= 1.0 ? stated : 1.0);
+    if (!(stated >= 1.0)) {
+        run.remark(fmt::format("{}: the table states no requests in flight; {} {} assumed (--batch says another number)",
+                               run.file(), batch, batch > 1.0 ? "are" : "is"));
+    }
+    return batch;
+}
+
+void LoadTable::add(bool plain, RunBuilder& run) {
+    const Times measured = times(plain);
+    if (has_times(plain) && !measured.known()) {
+        return run.problem("is a row of a table without a time per token or tokens/s above 0");
+    }
+    const int stated = plain ? 0 : drafts_of_row();
+    const bool accepts = !plain && stated != 0 && !only_;  // a column of acceptance does not say of which length
+    double length = accepts ? number(Role::length) : 0.0;
+    double accepted = accepts ? number(Role::accept_rate) : 0.0;
+    accepted *= accepted > 1.0 || cell(Role::accept_rate).find('%') != std::string::npos ? 0.01 : 1.0;
+    plain_rows_ += has_times(true) || stated != 0 ? 0 : 1;
+    const bool beside_plain =
+        !plain && stated < 0 && run.draft_tokens_or(-1) != 0 && (has_times(true) || plain_rows_ > 0 || says_that_it_drafts());
+    const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain;
+    const int drafts = stated >= 0 ? stated : std::max(0, run.draft_tokens_or(0));
+    if (drafting && drafts <= 0) {
+        return run.problem(fmt::format("gives {}, but not how many tokens were drafted; --draft-tokens K says it",
+                                       length > 1.0 || accepted > 0.0       ? "an accept length or rate"
+                                       : has_times(true) || plain_rows_ > 0 ? "times with drafts beside those without"
+                                                                            : "times with drafts"));
+    }
+    if (!(length > 1.0) && accepted > 0.0 && cuts_drafts(cell(Role::setup))) {
+        return run.problem(
+            "ends drafts by a threshold (p-min), so that its rate gives no accept length; a column of accept lengths does");
+    }
+    length = length > 1.0 ? length : accepted > 0.0 ? 1.0 + drafts * accepted : 0.0;
+    if (length > drafts + 1.0) {
+        return run.problem(
+            fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be", length, drafts));
+    }
+    add_cell(plain, drafts, length, measured, run);
+}
+
+void LoadTable::add_cell(bool plain, int drafts, double length, const Times& measured, RunBuilder& run) {
+    const std::string test = cell(Role::test);
+    const double batch = requests(run), prompt = number_after(test, "pp").value_or(number(Role::prompt)),
+                 output = number_after(test, "tg").value_or(number(Role::output));
+    RunCell& measured_at = run.cell(batch, drafts, has(Role::context) ? number(Role::context) : prompt + 0.5 * output);
+    measured_at.concurrency = true;
+    measured_at.prompt_tokens = prompt;
+    measured_at.output_tokens = output;
+    if (measured_at.tpot.known()) {
+        run.remark(run.file() +
+                   ": rows of the same load and draft length were averaged; if other columns tell deployments "
+                   "apart, give each a table of its own");
+    }
+    measured_at.stated_length = drafts > 0 ? length : 0.0;
+    if (!has_times(plain)) {
+        run.remark(run.file() + ": the table has no column of times per token or of tokens/s, so only acceptance is kept");
+    } else {
+        run.time(measured_at.tpot, "a time per token",
+                 measured.tpot > 0.0           ? measured.tpot
+                 : measured.rate_of_user > 0.0 ? 1.0 / measured.rate_of_user
+                                               : batch / measured.rate);
+    }
+    if (const double first = number(Role::ttft, plain) * 1e-3; first > 0.0) {
+        run.time(measured_at.ttft, "a TTFT", first);
+    }
+    if (measured.rate > 0.0) {
+        measured_at.tokens_per_second.add(measured.rate);
+    }
+}
+
+}  // namespace treeline::runs::run_formats_of

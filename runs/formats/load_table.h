@@ -1,0 +1,68 @@
+// Internal to the formats: a table of measurements with a load or a draft length in each row.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runs/builder.h"
+#include "runs/formats/load_columns.h"
+#include "runs/formats/table_caption.h"
+
+namespace treeline::runs::run_formats_of {
+
+/// Understands the columns of one table by their words, by the units of its first row and by its caption, and adds its rows to
+/// a run.
+class LoadTable {
+public:
+    LoadTable(std::vector<std::string> headings, TableCaption caption)
+        : names_(std::move(headings)), caption_(std::move(caption)) {}
+
+    /// Adds a row of as many cells as headings. False if the first row does not make a table of loads of it; then it takes no
+    /// further one.
+    bool take(std::vector<std::string> cells, RunBuilder& run);
+    /// Why it is none; empty where its first row holds no number.
+    [[nodiscard]] const std::string& why_not() const { return why_not_; }
+
+private:
+    struct Times {
+        double rate, rate_of_user, tpot;
+        [[nodiscard]] bool known() const { return rate > 0.0 || rate_of_user > 0.0 || tpot > 0.0; }
+    };
+
+    std::vector<std::string> split_arrows(std::vector<std::string> cells);
+    void name_sides();
+    bool understand(RunBuilder& run);
+    void take_units_of_others();
+    void settle_meanings();
+    void take_medians();
+    std::string leave_out_further_drafters();
+    [[nodiscard]] std::string reason(bool timed) const;
+
+    [[nodiscard]] std::vector<std::size_t> columns_of_lengths() const;
+    [[nodiscard]] bool has(Role role) const { return has(role, false) || has(role, true); }
+    [[nodiscard]] bool has(Role role, bool plain) const { return at(role, plain) < columns_.size(); }
+    [[nodiscard]] bool has_times(bool plain) const;
+    [[nodiscard]] std::size_t at(Role role, bool plain) const;
+    [[nodiscard]] std::string cell(Role role, bool plain = false) const;
+    [[nodiscard]] double number(Role role, bool plain = false) const;
+    [[nodiscard]] int drafts_of_row() const;
+    [[nodiscard]] bool row_names_drafter() const;
+    [[nodiscard]] bool says_that_it_drafts() const;
+    [[nodiscard]] std::string heading_of_times(bool beside_plain) const;
+    [[nodiscard]] Times times(bool plain) const;
+    [[nodiscard]] double requests(RunBuilder& run) const;
+
+    void add(bool plain, RunBuilder& run);
+    void add_cell(bool plain, int drafts, double length, const Times& times, RunBuilder& run);
+
+    std::vector<std::string> names_, row_;
+    TableCaption caption_;
+    std::vector<Column> columns_;
+    std::vector<std::size_t> arrows_;  ///< columns whose cells hold two numbers
+    std::optional<std::size_t> only_;  ///< the column of times that is read, where each is of a draft length
+    std::string why_not_;
+    long rows_ = 0, plain_rows_ = 0;
+};
+
+}  // namespace treeline::runs::run_formats_of

@@ -1,0 +1,154 @@
+#include "runs/formats/table_caption.h"
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A paragraph of more is no caption.
+constexpr std::size_t most_lines = 8, longest_line = 400;
+
+std::string without_marks(std::string_view text, std::string_view blanks = " \t\r*_`>") {
+    const std::size_t first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
+    return first == std::string_view::npos ? std::string() : std::string(text.substr(first, last + 1 - first));
+}
+
+Words words_of_line(const std::string& text) {
+    std::istringstream in(plain_words(text));
+    return Words(std::istream_iterator<std::string>(in), {});
+}
+
+bool says_one_of(const std::string& words, std::initializer_list<const char*> phrases) {
+    return std::any_of(phrases.begin(), phrases.end(), [&](const char* phrase) { return says(words, phrase); });
+}
+
+/// A short line that names the rows below it as plain decoding, and compares them with nothing.
+bool names_plain(const std::string& text) {
+    constexpr std::size_t most_words = 8;
+    const std::string words = plain_words(text);
+    return words_of_line(text).size() <= most_words && means_plain(words) && !sides_of_arrow(text) &&
+           !says_one_of(words, {"vs", "versus", "and", "or", "against", "over", "than", "with mtp", "no longer"});
+}
+
+/// The requests in flight that the words from `at` on say; 0 where they say none.
+int requests_at(const Words& words, std::size_t at) {
+    const auto word = [&](std::size_t i) { return i < words.size() ? words[i] : std::string(); };
+    const std::string next = word(at + 1);
+    if (word(at) == "single" && (next == "stream" || next == "user" || next == "request" || next == "sequence")) {
+        return 1;
+    }
+    const bool names = word(at) == "concurrency" || word(at) == "bs" || word(at) == "batch";
+    const std::string number = names                           ? (next == "size" ? word(at + 2) : next)
+                               : word(at).starts_with("bs")    ? word(at).substr(2)
+                               : next.starts_with("concurren") ? word(at)  // "8 concurrent requests"
+                                                               : "";
+    return std::max(0, whole_number(number));
+}
+
+}  // namespace
+
+int requests_of_heading(const std::string& heading) {
+    const Words words = words_of_line(heading);
+    if (words.size() == 2 && (words[1].starts_with("user") || words[1].starts_with("request") || words[1] == "concurrent")) {
+        return std::max(0, whole_number(words[0]));
+    }
+    for (const std::string_view name : {"concurrency", "conc", "c", "bs", "batch", "b"}) {
+        const bool apart = words.size() == 2 && words[0] == name, joined = words.size() == 1 && words[0].starts_with(name);
+        if (const int count = apart    ? whole_number(words[1])
+                              : joined ? whole_number(std::string_view(words[0]).substr(name.size()))
+                                       : 0;
+            count > 0) {
+            return count;
+        }
+    }
+    return 0;
+}
+
+void TableCaption::take(std::string_view line) {
+    const std::string text = without_marks(line.substr(0, longest_line));
+    if (text.empty()) {
+        ended_ = true;
+        return;
+    }
+    const std::size_t level = text.find_first_not_of('#');
+    if (level != 0 && level != std::string::npos && text[level] == ' ') {
+        headings_.erase(headings_.lower_bound(level), headings_.end());
+        headings_[level] = without_marks(std::string_view(text).substr(level));
+        paragraph_.clear();
+        return;
+    }
+    if (std::exchange(ended_, false) || paragraph_.size() >= most_lines) {
+        paragraph_.clear();
+    }
+    paragraph_.push_back(text);
+}
+
+std::vector<std::string> TableCaption::parts() const {
+    std::vector<std::string> parts(paragraph_.rbegin(), paragraph_.rend());
+    for (auto heading = headings_.rbegin(); heading != headings_.rend(); ++heading) {
+        parts.push_back(heading->second);
+    }
+    return parts;
+}
+
+Role TableCaption::times() const {
+    for (const std::string& part : parts()) {
+        const std::string words = plain_words(part);
+        const bool times = says_one_of(words, {"tpot", "ms tok", "ms token", "ms per token", "time per output token"});
+        const bool rates = says_rate_of_tokens(words);
+        if (times != rates) {
+            const bool each = rates && says_one_of(words, {"user", "per request", "per stream", "per slot"});
+            return times ? Role::tpot : each ? Role::rate_of_user : Role::rate;
+        }
+    }
+    return Role::none;
+}
+
+int TableCaption::drafts() const {
+    for (const std::string& part : parts()) {
+        if (const int drafts = drafts_of_caption(part); drafts >= 0 && !sides_of_arrow(part)) {
+            return drafts;
+        }
+        if (names_plain(part)) {
+            return 0;
+        }
+    }
+    return -1;
+}
+
+bool TableCaption::drafting() const {
+    const std::vector<std::string> all = parts();
+    return std::any_of(all.begin(), all.end(), [](const std::string& part) { return names_drafter(plain_words(part)); });
+}
+
+double TableCaption::batch() const {
+    for (const std::string& part : parts()) {
+        const Words words = words_of_line(part);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            if (const int count = requests_at(words, i); count > 0) {
+                return count;
+            }
+        }
+    }
+    return 0.0;
+}
+
+std::optional<std::pair<std::string, std::string>> TableCaption::sides() const {
+    for (const std::string& part : parts()) {
+        auto sides = sides_of_arrow(part);
+        if (!sides) {
+            continue;
+        }
+        const std::size_t before = sides->first.find_last_of(",:;("), after = sides->second.find_first_of(",:;");
+        sides->first = without_marks(std::string_view(sides->first).substr(before == std::string::npos ? 0 : before + 1));
+        sides->second = sides->second.substr(0, after);
+        return sides;
+    }
+    return std::nullopt;
+}
+
+}  // namespace treeline::runs::run_formats_of

@@ -1,0 +1,48 @@
+// Internal to the formats: what the lines before a table say of all of it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runs/formats/load_columns.h"
+
+namespace treeline::runs::run_formats_of {
+
+/// Requests in flight that a heading names ("c=8", "BS 8", "8 users"); 0 for another heading.
+int requests_of_heading(const std::string& heading);
+
+/// Collects the headings that a table stands under and the paragraph before it. Where several say something, the nearest
+/// counts.
+class TableCaption {
+public:
+    /// A line that is of no table.
+    void take(std::string_view line);
+    /// A table has begun: another paragraph is of another.
+    void end_paragraph() { ended_ = true; }
+
+    /// What numbers without a unit are: Role::rate ("tok/s"), Role::rate_of_user or Role::tpot ("ms per token"); else
+    /// Role::none.
+    [[nodiscard]] Role times() const;
+    /// The draft tokens of every row ("MTP, k=3"; 0: "Baseline"); below 0 where nothing says it.
+    [[nodiscard]] int drafts() const;
+    /// Whether rows that say nothing else draft ("With MTP"), however many tokens.
+    [[nodiscard]] bool drafting() const;
+    /// Requests in flight of every row ("concurrency 8", "BS1", "single stream"); 0 where nothing says it.
+    [[nodiscard]] double batch() const;
+    /// The sides of an arrow ("no MTP -> MTP (n-max 3), tok/s").
+    [[nodiscard]] std::optional<std::pair<std::string, std::string>> sides() const;
+
+private:
+    /// From the nearest to the farthest.
+    [[nodiscard]] std::vector<std::string> parts() const;
+
+    std::map<std::size_t, std::string> headings_;  ///< by level
+    std::vector<std::string> paragraph_;
+    bool ended_ = false;
+};
+
+}  // namespace treeline::runs::run_formats_of
