@@ -122,7 +122,7 @@ std::string difference_text(Store& store, std::int64_t before_id, std::int64_t a
         }
         const bool same_choice = labels_of(old->second, configuration_columns) == labels_of(point, configuration_columns) &&
                                  where_of(old->second) == where_of(point);
-        const bool same_figures = std::all_of(figures.begin(), figures.end(), [&](const char* name) {
+        const bool same_figures = std::all_of(figures.begin(), figures.end(), [&, &point = point](const char* name) {
             const double a = number_of(old->second, name), b = number_of(point, name);
             return a == b || (std::isnan(a) && std::isnan(b));
         });
