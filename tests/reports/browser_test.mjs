@@ -66,9 +66,10 @@ const tools = { data, withReport, render, noOverflow };
 const checks = { ...board(tools), ...use(tools), ...charts(tools), ...look(tools), ...oddData(tools), ...fonts(tools), ...space(tools) };
 let failures = 0;
 for (const [name, check] of Object.entries(checks)) {
+  const begin = performance.now();
   try {
     await check();
-    console.log(`ok      ${name}`);
+    console.log(`ok      ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
   } catch (error) {
     failures += 1;
     console.log(`FAILED  ${name}\n${error.stack}`);
