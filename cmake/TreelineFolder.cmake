@@ -27,7 +27,7 @@ function(treeline_compile_options target)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize=null,object-size,alignment,vptr
       -fno-sanitize-recover=all -fno-omit-frame-pointer)
     # Optimised, GCC takes members of an empty std::optional for uninitialised.
-    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
