@@ -56,7 +56,7 @@ void set(StackNumber number, double value, sim::Stack& stack) {
         return;
     }
     if (number == StackNumber::attention_time) {
-        stack.attention_efficiency /= value;
+        stack.attention_efficiency = std::min(1.0, stack.attention_efficiency / value);  // where slower kernels have raised it
         return;
     }
     stack.memory_efficiency /= value;

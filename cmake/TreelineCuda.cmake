@@ -51,6 +51,7 @@ endif()
 # make whoever links it look for CUDA.
 function(treeline_cuda_objects target)
   add_library(${target} OBJECT ${ARGN})
-  set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON)
-  target_compile_options(${target} PRIVATE $<$<BOOL:${TREELINE_WARNINGS_AS_ERRORS}>:-Werror=all-warnings>)
+  set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
+    CUDA_COMPILER_LAUNCHER "sh;${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh")
+  target_compile_options(${target} PRIVATE -Xptxas=-v $<$<BOOL:${TREELINE_WARNINGS_AS_ERRORS}>:-Werror=all-warnings>)
 endfunction()

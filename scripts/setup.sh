@@ -15,16 +15,17 @@ treeline_fail() {
     exit 1
 }
 
-# Reads --all, --no-install, --jobs N and --help; $1 is the text that --help prints.
+# Reads --all, --long, --no-install, --jobs N and --help; $1 is the text that --help prints.
 treeline_options() {
     local help="$1"
     shift
-    install=yes all=no
+    install=yes all=no long=no
     jobs=$(nproc 2>/dev/null || echo 2)
     while [ $# -gt 0 ]; do
         case "$1" in
             --no-install) install=no ;;
             --all) [ "$treeline_program" = ./run ] || treeline_fail "unknown option $1 (see --help)"; all=yes ;;
+            --long) [ "$treeline_program" = ./check ] || treeline_fail "unknown option $1 (see --help)"; long=yes ;;
             --jobs) [ $# -gt 1 ] || treeline_fail "--jobs needs a number"; jobs=$2; shift ;;
             --jobs=*) jobs=${1#--jobs=} ;;
             -h | --help) echo "$help"; exit 0 ;;

@@ -273,7 +273,7 @@ const std::vector<StackParameter>& stack_parameters() {
         number<&Stack::expert_speed>("expert_speed", 0.1, 10.0,
                                      "how fast routed experts read and compute, over how they are priced otherwise", "1"),
         number<&Stack::step_error>(
-            "step_error", 1e-3, 1.0,
+            "step_error", 1e-3, 100.0,
             "half width of the 80 % interval of a step's time, where steps of this deployment were measured (`calibrate "
             "--runs`, `--serving`): answers then say how sure they are of it, not of engines elsewhere",
             "not measured"),

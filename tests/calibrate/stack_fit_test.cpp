@@ -69,7 +69,7 @@ TEST_CASE("host times of a step and of a round are found again") {
     CHECK(fit.stack.memory_efficiency == vllm().memory_efficiency);
 }
 
-TEST_CASE("times of sequences, of verified tokens and of draft passes are told apart") {
+TEST_CASE("times of sequences, of verified tokens and of draft passes are told apart", "[slow]") {
     for (const StackNumber number : {StackNumber::host_per_sequence, StackNumber::host_per_verified_token,
                                      StackNumber::host_per_draft_token, StackNumber::host_per_draft_pass}) {
         sim::Stack truth = vllm();
@@ -134,7 +134,7 @@ TEST_CASE("times never fall below zero, and a stack that is right already is lef
     CHECK(problems_of(fit.stack).empty());
 }
 
-TEST_CASE("four steps or more are always one more than fitted numbers, whatever was measured") {
+TEST_CASE("four steps or more are always one more than fitted numbers, whatever was measured", "[slow]") {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> noise(0.4, 2.5);
     for (const std::size_t count : {2u, 3u, 4u, 6u, 9u}) {
@@ -264,7 +264,30 @@ TEST_CASE("the rate of attention is found where a stack says that it has one of 
     CHECK(value_of(without, StackNumber::attention_time, 1.0) == 1.0);
 }
 
-TEST_CASE("what few numbers cannot follow is kept load by load, and helps the loads between") {
+TEST_CASE("attention beside slower kernels never takes more than the peak") {
+    std::vector<MeasuredStep> steps;
+    for (const double context : {200.0, 16'000.0}) {
+        for (const int k : {0, 2, 4}) {
+            MeasuredStep step;
+            step.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.8"));
+            sim::Stack truth = step.setup.platform.stack;
+            step.setup.platform.stack.attention_efficiency = 0.5;
+            truth.memory_efficiency /= 4.0;
+            truth.compute_efficiency /= 4.0;
+            truth.attention_efficiency = 8.0;  // four times what the stack says, of a peak that is a quarter
+            step.point = {k, 8.0, context};
+            step.time = predicted_time(step, truth);
+            steps.push_back(step);
+        }
+    }
+    const StackFit fit = fit_stack(steps);
+    REQUIRE(value_of(fit, StackNumber::kernel_time, 1.0) >
+            2.0);  // raises the share that attention has of the peak to all of it
+    REQUIRE(value_of(fit, StackNumber::attention_time, 1.0) < 1.0);
+    CHECK(fit.stack.attention_efficiency == 1.0);
+}
+
+TEST_CASE("what few numbers cannot follow is kept load by load, and helps the loads between", "[slow]") {
     // Steps that are 1.4 times as long at batches from 6 to 24 alone, as where a graph is not captured.
     const auto hump = [](const MeasuredStep& step) { return step.point.batch >= 6.0 && step.point.batch <= 24.0 ? 1.4 : 1.0; };
     std::vector<MeasuredStep> steps = steps_by(vllm(), {1, 2, 4, 8, 16, 32, 64}, {0, 3});

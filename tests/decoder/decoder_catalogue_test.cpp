@@ -163,7 +163,7 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
           });
 }
 
-TEST_CASE("models of the catalogue, shrunk, lose no token by speculation") {
+TEST_CASE("models of the catalogue, shrunk, lose no token by speculation", "[slow]") {
     int run = 0;
     for (const std::string& name : models::model_names(catalogue())) {
         const sim::Model model = shrunk(models::load_model(catalogue(), name).value);

@@ -97,6 +97,11 @@ void check_lengths(const Engine& engine, const EngineFlags& flags, const sweeps:
     }
 }
 
+/// How many answers of each kind were read back.
+struct Checked {
+    int drafting = 0, trees = 0, schedules = 0, refused = 0;
+};
+
 /// The word that selects the method, as it stands in the text.
 std::string method_in(const Engine& engine, const EngineFlags& flags) {
     switch (engine.name) {
@@ -115,13 +120,11 @@ std::string method_in(const Engine& engine, const EngineFlags& flags) {
     return parsed.find({"--speculative-algorithm", "--spec-type"})->value.value();
 }
 
-}  // namespace
-
-TEST_CASE("the flags of the priced engine, read back, are the configuration that was priced") {
-    numerics::Random random(30);
+Checked check_round_trips(std::uint64_t seed, int workloads) {
+    numerics::Random random(seed);
     const requests::Catalogue catalogue{source_folder() / "models", source_folder() / "hardware"};
-    int drafting = 0, trees = 0, schedules = 0, refused = 0;
-    for (int i = 0; i < 400; ++i) {
+    Checked checked;
+    for (int i = 0; i < workloads; ++i) {
         const std::string asked = one_of<std::string>(
             random, {"vllm", "vllm@0.19", "vllm@0.24", "sglang", "sglang@0.5.11", "tensorrt-llm", "llama.cpp"});
         const Json workload = workload_of(random, asked);
@@ -133,7 +136,7 @@ TEST_CASE("the flags of the priced engine, read back, are the configuration that
             found = sweeps::recommend(input.workload, 1).recommendation;
         } catch (const text::InputError& error) {
             REQUIRE_FALSE(error.problems().empty());
-            ++refused;
+            ++checked.refused;
             continue;
         }
         if (!found) {
@@ -154,22 +157,33 @@ TEST_CASE("the flags of the priced engine, read back, are the configuration that
             CHECK(flags->text.find("spec") == std::string::npos);
             continue;
         }
-        ++drafting;
+        ++checked.drafting;
         CHECK(lint(pasted(*flags), engine, [](const std::string&) { return std::nullopt; }).findings.empty());
         CHECK(method_in(engine, *flags) == engine.drafter(kind_of(variant.setup.drafter))->word);
         const sim::Speculation& speculation = found->speculations[static_cast<std::size_t>(best.speculation)];
         if (sim::is_chain(speculation)) {
             check_lengths(engine, *flags, *found);
-            schedules += found->schedule.entries.size() > 1 && variant.switching == sweeps::Switching::lengths ? 1 : 0;
+            checked.schedules += found->schedule.entries.size() > 1 && variant.switching == sweeps::Switching::lengths ? 1 : 0;
         } else {
             check_tree(*flags, speculation.shape);
-            ++trees;
+            ++checked.trees;
         }
     }
-    CHECK(drafting > 120);
-    CHECK(trees > 1);
-    CHECK(schedules > 8);
-    CHECK(refused > 40);
+    return checked;
+}
+
+}  // namespace
+
+TEST_CASE("the flags of the priced engine, read back, are the configuration that was priced") {
+    CHECK(check_round_trips(31, 40).drafting > 5);
+}
+
+TEST_CASE("so are those of four hundred workloads", "[slow]") {
+    const Checked checked = check_round_trips(30, 400);
+    CHECK(checked.drafting > 120);
+    CHECK(checked.trees > 1);
+    CHECK(checked.schedules > 8);
+    CHECK(checked.refused > 40);
 }
 
 }  // namespace flags_round_trip_test

@@ -1,6 +1,7 @@
 // The closed loop with a real engine: llama.cpp decodes random models plainly and with a drafter, Treeline imports its timings, fits its stack to
 // four runs, and predicts the others.
-//   node loop_test.mjs TREELINE FOLDER       FOLDER keeps models from one time to the next, and everything else for reading
+//   node loop_test.mjs TREELINE FOLDER [--once]   FOLDER keeps models from one time to the next, and everything else for reading
+// --once: decodes each run once and judges no time, so that other work may go on beside it.
 // Exit code 77 and a sentence where there is no llama.cpp, where the machine is too busy to measure, or where its kernels are none that the stack
 // describes.
 import { spawnSync } from 'node:child_process';
@@ -17,7 +18,8 @@ const STACK = 'llama.cpp-cpu'; // whose numbers are those of one CPU (hardware/s
 const FOREIGN = 0.4; // error of its plain steps, before anything is fitted, on a machine that it does not describe
 const FITTED = [[64, 0], [64, 2], [64, 6], [768, 3]]; // prompt and draft tokens of the runs that the stack is fitted to
 
-const [treeline, folder] = process.argv.slice(2);
+const [treeline, folder, once] = process.argv.slice(2);
+const leastRepeats = once ? 1 : 3;
 const isFitted = ({ prompt, draftTokens }) => FITTED.some(([p, k]) => p === prompt && k === draftTokens);
 
 function finish(code, sentence) {
@@ -89,7 +91,7 @@ const { problem, node } = preparePackages();
 if (problem) finish(SKIPPED, `skipped: ${problem}`);
 if (node) process.exit(spawnSync(node, process.argv.slice(1), { stdio: 'inherit' }).status ?? 1);
 // Ahead of all other processes, where that is allowed (to root); else they disturb more, and more repeats are needed.
-spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(process.pid)]);
+if (!once) spawnSync('chrt', ['--all-tasks', '--rr', '--pid', '1', String(process.pid)]);
 mkdirSync(folder, { recursive: true });
 const { openEngine } = await import('./client.mjs');
 const { Machine } = await import('./machine.mjs');
@@ -98,10 +100,10 @@ const { DRAFTER, TARGETS } = await import('./models.mjs');
 writeModels(folder);
 const llama = await openEngine(THREADS);
 const machine = new Machine();
-const measurements = TARGETS.map((model) => new Measurement(folder, model, THREADS));
+const measurements = TARGETS.map((model) => new Measurement(folder, model, THREADS, leastRepeats));
 let missed = [];
 let far = [];
-for (const seconds of SECONDS) {
+for (const seconds of once ? [0] : SECONDS) {
   for (const measurement of measurements) {
     await measurement.more(llama, machine, seconds);
     const { name } = measurement.model;
@@ -113,6 +115,7 @@ for (const seconds of SECONDS) {
   console.log(machine.describe(join(folder, 'machine.json')));
   const rows = measurements.flatMap((measurement) => predict(measurement, DRAFTER));
   ({ missed, far } = judge(rows));
+  if (once) finish(0, 'Every run with a drafter answered as plain decoding did. Times of a single run are not judged.');
   if (missed.length === 0) finish(0, 'All goals are met, and every run with a drafter answered as plain decoding did.');
   console.log(`\nMissed: ${missed.join('; ')}.\n`);
   const foreign = foreignness(rows);

@@ -9,7 +9,6 @@ const DRAFT_TOKENS = [0, 1, 2, 3, 4, 6, 8];
 const PROMPTS = [64, 768];
 const ANSWER = 32; // tokens
 const PROBE = 65; // tokens of the prompt that the machine is measured with
-const LEAST_REPEATS = 3;
 const SETTLED = 0.01; // a further repeat shortens no run by more
 const QUIET = 0.06; // rounds of plain decoding do the same work: the slow ones take no more than this longer than the fast ones
 
@@ -48,8 +47,8 @@ function responseOf(run) {
 
 /** All runs of one target, and the least times of their rounds so far. */
 export class Measurement {
-  constructor(folder, model, threads) {
-    Object.assign(this, { folder, model, threads, settled: false, repeats: 0 });
+  constructor(folder, model, threads, leastRepeats) {
+    Object.assign(this, { folder, model, threads, leastRepeats, settled: false, repeats: 0 });
     this.runs = PROMPTS.flatMap((prompt) => DRAFT_TOKENS.map((draftTokens) => ({ name: model.name, prompt, draftTokens })));
   }
 
@@ -64,8 +63,8 @@ export class Measurement {
       for (const run of this.runs) gains.push(await repeat(run, target, drafter, prompts.get(run.prompt)));
       await machine.measure(target, this.model, promptOf(PROBE));
       this.repeats += 1;
-      this.settled = this.repeats >= LEAST_REPEATS && Math.max(...gains) < SETTLED && this.scatter() < QUIET;
-    } while (!this.settled && (this.repeats < LEAST_REPEATS || performance.now() < end));
+      this.settled = this.repeats >= this.leastRepeats && Math.max(...gains) < SETTLED && this.scatter() < QUIET;
+    } while (!this.settled && (this.repeats < this.leastRepeats || performance.now() < end));
     await Promise.all([target.close(), drafter.close()]);
   }
 

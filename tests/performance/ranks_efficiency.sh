@@ -10,7 +10,7 @@
 set -u
 treeline=$(realpath "$1")
 ranks=${2:-$(nproc)}
-least_rounds=3
+least_rounds=2
 most_rounds=8
 goal=0.90
 least=0.75
@@ -46,10 +46,10 @@ least() {
 }
 
 space 2000
-space 8
-points=$(awk 'BEGIN {print 4 * 16 * 256 * (100000 / 8 - 100000 / 2000)}')
+space 16
+points=$(awk 'BEGIN {print 4 * 16 * 256 * (100000 / 16 - 100000 / 2000)}')
 for round in $(seq $most_rounds); do
-    for step in 2000 8; do
+    for step in 2000 16; do
         sweep 1 $step "alone-$step"
         sweep "$ranks" $step "shared-$step"
         others=()
@@ -59,18 +59,18 @@ for round in $(seq $most_rounds); do
         done
         for other in "${others[@]}"; do wait "$other" || exit $?; done
     done
-    cmp -s alone-8.out shared-8.out || { echo "$ranks ranks give another answer than one"; exit 1; }
-    beside=$(least 2 beside-*-8.times) beside_start=$(least 2 beside-*-2000.times)
-    shared=$(least 2 shared-8.times) shared_start=$(least 2 shared-2000.times)
+    cmp -s alone-16.out shared-16.out || { echo "$ranks ranks give another answer than one"; exit 1; }
+    beside=$(least 2 beside-*-16.times) beside_start=$(least 2 beside-*-2000.times)
+    shared=$(least 2 shared-16.times) shared_start=$(least 2 shared-2000.times)
     [ "$round" -ge $least_rounds ] &&
         awk "BEGIN {exit !(($beside - $beside_start) >= $goal * ($shared - $shared_start))}" && break
 done
 
 awk -v ranks="$ranks" -v points="$points" -v goal=$goal -v least=$least -v beside="$beside" -v beside_start="$beside_start" \
     -v shared="$shared" -v shared_start="$shared_start" -v rounds="$round" \
-    -v alone="$(least 2 alone-8.times)" -v alone_start="$(least 2 alone-2000.times)" \
-    -v alone_clock="$(least 1 alone-8.times)" -v alone_clock_start="$(least 1 alone-2000.times)" \
-    -v clock="$(least 1 shared-8.times)" -v clock_start="$(least 1 shared-2000.times)" 'BEGIN {
+    -v alone="$(least 2 alone-16.times)" -v alone_start="$(least 2 alone-2000.times)" \
+    -v alone_clock="$(least 1 alone-16.times)" -v alone_clock_start="$(least 1 alone-2000.times)" \
+    -v clock="$(least 1 shared-16.times)" -v clock_start="$(least 1 shared-2000.times)" 'BEGIN {
     one = beside - beside_start; all = shared - shared_start
     one_clock = alone_clock - alone_clock_start; all_clock = clock - clock_start
     efficiency = one / all

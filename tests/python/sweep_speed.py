@@ -18,7 +18,7 @@ import tempfile
 AXES = os.path.join(os.environ["SOURCE"], "examples", "sweeps", "million-points.json")
 GOAL = 1.10
 FAILS = 1.25
-LEAST_ROUNDS = 5
+LEAST_ROUNDS = 3
 MOST_ROUNDS = 15
 
 

@@ -1,4 +1,4 @@
-// Does the report work for a reader? node browser_test.mjs <fixture report> <render_fixture program>
+// Does the report work for a reader? node browser_test.mjs <fixture report> <render_fixture program> [words of the checks to run]
 // Opens the rendered fixture, and variants of its data, in headless Chromium. Exit code 0: all checks hold; 1: some do not; 77: skipped, which
 // only TREELINE_SKIP_BROWSER=1 allows.
 import assert from 'node:assert/strict';
@@ -18,7 +18,8 @@ import { checks as oddData } from './checks/odd_data.mjs';
 import { checks as space } from './checks/space.mjs';
 import { checks as use } from './checks/use.mjs';
 
-const [report, renderer] = process.argv.slice(2).map((path) => resolve(path));
+const [report, renderer] = process.argv.slice(2, 4).map((path) => resolve(path));
+const wanted = process.argv[4] ?? '';
 const data = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), 'fixture.json'), 'utf8'));
 
 if (process.env.TREELINE_SKIP_BROWSER === '1') {
@@ -63,12 +64,14 @@ const noOverflow = async (page) => {
 };
 
 const tools = { data, withReport, render, noOverflow };
-const checks = { ...board(tools), ...use(tools), ...charts(tools), ...look(tools), ...oddData(tools), ...fonts(tools), ...space(tools) };
-let failures = 0;
+const all = { ...board(tools), ...use(tools), ...charts(tools), ...look(tools), ...oddData(tools), ...fonts(tools), ...space(tools) };
+const checks = Object.fromEntries(Object.entries(all).filter(([name]) => name.includes(wanted)));
+let failures = Object.keys(checks).length > 0 ? 0 : 1;
 for (const [name, check] of Object.entries(checks)) {
+  const begin = performance.now();
   try {
     await check();
-    console.log(`ok      ${name}`);
+    console.log(`ok      ${name} (${((performance.now() - begin) / 1000).toFixed(1)} s)`);
   } catch (error) {
     failures += 1;
     console.log(`FAILED  ${name}\n${error.stack}`);

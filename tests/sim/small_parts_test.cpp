@@ -8,6 +8,7 @@
 #include "sim/lengths.h"
 #include "sim/platform.h"
 #include "sim/prompt_work.h"
+#include "sim/stack_parameters.h"
 #include "sim/traits.h"
 
 namespace small_parts_test {
@@ -225,6 +226,8 @@ TEST_CASE("deviations of a deployment, and its factor") {
     const double usual = 0.037 / 0.6745;
     CHECK(step_error_of({}) == Approx(1.2816 * usual));
     CHECK(step_error_of({3 * usual, -3 * usual, 3 * usual, 3 * usual}) == Approx(1.2816 * usual * std::sqrt(5.0)));
+    // Steps that are missed a thousand times give a stack that can be read again.
+    CHECK(step_error_of(std::vector<double>(100, std::log(1e3))) < stack_parameter("step_error").high);
 }
 
 TEST_CASE("a law on another device: tiles follow the rows, heads and activations its multiprocessors, traffic its cache") {

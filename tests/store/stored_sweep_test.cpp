@@ -41,11 +41,15 @@ private:
 
 requests::Catalogue catalogue() { return {source_folder() / "models", source_folder() / "hardware"}; }
 
-SweepRequest request(const std::string& flags) {
+/// A sweep of 53,248 points; with `contexts` it has more of them, and takes long enough to be killed on its way.
+SweepRequest request(const std::string& flags, const std::string& contexts = R"({"from": 0, "to": 20000, "step": 800})") {
     const Question question{
         "", R"({"axes": {"target": "llama-3-8b", "device": ["h100-sxm", "l40s"], "stack": "vllm",
         "drafter": {"kind": "model", "model": "llama-3.2-1b", "acceptance": {"geometric": 0.8}}, "draft_tokens": {"from": 1, "to": 8},
-        "batch": {"from": 1, "to": 128}, "context": {"from": 0, "to": 20000, "step": 8}}})", "", flags, "", "", "", {}};
+        "batch": {"from": 1, "to": 128}, "context": )" + contexts + "}}",
+        "", flags,
+        "", "",
+        "", {}};
     SweepRequest request = sweep_request(question, catalogue());
     request.options.threads = 1;
     request.options.save_seconds = 0.002;
@@ -54,11 +58,13 @@ SweepRequest request(const std::string& flags) {
 
 const char* const asked = R"({"group_by": "device,batch", "quantiles": "tpot_ms", "top": "20"})";
 
+SweepRequest long_request() { return request(asked, R"({"from": 0, "to": 20000, "step": 8})"); }
+
 /// In a process of its own: on its way until it is killed or done.
 int answer_in_child(const fs::path& file) {
     try {
         Store store(file, Access::write);
-        static_cast<void>(answer_from(store, request(asked), sweeps::run_sweep));
+        static_cast<void>(answer_from(store, long_request(), sweeps::run_sweep));
         return 0;
     } catch (...) {
         return 1;
@@ -101,7 +107,7 @@ bool killed_after(const fs::path& file, unsigned microseconds) {
 TEST_CASE("after kill -9 at a hundred random moments a sweep goes on to the same bytes", "[slow]") {
     const Folder folder;
     Store undisturbed(folder.file("whole.sqlite"), Access::write);
-    static_cast<void>(answer_from(undisturbed, request(asked), sweeps::run_sweep));
+    static_cast<void>(answer_from(undisturbed, long_request(), sweeps::run_sweep));
     const std::string expected = kept_of(folder.file("whole.sqlite"));
     std::mt19937 random(29);
     std::size_t kills = 0, went_on = 0, sweeps_run = 0;
@@ -118,7 +124,7 @@ TEST_CASE("after kill -9 at a hundred random moments a sweep goes on to the same
             ++kills;
         }
         Store store(file, Access::write);
-        const StoredAnswer answer = answer_from(store, request(asked), sweeps::run_sweep);
+        const StoredAnswer answer = answer_from(store, long_request(), sweeps::run_sweep);
         went_on += answer.went_on_at > 0 ? 1 : 0;
         CHECK(kept_of(file) == expected);
     }

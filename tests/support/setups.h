@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "hardware/catalogue.h"
@@ -11,9 +12,23 @@
 
 namespace treeline::testing {
 
-inline sim::Model model(const std::string& name) { return models::load_model(source_folder() / "models", name).value; }
-inline sim::Device device(const std::string& name) { return hardware::load_device(source_folder() / "hardware", name).value; }
-inline sim::Stack stack(const std::string& name) { return hardware::load_stack(source_folder() / "hardware", name).value; }
+/// What load(name) gives, read once for each name: with sanitizers reading a description takes longer than pricing it.
+template <class Load>
+auto read_once(const std::string& name, Load load) {
+    static std::map<std::string, decltype(load(name))> known;
+    const auto at = known.find(name);
+    return at != known.end() ? at->second : known.emplace(name, load(name)).first->second;
+}
+
+inline sim::Model model(const std::string& name) {
+    return read_once(name, [](const std::string& of) { return models::load_model(source_folder() / "models", of).value; });
+}
+inline sim::Device device(const std::string& name) {
+    return read_once(name, [](const std::string& of) { return hardware::load_device(source_folder() / "hardware", of).value; });
+}
+inline sim::Stack stack(const std::string& name) {
+    return read_once(name, [](const std::string& of) { return hardware::load_stack(source_folder() / "hardware", of).value; });
+}
 
 inline sim::Platform platform(const std::string& device_name, const std::string& stack_name, double ranks = 1.0) {
     sim::Platform result;

@@ -139,7 +139,7 @@ TEST_CASE("the best points by any column are those of a sort of all points", "[s
     }
 }
 
-TEST_CASE("the Pareto set of any two columns is that of a comparison of all points") {
+TEST_CASE("the Pareto set of any two columns is that of a comparison of all points", "[slow]") {
     const DesignSpace space_of_points = space();
     const std::vector<SweepPoint> points = all_points(space_of_points);
     for (const SweepColumn& first : sweep_columns) {

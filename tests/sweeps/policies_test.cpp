@@ -37,7 +37,7 @@ ServedByPolicy outcome(const PolicyProblem& problem, const Policy& policy) {
 
 }  // namespace
 
-TEST_CASE("a fixed length decodes at the rate of its accept length over its time, whatever the spreads") {
+TEST_CASE("a fixed length decodes at the rate of its accept length over its time, whatever the spreads", "[slow]") {
     for (const double spread : {0.0, 2.0}) {
         const PolicyProblem problem = problem_of(1.0, 0.05, 8, spread, spread / 2.0);
         const ServedByPolicy fixed = outcome(problem, {PolicyKind::fixed, 3});
@@ -84,7 +84,7 @@ TEST_CASE("confidence that errs gains less", "[slow]") {
     CHECK(outcome(problem, {PolicyKind::fixed, 3}).accepted == Approx(1.85).epsilon(0.02));
 }
 
-TEST_CASE("policies are compared with the lengths that the problem names") {
+TEST_CASE("policies are compared with the lengths that the problem names", "[slow]") {
     PolicyProblem problem = problem_of(0.05, 0.5, 32, 0.0);
     const int best = simulate_policies(problem, {}, runs).front().best_fixed;
     problem.fixed_lengths = {0, 4};
@@ -103,7 +103,7 @@ TEST_CASE("a cut-off at 0 drafts all, at 1 nothing, and in between fewer") {
     CHECK(half.accepted / half.drafted > 1.85 / 3.0);  // what it drafts is accepted more often
 }
 
-TEST_CASE("SGLang's steps settle one beyond the accepted drafts") {
+TEST_CASE("SGLang's steps settle one beyond the accepted drafts", "[slow]") {
     // Fixed lengths of 1, 2, 3 and 4 accept 0.8, 1.4, 1.85 and 2.2 drafts: one more is nearest to 3.
     const ServedByPolicy steps = outcome(problem_of(1.0, 0.1, 64, 0.0), {PolicyKind::ema_steps, 0, 0.0, {1, 2, 3, 4}});
     CHECK(steps.drafted == Approx(3.0).margin(0.4));

@@ -112,7 +112,7 @@ Compared compare(const Case& of, sim::PrefillPolicy prefill, int speculation, co
 
 }  // namespace
 
-TEST_CASE("concurrencies take as long as the simulation of their closed loop", "[oracle]") {
+TEST_CASE("concurrencies take as long as the simulation of their closed loop", "[slow]") {
     for (const Case& of : cases()) {
         for (const sim::PrefillPolicy prefill : {sim::PrefillPolicy::mixed, sim::PrefillPolicy::disaggregated}) {
             for (const int speculation : {0, drafts}) {
@@ -136,7 +136,7 @@ TEST_CASE("concurrencies take as long as the simulation of their closed loop", "
     }
 }
 
-TEST_CASE("arrivals take as long as in the simulation", "[oracle]") {
+TEST_CASE("arrivals take as long as in the simulation", "[slow]") {
     for (const Case& of : cases()) {
         for (const sim::PrefillPolicy prefill : {sim::PrefillPolicy::mixed, sim::PrefillPolicy::disaggregated}) {
             for (const int speculation : {0, drafts}) {

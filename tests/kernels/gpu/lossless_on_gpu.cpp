@@ -20,6 +20,12 @@ DecodeSetup short_setup(const sim::Model& target) {
     return setup;
 }
 
+void check_hybrid(GraphUse graphs) {
+    INFO("graphs " << static_cast<int>(graphs));
+    check_all_ways(yardstick(short_setup(tiny_model("hybrid"))), SharedLayers{.layers = 2}, chain_of(3),
+                   {decoder::DeviceKind::cuda, graphs});
+}
+
 }  // namespace
 
 TEST_CASE("on the device, too, no way of speculating changes a token", "[on_device]") {
@@ -27,11 +33,12 @@ TEST_CASE("on the device, too, no way of speculating changes a token", "[on_devi
         const Yardstick plain_run = yardstick(short_setup(tiny_model(architecture)));
         check_all_ways(plain_run, SharedLayers{.layers = 2}, shapes()[1], {decoder::DeviceKind::cuda, GraphUse::phases});
     }
-    const Yardstick hybrid = yardstick(short_setup(tiny_model("hybrid")));
-    for (const GraphUse graphs : all_graph_uses) {
-        INFO("graphs " << static_cast<int>(graphs));
-        check_all_ways(hybrid, SharedLayers{.layers = 2}, chain_of(3), {decoder::DeviceKind::cuda, graphs});
-    }
+    check_hybrid(GraphUse::round);
+}
+
+TEST_CASE("on the device a hybrid's tokens do not depend on graphs", "[on_device][other_graphs]") {
+    check_hybrid(GraphUse::none);
+    check_hybrid(GraphUse::phases);
 }
 
 TEST_CASE("on the device other drafters, wide trees and long prompts change no token", "[on_device]") {

@@ -4,12 +4,14 @@ import { drawnIn, families } from '../fonts.mjs';
 import { readCharts } from '../report_page.mjs';
 
 const LOOKS = [
-  { name: 'a light desk', width: 1280 },
-  { name: 'a dark desk', width: 1280, dark: true },
+  { name: 'a desk', width: 1280 },
   { name: 'a phone', width: 360 },
   { name: 'a tablet', width: 700, dark: true },
   { name: 'paper', width: 700, print: true },
 ];
+
+/** The widest and the narrowest: what holds together in both does so in those between. */
+const isExtreme = (family) => [families[0], families.at(-1)].includes(family);
 
 const DRAWN = [
   ['h1, p, th button', 'sans'],
@@ -51,11 +53,11 @@ export const checks = ({ withReport, noOverflow }) => {
     families.map((family) => [
       `the page holds together in ${family.sans}, whatever else is installed`,
       async () => {
-        for (const { name, print, ...look } of LOOKS) {
+        for (const { name, print, ...look } of isExtreme(family) ? LOOKS : LOOKS.slice(0, 1)) {
           await withReport({ ...look, family }, async (page) => {
             if (print) await page.emulateMedia({ media: 'print' });
             await holdsTogether(page, `${name} in ${family.sans}`, noOverflow);
-            if (look.width > 700 && !look.dark) {
+            if (look.width > 700) {
               await drawnIn(page, family, DRAWN);
               widths.push(await widthOfWords(page));
             }
