@@ -249,7 +249,7 @@ LintInput read_parts(const std::string& whole_text) {
         input.engine = engine_of_command(input.command);
         take_image(input);
         input.form = LintForm::command;
-        input.form_text = unit ? "the command of a unit" : "a call in Python";
+        input.form_text = unit ? "the command of a unit" : "a call or list in Python";
         refuse_other_programs(text, input);
         return input;
     }

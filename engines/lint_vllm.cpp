@@ -11,6 +11,7 @@
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "text/version.h"
 
 namespace treeline::engines {
 namespace {
@@ -26,6 +27,10 @@ void check_keys(const Json& config, const Engine& engine, Findings& findings) {
             findings.add_unknown(engine, key);
         }
     }
+}
+
+bool is_before(const Engine& engine, std::string_view version) {
+    return text::version_in(engine.asked.empty() ? engine.version : engine.asked) < text::version_in(version);
 }
 
 /// The method, as vLLM would name it. If absent, vLLM infers it from the model's name, which is not repeated here ("").
@@ -46,6 +51,11 @@ std::string check_method(const Json& config, const Engine& engine, Findings& fin
     if (engine.version == "0.10" && method == "draft_model") {
         findings.add(Kind::value, "method",
                      "is draft_model, which this version rejects: the V1 engine drafts with models from 0.15 on");
+    } else if (method == "draft_model" && is_before(engine, "0.26")) {
+        findings.add(Kind::downgrade, "method",
+                     "is draft_model, whose passes vLLM launches outside of CUDA graphs before 0.26 (pull request 47460): each "
+                     "takes the longer of the device and 0.15 to 0.4 ms of the host for each layer; take a newer version, or a "
+                     "drafter of one layer");
     }
     const bool old_mtp = method.ends_with("_mtp") && engine.drafter(DrafterKind::mtp)->word == "mtp";
     if (old_mtp) {

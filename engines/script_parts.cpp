@@ -109,6 +109,50 @@ std::string literal_of(const std::string& text) {
     return trimmed(json);
 }
 
+/// "dict(a=1, b='x')" as JSON, or what literal_of() makes of another text.
+std::string dictionary_of(const std::string& text) {
+    constexpr std::string_view opening = "dict(";
+    if (!text.starts_with(opening)) {
+        return literal_of(text);
+    }
+    std::string json;
+    for (const std::string& argument : arguments_from(text, opening.size())) {
+        const std::size_t equals = std::min(argument.find('='), argument.size());
+        const std::string value = trimmed(argument.substr(std::min(equals + 1, argument.size())));
+        json += fmt::format("{}\"{}\": {}", json.empty() ? "" : ", ", trimmed(argument.substr(0, equals)),
+                            value.empty() ? "null" : value);
+    }
+    return literal_of("{" + json + "}");
+}
+
+/// An element of a list that starts a program: a string, "json.dumps(...)", or what is not known here, as it is written.
+std::string word_of_list(const std::string& element) {
+    constexpr std::string_view dumps = "json.dumps(";
+    if (element.starts_with(dumps)) {
+        return dictionary_of(trimmed(arguments_from(element, dumps.size()).front()));
+    }
+    const std::string word = literal_of(element);
+    return word.empty() ? element : word;
+}
+
+/// A list of Python that holds "json.dumps(...)" and flags of speculation, as subprocess takes it.
+std::optional<CommandLine> command_of_python_list(const std::string& text) {
+    const std::size_t dumps = text.find("json.dumps(");
+    const std::size_t open = dumps == std::string::npos ? dumps : text.rfind('[', dumps);
+    if (open == std::string::npos) {
+        return std::nullopt;
+    }
+    CommandLine command;
+    for (const std::string& element : arguments_from(text, open + 1)) {
+        if (const std::string word = word_of_list(trimmed(element)); !word.empty()) {
+            command.words.push_back(word);
+        }
+    }
+    const bool drafts = std::any_of(command.words.begin(), command.words.end(),
+                                    [](const std::string& word) { return word.starts_with("--spec"); });
+    return drafts ? std::optional(std::move(command)) : std::nullopt;
+}
+
 struct Section {
     std::string name;
     std::vector<std::string> words;
@@ -201,6 +245,9 @@ std::optional<CommandLine> command_of_unit(const std::string& text) {
 }
 
 std::optional<CommandLine> command_of_python(const std::string& text) {
+    if (std::optional<CommandLine> list = command_of_python_list(text)) {
+        return list;
+    }
     struct Call {
         const char *name, *program;
     };

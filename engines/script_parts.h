@@ -34,7 +34,8 @@ std::optional<Preset> preset_of(const std::string& text);
 std::optional<CommandLine> command_of_unit(const std::string& text);
 
 /// The arguments of a Python call that starts an engine (vLLM's LLM, EngineArgs; SGLang's Engine, ServerArgs) as flags:
-/// strings, numbers, True and dictionaries; what is no literal is left out. Nothing where the text holds no such call.
+/// strings, numbers, True and dictionaries; what is no literal is left out. Likewise the list of words that a script gives to
+/// subprocess, where it puts the configuration in by json.dumps. Nothing where the text holds neither.
 std::optional<CommandLine> command_of_python(const std::string& text);
 
 }  // namespace treeline::engines

@@ -21,10 +21,10 @@ double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row);
 /// A cause that needs no fit: it ranks by what it accounts for.
 void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy);
 
-/// Acceptance that no trained drafter has: at hardly any first position, in each, collapsing with the batch, better later than
-/// at first. Nothing on look-ups, whose hits come in runs.
-/// What betrays a defective drafter in the acceptance alone; empty where nothing does.
+/// Acceptance that no trained drafter has, as sentences: at hardly any first position, in each, collapsing with the batch,
+/// better later than at first, nothing after the first. Empty where there is none, and on look-ups, whose hits come in runs.
 std::string defects_of(const DiagnosisInput& input);
+/// The same as a cause; acceptance that falls with the context beside it.
 void add_defects(const Diagnosis& diagnosis, std::vector<Cause>& causes);
 /// Rounds without graphs, by the words of the log.
 void add_logged_graphs(const Diagnosis& diagnosis, std::vector<Cause>& causes);

@@ -102,6 +102,13 @@ struct Checked {
     int drafting = 0, trees = 0, schedules = 0, refused = 0;
 };
 
+/// Whether lint has nothing against it but what the version does more slowly than others, which the price holds.
+bool is_accepted(const std::string& text, const Engine& engine) {
+    const std::vector<LintFinding> findings = lint(text, engine, [](const std::string&) { return std::nullopt; }).findings;
+    return std::all_of(findings.begin(), findings.end(),
+                       [](const LintFinding& finding) { return finding.kind == FindingKind::downgrade; });
+}
+
 /// The word that selects the method, as it stands in the text.
 std::string method_in(const Engine& engine, const EngineFlags& flags) {
     switch (engine.name) {
@@ -158,7 +165,7 @@ Checked check_round_trips(std::uint64_t seed, int workloads) {
             continue;
         }
         ++checked.drafting;
-        CHECK(lint(pasted(*flags), engine, [](const std::string&) { return std::nullopt; }).findings.empty());
+        CHECK(is_accepted(pasted(*flags), engine));
         CHECK(method_in(engine, *flags) == engine.drafter(kind_of(variant.setup.drafter))->word);
         const sim::Speculation& speculation = found->speculations[static_cast<std::size_t>(best.speculation)];
         if (sim::is_chain(speculation)) {

@@ -124,8 +124,10 @@ TEST_CASE("keys that vLLM does not take") {
     CHECK(finds(tree, "removed: speculative_token_tree"));
     CHECK(findings(tree, "vllm@0.19") == "");
     CHECK(finds("vllm serve m --speculative-model d --num-speculative-tokens 3", "was removed with the V0 engine"));
-    CHECK(finds(vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)"), "this version rejects",
-                "vllm@0.10"));
+    const std::string model = vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)");
+    CHECK(finds(model, "this version rejects", "vllm@0.10"));
+    CHECK(finds(model, "downgrade: method is draft_model", "vllm@0.25"));
+    CHECK(findings(model, "vllm@0.26") == "");
 }
 
 TEST_CASE("keys of vLLM that do nothing, are missing or contradict each other") {
@@ -628,7 +630,14 @@ TEST_CASE("units of systemd and calls of Python") {
         "          max_model_len=LENGTH)\nprint(llm)\n";
     CHECK(finds(call, "missing: num_speculative_tokens"));
     CHECK(finds(call, "downgrade: --enforce-eager"));
-    CHECK(checked(call).form == "a call in Python");
+    CHECK(checked(call).form == "a call or list in Python");
+    const std::string list =
+        "cmd = [\n    \"vllm\", \"serve\", MODEL,  # a name\n    \"--speculative-config\",\n    json.dumps({\"method\": "
+        "\"eagle3\", "
+        "'model': \"d\"}),\n    \"--port\", str(PORT),\n]\nsubprocess.run(cmd)\n";
+    CHECK(finds(list, "missing: num_speculative_tokens"));
+    CHECK(findings("run([\"vllm\", \"serve\", \"m\", \"--speculative-config\", json.dumps(dict(method=\"eagle3\", model=\"d\", "
+                   "num_speculative_tokens=3))])") == "");
     CHECK(finds("engine = sgl.Engine(model_path=\"m\", speculative_algorithm=\"EAGLE4\")\n", "is EAGLE4, which SGLang"));
 }
 
