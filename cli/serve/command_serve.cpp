@@ -58,8 +58,20 @@ std::string token_in(const std::string& file) {
     return token;
 }
 
+/// Whether ThreadSanitizer keeps shadows of the memory, which count as the program's own.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool keeps_shadows = true;
+#elif defined(__has_feature)
+constexpr bool keeps_shadows = __has_feature(thread_sanitizer);
+#else
+constexpr bool keeps_shadows = false;
+#endif
+
 /// Answers that allocate more are refused.
 void limit_memory(double gib) {
+    if (keeps_shadows) {
+        return;
+    }
     const auto bytes = static_cast<rlim_t>(gib * bytes_of_gib);
     const rlimit limit{bytes, bytes};
     static_cast<void>(::setrlimit(RLIMIT_DATA, &limit));
