@@ -9,7 +9,7 @@
 
 namespace treeline::validation {
 
-/// A number of a platform by name. All are above zero, and are fitted by their logarithms.
+/// A number of a platform by name.
 struct FreeParameter {
     std::string name;
     double low = 0.0, high = 0.0;  ///< what is physically possible, in base units
@@ -18,10 +18,17 @@ struct FreeParameter {
 /// The most for one platform, so that a fit explains more than it was given.
 inline constexpr std::size_t most_free_parameters = 4;
 
-/// Every name that free_parameter() knows.
+/// Every name that an experiment may free. All are above zero, and are fitted by their logarithms.
 std::vector<std::string> parameter_names();
-/// The parameter of that name with its physical bounds; `name` must be known.
+/// The parameter of that name with its physical bounds; `name` must be among them.
 FreeParameter free_parameter(std::string_view name);
+
+/// Whether there is a number of that name: one above, any of a stack's table (sim/stack_parameters.h), or
+/// "linear_speed.bf16.memory" and its like ("calibrated.linear_speed.fp8.compute"; the stack must have calibrated numbers).
+bool has_parameter(std::string_view name);
+/// The number of that name with the range of what a description may state; there must be one.
+FreeParameter stated_parameter(std::string_view name);
+
 /// "us", "GB" or "", and the base units in one of them.
 struct ParameterUnit {
     std::string_view name;

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 /// Fits to runs without speculation, which are scored with whole families left out.
 bool is_fitted_to_plain_steps(const std::string& source) {
-    return source.find("treeline_engine_fit") != std::string::npos || source.find("treeline_mixture_fit") != std::string::npos;
+    return source.find("treeline_fit engine") != std::string::npos || source.find("treeline_fit mixture") != std::string::npos;
 }
 
 /// "stacks/vllm-0.10: host_per_round" of each top-level number that is fitted to speed-ups or by them.

@@ -1,0 +1,36 @@
+// The rows of a fit file as cases: what was measured, and how the cost model prices it while a fit changes numbers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fit_file.h"
+#include "sim/round.h"
+
+namespace treeline::testing {
+
+/// Sets numbers of what prices a case.
+using Change = std::function<void(sim::RoundSetup&)>;
+
+/// A row in one cost mode.
+struct FitCase {
+    double measured = 0.0;
+    /// What the row is predicted to measure after the change.
+    std::function<double(const Change&)> predicted;
+    /// Of what its numbers may be, as the ledger writes it: "stacks/vllm-0.10", "gpu/h100-sxm".
+    std::vector<std::string> owners;
+    /// "mode": "calibrated"; "math": "fp8"; "stack", "requests", "ranks cut" ("tensor-4"); words of the row ("stated model");
+    /// and each of validation::Grouping by its name.
+    std::map<std::string, std::string> labels;
+};
+
+/// Whether the number prices the case.
+bool concerns(const FitNumber& number, const FitCase& at);
+
+/// Nothing where the rows' file is missing, which it then says.
+std::optional<std::vector<FitCase>> cases_of(const FitFile& fit);
+
+}  // namespace treeline::testing
