@@ -9,22 +9,29 @@
 #include "source_folder.h"
 #include "text/parse_number.h"
 #include "validation/parameters.h"
+#include "validation/serving/names.h"
 
 namespace treeline::testing {
 namespace {
 
 constexpr double anything = 1e300;
-constexpr std::string_view at_least = ">= ";
 
-bool agrees(const std::string& wanted, const std::string& label) {
-    return wanted.starts_with(at_least)
-               ? text::parse_number(label).value() >= text::parse_number(wanted.substr(at_least.size())).value()
-               : wanted == label;
+bool agrees(std::string_view wanted, const std::string& label) {
+    const auto begins = [&](std::string_view word) {
+        const bool does = wanted.starts_with(word);
+        wanted.remove_prefix(does ? word.size() : 0);
+        return does;
+    };
+    const auto number = [](std::string_view text) { return text::parse_number(text).value(); };
+    return begins("not ")  ? !validation::fits(wanted, label)
+           : begins(">= ") ? number(label) >= number(wanted)
+           : begins("< ")  ? number(label) < number(wanted)
+                           : validation::fits(wanted, label);
 }
 
-Where read_where(json::Reader& at) {
+Where read_where(json::Reader& at, const char* key = "where") {
     Where where;
-    if (std::optional<json::Reader> labels = at.optional_object("where")) {
+    if (std::optional<json::Reader> labels = at.optional_object(key)) {
         for (const std::string& label : labels->keys()) {
             where[label] = labels->text(label);
         }
@@ -33,10 +40,37 @@ Where read_where(json::Reader& at) {
     return where;
 }
 
+std::vector<std::string> texts_if_any(json::Reader& at, const char* key) {
+    return at.has(key) ? at.texts(key) : std::vector<std::string>{};
+}
+
+std::vector<Where> read_rows_left_out(json::Reader& at) {
+    std::vector<Where> result;
+    if (at.has("left_out")) {
+        for (json::Reader& entry : at.objects("left_out")) {
+            result.push_back(read_where(entry));
+            static_cast<void>(entry.text("why"));
+            entry.finish();
+        }
+    }
+    return result;
+}
+
+std::optional<Beside> read_beside(json::Reader& at) {
+    std::optional<json::Reader> beside = at.optional_object("beside");
+    if (!beside) {
+        return std::nullopt;
+    }
+    Beside result{beside->texts("alike"), read_where(*beside, "alone"), beside->choice<Comparison>("comparison")};
+    beside->finish();
+    return result;
+}
+
 FitRows read_rows(json::Reader at) {
     FitRows rows;
     rows.file = at.text("file");
-    rows.kind = at.choice("kind", {"runs", "speed-ups"}) == "runs" ? FitRows::Kind::runs : FitRows::Kind::speed_ups;
+    rows.kind = at.choice<FitSource>("kind");
+    rows.quantity = at.choice<FitQuantity>("quantity");
     for (const std::string& mode : at.texts("modes")) {
         if (const auto known = value_named<sim::CostMode>(mode)) {
             rows.modes.push_back(*known);
@@ -44,16 +78,10 @@ FitRows read_rows(json::Reader at) {
             at.problem("modes", fmt::format("'{}' is no cost mode", mode));
         }
     }
-    if (at.has("citations")) {
-        rows.citations = at.texts("citations");
-    }
-    if (at.has("left_out")) {
-        for (json::Reader& entry : at.objects("left_out")) {
-            rows.left_out.push_back(read_where(entry));
-            static_cast<void>(entry.text("why"));
-            entry.finish();
-        }
-    }
+    rows.citations = texts_if_any(at, "citations");
+    rows.where = read_where(at);
+    rows.fitted = read_where(at, "fitted");
+    rows.left_out = read_rows_left_out(at);
     if (at.has("counts_as")) {
         for (auto& [label, values] : at.members("counts_as")) {
             for (const std::string& value : values.keys()) {
@@ -62,7 +90,8 @@ FitRows read_rows(json::Reader at) {
             values.finish();
         }
     }
-    static_cast<void>(at.text_or("why", ""));
+    rows.beside = read_beside(at);
+    static_cast<void>(at.text("why"));
     at.finish();
     return rows;
 }
@@ -70,44 +99,60 @@ FitRows read_rows(json::Reader at) {
 /// Bounds are those of what may be stated, unless the file narrows them.
 void read_bounds(json::Reader& at, FitNumber& number, double base_units) {
     const validation::FreeParameter range = validation::stated_parameter(number.key);
-    number.low = number.inverse ? 1.0 / range.high : range.low;
-    number.high = number.inverse ? 1.0 / range.low : range.high;
+    const double low = number.inverse ? 1.0 / range.high : range.low, high = number.inverse ? 1.0 / range.low : range.high;
+    constexpr double rounding = 1e-12;
     const auto bound = [&](const char* key, double of_range) {
         const double value = base_units * at.number_or(key, of_range / base_units, -anything, anything);
-        if (value < number.low * (1.0 - 1e-12) || value > number.high * (1.0 + 1e-12)) {
-            at.problem(key, fmt::format("lies outside of what may be stated, {:g} to {:g}", number.low / base_units,
-                                        number.high / base_units));
+        if (value < low * (1.0 - rounding) || value > high * (1.0 + rounding)) {
+            at.problem(key,
+                       fmt::format("lies outside of what may be stated, {:g} to {:g}", low / base_units, high / base_units));
         }
         return value;
     };
-    const double low = bound("low", number.low), high = bound("high", number.high);
-    number.low = low;
-    number.high = high;
+    number.low = bound("low", low);
+    number.high = bound("high", high);
 }
 
-FitNumber read_number(json::Reader& at) {
+void read_search(json::Reader& at, FitNumber& number, FitMethod method, double base_units) {
+    const double low = number.low / base_units, high = number.high / base_units;
+    if (method == FitMethod::grid) {
+        for (const double value : at.numbers("values", low, high)) {
+            number.values.push_back(base_units * value);
+        }
+    } else {
+        number.start = base_units * at.number("start", low, high);
+        number.step = base_units * at.number("step", 0.0, anything);
+    }
+    if (method == FitMethod::least_squares) {
+        number.spread = base_units * at.number("spread", 0.0, anything);
+    }
+    if (at.has("without")) {
+        number.without = base_units * at.number("without", 0.0, anything);
+    }
+}
+
+FitNumber read_number(json::Reader& at, FitMethod method) {
     FitNumber number;
     number.key = at.text("key");
     number.inverse = at.flag_or("inverse", false);
     number.where = read_where(at);
+    number.takes_from = at.text_or("takes_from", "");
     if (!validation::has_parameter(number.key)) {
         at.problem("key", "is no number that a fit knows (validation/parameters.h)");
         return number;
     }
     const double base_units = validation::unit_of({number.key}).base_units;
     read_bounds(at, number, base_units);
-    number.start = base_units * at.number("start", number.low / base_units, number.high / base_units);
-    number.step = base_units * at.number("step", 0.0, anything);
-    number.spread = base_units * at.number("spread", 0.0, anything);
+    read_search(at, number, method, base_units);
     static_cast<void>(at.text_or("why", ""));
     return number;
 }
 
 /// `of`: one number that all of these share; `of_each`: one for each.
-std::vector<FitNumber> read_numbers(json::Reader& root) {
+std::vector<FitNumber> read_numbers(json::Reader& root, FitMethod method) {
     std::vector<FitNumber> numbers;
     for (json::Reader& at : root.objects("numbers")) {
-        FitNumber number = read_number(at);
+        FitNumber number = read_number(at, method);
         if (at.has("of_each")) {
             for (const std::string& owner : at.texts("of_each")) {
                 number.of = {owner};
@@ -124,19 +169,23 @@ std::vector<FitNumber> read_numbers(json::Reader& root) {
 
 std::vector<LeftOut> read_left_out(json::Reader& root) {
     std::vector<LeftOut> result;
-    for (json::Reader& at : root.objects("left_out_whole")) {
-        result.push_back({at.text("name"), at.texts("by"), at.texts("shown_by")});
-        at.finish();
+    if (root.has("left_out_whole")) {
+        for (json::Reader& at : root.objects("left_out_whole")) {
+            result.push_back({at.text("name"), at.texts("by"), at.flag_or("linearised_again", false)});
+            at.finish();
+        }
     }
     return result;
 }
 
 std::vector<FitGoal> read_goals(json::Reader& root) {
     std::vector<FitGoal> goals;
-    for (json::Reader& at : root.objects("goals")) {
-        goals.push_back({at.text("left_out"), read_where(at), at.number("median", 0.0, 1.0),
-                         at.number_or("p90", anything, 0.0, anything), at.number_or("bias", anything, 0.0, anything)});
-        at.finish();
+    if (root.has("goals")) {
+        for (json::Reader& at : root.objects("goals")) {
+            goals.push_back({at.text_or("left_out", ""), read_where(at), at.number("median", 0.0, 1.0),
+                             at.number_or("p90", anything, 0.0, anything), at.number_or("bias", anything, 0.0, anything)});
+            at.finish();
+        }
     }
     return goals;
 }
@@ -150,14 +199,19 @@ std::vector<FitTable::Line> read_lines(json::Reader& at, const char* key) {
     return lines;
 }
 
-std::vector<FitTable> read_tables(json::Reader& root) {
-    std::vector<FitTable> tables;
-    if (std::optional<json::Reader> at = root.optional_object("table")) {
-        tables.push_back({at->text("page"), at->text("block"), at->text("first_column"), read_lines(*at, "columns"),
-                          read_lines(*at, "lines")});
-        at->finish();
+std::optional<FitTable> read_table(json::Reader& root) {
+    std::optional<json::Reader> at = root.optional_object("table");
+    if (!at) {
+        return std::nullopt;
     }
-    return tables;
+    FitTable table{at->text("page"), at->text("block"), at->text("first_column"), read_lines(*at, "columns"),
+                   read_lines(*at, "lines")};
+    at->finish();
+    return table;
+}
+
+std::optional<double> number_if_any(json::Reader& at, const char* key) {
+    return at.has(key) ? std::optional(at.number(key, 0.0, anything)) : std::nullopt;
 }
 
 }  // namespace
@@ -185,10 +239,17 @@ FitFile read_fit(const std::filesystem::path& path) {
     fit.title = root.text("title");
     static_cast<void>(root.text("held_fixed"));
     fit.rows = read_rows(root.object("rows"));
-    fit.numbers = read_numbers(root);
+    fit.method = root.choice<FitMethod>("method");
+    fit.numbers = read_numbers(root, fit.method);
+    fit.from_median_of = texts_if_any(root, "from_median_of");
+    fit.votes = texts_if_any(root, "votes");
+    fit.each_mode_alone = root.flag_or("each_mode_alone", false);
     fit.left_out = read_left_out(root);
+    fit.shown_by = texts_if_any(root, "shown_by");
     fit.goals = read_goals(root);
-    fit.tables = read_tables(root);
+    fit.stated_within = number_if_any(root, "stated_within");
+    fit.stated_worse_by = number_if_any(root, "stated_worse_by");
+    fit.table = read_table(root);
     root.finish();
     document.throw_if_problems();
     return fit;

@@ -1,63 +1,68 @@
 #include "fit_cases.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "requests/validate/measured_rows_reader.h"
-#include "requests/validate/serving_parts.h"
-#include "shared_measurements.h"
-#include "source_folder.h"
-#include "validation/serving/families.h"
-#include "validation/serving/points.h"
+#include "fit_rows.h"
+#include "text/parse_number.h"
+#include "validation/parameters.h"
+#include "validation/serving/names.h"
 
 namespace treeline::testing {
 namespace {
 
-using validation::MeasuredPoint;
-using validation::ServingParts;
-using Labels = std::map<std::string, std::string>;
+double requests_of(const FitCase& at) { return text::parse_number(at.labels.at("requests")).value(); }
 
-/// Words of the row itself, before anything is looked up.
-Labels stated_by(const validation::ServingRun& row) {
-    return {{"stated engine", row.engine},
-            {"stated device", row.device},
-            {"stated model", row.model},
-            {"stated format", row.format},
-            {"stated ranks", fmt::format("{}", row.ranks.tensor.value_or(1.0))}};
-}
-
-/// `counts_as` has the last word.
-Labels labels_of(const MeasuredPoint& point, Labels labels, const ServingParts& parts, const FitRows& rows) {
-    for (const auto& [grouping, name] : names_in(validation::Grouping{})) {
-        labels.emplace(name, validation::group_of(point, parts, grouping));
+/// Whether some value of the numbers that concern it prices the case otherwise than another.
+bool is_moved(const FitCase& at, const std::vector<FitNumber>& numbers) {
+    std::vector<double> low, high;
+    for (const FitNumber& number : numbers) {
+        low.push_back(number.low);
+        high.push_back(number.high);
     }
-    labels["stack"] = point.stack;
-    labels["requests"] = fmt::format("{}", point.batch);
-    labels["math"] = name_of(point.precision.math);
-    labels["ranks cut"] = sim::text_of(point.cut.tensor, point.cut.parallel);
-    for (const auto& [label, values] : rows.counts_as) {
-        const auto value = values.find(labels.at(label));
-        labels[label] = value == values.end() ? labels.at(label) : value->second;
-    }
-    return labels;
+    return predicted(at, numbers, low) != predicted(at, numbers, high);
 }
 
-std::vector<std::string> owners_of(const MeasuredPoint& point, const Labels& labels) {
-    return {"stacks/" + labels.at("stack"), "gpu/" + point.device, "models/" + point.model};
-}
-
-/// Time per token without speculation.
-FitCase plain_case(const MeasuredPoint& point, Labels labels, const ServingParts& parts, sim::CostMode mode) {
-    sim::RoundSetup setup = setup_of(point, parts, mode);
-    const sim::DesignPoint at = {0, point.batch, point.context};
-    const auto predicted = [setup, at](const Change& change) {
-        sim::RoundSetup changed = setup;
-        change(changed);
-        return sim::evaluate(sim::compile_round(changed), at).time_per_token.value();
+/// The case, predicted from what was measured of the other one.
+FitCase beside(FitCase at, const FitCase& other, Comparison comparison) {
+    at.predicted = [measured = other.measured, of = at.predicted, beside = other.predicted, comparison](const Change& change) {
+        return comparison == Comparison::difference ? measured + of(change) - beside(change)
+                                                    : measured * of(change) / beside(change);
     };
-    labels["mode"] = name_of(mode);
-    return {point.measured, predicted, owners_of(point, labels), labels};
+    return at;
+}
+
+std::vector<FitCase> all_beside(const std::vector<FitCase>& cases, const Beside& how, const std::vector<FitNumber>& numbers) {
+    std::map<std::string, const FitCase*> alone;
+    std::vector<const FitCase*> others;
+    for (const FitCase& at : cases) {
+        if (how.alone.empty() ? is_moved(at, numbers) : !holds(how.alone, at.labels)) {
+            others.push_back(&at);
+            continue;
+        }
+        const FitCase*& best = alone[group_of(at, how.alike)];
+        best = best != nullptr && requests_of(*best) > requests_of(at) ? best : &at;
+    }
+    std::vector<FitCase> result;
+    for (const FitCase* at : others) {
+        if (const auto found = alone.find(group_of(*at, how.alike)); found != alone.end()) {
+            result.push_back(beside(*at, *found->second, how.comparison));
+        }
+    }
+    return result;
+}
+
+/// A case alone in its group is no distance from its median.
+void drop_single_cases(std::vector<FitCase>& cases, const std::vector<std::string>& by) {
+    std::map<std::string, int> counts;
+    for (const FitCase& at : cases) {
+        ++counts[group_of(at, by)];
+    }
+    std::erase_if(cases, [&](const FitCase& at) { return counts.at(group_of(at, by)) == 1; });
 }
 
 }  // namespace
@@ -68,27 +73,51 @@ bool concerns(const FitNumber& number, const FitCase& at) {
            });
 }
 
+std::string group_of(const FitCase& at, const std::vector<std::string>& by) {
+    std::vector<std::string> values;
+    for (const std::string& label : by) {
+        values.push_back(at.labels.at(label));
+    }
+    return fmt::format("{}", fmt::join(values, " "));
+}
+
+double predicted(const FitCase& at, const std::vector<FitNumber>& numbers, const std::vector<double>& values) {
+    return at.predicted([&](sim::RoundSetup& setup) {
+        for (std::size_t j = 0; j < numbers.size(); ++j) {
+            const FitNumber& number = numbers[j];
+            if (std::isnan(values[j]) || !concerns(number, at)) {
+                continue;
+            }
+            const double value = number.inverse ? 1.0 / values[j] : values[j];
+            validation::set_value({number.key}, value, setup);
+            if (!number.takes_from.empty()) {
+                const double left = validation::value_of({number.takes_from}, setup) - value;
+                validation::set_value({number.takes_from}, std::max(0.0, left), setup);
+            }
+        }
+    });
+}
+
 std::optional<std::vector<FitCase>> cases_of(const FitFile& fit) {
-    const auto file = shared_measurements(fit.rows.file);
-    if (!file) {
+    std::optional<std::vector<FitCase>> read = read_cases(fit.rows);
+    if (!read) {
         return std::nullopt;
     }
-    std::vector<std::string> notes;
-    const ServingParts parts =
-        requests::read_serving_parts(requests::catalogue_in(source_folder(), "this checkout"), {}, notes);
-    const std::vector<validation::ServingRun> rows = requests::read_serving_rows(*file, notes);
-    const std::vector<MeasuredPoint> points = points_of(rows, parts).points;
-    std::vector<FitCase> cases;
-    for (const sim::CostMode mode : fit.rows.modes) {
-        for (const MeasuredPoint& point : points) {
-            cases.push_back(plain_case(point, labels_of(point, stated_by(rows[point.row]), parts, fit.rows), parts, mode));
-        }
-    }
+    std::vector<FitCase>& cases = *read;
     std::erase_if(cases, [&](const FitCase& at) {
-        return std::any_of(fit.rows.left_out.begin(), fit.rows.left_out.end(),
-                           [&](const Where& where) { return holds(where, at.labels); });
+        return !holds(fit.rows.where, at.labels) || std::any_of(fit.rows.left_out.begin(), fit.rows.left_out.end(),
+                                                                [&](const Where& where) { return holds(where, at.labels); });
     });
-    return cases;
+    if (fit.rows.beside) {
+        cases = all_beside(cases, *fit.rows.beside, fit.numbers);
+    }
+    if (!fit.from_median_of.empty()) {
+        drop_single_cases(cases, fit.from_median_of);
+    }
+    for (FitCase& at : cases) {
+        at.fitted = holds(fit.rows.fitted, at.labels);
+    }
+    return read;
 }
 
 }  // namespace treeline::testing

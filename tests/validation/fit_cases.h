@@ -20,17 +20,26 @@ struct FitCase {
     double measured = 0.0;
     /// What the row is predicted to measure after the change.
     std::function<double(const Change&)> predicted;
+    sim::RoundSetup setup;  ///< what prices it as stated
     /// Of what its numbers may be, as the ledger writes it: "stacks/vllm-0.10", "gpu/h100-sxm".
     std::vector<std::string> owners;
     /// "mode": "calibrated"; "math": "fp8"; "stack", "requests", "ranks cut" ("tensor-4"); words of the row ("stated model");
     /// and each of validation::Grouping by its name.
     std::map<std::string, std::string> labels;
+    bool fitted = true;  ///< or predicted alone
 };
 
 /// Whether the number prices the case.
 bool concerns(const FitNumber& number, const FitCase& at);
 
-/// Nothing where the rows' file is missing, which it then says.
+/// The labels that make up the group, in one text.
+std::string group_of(const FitCase& at, const std::vector<std::string>& by);
+
+/// Values of all numbers, in their order, set where they price the case. Not a number: as stated.
+double predicted(const FitCase& at, const std::vector<FitNumber>& numbers, const std::vector<double>& values);
+
+/// Nothing where the rows' file is missing, which it then says. Throws InputError where a row that speaks of speculation is of
+/// a citation that no evidence is on record of (validation/serving/evidence.json): it would count as unseen.
 std::optional<std::vector<FitCase>> cases_of(const FitFile& fit);
 
 }  // namespace treeline::testing

@@ -2,52 +2,69 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include "numerics/quantile.h"
-#include "numerics/student_t.h"
 #include "validation/parameters.h"
 
 namespace treeline::testing {
 namespace {
 
 struct Spread {
-    double median = 0.0, p90 = 0.0, bias = 0.0;
+    double median = 0.0, p90 = 0.0, bias = 0.0, mean = 0.0;
 };
 
 Spread spread_of(const Errors& errors) {
     std::vector<double> sizes(errors.size());
     std::transform(errors.begin(), errors.end(), sizes.begin(), [](double error) { return std::abs(error); });
-    return {numerics::quantile(sizes, 0.5), numerics::quantile(sizes, 0.9), numerics::quantile(errors, 0.5)};
+    const double sum = std::accumulate(errors.begin(), errors.end(), 0.0,
+                                       [](double so_far, double error) { return so_far + std::abs(std::log1p(error)); });
+    return {numerics::quantile(sizes, 0.5), numerics::quantile(sizes, 0.9), numerics::quantile(errors, 0.5),
+            sum / static_cast<double>(errors.size())};
 }
 
-Errors of_cases(const std::vector<FitCase>& cases, const Errors& errors, const std::vector<Where>& all_of) {
+using Belongs = std::function<bool(const FitCase&)>;
+
+/// Those that are known.
+Errors of_cases(const std::vector<FitCase>& cases, const Errors& errors, const Belongs& belongs) {
     Errors result;
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (std::all_of(all_of.begin(), all_of.end(), [&](const Where& where) { return holds(where, cases[i].labels); })) {
+        if (!std::isnan(errors[i]) && belongs(cases[i])) {
             result.push_back(errors[i]);
         }
     }
     return result;
 }
 
-void print(const std::string& name, const Errors& errors) {
-    const Spread spread = spread_of(errors);
-    fmt::print("  {:<44} {:>5} rows   median error {:>5.1f} %   p90 {:>5.1f} %   bias {:>+6.1f} %\n", name, errors.size(),
-               100.0 * spread.median, 100.0 * spread.p90, 100.0 * spread.bias);
+const Errors& errors_of(const FittedNumbers& fitted, const std::string& left_out) {
+    return left_out.empty() ? fitted.errors : fitted.left_out.at(left_out);
 }
 
-/// One line for each group of the cases of a mode.
-void print_by(const std::vector<FitCase>& cases, const Errors& errors, const std::string& mode, const std::string& label) {
-    std::map<std::string, Errors> groups;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        if (cases[i].labels.at("mode") == mode) {
-            groups[cases[i].labels.at(label)].push_back(errors[i]);
-        }
+void print(const std::string& name, const Errors& errors) {
+    if (!errors.empty()) {
+        const Spread spread = spread_of(errors);
+        fmt::print("  {:<62} {:>5} rows   median error {:>5.1f} %   p90 {:>5.1f} %   bias {:>+6.1f} %   mean {:>5.1f} %\n",
+                   name, errors.size(), 100.0 * spread.median, 100.0 * spread.p90, 100.0 * spread.bias, 100.0 * spread.mean);
     }
-    for (const auto& [name, group] : groups) {
-        print(fmt::format("  {} {}", label, name), group);
+}
+
+/// A line for all that belong, and one for each value of the labels.
+void print_all(const FitFile& fit, const std::string& name, const std::vector<FitCase>& cases, const Errors& errors,
+               const Belongs& belongs) {
+    print(name, of_cases(cases, errors, belongs));
+    for (const std::string& label : fit.shown_by) {
+        std::map<std::string, Errors> groups;
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            if (!std::isnan(errors[i]) && belongs(cases[i])) {
+                groups[cases[i].labels.at(label)].push_back(errors[i]);
+            }
+        }
+        for (const auto& [value, group] : groups) {
+            print(fmt::format("  {} {}", label, value), group);
+        }
     }
 }
 
@@ -58,78 +75,112 @@ std::string cell_of(const Errors& errors) {
                        100.0 * std::abs(spread.bias));
 }
 
-std::string line_of(const FitTable::Line& line, const FitTable& table, const std::vector<FitCase>& cases,
+std::string line_of(const FitTable& table, const FitTable::Line& line, const std::vector<FitCase>& cases,
                     const FittedNumbers& fitted) {
     std::string cells;
     std::size_t count = 0;
     for (const FitTable::Line& column : table.columns) {
-        const Errors errors = of_cases(cases, fitted.errors.at(line.left_out), {line.where, column.where});
+        const Errors errors = of_cases(cases, errors_of(fitted, line.left_out), [&](const FitCase& at) {
+            return holds(line.where, at.labels) && holds(column.where, at.labels);
+        });
         cells += " " + cell_of(errors) + " |";
         count = errors.size();
     }
     return "| " + fmt::format(fmt::runtime(line.title), count) + " |" + cells + "\n";
 }
 
+bool meets(const FitGoal& goal, const std::vector<FitCase>& cases, const FittedNumbers& fitted) {
+    const Errors errors =
+        of_cases(cases, errors_of(fitted, goal.left_out), [&](const FitCase& at) { return holds(goal.where, at.labels); });
+    const Spread spread = spread_of(errors);
+    const bool met = spread.median <= goal.median && spread.p90 <= goal.p90 && std::abs(spread.bias) <= goal.bias;
+    if (!met) {
+        fmt::print("A goal is missed{}{}: {} rows, median {:.1f} %, p90 {:.1f} %, bias {:+.1f} %\n",
+                   goal.left_out.empty() ? "" : " by what is left out: ", goal.left_out, errors.size(), 100.0 * spread.median,
+                   100.0 * spread.p90, 100.0 * spread.bias);
+    }
+    return met;
+}
+
+/// Whether the catalogue states about what the rows give.
+bool states_it(const FitFile& fit, const std::vector<FitCase>& cases, const FittedNumbers& fitted) {
+    bool holds_all = true;
+    for (std::size_t j = 0; fit.stated_within && j < fit.numbers.size(); ++j) {
+        holds_all = holds_all && std::abs(fitted.stated[j] / fitted.found.values[j] - 1.0) <= *fit.stated_within;
+    }
+    if (fit.stated_worse_by) {
+        const double stated = mean_distance(fit, cases, fitted.errors_stated), least = mean_distance(fit, cases, fitted.errors);
+        fmt::print("mean distance {:.1f} %, with what is stated {:.1f} %\n", 100.0 * least, 100.0 * stated);
+        holds_all = holds_all && stated <= *fit.stated_worse_by * least;
+    }
+    if (!holds_all) {
+        fmt::print("The catalogue states other numbers than the rows give.\n");
+    }
+    return holds_all;
+}
+
 }  // namespace
 
 void print_numbers(const FitFile& fit, const FittedNumbers& fitted, bool for_scripts) {
-    const calibrate::stack_fit::Solution& solution = fitted.solution;
-    const double quantile = numerics::student_t(0.9, solution.degrees_of_freedom);
     for (std::size_t j = 0; j < fit.numbers.size(); ++j) {
         const FitNumber& number = fit.numbers[j];
-        const double base_units = validation::unit_of({number.key}).base_units;
-        const double value = solution.values[j], half = quantile * solution.standard_errors[j];
+        const validation::ParameterUnit unit = validation::unit_of({number.key});
+        const double value = fitted.found.values[j], half = fitted.found.halves[j];
         const double low = std::max(number.low, value - half), high = std::min(number.high, value + half);
-        const auto shown = [&](double x) { return (number.inverse ? 1.0 / x : x) / base_units; };
-        fmt::print(fmt::runtime(for_scripts ? "{}\t{}\t{:.4g}\t{:.4g}\t{:.4g}\n"
-                                            : "  {:<34} {:<38} {:>8.4g}   90 %: {:.4g} to {:.4g}\n"),
-                   number.owners(), number.key, shown(value), shown(number.inverse ? high : low),
-                   shown(number.inverse ? low : high));
+        const auto shown = [&](double x) { return (number.inverse ? 1.0 / x : x) / unit.base_units; };
+        if (for_scripts) {
+            fmt::print("{}\t{}\t{:.4g}\t{:.4g}\t{:.4g}\n", number.owners(), number.key, shown(value),
+                       shown(number.inverse ? high : low), shown(number.inverse ? low : high));
+            continue;
+        }
+        fmt::print("  {:<34} {:<38} {:>8.4g} {:<4}", number.owners(), number.key, shown(value), unit.name);
+        if (half > 0.0) {
+            fmt::print("   90 %: {:.4g} to {:.4g}", shown(number.inverse ? high : low), shown(number.inverse ? low : high));
+        }
+        fmt::print("   stated {:.4g}\n", shown(fitted.stated[j]));
     }
 }
 
 void print_errors(const FitFile& fit, const std::vector<FitCase>& cases, const FittedNumbers& fitted) {
     for (const sim::CostMode mode : fit.rows.modes) {
-        const std::string name(name_of(mode));
-        const std::vector<Where> in_mode = {{{"mode", name}}};
-        fmt::print("\n{} mode\n", name);
-        print("fitted", of_cases(cases, fitted.errors.at(""), in_mode));
+        const auto of_mode = [&](bool is_fitted) {
+            return [is_fitted, name = std::string(name_of(mode))](const FitCase& at) {
+                return at.fitted == is_fitted && at.labels.at("mode") == name;
+            };
+        };
+        fmt::print("\n{} mode\n", name_of(mode));
+        print_all(fit, "fitted", cases, fitted.errors, of_mode(true));
         for (const LeftOut& left_out : fit.left_out) {
-            const Errors& errors = fitted.errors.at(left_out.name);
-            print(left_out.name + " left out", of_cases(cases, errors, in_mode));
-            for (const std::string& label : left_out.shown_by) {
-                print_by(cases, errors, name, label);
-            }
+            print_all(fit, left_out.name + " left out", cases, fitted.left_out.at(left_out.name), of_mode(true));
+        }
+        print_all(fit, "not fitted to", cases, fitted.errors, of_mode(false));
+        const bool can_be_without = std::any_of(fit.numbers.begin(), fit.numbers.end(),
+                                                [](const FitNumber& number) { return number.without.has_value(); });
+        if (can_be_without) {
+            print_all(fit, "without", cases, fitted.errors_without,
+                      [&](const FitCase& at) { return of_mode(true)(at) || of_mode(false)(at); });
         }
     }
 }
 
-DocumentBlock document(const FitFile& fit, const FitTable& table, const std::vector<FitCase>& cases,
-                       const FittedNumbers& fitted) {
-    std::string text = "| " + table.first_column + " |";
+DocumentBlock document(const FitFile& fit, const std::vector<FitCase>& cases, const FittedNumbers& fitted) {
+    const FitTable& table = fit.table.value();
+    std::string text = "| " + table.first_column + " |", rule = "\n|---|";
     for (const FitTable::Line& column : table.columns) {
         text += " " + column.title + " |";
+        rule += "---|";
     }
-    text += "\n|---|";
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-        text += "---|";
-    }
-    text += "\n";
+    text += rule + "\n";
     for (const FitTable::Line& line : table.lines) {
-        text += line_of(line, table, cases, fitted);
+        text += line_of(table, line, cases, fitted);
     }
     return {table.page, table.block, "treeline_fit " + fit.name, text};
 }
 
 bool meets_goals(const FitFile& fit, const std::vector<FitCase>& cases, const FittedNumbers& fitted) {
-    bool all = true;
+    bool all = states_it(fit, cases, fitted);
     for (const FitGoal& goal : fit.goals) {
-        const Spread spread = spread_of(of_cases(cases, fitted.errors.at(goal.left_out), {goal.where}));
-        if (spread.median > goal.median || spread.p90 > goal.p90 || std::abs(spread.bias) > goal.bias) {
-            all = false;
-            fmt::print("{} left out: median {:.1f} %, p90 {:.1f} %, bias {:+.1f} % miss the goal\n", goal.left_out,
-                       100.0 * spread.median, 100.0 * spread.p90, 100.0 * spread.bias);
-        }
+        all = meets(goal, cases, fitted) && all;
     }
     return all;
 }
