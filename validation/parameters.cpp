@@ -87,9 +87,16 @@ std::vector<OtherParameter> of_collectives() {
     using sim::OwnAllReduce;
     using sim::ProtocolCosts;
     constexpr double second = 1.0, terabytes_per_second = 1e13;
+    OtherParameter one_step = of_links<&Interconnect::own, &OwnAllReduce::bandwidth>(
+        "own_all_reduces.bandwidth", terabytes_per_second, gigabytes_per_second, has_one_step);
+    one_step.set = [set = one_step.set](sim::Platform& platform, double value) {
+        set(platform, value);
+        for (Interconnect& link : platform.device.interconnects) {
+            link.own = value > 0.0 ? link.own : OwnAllReduce{};  // at no bandwidth, the library's
+        }
+    };
     return {
-        of_links<&Interconnect::own, &OwnAllReduce::bandwidth>("own_all_reduces.bandwidth", terabytes_per_second,
-                                                               gigabytes_per_second, has_one_step),
+        one_step,
         of_links<&Interconnect::own, &OwnAllReduce::two_step_latency>("own_all_reduces.two_step_latency", second, microseconds,
                                                                       has_two_steps),
         of_links<&Interconnect::own, &OwnAllReduce::two_step_bandwidth>(

@@ -255,9 +255,14 @@ FitFile read_fit(const std::filesystem::path& path) {
     return fit;
 }
 
-std::vector<FitFile> all_fits() {
-    std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(source_folder() / "validation" / "fits")) {
+std::vector<FitFile> fits_of(const std::string& name) {
+    namespace fs = std::filesystem;
+    const fs::path path = source_folder() / "validation" / "fits" / name;
+    if (!fs::is_directory(path)) {
+        return {read_fit(path.string() + ".json")};
+    }
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::recursive_directory_iterator(path)) {
         if (entry.path().extension() == ".json") {
             paths.push_back(entry.path());
         }

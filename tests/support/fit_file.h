@@ -145,7 +145,8 @@ struct FitFile {
 /// Throws InputError with every problem of the file; among them a number that the program does not know, and bounds outside of
 /// its range.
 FitFile read_fit(const std::filesystem::path& path);
-/// Every fit of validation/fits, by name.
-std::vector<FitFile> all_fits();
+/// The fit of validation/fits of that name ("engine"), or all in the folder ("expert", ""), by path. Throws InputError if there
+/// is none.
+std::vector<FitFile> fits_of(const std::string& name);
 
 }  // namespace treeline::testing

@@ -1,4 +1,4 @@
-// Runs fits that are described by data: validation/fits/NAME.json (its README has the format).
+// Runs fits that are described by data: validation/fits/NAME.json, or all in the folder NAME (its README has the format).
 //
 //   treeline_fit NAME... [--stacks | --document]
 //
@@ -76,7 +76,9 @@ int main(int count, char** arguments) {
     try {
         int result = 0;
         for (const std::string& name : names) {
-            result = worse(result, run_modes(read_fit(source_folder() / "validation" / "fits" / (name + ".json")), output));
+            for (const FitFile& fit : fits_of(name)) {
+                result = worse(result, run_modes(fit, output));
+            }
         }
         return result;
     } catch (const text::InputError& error) {
