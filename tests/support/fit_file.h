@@ -61,7 +61,7 @@ struct FitRows {
     FitSource kind = FitSource::runs;
     FitQuantity quantity = FitQuantity::step;
     std::vector<sim::CostMode> modes;
-    std::vector<std::string> citations;  ///< patterns; empty: runs without speculation
+    std::vector<std::string> citations;  ///< patterns of what the numbers are fitted to; none of runs
     Where where;                         ///< rows that are read
     Where fitted;                        ///< those of them that the numbers are fitted to; the others are predicted
     std::vector<Where> left_out;         ///< rows that are not read, each for a reason

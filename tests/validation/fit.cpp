@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "fit_report.h"
+#include "fit_rows.h"
 #include "shared_measurements.h"
 #include "source_folder.h"
 #include "text/input_error.h"

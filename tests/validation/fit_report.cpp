@@ -182,6 +182,7 @@ void print_errors(const FitFile& fit, const std::vector<FitCase>& cases, const F
         for (const LeftOut& left_out : fit.left_out) {
             print_all(fit, left_out.name + " left out", cases, fitted.left_out.at(left_out.name), of_mode(true));
         }
+        print("with what is stated", of_cases(cases, fitted.errors_stated, of_mode(true)));
         print_all(fit, "not fitted to", cases, fitted.errors, of_mode(false));
         const bool can_be_without = std::any_of(fit.numbers.begin(), fit.numbers.end(),
                                                 [](const FitNumber& number) { return number.without.has_value(); });

@@ -154,13 +154,15 @@ std::vector<FitCase> cases_of_runs(const std::filesystem::path& file, const FitR
     return cases;
 }
 
+bool is_cited(const std::string& citation, const FitRows& rows) {
+    return validation::fits_any(rows.citations, validation::normalised(citation));
+}
+
 /// Points of the fit's citations. Those that the ledger does not know would count as unseen.
 std::vector<MeasuredPoint> cited_points(const std::vector<validation::SpeculationRow>& pairs, const ServingParts& parts,
                                         const FitRows& rows) {
     std::vector<MeasuredPoint> points = points_of(pairs, parts).points;
-    std::erase_if(points, [&](const MeasuredPoint& point) {
-        return !validation::fits_any(rows.citations, validation::normalised(point.citation));
-    });
+    std::erase_if(points, [&](const MeasuredPoint& point) { return !is_cited(point.citation, rows); });
     for (const MeasuredPoint& point : points) {
         if (!point.seen) {
             throw text::InputError(
@@ -247,29 +249,34 @@ FitCase case_of_step(text::CsvReader& csv, const requests::Catalogue& catalogue)
     return at;
 }
 
-std::vector<FitCase> cases_of_steps(const std::filesystem::path& file) {
+std::vector<FitCase> cases_of_steps(const std::filesystem::path& file, const FitRows& rows) {
     const requests::Catalogue catalogue = requests::catalogue_in(source_folder(), "fit");
     const std::string text = text::read_file(file);
     text::CsvReader csv(text);
     std::vector<FitCase> cases;
     while (csv.next()) {
-        cases.push_back(case_of_step(csv, catalogue));
+        FitCase at = case_of_step(csv, catalogue);
+        if (holds(rows.fitted, at.labels) && !is_cited(at.labels.at("source"), rows)) {
+            throw text::InputError({fmt::format("{} is fitted to, but no citation of the fit", at.labels.at("source"))});
+        }
+        cases.push_back(std::move(at));
     }
     return cases;
 }
 
+std::vector<FitCase> read_cases(const std::filesystem::path& file, const FitRows& rows) {
+    return rows.kind == FitSource::runs    ? cases_of_runs(file, rows)
+           : rows.kind == FitSource::pairs ? cases_of_pairs(file, rows)
+                                           : cases_of_steps(file, rows);
+}
+
 }  // namespace
 
-std::optional<std::vector<FitCase>> read_cases(const FitRows& rows) {
+std::optional<std::vector<FitCase>> cases_of(const FitFile& fit) {
     constexpr std::string_view shared = "../shared/";
-    const bool is_shared = rows.file.starts_with(shared);
-    const auto file = is_shared ? shared_measurements(rows.file.substr(shared.size())) : source_folder() / rows.file;
-    if (!file) {
-        return std::nullopt;
-    }
-    return rows.kind == FitSource::runs    ? cases_of_runs(*file, rows)
-           : rows.kind == FitSource::pairs ? cases_of_pairs(*file, rows)
-                                           : cases_of_steps(*file);
+    const std::string& name = fit.rows.file;
+    const auto file = name.starts_with(shared) ? shared_measurements(name.substr(shared.size())) : source_folder() / name;
+    return file ? std::optional(counted_cases(fit, read_cases(*file, fit.rows))) : std::nullopt;
 }
 
 }  // namespace treeline::testing

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "fit_rows.h"
 #include "text/parse_number.h"
 #include "validation/parameters.h"
 #include "validation/serving/names.h"
@@ -98,23 +96,18 @@ double predicted(const FitCase& at, const std::vector<FitNumber>& numbers, const
     });
 }
 
-std::optional<std::vector<FitCase>> cases_of(const FitFile& fit) {
-    std::optional<std::vector<FitCase>> read = read_cases(fit.rows);
-    if (!read) {
-        return std::nullopt;
-    }
-    std::vector<FitCase>& cases = *read;
-    std::erase_if(cases, [&](const FitCase& at) {
+std::vector<FitCase> counted_cases(const FitFile& fit, std::vector<FitCase> read) {
+    std::erase_if(read, [&](const FitCase& at) {
         return !holds(fit.rows.where, at.labels) || std::any_of(fit.rows.left_out.begin(), fit.rows.left_out.end(),
                                                                 [&](const Where& where) { return holds(where, at.labels); });
     });
     if (fit.rows.beside) {
-        cases = all_beside(cases, *fit.rows.beside, fit.numbers);
+        read = all_beside(read, *fit.rows.beside, fit.numbers);
     }
     if (!fit.from_median_of.empty()) {
-        drop_single_cases(cases, fit.from_median_of);
+        drop_single_cases(read, fit.from_median_of);
     }
-    for (FitCase& at : cases) {
+    for (FitCase& at : read) {
         at.fitted = holds(fit.rows.fitted, at.labels);
     }
     return read;

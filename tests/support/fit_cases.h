@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +37,7 @@ std::string group_of(const FitCase& at, const std::vector<std::string>& by);
 /// Values of all numbers, in their order, set where they price the case. Not a number: as stated.
 double predicted(const FitCase& at, const std::vector<FitNumber>& numbers, const std::vector<double>& values);
 
-/// Nothing where the rows' file is missing, which it then says. Throws InputError where a row that speaks of speculation is of
-/// a citation that no evidence is on record of (validation/serving/evidence.json): it would count as unseen.
-std::optional<std::vector<FitCase>> cases_of(const FitFile& fit);
+/// Of the rows that were read, those that the fit counts, as it compares them.
+std::vector<FitCase> counted_cases(const FitFile& fit, std::vector<FitCase> read);
 
 }  // namespace treeline::testing
