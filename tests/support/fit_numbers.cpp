@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "calibrate/stack_fit_parts.h"
 #include "numerics/quantile.h"
@@ -116,6 +117,9 @@ double median_value(const FitNumber& number, const Cases& cases, bool by_distanc
     for (const FitCase& at : cases) {
         const double here = predicted(at, {number}, {number.start});
         const double slope = (predicted(at, {number}, {number.start + number.step}) - here) / number.step;
+        if (slope <= 0.0) {
+            continue;  // says nothing of the number
+        }
         const double weight = by_distances ? slope / at.measured : 1.0;
         weight_at[number.start + (at.measured - here) / slope] += weight;
         all += weight;
@@ -152,13 +156,16 @@ Values best_of_grid(const FitFile& fit, const Cases& cases) {
     return best;
 }
 
+FoundNumbers found_in(const Solution& solution) {
+    Values halves = solution.standard_errors;
+    const double quantile = numerics::student_t(0.9, solution.degrees_of_freedom);
+    std::for_each(halves.begin(), halves.end(), [&](double& half) { half *= quantile; });
+    return {solution.values, halves};
+}
+
 FoundNumbers found_by(const FitFile& fit, const Cases& cases) {
     if (fit.method == FitMethod::least_squares) {
-        const Solution solution = least_squares(fit.numbers, cases).solution;
-        Values halves = solution.standard_errors;
-        const double quantile = numerics::student_t(0.9, solution.degrees_of_freedom);
-        std::for_each(halves.begin(), halves.end(), [&](double& half) { half *= quantile; });
-        return {solution.values, halves};
+        return found_in(least_squares(fit.numbers, cases).solution);
     }
     const Values values = fit.method == FitMethod::grid
                               ? best_of_grid(fit, cases)
@@ -256,7 +263,11 @@ FittedNumbers fit_numbers(const FitFile& fit, const std::vector<FitCase>& cases)
     std::transform(cases.begin(), cases.end(), std::back_inserter(is_fitted), [](const FitCase& at) { return at.fitted; });
     const Cases fitted = chosen(cases, is_fitted);
     FittedNumbers result;
-    result.found = found_by(fit, fitted);
+    std::optional<LeastSquares> linear;
+    if (fit.method == FitMethod::least_squares) {
+        linear = least_squares(fit.numbers, fitted);
+    }
+    result.found = linear ? found_in(linear->solution) : found_by(fit, fitted);
     result.stated = stated_values(fit.numbers, cases);
     result.errors = errors_at(fit, cases, result.found.values);
     result.errors_stated = errors_at(fit, cases, result.stated);
@@ -265,11 +276,9 @@ FittedNumbers fit_numbers(const FitFile& fit, const std::vector<FitCase>& cases)
         without[j] = fit.numbers[j].without.value_or(without[j]);
     }
     result.errors_without = errors_at(fit, cases, without);
-    const bool linear = fit.method == FitMethod::least_squares && !fit.left_out.empty();
-    const Problem problem = linear ? least_squares(fit.numbers, fitted).problem : Problem{};
     for (const LeftOut& left_out : fit.left_out) {
         Errors& errors = result.left_out[left_out.name];
-        const Errors of_fitted = errors_left_out(fit, left_out, fitted, linear ? &problem : nullptr);
+        const Errors of_fitted = errors_left_out(fit, left_out, fitted, linear ? &linear->problem : nullptr);
         auto next = of_fitted.begin();
         for (const FitCase& at : cases) {
             errors.push_back(at.fitted ? *next++ : nothing);
