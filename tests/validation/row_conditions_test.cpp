@@ -112,7 +112,7 @@ TEST_CASE("requests of a benchmark that sends all the same prompt share it") {
     const MeasuredPoint same = point("rtx6kpro-qwen35-397b/x"), own = point("s");
     CHECK(same.shared_prefix == 65536.0);
     CHECK(own.shared_prefix == 0.0);
-    // And their tokens choose from fewer experts (treeline_expert_fit).
+    // And their tokens choose from fewer experts (treeline_fit expert).
     CHECK(same.expert_pool == 0.65);
     CHECK(own.expert_pool == 1.0);
     const auto setup = [](const MeasuredPoint& of) { return setup_of(of, parts(), sim::CostMode::roofline, 2.0); };

@@ -4,9 +4,10 @@
 // ai-dynamo/aiconfigurator). Each engine, version, model, device, precision, length and degree of parallelism is a deployment
 // of its own. A stack is fitted to three of its batches, as a user would with `treeline calibrate --serving`, and predicts the
 // others: between them (fitted to the smallest, a middle and the largest) and beyond them (fitted to the three smallest).
-// Calibrated mode, all answer lengths, prompts of other requests included. Then the same with the batches nearest to 1, 8 and
-// 32, as `treeline calibrate --runs` would be given, on dense models and on mixtures (silicon_tpot_moe.csv). And one step
-// alone: which share of its error the others have (sim::error_shared_by_deployment).
+// Rows are read and left out as by `treeline validate --serving`. Calibrated mode, all answer lengths, prompts of other
+// requests included. Then the same with the batches nearest to 1, 8 and 32, as `treeline calibrate --runs` would be given, on
+// dense models and on mixtures (silicon_tpot_moe.csv). And one step alone: which share of its error the others have
+// (sim::error_shared_by_deployment).
 //
 // Exits with 77 without the data and with 1 when a goal below is missed or another share is much better.
 #include <algorithm>
@@ -19,11 +20,15 @@
 
 #include "calibrate/stack_fit.h"
 #include "numerics/quantile.h"
-#include "serving_rows.h"
+#include "requests/validate/measured_rows_reader.h"
+#include "requests/validate/serving_parts.h"
 #include "shared_measurements.h"
+#include "source_folder.h"
+#include "validation/serving/points.h"
 
 using namespace treeline;
 using namespace treeline::testing;
+using namespace treeline::validation;
 
 namespace {
 
@@ -33,18 +38,19 @@ constexpr double goal_beyond = 0.06;   ///< and of those beyond
 /// Steps of one deployment by batch; of repeated batches, the first.
 using Deployment = std::map<double, calibrate::MeasuredStep>;
 
-std::map<std::string, Deployment> deployments_of(const std::vector<ServingRow>& rows) {
+std::map<std::string, Deployment> deployments_of(const std::filesystem::path& path, const ServingParts& parts) {
+    std::vector<std::string> notes;
+    const std::vector<ServingRun> runs = requests::read_serving_rows(path, notes);
     std::map<std::string, Deployment> deployments;
-    for (const ServingRow& row : rows) {
-        if (!usable(row)) {
-            continue;
-        }
+    for (const MeasuredPoint& point : points_of(runs, parts).points) {
+        const ServingRun& run = runs[point.row];
         calibrate::MeasuredStep step;
-        step.setup = setup_of(row, sim::CostMode::calibrated);
-        step.point = point_of(row);
-        step.time = Seconds(1e-3 * row.tpot_ms);
-        const std::string name = fmt::format("{} {} {} {} {} {}/{} tp {}", row.backend, row.version, row.model, row.system,
-                                             row.precision, row.isl, row.osl, row.ranks);
+        step.setup = setup_of(point, parts, sim::CostMode::calibrated);
+        step.point = {0, point.batch, point.context};
+        step.time = Seconds(point.measured);
+        const std::string name =
+            fmt::format("{} {} {} {} {} {}/{} {}", run.engine, run.engine_version, run.model, run.device, run.format,
+                        run.prompt_tokens, run.output_tokens, text_of(point.cut.tensor, point.cut.parallel));
         deployments[name].emplace(step.point.batch, step);
     }
     std::erase_if(deployments, [](const auto& deployment) { return deployment.second.size() < 4; });
@@ -152,13 +158,6 @@ bool print_shares(const char* name, const std::map<std::string, Deployment>& dep
     return stated <= worse_than_best * least;
 }
 
-/// Mixtures under tensor parallelism, whose checkpoints' formats are plain.
-std::vector<ServingRow> plain_mixtures(const std::filesystem::path& path) {
-    std::vector<ServingRow> rows = read_serving_rows(path);
-    std::erase_if(rows, [](const ServingRow& row) { return !row.only_tensor_parallel || !is_plain_mixture(row); });
-    return rows;
-}
-
 }  // namespace
 
 int main() {
@@ -166,7 +165,10 @@ int main() {
     if (!path) {
         return skipped_exit_code;
     }
-    const std::map<std::string, Deployment> deployments = deployments_of(read_serving_rows(*path));
+    std::vector<std::string> notes;
+    const ServingParts parts =
+        requests::read_serving_parts(requests::catalogue_in(source_folder(), "this checkout"), {}, notes);
+    const std::map<std::string, Deployment> deployments = deployments_of(*path, parts);
     Errors between, beyond;
     for (const auto& [name, deployment] : deployments) {
         const std::size_t last = deployment.size() - 1;
@@ -179,7 +181,7 @@ int main() {
     print_left("dense, fitted near batch 1, 8 and 32", deployments);
     bool shares_hold = print_shares("dense models", deployments);
     if (const auto path_of_mixtures = shared_measurements("data/serving/silicon_tpot_moe.csv")) {
-        const std::map<std::string, Deployment> mixtures = deployments_of(plain_mixtures(*path_of_mixtures));
+        const std::map<std::string, Deployment> mixtures = deployments_of(*path_of_mixtures, parts);
         print_left("mixtures, fitted near batch 1, 8 and 32", mixtures);
         shares_hold = print_shares("mixtures", mixtures) && shares_hold;
     }

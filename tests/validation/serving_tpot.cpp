@@ -3,7 +3,7 @@
 //
 // Reads ../shared/data/serving/silicon_tpot.csv and, for mixtures, silicon_tpot_moe.csv (end-to-end runs of vLLM, SGLang and
 // TensorRT-LLM without speculation, from ai-dynamo/aiconfigurator) as `treeline validate --serving` does, with its rules on
-// what is left out. Nothing is fitted here, but stacks of engines were fitted to the dense rows: treeline_engine_fit leaves
+// what is left out. Nothing is fitted here, but stacks of engines were fitted to the dense rows: `treeline_fit engine` leaves
 // families of them out.
 //
 // Exits with 77 without the data and with 1 when the median error of the stacks exceeds the goal below, or data sheets do
@@ -100,7 +100,7 @@ int main() {
     const ServingParts parts =
         requests::read_serving_parts(requests::catalogue_in(source_folder(), "this checkout"), {}, notes);
     const Basis stacks = {
-        "Stacks as described, roofline mode; those of engines were fitted to these rows (treeline_engine_fit leaves families "
+        "Stacks as described, roofline mode; those of engines were fitted to these rows (`treeline_fit engine` leaves families "
         "out)",
         sim::CostMode::roofline, parts};
     const Basis data_sheets = {"Kernels that reach the data sheet", sim::CostMode::roofline, with_ideal_kernels(parts)};

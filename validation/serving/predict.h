@@ -46,6 +46,11 @@ public:
     [[nodiscard]] sim::DesignPoint drafting_point() const { return point_with_speculation(); }
     /// From now on with the numbers of this stack.
     void use(const sim::Stack& stack) { setup_.platform.stack = stack; }
+    /// From now on with other numbers of what prices it; its draft and load must stay.
+    template <class Change>
+    void change(Change change) {
+        change(setup_);
+    }
 
 private:
     [[nodiscard]] sim::DesignPoint point_with_speculation() const {

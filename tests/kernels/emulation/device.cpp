@@ -119,6 +119,11 @@ int devices() {
         std::clamp<std::size_t>(from_environment("TREELINE_EMULATED_DEVICES", 1, most_devices), 1, most_devices));
 }
 int current_device() { return current; }
+void forget_peers() {
+    for (auto& from : reached) {
+        std::fill(std::begin(from), std::end(from), false);
+    }
+}
 bool may_reach(int device, int other) { return device == other || reached[device][other]; }
 
 std::size_t memory_bytes() { return from_environment("TREELINE_EMULATED_MEMORY", 1 << 20, std::size_t{1} << 30); }

@@ -27,5 +27,7 @@ int devices();
 /// The one that calls are about, and whether a device was let read and write another's memory.
 int current_device();
 bool may_reach(int device, int other);
+/// No device was let reach another, as in a new process.
+void forget_peers();
 
 }  // namespace emulation
