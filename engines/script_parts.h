@@ -15,8 +15,8 @@ namespace treeline::engines {
 std::map<std::string, std::string> take_written_files(std::string& script);
 
 /// Puts what a shell would put in place of its substitutions, as far as the text says it: "$(cat <<'EOF' ... EOF)" and "$(cat
-/// name)" of a file in `files` become the text in quotes; "<(echo '...')", "<(printf ...)" and "<(cat <<EOF ... EOF)" become the
-/// name of a further file in `files`. Others stay as they are written.
+/// name)" of a file in `files` become the text in quotes; "<(echo '...')", "<(printf ...)" and "<(cat <<EOF ... EOF)" become
+/// the name of a further file in `files`. Others stay as they are written.
 std::string with_substitutions(const std::string& script, std::map<std::string, std::string>& files);
 
 struct Preset {

@@ -12,6 +12,9 @@ CommandWords words_of(const CLI::App& app, const std::vector<std::string>& path)
     const bool inherited = app.get_parent() != nullptr && app.get_parent()->get_footer() == app.get_footer();
     CommandWords words{path, app.get_description(), inherited ? "" : app.get_footer(), {}, {}, {}};
     for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group().empty()) {
+            continue;  // what this program was built without
+        }
         const std::string value = option->get_items_expected_max() > 0 ? option->get_type_name() : std::string();
         for (const std::string& name : option->get_lnames()) {
             words.flags.push_back({"--" + name, value, option->get_description()});

@@ -302,7 +302,9 @@ TEST_CASE("whatever is emitted is clean to lint, at the version that it was writ
                 INFO(example.name << ", " << drafter.name << ", " << engine.label() << ":\n" << pasted(flags));
                 const LintResult result = lint(pasted(flags), engine, [](const std::string&) { return std::nullopt; });
                 for (const LintFinding& finding : result.findings) {
-                    FAIL_CHECK(finding.text);
+                    if (finding.kind != FindingKind::downgrade) {  // what a version does more slowly by itself
+                        FAIL_CHECK(finding.text);
+                    }
                 }
                 CHECK(lint(pasted(flags), std::nullopt, [](const std::string&) { return std::nullopt; }).engine.name ==
                       engine.name);
