@@ -169,8 +169,12 @@ unshare --net "$work/venv/bin/pip" install --quiet --no-index --no-deps --config
 [ "$(tr '\n' ' ' <"$work/expected.txt" | grep -cF "$(cat "$work/sentence")")" = 1 ] || fail "what pip installs answers otherwise: $(cat "$work/sentence")"
 echo "pip install . in an empty virtual environment, without a network: the same answer"
 
-# In a root of Debian $1: shell commands.
-inside() { chroot "$work/$1" sh -ec "$2" >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail "in a fresh $1: $2"; }; }
+# In a root of Debian $1, with this machine's devices and processes as a container has them: shell commands.
+inside() {
+    # shellcheck disable=SC2016  # expanded by the inner shell
+    unshare --mount sh -c 'mount --rbind /dev "$1/dev" && mount -t proc proc "$1/proc" && exec chroot "$1" sh -ec "$2"' inside "$work/$1" "$2" \
+        >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail "in a fresh $1: $2"; }
+}
 
 skipped=""
 for release in bookworm trixie; do

@@ -237,8 +237,8 @@ Schedule schedule_for(const sim::CompiledRound& stated, const std::vector<int>& 
         } else if (!schedule.switch_off_batch) {
             schedule.switch_off_batch = batch;
             schedule.switch_off_limit = best.in_the_way;
-            if (std::all_of(outcomes.begin(), outcomes.end(),
-                            [](const Outcome& o) { return o.speculation == sim::drafting_off; })) {
+            const auto is_off = [](const Outcome& outcome) { return outcome.speculation == sim::drafting_off; };
+            if (choices.size() > 1 && std::all_of(outcomes.begin(), outcomes.end(), is_off)) {
                 schedule.switch_off_limit = Limit::memory;  // of what drafts, nothing fits
             }
         }

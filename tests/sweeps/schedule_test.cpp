@@ -51,6 +51,14 @@ TEST_CASE("ranges end at the largest batch that is asked for, one included") {
     }
 }
 
+TEST_CASE("where there is nothing to draft, no limit is in the way") {
+    const sim::RoundSetup setup = setup_of(0.8);
+    const sim::CompiledRound round = sim::compile_round(setup);
+    const Schedule schedule = schedule_for(round, {0}, workload_of(setup, {{4.0, 1.0}}), 64);
+    CHECK(schedule.switch_off_batch == 1);
+    CHECK_FALSE(schedule.switch_off_limit);
+}
+
 TEST_CASE("drafts stop where the ranges say so, one batch behind the last that drafts") {
     for (const double acceptance : {0.4, 0.5, 0.6, 0.7}) {
         const sim::RoundSetup setup = setup_of(acceptance);
