@@ -373,6 +373,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         read_parameter(reader, parameter, stack);
     }
     stack.state_pool_flag = reader.text_or("state_pool_flag", "");
+    stack.sampling_flag = reader.text_or("sampling_flag", "");
     stack.delta_rule_kernels = reader.text_or("delta_rule_kernels", "");
     stack.draft_graphs = reader.flag_or("draft_graphs", false);
     if (reader.has("row_curves")) {
@@ -385,6 +386,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     stack.replays_rejected = reader.flag_or("replays_rejected", false);
     stack.takes_latent_tokens_apart = reader.flag_or("takes_latent_tokens_apart", false);
+    stack.drafter_reads_round = reader.flag_or("drafter_reads_round", false);
     stack.concatenates_caches = reader.flag_or("concatenates_caches", false);
     stack.expands_caches = reader.flag_or("expands_caches", false);
     stack.scales_with_host = reader.flag_or("scales_with_host", false);

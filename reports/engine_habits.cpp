@@ -68,6 +68,29 @@ void add_drafting(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     }
 }
 
+/// Verified tokens that the drafter reads in a pass of its own.
+void add_reading(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+    const sim::Stack& stack = setup.platform.stack;
+    const sim::DrafterPlan plan = sim::plan(setup.drafter, setup.target, setup.precision);
+    if (stack.drafter_reads_round && plan.catch_up != sim::CatchUp::none) {
+        habits.push_back({"verified tokens", "read by the drafter in a pass of its own",
+                          "before it drafts; passes whose shape changes are built and captured anew"});
+    }
+}
+
+/// What the host does with each token, one after the other.
+void add_tokens(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+    const sim::Stack stack = setup.platform.stack.where(setup.target, setup.platform.device);
+    const double vocabulary = static_cast<double>(setup.target.vocabulary_size);
+    if (stack.host_per_sampled_entry > Seconds(0.0)) {
+        const Seconds sampling = stack.host_per_sampled_entry * vocabulary;
+        habits.push_back({"sampling", fmt::format("on the host, {:.2f} ms a token", 1e3 * sampling.value()),
+                          with_other(fmt::format("one request after the other, and {:.2f} ms to stream each out",
+                                                 1e3 * stack.host_per_emitted_token.value()),
+                                     stack.sampling_flag)});
+    }
+}
+
 void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
     if (!sim::has_recurrent_state(setup.target) || std::holds_alternative<sim::NoDrafter>(setup.drafter)) {
@@ -97,7 +120,7 @@ void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
                                                  stack.state_slots),
                                      stack.state_pool_flag)});
     }
-    if (const double apart = stack.recurrent_passes_apart; apart > 0.0) {
+    if (const double apart = stack.where(setup.target, setup.platform.device).recurrent_passes_apart; apart > 0.0) {
         habits.push_back({"verification of several sequences",
                           apart < 1.0 ? "together or one by one, by build (the middle of both is priced)" : "one by one",
                           "the engine splits a batch whose sequences have several tokens and a recurrent state"});
@@ -156,6 +179,8 @@ std::string engine_habits_text(const sim::RoundSetup& setup) {
     std::vector<Habit> habits;
     add_verification(setup, habits);
     add_drafting(setup, habits);
+    add_reading(setup, habits);
+    add_tokens(setup, habits);
     add_states(setup, habits);
     add_host(setup, habits);
     add_unmet(setup, habits);

@@ -169,10 +169,12 @@ unshare --net "$work/venv/bin/pip" install --quiet --no-index --no-deps --config
 [ "$(tr '\n' ' ' <"$work/expected.txt" | grep -cF "$(cat "$work/sentence")")" = 1 ] || fail "what pip installs answers otherwise: $(cat "$work/sentence")"
 echo "pip install . in an empty virtual environment, without a network: the same answer"
 
-# In a root of Debian $1, with this machine's devices and processes as a container has them: shell commands.
+# In a root of Debian $1, with this machine's devices and processes as a container has them, but with no variable of this shell (a
+# TMPDIR that the root lacks fails ca-certificates): shell commands.
 inside() {
     # shellcheck disable=SC2016  # expanded by the inner shell
-    unshare --mount sh -c 'mount --rbind /dev "$1/dev" && mount -t proc proc "$1/proc" && exec chroot "$1" sh -ec "$2"' inside "$work/$1" "$2" \
+    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+        unshare --mount sh -c 'mount --rbind /dev "$1/dev" && mount -t proc proc "$1/proc" && exec chroot "$1" sh -ec "$2"' inside "$work/$1" "$2" \
         >"$work/log" 2>&1 || { tail -n 20 "$work/log" >&2; fail "in a fresh $1: $2"; }
 }
 

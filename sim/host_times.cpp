@@ -30,4 +30,8 @@ Seconds step_of_sequence(const HostTimes& times, double tokens) {
     return times[HostDriver::sequence] + times[HostDriver::token] * tokens;
 }
 
+Seconds step_of_emitted_token(const HostTimes& times, double vocabulary) {
+    return times[HostDriver::emitted_token] + times[HostDriver::emitted_entry] * vocabulary;
+}
+
 }  // namespace treeline::sim

@@ -22,6 +22,7 @@ enum class HostDriver {
     latent_piece,       ///< each layer of latent attention whose verification is captured in pieces
     shared_layer,       ///< each layer of the target whose cached tokens ranks share
     draft_state,        ///< each recurrent layer of the drafter
+    reshaped_layer,     ///< each layer of the drafter, in each of its passes that has another shape than the one before
     // Of each sequence of a round:
     synchronous_sequence,
     draft_token,     ///< each token of a draft, root included
@@ -29,11 +30,14 @@ enum class HostDriver {
     tree_token,      ///< each token of a draft with branches, root included
     grown_token,     ///< the same where the tree is another one in each round
     unrolled_token,  ///< each token of a draft with branches that is verified in rows
+    drafted_entry,   ///< each entry of the vocabulary, for each token that a draft model drafts
     // Of each sequence of a step, plain or verifying:
     sequence,
     token,
+    emitted_token,  ///< each token that it yields: the accept length of a round
+    emitted_entry,  ///< each entry of the vocabulary, for each of those
 };
-inline constexpr std::size_t host_driver_count = 16;
+inline constexpr std::size_t host_driver_count = 20;
 
 /// Drivers from this one on are counted for each sequence.
 inline constexpr HostDriver first_of_sequences = HostDriver::synchronous_sequence;
@@ -64,10 +68,13 @@ struct HostLine {
 /// What a stack takes for one of each: the sum of its numbers that are counted by it.
 HostTimes host_times(const Stack& stack);
 
-/// All drivers but those of steps (`sequence`, `token`) for so many of each.
+/// All drivers but those of steps (`sequence` and after) for so many of each.
 HostLine line_of_round(const HostTimes& times, const HostCounts& counts);
 
 /// Of each sequence of a step with so many tokens.
 Seconds step_of_sequence(const HostTimes& times, double tokens);
+
+/// Of each token that a sequence's step yields, sampled from a vocabulary of so many entries.
+Seconds step_of_emitted_token(const HostTimes& times, double vocabulary);
 
 }  // namespace treeline::sim

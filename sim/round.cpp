@@ -92,6 +92,9 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     if (drafter.context_model) {
         options = pass_options(PassKind::decode, StateWrites::final_state, Sampling::none, Seconds(0.0));
         round.pass(PassId::draft_context) = compile_pass(*drafter.context_model, drafter.precision, platform, options);
+    } else if (drafter.catch_up == CatchUp::apart) {
+        options = pass_options(PassKind::decode, StateWrites::final_state, Sampling::none, of_pass);
+        round.pass(PassId::draft_context) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     }
     if (drafter.needs_prefill) {
         const auto prefill = pass_options(PassKind::prefill, StateWrites::final_state, Sampling::none, host);
@@ -193,8 +196,16 @@ void scale_passes_of_rounds(double factor, CompiledRound& round) {
     }
 }
 
+DrafterPlan plan_of(const RoundSetup& setup) {
+    DrafterPlan drafter = plan(setup.drafter, setup.target, setup.precision);
+    if (setup.platform.stack.drafter_reads_round && drafter.catch_up != CatchUp::none) {
+        drafter.catch_up = CatchUp::apart;
+    }
+    return drafter;
+}
+
 CompiledRound compile_on_host(const RoundSetup& setup) {
-    const DrafterPlan drafter = plan(setup.drafter, setup.target, setup.precision);
+    const DrafterPlan drafter = plan_of(setup);
     const RollbackPlan rollback = plan_rollback(setup.rollback, setup.target, setup.precision, setup.platform);
 
     CompiledRound round;

@@ -77,7 +77,7 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     estimate.draft = totals.of(Phase::draft) + row.turn.draft * batch;
     estimate.verify = totals.of(Phase::verify) + row.turn.verify * batch + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
-    estimate.host = row.host.at(batch);
+    estimate.host = row.host.at(batch) + round.per_emitted_token * (batch * accept_length * row.speculates);
     if constexpr (has_stages) {
         pipeline_round(round, of_group, estimate);
     }

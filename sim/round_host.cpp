@@ -66,6 +66,9 @@ HostCounts counts_of_rounds(const RoundSetup& setup, const DrafterPlan& drafter)
     counts[HostDriver::synchronous_round] = counts[HostDriver::synchronous_sequence] = drafter.reads_on_host ? 1.0 : 0.0;
     counts[HostDriver::recurrent_round] = has_recurrent_state(setup.target) ? 1.0 : 0.0;
     counts[HostDriver::draft_state] = recurrent_layers(drafter);
+    counts[HostDriver::reshaped_layer] = drafter.catch_up == CatchUp::apart ? mixing_layers(*drafter.model) : 0.0;
+    counts[HostDriver::drafted_entry] =
+        std::holds_alternative<IndependentDrafter>(setup.drafter) ? static_cast<double>(setup.target.vocabulary_size) : 0.0;
     count_layers(setup, counts);
     return counts;
 }
@@ -73,6 +76,9 @@ HostCounts counts_of_rounds(const RoundSetup& setup, const DrafterPlan& drafter)
 /// And what is a row's own. `sparse` layers pick what they read.
 HostCounts counts_of_row(HostCounts counts, const RoundRow& row, double sparse) {
     const double tokens = row.draft_tokens + 1.0;
+    // Reading the round before, the first draft, and the second, which is captured anew; further ones repeat its shape.
+    counts[HostDriver::reshaped_layer] *= row.depth > 1.0 ? 3.0 : 2.0;
+    counts[HostDriver::drafted_entry] *= row.draft_tokens;
     counts[HostDriver::tree] = row.branched;
     counts[HostDriver::draft_token] = tokens;
     counts[HostDriver::sparse_token] = tokens * sparse;
@@ -100,7 +106,9 @@ void add_host(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound
             row.host *= stack.time_factor;
         }
     }
-    round.step_per_sequence = step_of_sequence(times, 1.0) * stack.time_factor;
+    const double vocabulary = static_cast<double>(setup.target.vocabulary_size);
+    round.per_emitted_token = step_of_emitted_token(times, vocabulary) * stack.time_factor;
+    round.step_per_sequence = step_of_sequence(times, 1.0) * stack.time_factor + round.per_emitted_token;
 }
 
 }  // namespace treeline::sim

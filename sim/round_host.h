@@ -8,7 +8,7 @@ namespace treeline::sim {
 /// Blocks of a model that mix the tokens of a sequence: attention or a recurrence.
 double mixing_layers(const Model& model);
 
-/// RowConstants::host of all rows that draft, and RoundConstants::step_per_sequence.
+/// RowConstants::host of all rows that draft, and RoundConstants::step_per_sequence and per_emitted_token.
 void add_host(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round);
 
 }  // namespace treeline::sim

@@ -313,7 +313,8 @@ void keep_drafter_in_step(const DrafterPlan& drafter, CompiledRound& round) {
         return;
     }
     StepsByPass steps = plain_step();
-    const PassId reads = drafter.context_model ? PassId::draft_context : PassId::draft;
+    const bool apart = drafter.context_model || drafter.catch_up == CatchUp::apart;
+    const PassId reads = apart ? PassId::draft_context : PassId::draft;
     steps_of(steps, reads).push_back({Phase::draft, 1.0, 1.0, 0.0, 0.0, 1.0});
     if (drafter.inner.model) {
         steps_of(steps, PassId::draft_inner).push_back({Phase::draft, 1.0, 1.0, 0.0, 0.0, 1.0});

@@ -77,6 +77,7 @@ struct PromptWork {
 /// The plain numbers of a CompiledRound, which loops over points copy.
 struct RoundConstants {
     Seconds step_per_sequence;   ///< of the host, beside the passes of a plain step
+    Seconds per_emitted_token;   ///< of the host, for each token that a sequence's round yields; a plain step's has its one
     PromptWork prompts;          ///< zero for decoding alone
     double prompt_wait = 1.0;    ///< share of the other requests' prompts that a request waits for after its first token
     double prefill_pool = 0.0;   ///< 1: devices of a pool of their own read the prompts

@@ -174,6 +174,16 @@ struct Stack {
     /// Attention over a latent cache takes each new token apart and reads the cache for it, on devices whose kernel does so
     /// (Device::latent_heads_per_read). Engines without it read the cache once for all new tokens of a sequence.
     bool takes_latent_tokens_apart = false;
+    /// Drafters with a cache of their own read all tokens of a verification in a pass of their own, before they draft
+    /// (llama.cpp), in place of catching up in their first pass (CatchUp::apart).
+    bool drafter_reads_round = false;
+    /// What each layer of such a drafter adds to a pass whose shape is not that of the pass before, whose graph is built,
+    /// launched kernel by kernel, and captured when it comes again.
+    Seconds host_per_reshaped_layer;
+    /// What each token that a sequence's step yields takes on the host, one after the other: text and streaming out.
+    Seconds host_per_emitted_token;
+    /// And sampling it there, for each entry of the vocabulary; the same of each token that a draft model drafts.
+    Seconds host_per_sampled_entry, host_per_drafted_entry;
     /// For each layer of latent attention in a round, where tokens are taken apart (Platform::latent_heads_per_read): such a
     /// verification is not captured as a whole, but in pieces between which the host launches attention.
     Seconds host_per_piecewise_layer;
@@ -284,6 +294,7 @@ struct Stack {
     double state_pool_share = 0.0;
     double state_slots = 1.0;
     std::string state_pool_flag;     ///< with which it divides otherwise
+    std::string sampling_flag;       ///< with which tokens are sampled on the device (host_per_sampled_entry)
     std::string delta_rule_kernels;  ///< family (RecurrentVerificationLaw) that verifies gated delta rules; empty: the engine's
     Bytes score_bytes;               ///< of one attention score, if kernels write all scores of a layer; 0 = they do not
     bool logits_of_prompt = false;   ///< logits of every prompt token are formed, not only of the last one

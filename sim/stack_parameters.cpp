@@ -180,6 +180,28 @@ const std::vector<StackParameter>& stack_parameters() {
             "or in pieces, on a fast host (over the device's `host_speed`): the pass takes the longer of that and its device "
             "time",
             "0"),
+        of_host(for_each(HostDriver::reshaped_layer,
+                         number<&Stack::host_per_reshaped_layer>(
+                             "host_per_reshaped_layer", 0.0, 0.01,
+                             "what each layer of a drafter that reads verified tokens in a pass of its own "
+                             "(`drafter_reads_round`) adds to passes with another shape than the one before: that pass, the "
+                             "first draft and the second, whose graphs are built and captured anew",
+                             "0"))),
+        of_host(fitted(1e-8, 0.1,
+                       for_each(HostDriver::emitted_token,
+                                number<&Stack::host_per_emitted_token>(
+                                    "host_per_emitted_token", 0.0, 1.0,
+                                    "what each token that a sequence's step yields adds, one after the other: its text, "
+                                    "streaming out",
+                                    "0")))),
+        of_host(for_each(HostDriver::emitted_entry,
+                         number<&Stack::host_per_sampled_entry>("host_per_sampled_entry", 0.0, 1e-5,
+                                                                "sampling such a token on the host, for each entry of the "
+                                                                "vocabulary",
+                                                                "0: sampled on the device"))),
+        of_host(for_each(HostDriver::drafted_entry,
+                         number<&Stack::host_per_drafted_entry>("host_per_drafted_entry", 0.0, 1e-5,
+                                                                "the same of each token that a draft model drafts", "0"))),
         number<&Stack::state_pool_share>("state_pool_share", 0.0, 0.99,
                                          "share of the memory for states and caches that the engine gives to recurrent states "
                                          "beforehand; what it divides wrongly, nobody can use",

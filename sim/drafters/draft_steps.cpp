@@ -24,6 +24,7 @@ double first_tokens(CatchUp catch_up, const AcceptedTokens& accepted) {
             return 1.0 + accepted.ends_at_leaf;
         case CatchUp::all_accepted:
             return accepted.length;
+        case CatchUp::apart:
         case CatchUp::none:
             break;
     }
@@ -124,6 +125,7 @@ DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const
         const std::vector<double> expanded = expanded_nodes(shape, tree);
         steps = has_recurrent_state(*drafter.model) ? batch_generation(expanded, first) : tree_attention(expanded, first);
     }
+    steps.context_tokens = drafter.catch_up == CatchUp::apart ? tree.nodes() + 1.0 : 0.0;
     for (std::size_t i = 1; i < steps.passes.size(); ++i) {
         steps.passes[i].rows *= drafter.drafting_share;
     }

@@ -23,7 +23,9 @@ struct DraftSteps {
     double copied_states = 0.0;   ///< recurrent states duplicated on the way, when several children continue from one parent
     double kept_states = 0.0;     ///< recurrent states held at once, so that the drafter can return to any node
     double inner_runs = 0.0;      ///< passes of an inner drafter, of one token each
-    double context_tokens = 0.0;  ///< accepted tokens that a model of its own reads (DrafterPlan::context_model)
+    /// Tokens read in a pass of its own before drafting: accepted ones by DrafterPlan::context_model, or all of the
+    /// verification (CatchUp::apart).
+    double context_tokens = 0.0;
 };
 
 /// Tokens that each pass after the first runs: the nodes of a level that are to have children. A frontier or a beam runs all of

@@ -180,9 +180,10 @@ struct InnerDraft {
 
 /// What the first draft pass of a round has to catch up on, beside its own token.
 enum class CatchUp {
-    none,         ///< the drafter shares the target's cache
-    last_draft,   ///< the last draft token, if all were accepted: 1 + a_k tokens
-    all_accepted  ///< every token of the last round: τ tokens (it needs the target's hidden states)
+    none,          ///< the drafter shares the target's cache
+    last_draft,    ///< the last draft token, if all were accepted: 1 + a_k tokens
+    all_accepted,  ///< every token of the last round: τ tokens (it needs the target's hidden states)
+    apart          ///< in a pass of its own over all tokens of the verification (Stack::drafter_reads_round)
 };
 
 /// A drafter, reduced to what a round needs to know.

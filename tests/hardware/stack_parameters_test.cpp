@@ -193,7 +193,8 @@ TEST_CASE("host time of a round is counted by the drivers that its numbers name"
     CHECK(line.fixed.value() == Approx(1e-6 * fixed));
     CHECK(line.per_sequence.value() == Approx(1e-6 * per_sequence));
     CHECK(line.at(4.0).value() == Approx(1e-6 * (fixed + 4.0 * per_sequence)));
-    CHECK(sim::step_of_sequence(times, 5.0).value() == Approx(1e-6 * (15.0 + 5.0 * 16.0)));
+    CHECK(sim::step_of_sequence(times, 5.0).value() == Approx(1e-6 * (17.0 + 5.0 * 18.0)));
+    CHECK(sim::step_of_emitted_token(times, 3.0).value() == Approx(1e-6 * (19.0 + 3.0 * 20.0)));
 }
 
 }  // namespace stack_parameters_test

@@ -37,7 +37,7 @@ RoundEstimate apart(RoundSetup setup, double exponent, double batch) {
 }  // namespace
 
 TEST_CASE("an engine that splits a batch by sequence verifies b sequences in b times what one takes") {
-    const RoundSetup setup = hybrid_on("rtx-5090", "llama.cpp");
+    const RoundSetup setup = hybrid_on("strix-halo", "llama.cpp");
     const Seconds one = apart(setup, 0.0, 1.0).verify;
     const double host = setup.platform.stack.host_per_sequence.value();
     REQUIRE(host == 0.0);
@@ -51,8 +51,11 @@ TEST_CASE("an engine that splits a batch by sequence verifies b sequences in b t
 }
 
 TEST_CASE("where the build decides, the price lies between both ways, near their geometric middle") {
-    const RoundSetup setup = hybrid_on("rtx-5090", "llama.cpp");
+    const RoundSetup setup = hybrid_on("strix-halo", "llama.cpp");
     CHECK(setup.platform.stack.recurrent_passes_apart == 0.5);
+    // Measured with CUDA: together.
+    const RoundSetup cuda = hybrid_on("rtx-5090", "llama.cpp");
+    CHECK(evaluate(compile_round(cuda), {3, 8.0, 500.0}).verify == apart(cuda, 0.0, 8.0).verify);
     for (const double batch : {2.0, 4.0, 9.0}) {
         const double together = apart(setup, 0.0, batch).verify.value(), split = apart(setup, 1.0, batch).verify.value();
         const double middle = apart(setup, 0.5, batch).verify.value();
@@ -69,7 +72,7 @@ TEST_CASE("where the build decides, the price lies between both ways, near their
 }
 
 TEST_CASE("split batches are the same in grids, in columns and at points, and within their bounds") {
-    const CompiledRound round = compile_round(hybrid_on("rtx-5090", "llama.cpp"));
+    const CompiledRound round = compile_round(hybrid_on("strix-halo", "llama.cpp"));
     const std::vector<int> shapes = {0, 1, 3, 7};
     const std::vector<double> batches = {1.0, 2.0, 3.0, 7.0, 8.0, 30.0}, contexts = {100.0, 3'000.0};
     at_each_point(round, shapes, batches, contexts, [&](const DesignPoint& point, const RoundEstimate& of_grid) {

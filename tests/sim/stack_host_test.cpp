@@ -72,6 +72,65 @@ TEST_CASE("each sequence of a step, and each of its tokens, adds to plain decodi
     }
 }
 
+TEST_CASE("each token that a sequence yields is sampled and streamed by the host, in plain steps and in rounds") {
+    RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
+    const double vocabulary = static_cast<double>(setup.target.vocabulary_size);
+    const auto emitted = [](Stack& stack) {
+        stack.host_per_emitted_token = Seconds(200.0 * microsecond);
+        stack.host_per_sampled_entry = Seconds(0.002 * microsecond);
+    };
+    const double of_token = 200.0 + 0.002 * vocabulary;
+    const double accept_length = estimate(setup).accept_length;
+    REQUIRE(accept_length > 1.5);
+    CHECK(added_microseconds(setup, 8.0, emitted) == Approx(8.0 * accept_length * of_token));
+
+    const CompiledRound before = compile_round(setup);
+    emitted(setup.platform.stack);
+    const CompiledRound after = compile_round(setup);
+    for (const int speculation : {0, drafting_off}) {  // one token for each sequence, and no more where a drafter waits
+        const DesignPoint plain{speculation, 8.0, 100.0};
+        CHECK((evaluate(after, plain).round - evaluate(before, plain).round).value() / microsecond == Approx(8.0 * of_token));
+    }
+    const DesignPoint drafted{1, 8.0, 100.0};
+    CHECK((evaluate(after, drafted).autoregressive - evaluate(before, drafted).autoregressive).value() / microsecond ==
+          Approx(8.0 * of_token));
+
+    // What a draft model drafts is sampled by the host, too; what looks drafts up samples nothing.
+    const auto drafts = [](Stack& stack) { stack.host_per_drafted_entry = Seconds(0.001 * microsecond); };
+    CHECK(added_microseconds(setup, 8.0, drafts) == Approx(0.0).margin(1e-6));
+    RoundSetup pair = pair_setup("pythia-6.9b", "mamba-130m", platform("rtx-4090", "ideal"));
+    pair.speculations = {chain(0), chain(5)};
+    const double entries = static_cast<double>(pair.target.vocabulary_size);
+    CHECK(added_microseconds(pair, 2.0, drafts) == Approx(2.0 * 5.0 * 0.001 * entries));
+}
+
+TEST_CASE("a drafter that reads verified tokens apart runs a pass more, and each pass of another shape is built anew") {
+    RoundSetup setup = pair_setup("qwen3-8b", "qwen3-0.6b", platform("rtx-4090", "ideal"));
+    setup.speculations = {chain(0), chain(1), chain(4)};
+    const CompiledRound in_first_pass = compile_round(setup);
+    setup.platform.stack.drafter_reads_round = true;
+    const CompiledRound apart = compile_round(setup);
+    const auto draft = [](const CompiledRound& round, int speculation) {
+        return evaluate(round, {speculation, 1.0, 1'000.0}).draft.value();
+    };
+    // Reading five tokens costs about a pass without its head, and far less than drafting five.
+    const double pass = draft(in_first_pass, 2) / 4.0;
+    CHECK(draft(apart, 2) > draft(in_first_pass, 2) + 0.5 * pass);
+    CHECK(draft(apart, 2) < draft(in_first_pass, 2) + 1.5 * pass);
+
+    const auto reshaped = [](Stack& stack) { stack.host_per_reshaped_layer = Seconds(60.0 * microsecond); };
+    const auto added = [&](int speculation) {
+        RoundSetup slower = setup;
+        reshaped(slower.platform.stack);
+        const DesignPoint point{speculation, 4.0, 1'000.0};
+        return (evaluate(compile_round(slower), point).host - evaluate(apart, point).host).value() / microsecond;
+    };
+    CHECK(added(1) == Approx(28.0 * 2.0 * 60.0));  // reading and one draft
+    CHECK(added(2) == Approx(28.0 * 3.0 * 60.0));  // and the second draft, which is captured
+    setup.drafter = NoDrafter{};
+    CHECK(evaluate(compile_round(setup), {0, 1.0, 1'000.0}).round == evaluate(apart, {0, 1.0, 1'000.0}).round);
+}
+
 TEST_CASE("a host copies states row by row: two tensors a layer, three calls each") {
     // 64 layers · 2 rows · 2 tensors (state, convolution history) · 3 calls (two views and a copy) · 10 us = 7.68 ms, against
     // which the copies themselves hide.

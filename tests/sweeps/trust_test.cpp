@@ -75,7 +75,7 @@ TEST_CASE("an interval holds both ways in which an engine's build may share a ve
     sim::RoundSetup setup;
     setup.target = model("qwen3.5-27b");
     setup.precision = setup.target.precision;
-    setup.platform = platform("rtx-5090", "llama.cpp");
+    setup.platform = platform("strix-halo", "llama.cpp");
     setup.drafter = sim::OneLayerDrafter{};
     setup.acceptance = sim::Acceptance::geometric(0.7);
     setup.rollback = sim::Rollback::snapshot;
