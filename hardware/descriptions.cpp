@@ -4,6 +4,7 @@
 
 #include "hardware/catalogue.h"
 #include "json/wording.h"
+#include "sim/platform.h"
 #include "sim/stack_parameters.h"
 #include "sim/traits.h"
 

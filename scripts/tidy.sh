@@ -37,7 +37,7 @@ read_options() {
 
 # Files of interest, one a line, newest first.
 chosen() {
-    local kinds=('*.cpp' '*.h')
+    local kinds=('*.cpp' '*.h' ':!scripts')  # scripts/ has a program against another project's headers
     case "$choice" in
         named) printf '%s\n' "${files[@]}" ;;
         all) git ls-files -- "${kinds[@]}" ;;
