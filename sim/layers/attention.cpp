@@ -216,7 +216,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     Operation scores = start_operation(context, "latent attention", OperationKind::attention);
     scores.math = attention_format(context.precision);
     scores.reads_context = true;
-    scores.reach = reach_of({}, attention.indexer);
+    scores.reach = reach_of(attention.reach, attention.indexer);
     scores.kernel = context.pass == PassKind::prefill ? KernelClass::latent_prompt : KernelClass::latent_attention;
     scores.cache_heads = 1.0;
     scores.rows_per_token = local_heads;
