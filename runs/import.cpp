@@ -306,6 +306,7 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
     readers.push_back(run_formats_of::pipe_tables());
     readers.push_back(run_formats_of::load_tables());
     readers.push_back(run_formats_of::json_lines());
+    readers.push_back(run_formats_of::prose_results());
     return readers;
 }
 
