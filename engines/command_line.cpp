@@ -100,14 +100,23 @@ std::vector<std::string> split(std::string_view text) {
             word.reset();
         }
     };
+    const auto append = [&](std::string_view part) {
+        if (!word) {
+            word.emplace();
+        }
+        word->append(part);
+    };
     // Without quotes a value is split at its blanks, but in another assignment.
-    const auto expand = [&](const std::string& value) {
+    const auto expand = [&](std::string_view value) {
         const bool whole = word && is_assignment(*word);
-        for (const char c : value) {
-            if (is_space(c) && !whole) {
-                end_word();
+        while (!value.empty()) {
+            const std::size_t length = whole ? value.size() : std::min(value.find_first_of(" \t\n\r"), value.size());
+            if (length > 0) {
+                append(value.substr(0, length));
+                value.remove_prefix(length);
             } else {
-                word = word.value_or("") + c;
+                end_word();
+                value.remove_prefix(1);
             }
         }
     };
@@ -119,17 +128,17 @@ std::vector<std::string> split(std::string_view text) {
         } else if (c == '#' && !word) {
             at = std::min(text.find('\n', at), text.size());
         } else if (c == '\'' || c == '"') {
-            word = word.value_or("") + quoted(text, ++at, c, variables);
+            append(quoted(text, ++at, c, variables));
         } else if (c == '$') {
             expand(variable(text, at, variables));
         } else if (c == '\\' && at + 1 < text.size()) {
             const bool continued = text[at + 1] == '\n' || (text[at + 1] == '\r' && text.substr(at + 2, 1) == "\n");
             if (!continued) {
-                word = word.value_or("") + text[at + 1];
+                append(text.substr(at + 1, 1));
             }
             at += text[at + 1] == '\r' && continued ? 3 : 2;
         } else {
-            word = word.value_or("") + c;
+            append(text.substr(at, 1));
             ++at;
         }
     }

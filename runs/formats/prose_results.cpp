@@ -19,6 +19,7 @@ namespace {
 /// Statements under the same lines, the last of which is `title`.
 struct Paragraph {
     TableCaption caption;
+    bool drafting = false;
     std::string title;
     std::vector<Statement> statements;
 };
@@ -26,7 +27,8 @@ struct Paragraph {
 /// What a line says of all figures behind it that say nothing else.
 struct Common {
     std::string unit, requests;
-    int drafts = -1;  ///< of the last command line that states them
+    int drafts = -1;        ///< of the last command line that states them
+    bool drafting = false;  ///< whether the last label that speaks of drafting says that it drafts ("MTP test")
 
     void take(std::string_view line) {
         TableCaption caption;
@@ -39,12 +41,24 @@ struct Common {
         requests = caption.batch() >= 1.0 ? fmt::format("{}", caption.batch()) : requests;
         const int stated = line.find(" --") == std::string_view::npos ? -1 : drafts_of_caption(std::string(line));
         drafts = stated >= 0 ? stated : drafts;
+        constexpr std::ptrdiff_t most_words = 12;
+        const std::string words = plain_words(line);
+        if (std::count(words.begin(), words.end(), ' ') < most_words && (names_drafter(words) || means_plain(words))) {
+            drafting = names_drafter(words);
+        }
     }
 };
 
 /// Whether the deployment is told: with how many drafts, or without.
-bool has_setup(const Statement& statement, const TableCaption& caption) {
-    return !statement.setup.empty() || caption.drafts() >= 0 || caption.drafting();
+bool has_setup(const Statement& statement, const Paragraph& paragraph) {
+    return !statement.setup.empty() || paragraph.caption.drafts() >= 0 || paragraph.drafting;
+}
+
+/// Whether something is drafted: rates alone may be of anything.
+bool states_drafts(const Paragraph& paragraph) {
+    return paragraph.drafting || paragraph.caption.drafts() > 0 ||
+           std::any_of(paragraph.statements.begin(), paragraph.statements.end(),
+                       [](const Statement& statement) { return !statement.setup.empty() && statement.setup != "baseline"; });
 }
 
 class ProseResults : public LineReader {
@@ -63,7 +77,7 @@ public:
             return false;
         }
         if (std::exchange(begins_, false)) {
-            paragraphs_.push_back({caption_, title_, {}});
+            paragraphs_.push_back({caption_, common_.drafting, title_, {}});
             drafting_.clear();
             caption_.end_paragraph();
         }
@@ -72,7 +86,7 @@ public:
             statement.requests = statement.requests.empty() ? common_.requests : statement.requests;
             statement.unit = statement.unit.empty() ? unit_in(statements) : statement.unit;
             const TableCaption& caption = paragraphs_.back().caption;
-            const bool drafts = statement.setup == "drafts" || (statement.setup.empty() && caption.drafting());
+            const bool drafts = statement.setup == "drafts" || (statement.setup.empty() && paragraphs_.back().drafting);
             if (drafts && caption.drafts() < 0 && common_.drafts > 0) {
                 statement.setup = fmt::format("K={}", common_.drafts);
             }
@@ -92,7 +106,9 @@ public:
             return;
         }
         bool any = false;
-        for (auto paragraph = paragraphs_.begin(); paragraph != paragraphs_.end(); ++paragraph) {
+        const bool drafts = std::any_of(paragraphs_.begin(), paragraphs_.end(),
+                                        [](const Paragraph& paragraph) { return states_drafts(paragraph); });
+        for (auto paragraph = paragraphs_.begin(); drafts && paragraph != paragraphs_.end(); ++paragraph) {
             if (!repeats(paragraph, run)) {
                 any = add(*paragraph, run) || any;
             }
@@ -150,7 +166,7 @@ private:
     static bool add(const Paragraph& paragraph, RunBuilder& run) {
         bool any = false;
         const auto untold = std::count_if(paragraph.statements.begin(), paragraph.statements.end(),
-                                          [&](const Statement& statement) { return !has_setup(statement, paragraph.caption); });
+                                          [&](const Statement& statement) { return !has_setup(statement, paragraph); });
         if (untold > 0) {
             run.remark(fmt::format("{}: {} without a draft length {} left out", run.file(),
                                    untold == 1 ? "a rate" : std::to_string(untold) + " rates", untold == 1 ? "was" : "were"));
@@ -159,7 +175,7 @@ private:
             LoadTable table({"setup", "concurrency", unit, "accept length", "accept rate"}, paragraph.caption,
                             "results in sentences");
             for (const Statement& statement : paragraph.statements) {
-                if (statement.unit == unit && has_setup(statement, paragraph.caption)) {
+                if (statement.unit == unit && has_setup(statement, paragraph)) {
                     any = table.take({statement.setup, statement.requests, statement.time, statement.length, statement.rate},
                                      run) ||
                           any;

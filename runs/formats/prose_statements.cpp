@@ -117,7 +117,7 @@ Statement statement_of(const Figure& figure, const Surroundings& around) {
     } else if (statement.setup.empty()) {
         statement.setup = behind;
     }
-    statement.setup = statement.setup.empty() && figure.leads ? "baseline" : statement.setup;
+    statement.setup = statement.setup.empty() && figure.leads && !figure.unit.empty() ? "baseline" : statement.setup;
     for (const std::vector<std::string>* clauses : {&around.after, &around.before, &around.rest}) {
         for (const std::string& part : parts_of(*clauses)) {
             take_acceptance(part, statement);
@@ -150,6 +150,7 @@ std::vector<Statement> statements_of(std::string_view line) {
     const std::string_view text = plain;
     std::vector<Figure> figures = figures_of(text);
     std::vector<Statement> statements;
+    std::string of_line;
     std::size_t from = 0;
     for (std::size_t i = 0; i < figures.size(); ++i) {
         Figure& figure = figures[i];
@@ -162,6 +163,11 @@ std::vector<Statement> statements_of(std::string_view line) {
                                   clauses_of(text.substr(until, last ? text.size() - until : 0))};
         figure.unit = figure.leads && !last && figure.unit.empty() ? figures[i + 1].unit : figure.unit;
         Statement statement = statement_of(figure, around);
+        // "MTP with 3 draft tokens: 90 tok/s without, 135 tok/s with it"
+        const std::string before = setup_of(around.before);
+        of_line = before.starts_with("K=") && statement.setup == "baseline" ? before : of_line;
+        const bool open = statement.setup.empty() || statement.setup == "drafts";
+        statement.setup = open && !of_line.empty() ? of_line : statement.setup;
         // What is said before a prompt's rate may be said of the answer's.
         if (around.of_prompts() || (statement.unit.empty() && statement.setup.empty())) {
             continue;
