@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "runs/run.h"
+#include "source_folder.h"
 #include "text/input_error.h"
 
 namespace prose_test {
@@ -128,6 +129,17 @@ TEST_CASE("what a script prints below the command lines of two servers") {
     REQUIRE(run.cells.size() == 2);
     CHECK(with_drafts(run, 0).tpot_seconds() == Approx(1.0 / 40));
     CHECK(with_drafts(run, 2).tpot_seconds() == Approx(1.0 / 80));
+}
+
+TEST_CASE("a note with a list and a sentence") {
+    const runs::MeasuredRun run =
+        runs::import_runs({(testing::source_folder() / "tests/runs/fixtures/prose_results.txt").string()}, {});
+    CHECK(with_drafts(run, 0, 2).tpot_seconds() == Approx(2.0 / 80));
+    CHECK(with_drafts(run, 1, 2).accept_length() == Approx(1.8));
+    CHECK(with_drafts(run, 2, 2).tpot_seconds() == Approx(2.0 / 140));
+    CHECK(with_drafts(run, 3, 2).accept_length() == Approx(2.6));
+    CHECK(with_drafts(run, 3, 2).tpot_seconds() == Approx(2.0 / 150));
+    CHECK(with_drafts(run, 2, 1).tpot_seconds() > 0.0);
 }
 
 TEST_CASE("prose is no run") {
