@@ -112,9 +112,8 @@ std::string requests_in(const Surroundings& around) {
 
 Statement statement_of(const Figure& figure, const Surroundings& around) {
     Statement statement{setup_of(around.before), figure.unit, figure.number, requests_in(around), "", "", figure.follows};
-    if (const std::string behind = figure.leads ? "" : setup_of(around.after); !behind.empty() && behind != "drafts") {
-        statement.setup = behind;
-    } else if (statement.setup.empty()) {
+    if (const std::string behind = figure.leads ? "" : setup_of(around.after);
+        statement.setup.empty() || (!behind.empty() && behind != "drafts")) {
         statement.setup = behind;
     }
     statement.setup = statement.setup.empty() && figure.leads && !figure.unit.empty() ? "baseline" : statement.setup;
