@@ -49,6 +49,9 @@ struct BlockProblem {
         if (block.indexer.has_value()) {
             return "attention with a sparse indexer has no kernel";
         }
+        if (block.reach != sim::ContextReach{}) {
+            return "latent attention to part of the context has no kernel";
+        }
         return fits ? "" : "latent attention needs ranks and a rope_dim that are multiples of 4, and a kv_lora_rank up to 1024";
     }
     std::string operator()(const sim::CompressedAttention& /*block*/) const {

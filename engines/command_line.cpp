@@ -100,6 +100,26 @@ std::vector<std::string> split(std::string_view text) {
             word.reset();
         }
     };
+    const auto append = [&](std::string_view part) {
+        if (!word) {
+            word.emplace();
+        }
+        word->append(part);
+    };
+    // Without quotes a value is split at its blanks, but in another assignment.
+    const auto expand = [&](std::string_view value) {
+        const bool whole = word && is_assignment(*word);
+        while (!value.empty()) {
+            const std::size_t length = whole ? value.size() : std::min(value.find_first_of(" \t\n\r"), value.size());
+            if (length > 0) {
+                append(value.substr(0, length));
+                value.remove_prefix(length);
+            } else {
+                end_word();
+                value.remove_prefix(1);
+            }
+        }
+    };
     for (std::size_t at = 0; at < text.size();) {
         const char c = text[at];
         if (is_space(c)) {
@@ -108,17 +128,17 @@ std::vector<std::string> split(std::string_view text) {
         } else if (c == '#' && !word) {
             at = std::min(text.find('\n', at), text.size());
         } else if (c == '\'' || c == '"') {
-            word = word.value_or("") + quoted(text, ++at, c, variables);
+            append(quoted(text, ++at, c, variables));
         } else if (c == '$') {
-            word = word.value_or("") + variable(text, at, variables);
+            expand(variable(text, at, variables));
         } else if (c == '\\' && at + 1 < text.size()) {
             const bool continued = text[at + 1] == '\n' || (text[at + 1] == '\r' && text.substr(at + 2, 1) == "\n");
             if (!continued) {
-                word = word.value_or("") + text[at + 1];
+                append(text.substr(at + 1, 1));
             }
             at += text[at + 1] == '\r' && continued ? 3 : 2;
         } else {
-            word = word.value_or("") + c;
+            append(text.substr(at, 1));
             ++at;
         }
     }
@@ -144,9 +164,40 @@ bool CommandLine::sets(std::string_view name, std::string_view value) const {
                        [&](const auto& variable) { return variable.first == name && variable.second == value; });
 }
 
+namespace {
+
+/// What a shell is given as a text to run: "eval $COMMAND", "bash -c '...'".
+std::optional<std::string> text_to_run(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+        const std::string program = words[i].substr(words[i].rfind('/') + 1);  // npos + 1 is 0
+        const bool shell = program == "bash" || program == "sh" || program == "zsh";
+        if (shell && i + 2 < words.size() && (words[i + 1] == "-c" || words[i + 1] == "-lc" || words[i + 1] == "-ec")) {
+            return words[i + 2];
+        }
+        if (words[i] == "eval") {
+            std::string text;
+            for (std::size_t j = i + 1; j < words.size(); ++j) {
+                text += words[j] + " ";
+            }
+            return text;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
 CommandLine split_command_line(std::string_view text) {
     CommandLine line;
     line.words = split(text);
+    if (const std::optional<std::string> inner = text_to_run(line.words)) {
+        const std::vector<std::string> run = split(*inner);
+        const auto first_word = std::find_if_not(line.words.begin(), line.words.end(), [](const std::string& word) {
+            return is_assignment(word) || word == "export";
+        });
+        line.words.erase(first_word, line.words.end());
+        line.words.insert(line.words.end(), run.begin(), run.end());
+    }
     auto program = line.words.begin();
     for (; program != line.words.end() && (is_assignment(*program) || *program == "export" || *program == "env"); ++program) {
         if (is_assignment(*program)) {

@@ -18,8 +18,8 @@ struct CommandLine {
 };
 
 /// Splits as a POSIX shell does: quotes, backslashes, continued lines, comments, variables that the text itself sets before
-/// ("NAME=value ... $NAME") or gives a default ("${NAME:-value}"); other expansions stay as they are written, and the value of
-/// a variable stays one word. Throws InputError when a quote stays open.
+/// ("NAME=value ... $NAME") or gives a default ("${NAME:-value}"); other expansions stay as they are written. Of "eval TEXT"
+/// and "bash -c TEXT" the words of the text come back. Throws InputError when a quote stays open.
 CommandLine split_command_line(std::string_view text);
 
 struct Flag {

@@ -52,20 +52,11 @@ void take_config_file(LintInput& input, const ReadFile& read_file) {
         }
         throw text::InputError({fmt::format("--config: cannot read {}; give the YAML file itself", *file->value)});
     }
-    std::vector<std::string> added;
     const nlohmann::ordered_json tree = parse_yaml(*text, input.repeated);
     if (!tree.is_object()) {
         throw text::InputError({fmt::format("--config: {} must hold a mapping", *file->value)});
     }
-    for (const auto& [key, value] : tree.items()) {
-        if (value.is_null() || value == false) {
-            continue;
-        }
-        added.push_back("--" + key);
-        if (value != true) {
-            added.push_back(value.is_string() ? value.template get<std::string>() : value.dump());
-        }
-    }
+    const std::vector<std::string> added = flags_of_options(tree);
     const auto first = std::find_if(words.begin(), words.end(), [](const std::string& word) { return word.starts_with("--"); });
     words.insert(first, added.begin(), added.end());
 }

@@ -224,7 +224,34 @@ Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
     return std::move(parsed.tree);
 }
 
+std::vector<std::string> flags_of_options(const Json& options) {
+    std::vector<std::string> words;
+    for (const auto& [key, value] : options.items()) {
+        if (value.is_null() || value == false) {
+            continue;
+        }
+        words.push_back("--" + key);
+        if (value != true) {
+            words.push_back(value.is_string() ? value.template get<std::string>() : value.dump());
+        }
+    }
+    return words;
+}
+
 namespace {
+
+/// SGLang's options in a file or in what its server says of itself: the same as flags.
+bool take_options_of_sglang(LintInput& input) {
+    if (!input.tree.is_object() ||
+        !(input.tree.contains("speculative_algorithm") || input.tree.contains("speculative-algorithm"))) {
+        return false;
+    }
+    input.command.words = flags_of_options(input.tree);
+    input.engine = EngineName::sglang;
+    input.form = LintForm::command;
+    input.form_text = "options in " + input.form_text;
+    return true;
+}
 
 LintInput read_parts(const std::string& whole_text) {
     std::string text = whole_text;
@@ -284,6 +311,9 @@ LintInput read_parts(const std::string& whole_text) {
         input.form = LintForm::command;
         input.form_text = deployed->of_container ? "the command of a container" : "flags within " + input.form_text;
         refuse_other_programs(text, input);
+        return input;
+    }
+    if (take_options_of_sglang(input)) {
         return input;
     }
     input.engine = input.tree.is_object() ? engine_of_tree(input.tree) : std::nullopt;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +38,9 @@ LintInput read_lint_input(const std::string& text);
 /// Parses JSON as engines do; throws an InputError that says where it stops being JSON. `name` is what messages call the text.
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& name, std::vector<std::string>& repeated);
 nlohmann::ordered_json parse_yaml(const std::string& text, std::vector<std::string>& repeated);
+
+/// The flags that options of a file stand for, as words: "--key value", "--key" of a true one, nothing of a false one.
+std::vector<std::string> flags_of_options(const nlohmann::ordered_json& options);
 
 /// Collects findings.
 class Findings {

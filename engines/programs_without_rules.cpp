@@ -20,8 +20,10 @@ constexpr std::array<Named, 10> started_by = {{{"lmdeploy", "LMDeploy"},
                                                {"koboldcpp", "KoboldCpp"},
                                                {"text-generation-launcher", "TGI"}}};
 
-constexpr std::array<Named, 3> told_by = {
-    {{"draft_model_dir:", "TabbyAPI"}, {"draft_num_predict", "Ollama"}, {"llm.prediction.speculativeDecoding", "LM Studio"}}};
+constexpr std::array<Named, 4> told_by = {{{"draft_model_dir:", "TabbyAPI"},
+                                           {"draft_num_predict", "Ollama"},
+                                           {"llm.prediction.speculativeDecoding", "LM Studio"},
+                                           {"huggingface/text-generation-inference", "TGI"}}};
 
 }  // namespace
 

@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "engines/quotes.h"
+#include "text/trimmed.h"
+
 namespace treeline::engines {
 namespace {
 
-std::string trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
-    return first == std::string_view::npos ? std::string() : std::string(text.substr(first, last + 1 - first));
-}
+using text::trimmed;
 
 /// The mark and the file of a line that begins a document to be written; empty where it begins none.
 struct Begin {
@@ -50,17 +50,18 @@ bool is_key(const std::string& word) {
 std::vector<std::string> arguments_from(std::string_view text, std::size_t at) {
     std::vector<std::string> arguments(1);
     int depth = 0;
-    char quote = 0;
+    Quotes quotes;
     for (; at < text.size(); ++at) {
         const char c = text[at];
-        if (quote != 0) {
-            quote = c == quote ? char(0) : quote;
-        } else if (c == '"' || c == '\'') {
-            quote = c;
-        } else if (c == '#') {
+        if (quotes.take(c)) {
+            arguments.back() += c == '\n' ? ' ' : c;
+            continue;
+        }
+        if (c == '#') {
             at = std::min(text.find('\n', at), text.size() - 1);
             continue;
-        } else if (std::string_view("([{").find(c) != std::string_view::npos) {
+        }
+        if (std::string_view("([{").find(c) != std::string_view::npos) {
             ++depth;
         } else if (std::string_view(")]}").find(c) != std::string_view::npos && --depth < 0) {
             break;
@@ -87,17 +88,16 @@ std::string literal_of(const std::string& text) {
         return text == "True" ? "true" : "";
     }
     std::string json, word;
-    char quote = 0;
+    Quotes quotes;
     for (const char c : text + " ") {
-        if (quote == 0 && std::isalpha(static_cast<unsigned char>(c)) != 0) {
+        const bool were_open = quotes.are_open();
+        if (!quotes.take(c) && std::isalpha(static_cast<unsigned char>(c)) != 0) {
             word += c;
             continue;
         }
         json += word == "True" ? "true" : word == "False" ? "false" : word == "None" ? "null" : word;
         word.clear();
-        const bool opens = quote == 0 && (c == '"' || c == '\''), closes = quote != 0 && c == quote;
-        quote = opens ? c : closes ? char(0) : quote;
-        json += opens || closes ? '"' : c;
+        json += quotes.are_open() != were_open ? '"' : c;
     }
     // A comma may stand before the closing brace.
     for (std::size_t comma = json.rfind(','); comma != std::string::npos && comma > 0; comma = json.rfind(',', comma - 1)) {
@@ -131,14 +131,27 @@ std::string word_of_list(const std::string& element) {
     if (element.starts_with(dumps)) {
         return dictionary_of(trimmed(arguments_from(element, dumps.size()).front()));
     }
-    const std::string word = literal_of(element);
+    const bool prefixed = element.size() > 1 && (element[1] == '"' || element[1] == '\'');  // f"..."
+    const std::string word = literal_of(prefixed ? element.substr(1) : element);
     return word.empty() ? element : word;
 }
 
-/// A list of Python that holds "json.dumps(...)" and flags of speculation, as subprocess takes it.
+/// Where a list of Python opens that holds flags of speculation: around "json.dumps(...)", or, where it is assigned or given to
+/// a call, around a flag; npos without one.
+std::size_t begin_of_list(const std::string& text) {
+    if (const std::size_t dumps = text.find("json.dumps("); dumps != std::string::npos) {
+        return text.rfind('[', dumps);
+    }
+    const std::size_t flag = std::min(text.find("\"--spec"), text.find("'--spec"));
+    const std::size_t open = flag == std::string::npos ? flag : text.rfind('[', flag);
+    const std::size_t before =
+        open == std::string::npos || open == 0 ? std::string::npos : text.find_last_not_of(" \n", open - 1);
+    return before != std::string::npos && (text[before] == '=' || text[before] == '(') ? open : std::string::npos;
+}
+
+/// A list of Python that holds flags of speculation, as subprocess takes it.
 std::optional<CommandLine> command_of_python_list(const std::string& text) {
-    const std::size_t dumps = text.find("json.dumps(");
-    const std::size_t open = dumps == std::string::npos ? dumps : text.rfind('[', dumps);
+    const std::size_t open = begin_of_list(text);
     if (open == std::string::npos) {
         return std::nullopt;
     }

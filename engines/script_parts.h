@@ -35,7 +35,7 @@ std::optional<CommandLine> command_of_unit(const std::string& text);
 
 /// The arguments of a Python call that starts an engine (vLLM's LLM, EngineArgs; SGLang's Engine, ServerArgs) as flags:
 /// strings, numbers, True and dictionaries; what is no literal is left out. Likewise the list of words that a script gives to
-/// subprocess, where it puts the configuration in by json.dumps. Nothing where the text holds neither.
+/// subprocess or to a launcher, json.dumps of a configuration among them. Nothing where the text holds neither.
 std::optional<CommandLine> command_of_python(const std::string& text);
 
 }  // namespace treeline::engines

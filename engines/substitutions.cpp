@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "engines/quotes.h"
 #include "engines/script_parts.h"
+#include "text/trimmed.h"
 
 namespace treeline::engines {
 namespace {
@@ -19,31 +21,25 @@ struct Substitution {
     std::size_t begin = 0, end = 0;
 };
 
-std::string bare(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
-    return first == std::string_view::npos ? std::string() : std::string(text.substr(first, last + 1 - first));
-}
-
 /// The position of the bracket that closes what begins at `at`, outside quotes; npos without one. The lines of a "<<EOF" hold
 /// quotes that mean nothing.
 std::size_t closing_bracket(std::string_view text, std::size_t at) {
     const std::size_t mark_at = text.find("<<", at);
-    if (bare(text.substr(at, mark_at == std::string_view::npos ? 0 : mark_at - at)) == "cat") {
-        std::string mark = bare(text.substr(mark_at + 2, text.find('\n', mark_at) - mark_at - 2));
+    if (text::trimmed(text.substr(at, mark_at == std::string_view::npos ? 0 : mark_at - at)) == "cat") {
+        std::string mark = text::trimmed(text.substr(mark_at + 2, text.find('\n', mark_at) - mark_at - 2));
         mark.erase(std::remove_if(mark.begin(), mark.end(), [](char c) { return c == '\'' || c == '"' || c == '-'; }),
                    mark.end());
         const std::size_t close = mark.empty() ? std::string_view::npos : text.find("\n" + mark, mark_at);
         return close == std::string_view::npos ? close : text.find(')', close + 1 + mark.size());
     }
     int depth = 1;
-    char quote = 0;
+    Quotes quotes;
     for (; at < text.size(); ++at) {
         const char c = text[at];
-        if (quote != 0) {
-            quote = c == quote ? char(0) : quote;
-        } else if (c == '\'' || c == '"') {
-            quote = c;
-        } else if (c == '(') {
+        if (quotes.take(c)) {
+            continue;
+        }
+        if (c == '(') {
             ++depth;
         } else if (c == ')' && --depth == 0) {
             return at;
@@ -63,7 +59,7 @@ std::optional<Substitution> substitution_from(const std::string& text, std::stri
 
 /// What a command prints, where its own text says it; nothing for another command.
 std::optional<std::string> printed_by(const std::string& command, const std::map<std::string, std::string>& files) {
-    const std::string text = bare(command);
+    const std::string text = text::trimmed(command);
     if (text.starts_with("cat") && text.find("<<") != std::string::npos) {
         const std::size_t first = text.find('\n'), last = text.rfind('\n');
         return first == std::string::npos || last <= first ? std::nullopt
@@ -92,7 +88,7 @@ std::optional<std::string> printed_by(const std::string& command, const std::map
 /// A text between single quotes of a shell.
 std::string in_quotes(const std::string& text) {
     std::string quoted = "'";
-    for (const char c : bare(text)) {
+    for (const char c : text::trimmed(text)) {
         quoted += c == '\'' ? "'\\''" : std::string(1, c);
     }
     return quoted + "'";

@@ -6,8 +6,10 @@
 
 #include "hardware/calibration.h"
 #include "hardware/catalogue_files.h"
+#include "hardware/other_engines.h"
 #include "hardware/stack_versions.h"
 #include "sim/law_transfer.h"
+#include "text/wording.h"
 
 namespace treeline::hardware {
 namespace {
@@ -104,6 +106,24 @@ void add_all_reduces_of_link(const fs::path& catalogue, const fs::path& file, si
     device.calibration->source += "; all-reduces over " + link.name + " as on " + measured.name;
 }
 
+/// Where the description of a stack lies whose name is no engine's with or without a version.
+fs::path other_stack_file(const fs::path& catalogue, const std::vector<std::string>& names, const std::string& name_or_path) {
+    const std::vector<std::string> engines = engines_of(names);
+    if (const auto engine = engine_spelled(engines, name_or_path)) {
+        return catalogue_file(catalogue, stack_folders, "software stack", *newest_version(names, *engine));
+    }
+    if (const std::string within(stack_within(name_or_path)); !within.empty()) {
+        throw text::InputError({"there is no software stack \"" + name_or_path + "\": " + name_or_path + " runs " + within +
+                                ", so give \"" + within + "\""});
+    }
+    try {
+        return catalogue_file(catalogue, stack_folders, "software stack", name_or_path, engines);
+    } catch (const text::InputError& error) {
+        throw text::InputError(
+            {error.what() + ("; engines that are known are llama.cpp, mlx, " + text::listed(engines, "and"))});
+    }
+}
+
 /// Where the description of that stack lies.
 fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) {
     const std::vector<std::string> names = stack_names(catalogue);
@@ -117,7 +137,7 @@ fs::path stack_file(const fs::path& catalogue, const std::string& name_or_path) 
                                     *newest_version(names, stack_version(name_or_path).engine) + "\"."});
         }
     }
-    return catalogue_file(catalogue, stack_folders, "software stack", name_or_path, engines_of(names));
+    return other_stack_file(catalogue, names, name_or_path);
 }
 
 /// Where the description lies that `file` extends.

@@ -16,12 +16,15 @@ sim::Count size_or(json::Reader& at, std::string_view key, sim::Count fallback) 
 }
 sim::Count size_or_none(json::Reader& at, std::string_view key) { return at.count_or(key, 0, 0, largest); }
 
-sim::ContextReach read_reach(json::Reader& at) {
+/// The part of the context that an attention sees; all of it where the key is absent.
+sim::ContextReach read_reach(json::Reader& attention) {
     sim::ContextReach reach;
-    reach.window = at.number_or("window", sim::unlimited, 1.0, most_tokens);
-    reach.sink = at.number_or("sink", 0.0, 0.0, most_tokens);
-    reach.scale = at.number_or("scale", 1.0, 1e-6, 1.0);
-    at.finish();
+    if (std::optional<json::Reader> at = attention.optional_object("reach")) {
+        reach.window = at->number_or("window", sim::unlimited, 1.0, most_tokens);
+        reach.sink = at->number_or("sink", 0.0, 0.0, most_tokens);
+        reach.scale = at->number_or("scale", 1.0, 1e-6, 1.0);
+        at->finish();
+    }
     return reach;
 }
 
@@ -53,9 +56,7 @@ sim::Attention read_attention(json::Reader& at) {
     attention.query_key_norm = size_or_none(at, "query_key_norm");
     attention.learned_sinks = at.flag_or("learned_sinks", false);
     attention.reuses_cache = at.flag_or("reuses_cache", false);
-    if (std::optional<json::Reader> reach = at.optional_object("reach")) {
-        attention.reach = read_reach(*reach);
-    }
+    attention.reach = read_reach(at);
     attention.indexer = read_indexer(at);
     return attention;
 }
@@ -69,6 +70,7 @@ sim::LatentAttention read_latent_attention(json::Reader& at) {
     attention.rope_dim = size_or_none(at, "rope_dim");
     attention.value_dim = size(at, "value_dim");
     attention.output_gate = at.flag_or("output_gate", false);
+    attention.reach = read_reach(at);
     attention.indexer = read_indexer(at);
     return attention;
 }

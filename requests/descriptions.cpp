@@ -103,6 +103,20 @@ const sim::Model* Descriptions::model(json::Reader& at, std::string_view key) {
                 [&](const std::string& name) { return models::load_model(catalogue_.models, name); });
 }
 
+const sim::Model* Descriptions::drafter_model(json::Reader& at, std::string_view key) {
+    const auto load = [&](const std::string& name) {
+        try {
+            return models::load_model(catalogue_.models, name);
+        } catch (const text::InputError& error) {
+            if (looks_like_path(name)) {
+                throw;
+            }
+            throw text::InputError({error.what() + no_other_drafter(drafters_folder(), name)});
+        }
+    };
+    return find(models_, at, key, at.text(key), {FileKind::model, FileKind::hugging_face}, load);
+}
+
 const sim::Platform* Descriptions::hardware(json::Reader& at, std::string_view key) {
     const std::string design = at.text_or("design", "");
     const auto load = [&](const std::string& name) {

@@ -38,7 +38,7 @@ sim::ContextReach read_reach(json::Reader& at, std::string& label) {
 sim::Drafter read_model_drafter(json::Reader& at, Descriptions& descriptions, bool parallel, std::string& label) {
     sim::IndependentDrafter drafter;
     drafter.parallel = parallel;
-    if (const sim::Model* model = descriptions.model(at, drafter_keys::model)) {
+    if (const sim::Model* model = descriptions.drafter_model(at, drafter_keys::model)) {
         drafter.model = *model;
     }
     drafter.precision = read_precision(at, drafter_keys::precision, drafter.model.precision);

@@ -62,6 +62,16 @@ bool looks_published(std::string_view text) {
     });
 }
 
+std::string no_other_drafter(const fs::path& folder, const std::string& name) {
+    std::vector<std::string> names = published_drafters(folder);
+    names.insert(names.end(), drafter_keys::kinds.begin(), drafter_keys::kinds.end());
+    std::string lower = name;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    return fmt::format(
+        "; nor is it a published drafter or a kind of drafter{} published ones, `treeline inputs drafter` all kinds",
+        text::other_names(lower, names, "treeline models --drafters"));
+}
+
 std::vector<PublishedDrafter> readable_drafters(const fs::path& folder) {
     std::vector<PublishedDrafter> drafters;
     for (const std::string& name : published_drafters(folder)) {

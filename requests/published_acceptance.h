@@ -26,6 +26,9 @@ std::vector<std::string> published_drafters(const std::filesystem::path& folder)
 /// Whether a text is a published drafter's name as far as its form goes: those begin with a kind of drafter and a dash.
 bool looks_published(std::string_view text);
 
+/// What to say of a drafter's name that is no model's: that it is no kind and no published drafter either, and which are near.
+std::string no_other_drafter(const std::filesystem::path& folder, const std::string& name);
+
 /// Every drafter in the folder; files that cannot be read are left out.
 std::vector<PublishedDrafter> readable_drafters(const std::filesystem::path& folder);
 

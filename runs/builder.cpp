@@ -216,6 +216,7 @@ MeasuredRun RunBuilder::take() {
         line_ = 0;
         problem(fmt::format("looks like {}, but measures nothing: neither accepted drafts nor times of steps",
                             text::listed(formats_, "and")));
+        problems_.insert(problems_.end(), run_.remarks.begin(), run_.remarks.end());  // why
     }
     if (!problems_.empty()) {
         throw text::InputError(problems_);

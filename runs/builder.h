@@ -61,6 +61,8 @@ public:
     /// Why something that looks like measurements is not read; said where nothing else of the file is.
     void unread(const std::string& why) { unread_ = unread_.empty() ? why : unread_; }
 
+    /// Whether anything was measured so far.
+    [[nodiscard]] bool has_measurements() const { return !run_.cells.empty() || !run_.passes.empty(); }
     [[nodiscard]] bool broken() const { return !contradictions_.empty(); }
     [[nodiscard]] const std::string& file() const { return file_; }
     /// Throws InputError with the problems, or because nothing was measured; UnknownFormat.
@@ -136,6 +138,7 @@ std::unique_ptr<LineReader> prometheus();
 std::unique_ptr<LineReader> console_report();
 std::unique_ptr<LineReader> pipe_tables();
 std::unique_ptr<LineReader> load_tables();
+std::unique_ptr<LineReader> prose_results();
 std::unique_ptr<LineReader> metric_tables();
 std::unique_ptr<LineReader> engine_steps();
 std::unique_ptr<LineReader> script_reports();

@@ -306,18 +306,23 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
     readers.push_back(run_formats_of::pipe_tables());
     readers.push_back(run_formats_of::load_tables());
     readers.push_back(run_formats_of::json_lines());
+    readers.push_back(run_formats_of::prose_results());
     return readers;
 }
 
 std::vector<std::string> run_formats() {
-    std::vector<std::string> names = {
-        "logs of vLLM, SGLang, llama.cpp and oMLX",
+    constexpr const char* printed =
         "what vllm bench serve, SGLang's bench_serving and bench_one_batch, trtllm-bench, aiperf, llama-speculative, mlx_lm, "
-        "ollama "
-        "and TabbyAPI print",
+        "ollama and TabbyAPI print";
+    constexpr const char* tables =
         "tables of llama-bench, llama-batched-bench, llama-sweep-bench, llama-spec-bench, llama-benchy and SGLang's "
-        "bench_one_batch_server, of serving benchmarks with a metric in each row, and of a load or a draft length in each row",
-        "logs of single steps of vLLM and TensorRT-LLM", "metrics of servers (Prometheus)"};
+        "bench_one_batch_server, of serving benchmarks with a metric in each row, and of a load or a draft length in each row";
+    std::vector<std::string> names = {"logs of vLLM, SGLang, llama.cpp and oMLX",
+                                      printed,
+                                      tables,
+                                      "logs of single steps of vLLM and TensorRT-LLM",
+                                      "metrics of servers (Prometheus)",
+                                      "results in sentences and lists (\"K=2: 220 tok/s, no spec: 140\")"};
     for (const JsonFormat& format : json_formats()) {
         names.emplace_back(format.name);
     }

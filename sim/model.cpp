@@ -94,6 +94,7 @@ void check(const LatentAttention& attention, Findings& found) {
     found.positive("nope_dim", attention.nope_dim, largest_width);
     found.not_negative("rope_dim", attention.rope_dim, largest_width);
     found.positive("value_dim", attention.value_dim, largest_width);
+    check(attention.reach, found);
     check(attention.indexer, found);
 }
 

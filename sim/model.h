@@ -67,6 +67,7 @@ struct LatentAttention {
     Count rope_dim = 0;
     Count value_dim = 0;
     bool output_gate = false;
+    ContextReach reach;  ///< some layers of dots3-note see a window
     std::optional<SparseIndexer> indexer;
 };
 

@@ -3,17 +3,9 @@
 #include <algorithm>
 
 #include "text/plain_text.h"
+#include "text/trimmed.h"
 
 namespace treeline::text {
-namespace {
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view space = " \t\r";
-    const std::size_t first = text.find_first_not_of(space);
-    return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(space) - first + 1);
-}
-
-}  // namespace
 
 CsvReader::CsvReader(std::string_view text) : rest_(text) {
     constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
@@ -35,8 +27,8 @@ bool CsvReader::next() {
     while (!rest_.empty()) {
         line_ = next_line_;
         const std::string_view first_line = rest_.substr(0, rest_.find('\n'));
-        const std::string_view content = trimmed(first_line);
-        if (content.empty() || content.front() == '#') {
+        const std::size_t content = first_line.find_first_not_of(" \t\r");
+        if (content == std::string_view::npos || first_line[content] == '#') {
             skip(first_line.size() + 1);
             continue;
         }

@@ -97,6 +97,7 @@ sim::LatentAttention LayerBuilder::latent_attention() {
     const sim::Count queries = std::max(outputs("attn_q_b.weight"), outputs("attn_q.weight"));
     attention.nope_dim = queries / heads - attention.rope_dim;
     attention.value_dim = inputs("attn_output.weight") / heads;
+    attention.reach = reach();
     attention.indexer = indexer();
     take("latent down-projections", {"attn_q_a.weight", "attn_kv_a_mqa.weight"});
     take("query up-projection", {"attn_q_b.weight", "attn_q.weight"});

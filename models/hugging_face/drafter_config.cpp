@@ -107,7 +107,7 @@ std::string kind_of_config(const ConfigJson& config) {
     if (config.contains("dflash_config")) {
         return inside(config, "dflash_config").contains("selector_rank") ? "dflash2" : "dflash";
     }
-    if (config.contains("draft_vocab_size")) {
+    if (config.contains("draft_vocab_size") || config.contains("truncated_vocab_size")) {
         return "eagle3";
     }
     // EAGLE's first checkpoints are a layer of their target's class.
@@ -141,7 +141,7 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     const auto of_layers = {&config, &layers, &wrapped, &text};
     drafter.layers = count_of_keys(of_layers, {"num_hidden_layers"});
     drafter.feed_forward = count_of_keys(of_layers, {"intermediate_size"});
-    drafter.draft_vocabulary = count_of_keys(of_layers, {"draft_vocab_size"});
+    drafter.draft_vocabulary = count_of_keys(of_layers, {"draft_vocab_size", "truncated_vocab_size"});
     drafter.block = drafter.kind == "dflash" || drafter.kind == "dflash2" || drafter.kind == "dspark"
                         ? count_of_keys(places, {"block_size", "dspark_block_size"})
                         : 0;

@@ -48,8 +48,8 @@ std::vector<bool> layer_set(Reader& config, std::string_view key, std::size_t la
 /// `bias_on_output`).
 sim::Attention grouped_attention(Reader& config, sim::Count width, bool bias_on_output);
 
-/// Multi-head latent attention under the names of DeepSeek or of openPangu.
-sim::LatentAttention latent_attention(Reader& config);
+/// Multi-head latent attention under the names of DeepSeek, behind `prefix`, or of openPangu.
+sim::LatentAttention latent_attention(Reader& config, const std::string& prefix = "");
 
 /// A size that some configs state once and others once a layer; different values are a problem.
 sim::Count uniform_size(Reader& config, const std::vector<std::string>& keys);
@@ -117,6 +117,7 @@ void import_hunyuan_large(Reader& config, sim::Model& model);
 void import_ernie_vision(Reader& config, sim::Model& model);
 
 void import_deepseek(Reader& config, sim::Model& model);
+void import_dots3_note(Reader& config, sim::Model& model);
 void import_deepseek_v4(Reader& config, sim::Model& model);
 void import_deepseek_v41(Reader& config, sim::Model& model);
 void import_minicpm3(Reader& config, sim::Model& model);

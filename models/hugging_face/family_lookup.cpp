@@ -16,7 +16,7 @@ namespace hugging_face {
 
 namespace {
 
-constexpr std::array<Family, 74> families = {{
+constexpr std::array<Family, 75> families = {{
     {"Arctic", import_arctic},
     {"BailingMoeLinear", import_bailing_linear},
     {"BailingMoeLinearV2", import_bailing_linear},
@@ -31,6 +31,7 @@ constexpr std::array<Family, 74> families = {{
     {"DeepseekV32", import_deepseek},
     {"DeepseekV4", import_deepseek_v4},
     {"DeepseekV41", import_deepseek_v41},
+    {"Dots3Note", import_dots3_note},
     {"Ernie4_5_VL", import_ernie_vision, true},
     {"Ernie4_5_VLMoe", import_ernie_vision, true},
     {"Falcon", import_falcon, true},
@@ -203,7 +204,7 @@ Found find_family(Reader& root, Reader& text) {
     }
     const std::vector<std::string> names = candidate_names(root, text);
     // Heads under their target's class, as EAGLE-3 and DFlash are published.
-    for (const char* key : {"draft_vocab_size", "dflash_config"}) {
+    for (const char* key : {"draft_vocab_size", "truncated_vocab_size", "dflash_config"}) {
         if (!names.empty() && text.has(key) && !reason_for(root, names)) {
             root.problem(key,
                          "is of a drafter of another model, not of a model: give this file to --drafter (\"drafter\"), and the "

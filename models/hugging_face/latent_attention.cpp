@@ -1,20 +1,22 @@
-// Multi-head latent attention: DeepSeek V3 and V3.2, Kimi K2, GLM-5, Hy4, A.X-K2, and beside delta-rule layers Kimi Linear,
-// GLM-5.3-Flash and Ling 3.
+// Multi-head latent attention: DeepSeek V3 and V3.2, Kimi K2, GLM-5, Hy4, A.X-K2, dots3-note, and beside delta-rule layers
+// Kimi Linear, GLM-5.3-Flash and Ling 3.
 #include <algorithm>
 
 #include "models/hugging_face/family.h"
 
 namespace treeline::models::hugging_face {
 
-sim::LatentAttention latent_attention(Reader& config) {
+sim::LatentAttention latent_attention(Reader& config, const std::string& prefix) {
+    const auto key = [&](const char* name) { return prefix + name; };
     sim::LatentAttention attention;
-    attention.heads = size(config, "num_attention_heads");
-    attention.q_lora_rank = size_or_none(config, config.has("attention_q_lora_dim") ? "attention_q_lora_dim" : "q_lora_rank");
-    attention.kv_lora_rank = size_of_any(config, {"kv_lora_rank", "attention_kv_lora_dim"});
-    attention.nope_dim = size_of_any(config, {"qk_nope_head_dim", "attention_qk_dim"});
+    attention.heads = size(config, key("num_attention_heads"));
+    attention.q_lora_rank =
+        size_or_none(config, config.has("attention_q_lora_dim") ? "attention_q_lora_dim" : key("q_lora_rank"));
+    attention.kv_lora_rank = size_of_any(config, {key("kv_lora_rank"), "attention_kv_lora_dim"});
+    attention.nope_dim = size_of_any(config, {key("qk_nope_head_dim"), "attention_qk_dim"});
     attention.rope_dim =
-        size_or_none(config, config.has("attention_qk_rope_dim") ? "attention_qk_rope_dim" : "qk_rope_head_dim");
-    attention.value_dim = size_of_any(config, {"v_head_dim", "attention_v_dim"});
+        size_or_none(config, config.has("attention_qk_rope_dim") ? "attention_qk_rope_dim" : key("qk_rope_head_dim"));
+    attention.value_dim = size_of_any(config, {key("v_head_dim"), "attention_v_dim"});
     return attention;
 }
 
@@ -183,6 +185,32 @@ void import_ling3(Reader& config, sim::Model& model) {
         add_layer(model, name, {full ? block(attention) : block(delta), dense[i] ? block(mlp) : block(moe)});
     }
     model.notes.emplace_back("The gate of one number a head on attention is left out: it costs little.");
+}
+
+void import_dots3_note(Reader& config, sim::Model& model) {
+    const std::size_t layers = layer_count(config);
+    const auto types = words_per_layer(config, "layer_types", layers);
+    if (!types) {
+        config.problem("layer_types", "is missing: which layers see a window is not known");
+        return;
+    }
+    sim::LatentAttention full = latent_attention(config), sliding = latent_attention(config, "swa_");
+    full.indexer = sparse_indexer(config, false);
+    full.output_gate = config.text_or("attention_gate_type", "headwise") == "elementwise";
+    sliding.output_gate = config.text_or("swa_attention_gate_type", "headwise") == "elementwise";
+    sliding.reach.window = static_cast<double>(size(config, "sliding_window_size"));
+    const std::vector<bool> dense = dense_layers(config, layers);
+    sim::MixtureOfExperts moe = routed_and_shared(config);
+    moe.router_bias = true;
+    const sim::Mlp mlp = gated_mlp(config);
+    for (std::size_t i = 0; i < layers; ++i) {
+        const bool windowed = (*types)[i] == "sliding_attention";
+        const std::string name = std::string(windowed ? "window" : "full") + (dense[i] ? ", dense" : ", experts");
+        add_layer(model, name, {block(windowed ? sliding : full), dense[i] ? block(mlp) : block(moe)});
+    }
+    model.notes.emplace_back(
+        "Gates of one number a head and the norm of rotary keys are left out: they cost little. vLLM pads the cache of all "
+        "layers to the widest latent; here each layer caches its own.");
 }
 
 void import_minicpm3(Reader& config, sim::Model& model) {

@@ -47,10 +47,12 @@ std::string plain_family(const std::string& architecture) {
 
 std::string family_of_same_layers(const std::string& plain_name) {
     // From the classes' code: parameters of a layer equal those of the family for the same config.
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 28> same = {{
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 30> same = {{
         {"axk1", "DeepseekV3"},
         {"axk2", "DeepseekV3"},
         {"bitnet", "Llama"},
+        {"dots3", "Dots3Note"},
+        {"dots3noteomni", "Dots3Note"},
         {"dotsocr", "Qwen2"},
         {"exaone45", "Exaone4"},
         {"gemma4unified", "Gemma4"},

@@ -25,7 +25,7 @@ constexpr std::string_view diffusion = "denoises many tokens at a time instead o
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: give this file to --drafter (\"drafter\"), and the target to --model";
 
-constexpr std::array<Refusal, 93> refusals = {{
+constexpr std::array<Refusal, 92> refusals = {{
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
     {"xlstm", "has mLSTM layers, which have no block in a description yet"},
@@ -43,7 +43,6 @@ constexpr std::array<Refusal, 93> refusals = {{
     {"plamo2", "has layers that no description of a hybrid covers yet (normalised Mamba with heads)"},
     {"step3", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
     {"step3vl", "projects queries through a narrow shared layer (multi-matrix factorisation), which has no block yet"},
-    {"dots3note", "attends through latents within a window in some layers, which has no block in a description yet"},
     {"mllama", encoder_decoder},
     {"blt", "groups bytes into patches of varying length, so there is no fixed cost per token"},
     {"t5", encoder_decoder},

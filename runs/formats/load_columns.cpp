@@ -9,11 +9,13 @@
 #include "runs/builder.h"
 #include "sim/input_limits.h"
 #include "text/parse_number.h"
+#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
 
 using Words = std::vector<std::string>;
+using text::trimmed;
 
 bool says_any(const std::string& words, const Words& phrases) {
     return std::any_of(phrases.begin(), phrases.end(), [&](const std::string& phrase) { return says(words, phrase); });
@@ -54,9 +56,11 @@ int number_in_names(const Words& words) {
     return -1;
 }
 
-std::string trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
-    return first == std::string_view::npos ? std::string() : std::string(text.substr(first, last + 1 - first));
+/// A whole number in digits or in letters ("three"); below 0 for another word.
+int number_in_words(const std::string& word) {
+    static const Words numbers = {"zero", "one", "two", "three", "four", "five", "six", "seven", "eight"};
+    const auto found = std::find(numbers.begin(), numbers.end(), word);
+    return found == numbers.end() ? whole_number(word) : static_cast<int>(found - numbers.begin());
 }
 
 /// "~14 tok/s" without its sign.
@@ -257,14 +261,16 @@ int drafts_of_setting(const std::string& text) {
 }
 
 int drafts_of_caption(const std::string& text) {
-    static const std::vector<Words> names = {
-        {"n", "max"}, {"speculative", "tokens"}, {"spec", "tokens"}, {"draft", "tokens"}, {"k"}, {"num", "steps"}, {"mtp"},
-        {"mtp", "n"}};
+    static const std::vector<Words> names = {{"n", "max"},       {"speculative", "tokens"},
+                                             {"spec", "tokens"}, {"draft", "tokens"},
+                                             {"draft", "max"},   {"k"},
+                                             {"num", "steps"},   {"mtp"},
+                                             {"mtp", "n"}};
     const Words words = words_of(plain_words(text));
     for (std::size_t at = 0; at + 1 < words.size(); ++at) {
         const bool tokens = at + 2 < words.size() && words[at + 2].starts_with("token") &&
                             (words[at + 1] == "draft" || words[at + 1] == "speculative" || words[at + 1] == "spec");
-        if (const int count = tokens || words[at + 1] == "drafts" ? whole_number(words[at]) : -1; count >= 0) {
+        if (const int count = tokens || words[at + 1] == "drafts" ? number_in_words(words[at]) : -1; count >= 0) {
             return count;
         }
     }
@@ -294,7 +300,7 @@ std::string unit_of(const std::string& text) {
     return unit;
 }
 
-std::optional<double> number_of(std::string cell) {
+std::optional<double> number_of(std::string cell, double thousand) {
     if (sides_of_arrow(cell)) {
         return std::nullopt;
     }
@@ -303,7 +309,7 @@ std::optional<double> number_of(std::string cell) {
     const std::optional<double> number = number_after(cell, "");
     const std::size_t after = cell.find_first_not_of("0123456789. ");
     const bool thousands = number && after != std::string::npos && after > 0 && (cell[after] == 'k' || cell[after] == 'K');
-    return thousands ? std::optional(*number * 1024.0) : number;
+    return thousands ? std::optional(*number * thousand) : number;
 }
 
 std::optional<double> mean_of_runs(const std::string& cell) {
@@ -320,7 +326,7 @@ std::optional<double> mean_of_runs(const std::string& cell) {
     int runs = 0;
     std::istringstream in(parts);
     for (std::string part; std::getline(in, part, '/');) {
-        const std::optional<double> number = number_of(trimmed(part));
+        const std::optional<double> number = number_of(trimmed(part), 1000.0);
         if (!number) {
             break;  // "59.4 tok/s"
         }

@@ -21,10 +21,18 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     if (first && !understand(run)) {
         return false;
     }
-    run.format("a table of measured loads");
+    run.format(format_);
     static const std::vector<std::string> sums = {"overall", "average", "avg", "mean", "total", "all"};
     if (rows_++ > 0 && std::find(sums.begin(), sums.end(), plain_words(row_.front())) != sums.end()) {
         return true;  // of the rows before it
+    }
+    if (const std::string other = other_deployment(); !other.empty()) {
+        run.remark(run.file() + ": " + other);
+        return true;
+    }
+    if (is_of_tree()) {
+        run.remark(run.file() + ": rows of trees (more than one child a node) were left out: a run has chains of drafts");
+        return true;
     }
     if (has_times(true)) {
         add(true, run);
@@ -39,6 +47,31 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         add(false, run);
     }
     return true;
+}
+
+/// Why the row is of another model or device than the first one; empty where it is not.
+std::string LoadTable::other_deployment() {
+    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
+        const std::string name = plain_words(names_[i]), own = plain_words(row_[i]);
+        if (name != "model" && name != "target" && name != "gpu" && name != "device" && name != "hardware") {
+            continue;
+        }
+        std::string& first = deployment_[i];
+        first = first.empty() ? own : first;
+        if (!own.empty() && own != first) {
+            return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
+        }
+    }
+    return {};
+}
+
+bool LoadTable::is_of_tree() const {
+    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
+        if (is_of_trees(plain_words(names_[i])) && number_of(row_[i]).value_or(1.0) > 1.0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// The row with two cells for each column of two numbers; the first row says which those are.
@@ -158,10 +191,17 @@ double LoadTable::requests(RunBuilder& run) const {
     if (const double own = number(Role::batch); own >= 1.0) {
         return own;
     }
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        TableCaption label;  // "4 concurrent"
+        label.take(columns_[i].role == Role::none || columns_[i].role == Role::setup ? row_[i] : "");
+        if (const double labelled = label.batch(); labelled >= 1.0) {
+            return labelled;
+        }
+    }
     const double stated = caption_.batch(), batch = run.batch_or(stated >= 1.0 ? stated : 1.0);
     if (!(stated >= 1.0)) {
-        run.remark(fmt::format("{}: the table states no requests in flight; {} {} assumed (--batch says another number)",
-                               run.file(), batch, batch > 1.0 ? "are" : "is"));
+        run.remark(fmt::format("{}: states no requests in flight; {} {} assumed (--batch says another number)", run.file(),
+                               batch, batch > 1.0 ? "are" : "is"));
     }
     return batch;
 }
@@ -169,6 +209,9 @@ double LoadTable::requests(RunBuilder& run) const {
 void LoadTable::add(bool plain, RunBuilder& run) {
     const Times measured = times(plain);
     if (has_times(plain) && !measured.known()) {
+        if (has_times(!plain) && times(!plain).known()) {  // "| 217 | - |"
+            return run.remark(run.file() + ": cells without a time beside others were left out");
+        }
         return run.problem("is a row of a table without a time per token or tokens/s above 0");
     }
     const int stated = plain ? 0 : drafts_of_row();

@@ -1,6 +1,7 @@
 // Internal to the formats: a table of measurements with a load or a draft length in each row.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,8 @@ namespace treeline::runs::run_formats_of {
 /// a run.
 class LoadTable {
 public:
-    LoadTable(std::vector<std::string> headings, TableCaption caption)
-        : names_(std::move(headings)), caption_(std::move(caption)) {}
+    LoadTable(std::vector<std::string> headings, TableCaption caption, const char* format = "a table of measured loads")
+        : format_(format), names_(std::move(headings)), caption_(std::move(caption)) {}
 
     /// Adds a row of as many cells as headings. False if the first row does not make a table of loads of it; then it takes no
     /// further one.
@@ -36,6 +37,7 @@ private:
     void take_units_of_others();
     void settle_meanings();
     void take_medians();
+    void take_throughput(RunBuilder& run);
     std::string leave_out_further_drafters();
     [[nodiscard]] std::string reason(bool timed) const;
 
@@ -48,6 +50,8 @@ private:
     [[nodiscard]] double number(Role role, bool plain = false) const;
     [[nodiscard]] int drafts_of_row() const;
     [[nodiscard]] bool row_names_drafter() const;
+    [[nodiscard]] bool is_of_tree() const;
+    std::string other_deployment();
     [[nodiscard]] bool says_that_it_drafts() const;
     [[nodiscard]] std::string heading_of_times(bool beside_plain) const;
     [[nodiscard]] Times times(bool plain) const;
@@ -56,12 +60,14 @@ private:
     void add(bool plain, RunBuilder& run);
     void add_cell(bool plain, int drafts, double length, const Times& times, RunBuilder& run);
 
+    const char* format_;
     std::vector<std::string> names_, row_;
     TableCaption caption_;
     std::vector<Column> columns_;
     std::vector<std::size_t> arrows_;  ///< columns whose cells hold two numbers
     std::optional<std::size_t> only_;  ///< the column of times that is read, where each is of a draft length
     std::string why_not_;
+    std::map<std::size_t, std::string> deployment_;  ///< what the first row says of its model or device, by column
     long rows_ = 0, plain_rows_ = 0;
 };
 

@@ -44,6 +44,7 @@ bool LoadTable::understand(RunBuilder& run) {
     }
     take_units_of_others();
     take_medians();
+    take_throughput(run);
     for (Column& column : columns_) {
         column.plain = column.plain || (is_time(column.role) && column.drafts == 0);  // "n_max:0"
     }
@@ -98,6 +99,23 @@ void LoadTable::take_medians() {
             words.erase(at, 3);
             const Role role = role_of(plain_words(words));
             columns_[i].role = is_time(role) ? role : columns_[i].role;
+        }
+    }
+}
+
+/// Where no column holds times, one that is called throughput and no more.
+void LoadTable::take_throughput(RunBuilder& run) {
+    if (std::any_of(columns_.begin(), columns_.end(), [](const Column& column) { return is_time(column.role); })) {
+        return;
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const std::string name = plain_words(names_[i]);
+        const bool called = name == "throughput" || name == "output throughput" || name == "gen throughput" ||
+                            name == "decode throughput" || name == "generation throughput";
+        if (called && may_be_time(names_[i], row_[i])) {
+            columns_[i].role = Role::rate;
+            run.remark(fmt::format("{}: the column \"{}\" names no unit and was taken for tokens/s", run.file(), names_[i]));
+            return;
         }
     }
 }

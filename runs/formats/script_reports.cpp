@@ -4,6 +4,8 @@
 #include <cmath>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
 #include "runs/formats/load_columns.h"
@@ -101,10 +103,16 @@ private:
     }
 
     void flush_vllm(RunBuilder& run) {
-        const AcceptanceCounts counts = std::exchange(counts_, {});
+        AcceptanceCounts counts = std::exchange(counts_, {});
         if (counts.drafts > 0.0) {
             const auto length =
-                counts.reached.empty() ? std::lround(std::clamp(counts.draft_length(), 1.0, 1e6)) : std::ssize(counts.reached);
+                std::max<std::ptrdiff_t>(std::lround(std::clamp(counts.draft_length(), 1.0, 1e6)), std::ssize(counts.reached));
+            if (std::ssize(counts.reached) < length && !counts.reached.empty()) {
+                run.remark(fmt::format("{}: prints rates of {} of {} positions; the mean alone is kept", run.file(),
+                                       counts.reached.size(), length));
+                counts.reached.clear();
+                counts.drafts_with_positions = 0.0;
+            }
             run.count(run.cell(0.0, run.draft_tokens_or(static_cast<int>(length))), counts);
         }
     }
@@ -160,9 +168,11 @@ private:
     }
 
     bool take_llama(std::string_view line, RunBuilder& run) {
-        if (const std::string_view text = from_label(line, "decoded "); text.find(" tokens in ") != std::string_view::npos) {
+        const std::string_view decoded = from_label(line, "decoded "),
+                               text = decoded.empty() ? from_label(line, "generated ") : decoded;
+        if (text.find(" tokens in ") != std::string_view::npos) {
             flush_llama(run);
-            decoded_ = number_after(text, "decoded ").value_or(0.0);
+            decoded_ = number_after(text, "ed ").value_or(0.0);
             seconds_ = number_after(text, " tokens in ").value_or(0.0);
         } else if (decoded_ <= 0.0 || !take_llama_count(line)) {
             return false;

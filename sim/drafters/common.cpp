@@ -95,10 +95,11 @@ Precision head_precision(const Precision& target) {
 Model with_reach(Model model, const ContextReach& reach) {
     for (LayerKind& kind : model.kinds) {
         for (Block& block : kind.blocks) {
-            if (auto* attention = std::get_if<Attention>(&block.kind)) {
-                if (attention->reach.window == unlimited) {  // a layer with a window of its own keeps it
-                    attention->reach = reach;
-                }
+            auto* attention = std::get_if<Attention>(&block.kind);
+            auto* latent = std::get_if<LatentAttention>(&block.kind);
+            ContextReach* own = attention != nullptr ? &attention->reach : latent != nullptr ? &latent->reach : nullptr;
+            if (own != nullptr && own->window == unlimited) {  // a layer with a window of its own keeps it
+                *own = reach;
             }
         }
     }

@@ -162,6 +162,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     }
     if (attention.indexer) {
         pick_for_each_token(context, scores);
+        scores.keeps = attention.reach;  // what is not picked stays cached
     }
     scores.cache_heads = local_kv_heads;
     scores.head_dim = dim;
@@ -215,7 +216,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     Operation scores = start_operation(context, "latent attention", OperationKind::attention);
     scores.math = attention_format(context.precision);
     scores.reads_context = true;
-    scores.reach = reach_of({}, attention.indexer);
+    scores.reach = reach_of(attention.reach, attention.indexer);
     scores.kernel = context.pass == PassKind::prefill ? KernelClass::latent_prompt : KernelClass::latent_attention;
     scores.cache_heads = 1.0;
     scores.rows_per_token = local_heads;
@@ -226,6 +227,7 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     share_context(context, cached, 2.0 * local_heads * kv_rank, scores);
     if (attention.indexer) {
         pick_for_each_token(context, scores);
+        scores.keeps = attention.reach;  // what is not picked stays cached
     }
     if (context.latent_heads_per_read > 0.0 && context.pass != PassKind::prefill) {
         scores.reads_per_token = std::ceil(scores.rows_per_token / context.latent_heads_per_read);

@@ -145,6 +145,17 @@ checks=$((checks + 1))
 [ "$(wc -c <err.txt)" -lt 300 ] || fail "a misspelt model prints $(wc -c <err.txt) bytes"
 expect 2 '--drafter: there is no drafter "eagl3"; did you mean .*"eagle3"' recommend $qwen --drafter eagl3 --acceptance 0.7
 expect 2 '--drafter: there is no drafter "eagle-3"; did you mean .*"eagle3"' estimate $qwen --drafter eagle-3 --acceptance 0.7
+expect 2 'nor is it a published drafter or a kind of drafter; did you mean "eagle3-llama-3.1-8b.*inputs drafter` all kinds' \
+    estimate $qwen --drafter EAGLE3-LLaMA --acceptance 0.7
+expect 2 'model "foo" is not in the catalogue.*nor is it a published drafter.*`treeline models --drafters` lists all published ones' \
+    estimate $qwen --drafter foo --acceptance 0.7
+expect 2 'no software stack "ollama": ollama runs llama.cpp, so give "llama.cpp"' estimate $qwen --stack ollama
+expect 2 'no software stack "mlx_lm": mlx_lm runs mlx, so give "mlx"' estimate $qwen --stack mlx_lm
+for engine in tgi exllama lmdeploy; do
+    expect 2 "no software stack \"$engine\".*engines that are known are llama.cpp, mlx, sglang, .*tensorrt-llm and vllm" \
+        estimate $qwen --stack $engine
+done
+expect 0 'tensorrt-llm' estimate $qwen --stack TRT-LLM
 expect 2 'million-points.json: holds a sweep, not a workload: `treeline sweep ' recommend "$SOURCE/examples/sweeps/million-points.json"
 expect 2 'holds a workload, not a design point: `treeline recommend ' estimate "$SOURCE/examples/llama-3.1-8b-h100.json"
 for precision in "" "--precision fp8"; do

@@ -134,6 +134,7 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
     CHECK(refused ==
           std::map<std::string, std::string>{
               {"deepseek-v3.2", "deepseek-v3.2: attention with a sparse indexer has no kernel"},
+              {"dots3-note-prev", "dots3-note-prev: attention with a sparse indexer has no kernel"},
               {"glm-5", "glm-5: attention with a sparse indexer has no kernel"},
               {"deepseek-v4-flash", "deepseek-v4-flash: a projection parallel to the other blocks has no kernel"},
               {"deepseek-v4-pro", "deepseek-v4-pro: a projection parallel to the other blocks has no kernel"},
@@ -161,6 +162,20 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
               {"gpt-oss-20b", "gpt-oss-20b: attention with learned sinks has no kernel"},
               {"zamba2-7b", "zamba2-7b: attention whose input width differs from the model's has no kernel"},
           });
+}
+
+TEST_CASE("latent attention within a window has no kernel yet") {
+    sim::Model model = models::load_model(catalogue(), "deepseek-v2-lite").value;
+    CHECK(problems_of_weights(model).empty());
+    for (sim::LayerKind& kind : model.kinds) {
+        for (sim::Block& block : kind.blocks) {
+            if (auto* latent = std::get_if<sim::LatentAttention>(&block.kind)) {
+                latent->reach.window = 512.0;
+            }
+        }
+    }
+    REQUIRE_FALSE(problems_of_weights(model).empty());
+    CHECK(problems_of_weights(model).front() == "deepseek-v2-lite: latent attention to part of the context has no kernel");
 }
 
 TEST_CASE("models of the catalogue, shrunk, lose no token by speculation", "[slow]") {

@@ -28,6 +28,8 @@ TEST_CASE("EAGLE-3 heads by class, by their vocabulary and as speculators write 
     CHECK(forge->format == "bf16");
     CHECK(forge->width == 0);
     CHECK(drafter_of_config({{"architectures", {"LlamaForCausalLM"}}, {"draft_vocab_size", 32000}})->kind == "eagle3");
+    const auto truncated = drafter_of_config({{"architectures", {"LlamaForCausalLM"}}, {"truncated_vocab_size", 48000}});
+    CHECK((truncated->kind == "eagle3" && truncated->draft_vocabulary == 48000));
     const auto wrapped =
         drafter_of_config({{"speculators_model_type", "eagle3"},
                            {"draft_vocab_size", 64000},

@@ -102,7 +102,8 @@ const char* const all_fixtures[] = {"vllm_bench_plain.json",
                                     "llama_cli.txt",
                                     "llama_benchy_table.md",
                                     "sglang_one_batch_table.md",
-                                    "sglang_one_batch.jsonl"};
+                                    "sglang_one_batch.jsonl",
+                                    "prose_results.txt"};
 
 }  // namespace
 

@@ -481,6 +481,53 @@ TEST_CASE("depths of trees are no contexts, and thresholds of drafts leave no ac
     CHECK(cut.remarks.back().find("p-min") != std::string::npos);
 }
 
+TEST_CASE("vLLM's offline example prints fewer positions than it drafts") {
+    const runs::MeasuredRun run = of_text(
+        "Number of draft proposals: 1,000\nNumber of draft tokens generated: 3,000\nNumber of accepted tokens: 1,400\n"
+        "Acceptance rate at token 0: 0.80\nAcceptance rate at token 1: 0.40\n");
+    CHECK(with_drafts(run, 3).accept_length() == Approx(2.4));
+    CHECK(run.remarks.front().find("rates of 2 of 3 positions") != std::string::npos);
+}
+
+TEST_CASE("rows that name a load, and rows of other models") {
+    const runs::MeasuredRun loads = of_text(
+        "| Scenario | Without MTP | With MTP (5 draft) |\n|---|---|---|\n| Single request | 10 tok/s | 30 tok/s |\n"
+        "| 4 concurrent | 40 tok/s | 32 tok/s |\n");
+    REQUIRE(loads.cells.size() == 4);
+    CHECK((loads.cells[2].batch == 4 && loads.cells[2].draft_tokens == 0));
+    CHECK(loads.cells[2].tpot_seconds() == Approx(0.1));
+    CHECK(loads.cells[3].tpot_seconds() == Approx(4.0 / 32));
+    const runs::MeasuredRun models =
+        of_text("| model | baseline tok/s | MTP tok/s |\n|---|---|---|\n| a-9b | 200 | - |\n| b-27b | 60 | 100 |\n");
+    REQUIRE(models.cells.size() == 1);
+    CHECK(models.cells[0].tpot_seconds() == Approx(1.0 / 200));
+    CHECK(models.remarks.back().find("rows of another model") != std::string::npos);
+}
+
+TEST_CASE("lines on draft acceptance alone say what they lack") {
+    const std::string line = "draft acceptance = 0.50000 (   30 accepted /    60 generated)\n";
+    CHECK_THROWS_WITH(of_text(line), Catch::Contains("--draft-tokens K makes rounds of them"));
+    CHECK(with_drafts(of_text(line, drafting(3)), 3).accept_length() == Approx(1 + 30.0 / 20));
+}
+
+TEST_CASE("rows of trees are no chains, and a column called throughput holds tokens/s") {
+    const runs::MeasuredRun run = of_text(
+        "| bs | steps | topk | num_draft | throughput | acc len |\n|---|---|---|---|---|---|\n| 1 | 3 | 1 | 4 | 160 | 1.9 |\n"
+        "| 1 | 3 | 4 | 8 | 170 | 2.2 |\n| 4 | 3 | 1 | 4 | 480 | 1.8 |\n");
+    REQUIRE(run.cells.size() == 2);
+    CHECK(run.cells[0].accept_length() == Approx(1.9));
+    CHECK(run.cells[0].tpot_seconds() == Approx(1.0 / 160));
+    CHECK(run.cells[1].tpot_seconds() == Approx(4.0 / 480));
+    std::string all;
+    for (const std::string& remark : run.remarks) {
+        all += remark + "\n";
+    }
+    CHECK(all.find("rows of trees") != std::string::npos);
+    CHECK(all.find("\"throughput\" names no unit") != std::string::npos);
+    const runs::MeasuredRun thousands = of_text("| k | tok/s |\n|---|---|\n| 0 | 1.2k |\n");
+    CHECK(with_drafts(thousands, 0).tpot_seconds() == Approx(1.0 / 1200));
+}
+
 TEST_CASE("a column called acceptance holds lengths or rates by its numbers; acceptance alone is kept") {
     const runs::MeasuredRun run = of_text(
         "| concurrency | table says | measured acceptance |\n|---|---|---|\n| 4 | k=6 | 4.50 |\n| 32 | k=4 | **3.75** |\n");

@@ -1,0 +1,199 @@
+#include "runs/formats/prose_figures.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "runs/formats/load_columns.h"
+#include "text/trimmed.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+using text::trimmed;
+using Clauses = std::vector<std::string>;
+
+constexpr std::array<std::string_view, 5> arrows = {"\u2192", "->", "=>", "\u21D2", "\u2794"};
+
+/// What stands farther from a figure is not looked at.
+constexpr std::size_t nearest = 40;
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The end of a word at `at`, behind blanks; `at` itself where another stands there.
+std::size_t end_of_word(std::string_view text, std::size_t at, std::string_view word) {
+    const std::size_t begin = std::min(text.find_first_not_of(' ', at), text.size());
+    const std::size_t end = begin + word.size();
+    const bool whole = end >= text.size() || !is_word(text[end]) || !is_word(word.back());
+    return text.substr(begin).starts_with(word) && whole ? end : at;
+}
+
+/// Takes one of the words behind `end`, which then lies behind it.
+template <std::size_t count>
+bool take_any(std::string_view text, std::size_t& end, const std::array<std::string_view, count>& words) {
+    for (const std::string_view word : words) {
+        if (const std::size_t behind = end_of_word(text, end, word); behind > end) {
+            end = behind;
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Reads the unit behind a figure in lower case; false where it is of a single device.
+bool take_unit(std::string_view text, Figure& figure) {
+    constexpr std::array<std::string_view, 15> rates = {
+        "tokens per second", "tokens per sec", "tokens/second", "tokens/sec", "tokens/s", "token/s", "toks/sec",  "toks/s",
+        "tok/sec",           "tok/s",          "tk/s",          "t/sec",      "t/s",      "tps",     "tok/second"};
+    constexpr std::array<std::string_view, 5> times = {"ms/token", "ms/tok", "ms per token", "ms tpot", "ms/t"};
+    constexpr std::array<std::string_view, 7> users = {"/user",      "per user",   "/req",    "per request",
+                                                       "per stream", "per client", "per slot"};
+    constexpr std::array<std::string_view, 6> devices = {"/gpu", "per gpu", "/device", "per device", "per card", "/card"};
+    if (take_any(text, figure.end, rates)) {
+        figure.unit = take_any(text, figure.end, users) ? "tok/s per user" : "tok/s";
+        return !take_any(text, figure.end, devices);
+    }
+    constexpr std::array<std::string_view, 1> milliseconds = {"ms"};
+    const bool of_tpot = ends_with_word(text.substr(0, figure.begin), "tpot");
+    if (take_any(text, figure.end, times) || (of_tpot && take_any(text, figure.end, milliseconds))) {
+        figure.unit = "TPOT (ms)";
+    }
+    return true;
+}
+
+/// The number at `at`, a range as a whole.
+Figure figure_at(std::string_view text, std::size_t at) {
+    Figure figure;
+    figure.begin = at;
+    figure.end = end_of_number(text, at);
+    for (const std::string_view dash : {"-", "\u2013"}) {
+        const std::size_t next = figure.end + dash.size();
+        if (text.substr(figure.end).starts_with(dash) && next < text.size() && is_digit(text[next])) {
+            figure.end = end_of_number(text, next);
+            break;
+        }
+    }
+    figure.number = text.substr(at, figure.end - at);
+    return figure;
+}
+
+/// Whether another figure follows: "from 42 to 78 tok/s", "42 -> 78 tok/s".
+bool leads_to_another(std::string_view text, const Figure& figure) {
+    std::size_t behind = figure.end;
+    constexpr std::array<std::string_view, 1> to = {"to"};
+    const bool from = ends_with_word(text.substr(0, figure.begin), "from");
+    if (figure.begin > 0 && text[figure.begin - 1] == '=') {
+        return false;  // "k=1 -> 42 tok/s"
+    }
+    if (!take_any(text, behind, arrows) && !(from && take_any(text, behind, to))) {
+        return false;
+    }
+    const std::size_t next = text.find_first_not_of(" ~", behind);
+    return next != std::string_view::npos && is_digit(text[next]);
+}
+
+/// Whether a number without a unit is a figure: "no spec: 140", or the first of two. The figure before it ends at `from`.
+bool stands_alone(std::string_view text, const Figure& figure, std::size_t from) {
+    if (figure.leads) {
+        return true;
+    }
+    const std::string before = trimmed(text.substr(0, figure.begin));
+    const std::size_t next = std::min(text.find_first_not_of(' ', figure.end), text.size());
+    const bool clock = text.substr(0, figure.begin).ends_with(':') && before.size() > 1 && is_digit(before[before.size() - 2]);
+    const bool labelled = (before.ends_with(':') && !clock) || before.ends_with("->") || before.ends_with("\u2192");
+    const bool ends = next == text.size() || std::string_view(",;(.").find(text[next]) != std::string_view::npos;
+    const Clauses label = labelled && ends ? clauses_of(text.substr(from, figure.begin - from)) : Clauses();
+    return !label.empty() && !setup_in(label.front()).empty();
+}
+
+}  // namespace
+
+bool ends_with_word(std::string_view text, std::string_view word) {
+    const std::string words = plain_words(text.substr(text.size() - std::min(text.size(), nearest)));
+    return words == word || words.ends_with(" " + std::string(word));
+}
+
+std::size_t end_of_number(std::string_view text, std::size_t at) {
+    while (at < text.size() &&
+           (is_digit(text[at]) || ((text[at] == '.' || text[at] == ',') && at + 1 < text.size() && is_digit(text[at + 1])))) {
+        ++at;
+    }
+    const bool thousands = at < text.size() && text[at] == 'k' && (at + 1 == text.size() || !is_word(text[at + 1]));
+    return at + (thousands ? 1 : 0);
+}
+
+std::size_t end_of_clause(std::string_view text, std::size_t at) {
+    int depth = 0;
+    for (; at < text.size(); ++at) {
+        const char c = text[at];
+        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+        const std::string_view rest = text.substr(at);
+        const bool stops = c == ';' || ((c == ',' || c == '.') && (rest.size() == 1 || rest[1] == ' '));
+        const bool turns = rest.starts_with(" vs") || rest.starts_with(" and ") || rest.starts_with(" but ") ||
+                           rest.starts_with(" / ") || rest.starts_with(" | ");
+        if (depth <= 0 && (stops || turns)) {
+            return at;
+        }
+    }
+    return text.size();
+}
+
+std::vector<std::string> clauses_of(std::string_view text) {
+    std::vector<std::string> clauses;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = end_of_clause(text, at);
+        clauses.push_back(trimmed(text.substr(at, end - at)));
+        at = end + 1;
+    }
+    std::reverse(clauses.begin(), clauses.end());
+    return clauses;
+}
+
+std::string setup_in(const std::string& clause) {
+    constexpr std::size_t most_words_of_label = 4;
+    const std::string words = plain_words(clause);
+    const bool label = static_cast<std::size_t>(std::count(words.begin(), words.end(), ' ')) < most_words_of_label;
+    const int stated = drafts_of_caption(clause), drafts = stated < 0 && label ? drafts_of_setting(clause) : stated;
+    if (drafts > 0) {
+        return fmt::format("K={}{}", drafts, cuts_drafts(clause) ? " p-min 0.1" : "");
+    }
+    static const std::vector<const char*> plain = {"baseline", "vanilla", "plain decoding", "without it", "autoregressive"};
+    static const std::vector<std::string> drafters = {"spec",   "speculation", "speculative", "mtp",    "draft",
+                                                      "drafts", "drafter",     "eagle",       "eagle3", "dflash",
+                                                      "dspark", "medusa",      "ngram"};
+    const bool said = std::any_of(plain.begin(), plain.end(), [&](const char* phrase) { return says(words, phrase); }) ||
+                      std::any_of(drafters.begin(), drafters.end(), [&](const std::string& name) {
+                          return says(words, "without " + name) || says(words, "no " + name) || says(words, name + " off");
+                      });
+    if (drafts == 0 || said || ends_with_word(clause, "without")) {
+        return "baseline";
+    }
+    return names_drafter(words) ? "drafts" : "";
+}
+
+std::vector<Figure> figures_of(std::string_view text) {
+    std::vector<Figure> figures;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (!is_digit(text[at]) || (at > 0 && (is_word(text[at - 1]) || text[at - 1] == '.'))) {
+            continue;
+        }
+        Figure figure = figure_at(text, at);
+        const bool whole = take_unit(text, figure);
+        figure.follows = !figures.empty() && figures.back().leads;
+        if (figure.follows && figure.unit.empty() && figures.back().unit == "TPOT (ms)") {
+            constexpr std::array<std::string_view, 1> milliseconds = {"ms"};
+            figure.unit = take_any(text, figure.end, milliseconds) ? figures.back().unit : figure.unit;
+        }
+        figure.leads = leads_to_another(text, figure);
+        if (whole && (!figure.unit.empty() || stands_alone(text, figure, figures.empty() ? 0 : figures.back().end))) {
+            figures.push_back(figure);
+        }
+        at = figure.end - 1;
+    }
+    return figures;
+}
+
+}  // namespace treeline::runs::run_formats_of

@@ -1,0 +1,201 @@
+// Results that people write down in sentences and lists: "K=2: 220 tok/s, K=3: 231 tok/s, no spec: 140", "- n=2: 63 t/s (accept
+// 71 %)", "without speculation I get 42 tok/s, with 3 draft tokens 78". They become rows of a table of loads, under the lines
+// before them; a file that holds anything else that is read is not searched for them.
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "runs/builder.h"
+#include "runs/formats/load_table.h"
+#include "runs/formats/pipe_cells.h"
+#include "runs/formats/prose_statements.h"
+#include "text/trimmed.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+/// Statements under the same lines, the last of which is `title`.
+struct Paragraph {
+    TableCaption caption;
+    bool drafting = false;
+    std::string title;
+    std::vector<Statement> statements;
+};
+
+/// What a line says of all figures behind it that say nothing else.
+struct Common {
+    std::string unit, requests;
+    int drafts = -1;        ///< of the last command line that states them
+    bool drafting = false;  ///< whether the last label that speaks of drafting says that it drafts ("MTP test")
+
+    void take(std::string_view line) {
+        TableCaption caption;
+        caption.take(line);
+        const Role role = caption.times();
+        unit = role == Role::rate           ? "tok/s"
+               : role == Role::rate_of_user ? "tok/s per user"
+               : role == Role::tpot         ? "TPOT (ms)"
+                                            : unit;
+        requests = caption.batch() >= 1.0 ? fmt::format("{}", caption.batch()) : requests;
+        const int stated = line.find(" --") == std::string_view::npos ? -1 : drafts_of_caption(std::string(line));
+        drafts = stated >= 0 ? stated : drafts;
+        constexpr std::ptrdiff_t most_words = 12;
+        const std::string words = plain_words(line);
+        if (std::count(words.begin(), words.end(), ' ') < most_words && (names_drafter(words) || means_plain(words))) {
+            drafting = names_drafter(words);
+        }
+    }
+};
+
+/// Whether the deployment is told: with how many drafts, or without.
+bool has_setup(const Statement& statement, const Paragraph& paragraph) {
+    return !statement.setup.empty() || paragraph.caption.drafts() >= 0 || paragraph.drafting;
+}
+
+/// Whether something is drafted: rates alone may be of anything.
+bool states_drafts(const Paragraph& paragraph) {
+    return paragraph.drafting || paragraph.caption.drafts() > 0 ||
+           std::any_of(paragraph.statements.begin(), paragraph.statements.end(),
+                       [](const Statement& statement) { return !statement.setup.empty() && statement.setup != "baseline"; });
+}
+
+class ProseResults : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        if (run.has_measurements()) {
+            return false;
+        }
+        constexpr std::size_t most_statements = 1024;
+        const std::size_t first = line.find_first_not_of(" \t>");
+        const bool is_row = first != std::string_view::npos && with_plain_bars(line.substr(first, 4)).front() == '|';
+        std::vector<Statement> statements =
+            taken_ < most_statements && !is_row ? statements_of(line) : std::vector<Statement>();
+        if (statements.empty()) {
+            take_caption(line);
+            return false;
+        }
+        if (std::exchange(begins_, false)) {
+            paragraphs_.push_back({caption_, common_.drafting, title_, {}});
+            drafting_.clear();
+            caption_.end_paragraph();
+        }
+        taken_ += statements.size();
+        for (Statement& statement : statements) {
+            statement.requests = statement.requests.empty() ? common_.requests : statement.requests;
+            statement.unit = statement.unit.empty() ? unit_in(statements) : statement.unit;
+            const TableCaption& caption = paragraphs_.back().caption;
+            const bool drafts = statement.setup == "drafts" || (statement.setup.empty() && paragraphs_.back().drafting);
+            if (drafts && caption.drafts() < 0 && common_.drafts > 0) {
+                statement.setup = fmt::format("K={}", common_.drafts);
+            }
+            // "BS 1: 50 -> 90 tok/s with K=3", "BS 8: 300 -> 400 tok/s"
+            if (statement.setup.empty() && statement.follows) {
+                statement.setup = drafting_;
+            }
+            drafting_ = statement.setup.starts_with("K=") ? statement.setup : drafting_;
+            paragraphs_.back().statements.push_back(statement);
+        }
+        return false;
+    }
+
+    void finish(RunBuilder& run) override {
+        run.at_line(0);
+        if (run.has_measurements()) {
+            return;
+        }
+        bool any = false;
+        const bool drafts = std::any_of(paragraphs_.begin(), paragraphs_.end(),
+                                        [](const Paragraph& paragraph) { return states_drafts(paragraph); });
+        for (auto paragraph = paragraphs_.begin(); drafts && paragraph != paragraphs_.end(); ++paragraph) {
+            if (!repeats(paragraph, run)) {
+                any = add(*paragraph, run) || any;
+            }
+        }
+        if (!any && taken_ > 0) {
+            run.unread(
+                "its sentences give times or tokens/s, but not with how many draft tokens; \"K=3: 231 tok/s, without: 140\" "
+                "does");
+        }
+    }
+
+private:
+    using Paragraphs = std::vector<Paragraph>;
+
+    void take_caption(std::string_view line) {
+        const bool blank = line.find_first_not_of(" \t\r") == std::string_view::npos;
+        if (only_draws(line) && !blank) {
+            return;  // the fence of a block of code
+        }
+        caption_.take(line);
+        common_.take(line);
+        if (!blank) {
+            begins_ = true;
+            title_ = text::trimmed(line.substr(0, 80));
+        }
+    }
+
+    /// The unit of others in the line, or of the lines before it.
+    [[nodiscard]] std::string unit_in(const std::vector<Statement>& statements) const {
+        const auto stated =
+            std::find_if(statements.begin(), statements.end(), [](const Statement& other) { return !other.unit.empty(); });
+        return stated == statements.end() ? common_.unit : stated->unit;
+    }
+
+    /// Whether an earlier paragraph states the same setup at the same load: then it is of another deployment.
+    bool repeats(Paragraphs::const_iterator paragraph, RunBuilder& run) const {
+        const auto in_earlier = [&](const Statement& statement) {
+            return !statement.setup.empty() && std::any_of(paragraphs_.begin(), paragraph, [&](const Paragraph& before) {
+                return std::any_of(before.statements.begin(), before.statements.end(), [&](const Statement& other) {
+                    return other.setup == statement.setup && other.requests == statement.requests;
+                });
+            });
+        };
+        if (std::none_of(paragraph->statements.begin(), paragraph->statements.end(), in_earlier)) {
+            return false;
+        }
+        run.remark(
+            fmt::format("{}: what stands under \"{}\" was left out: lines before it give the same draft lengths, and a run "
+                        "is of one deployment",
+                        run.file(), paragraph->title));
+        return true;
+    }
+
+    /// A table of the statements that tell their deployment, for each unit; false where none does.
+    static bool add(const Paragraph& paragraph, RunBuilder& run) {
+        bool any = false;
+        const auto untold = std::count_if(paragraph.statements.begin(), paragraph.statements.end(),
+                                          [&](const Statement& statement) { return !has_setup(statement, paragraph); });
+        if (untold > 0) {
+            run.remark(fmt::format("{}: {} without a draft length {} left out", run.file(),
+                                   untold == 1 ? "a rate" : std::to_string(untold) + " rates", untold == 1 ? "was" : "were"));
+        }
+        for (const char* unit : {"tok/s", "tok/s per user", "TPOT (ms)"}) {
+            LoadTable table({"setup", "concurrency", unit, "accept length", "accept rate"}, paragraph.caption,
+                            "results in sentences");
+            for (const Statement& statement : paragraph.statements) {
+                if (statement.unit == unit && has_setup(statement, paragraph)) {
+                    any = table.take({statement.setup, statement.requests, statement.time, statement.length, statement.rate},
+                                     run) ||
+                          any;
+                }
+            }
+        }
+        return any;
+    }
+
+    TableCaption caption_;
+    Common common_;
+    std::string title_;
+    std::string drafting_;  ///< the last drafting setup of the paragraph
+    Paragraphs paragraphs_;
+    std::size_t taken_ = 0;
+    bool begins_ = true;  ///< the next statement stands under other lines than the last
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> prose_results() { return std::make_unique<ProseResults>(); }
+
+}  // namespace treeline::runs::run_formats_of

@@ -1,0 +1,181 @@
+#include "runs/formats/prose_statements.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "runs/formats/load_columns.h"
+#include "runs/formats/prose_figures.h"
+#include "runs/formats/table_caption.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+/// What stands behind is not read.
+constexpr std::size_t longest_prose_line = 2000;
+
+/// In lower case, without the marks of Markdown.
+std::string plain_line(std::string_view line) {
+    std::string plain;
+    for (const char c : line.substr(0, longest_prose_line)) {
+        if (c != '*' && c != '`') {
+            plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }
+    }
+    return plain;
+}
+
+/// Of the clauses, the nearest first; a number of drafts counts before a name without one.
+std::string setup_of(const std::vector<std::string>& clauses) {
+    std::string named;
+    for (const std::string& clause : clauses) {
+        const std::string setup = setup_in(clause);
+        if (!setup.empty() && setup != "drafts") {
+            return setup;
+        }
+        named = named.empty() ? setup : named;
+    }
+    return named;
+}
+
+/// Of prompts, which no draft makes faster.
+bool is_of_prompts(std::string_view clause) {
+    const std::string words = plain_words(clause);
+    return std::any_of(words.begin(), words.end(), [](char c) { return c != ' '; }) &&
+           (says(words, "prompt") || says(words, "prefill") || says(words, "pp") || says(words, "input") ||
+            words.find("pp512") != std::string::npos);
+}
+
+/// Puts the accept length or rate of a clause into a statement, if it gives one.
+void take_acceptance(const std::string& clause, Statement& statement) {
+    std::string name = clause;
+    const std::size_t digit = name.find_first_of("0123456789");
+    if (digit == std::string::npos || !statement.length.empty() || !statement.rate.empty()) {
+        return;
+    }
+    const std::string number = name.substr(digit, end_of_number(name, digit) - digit);
+    const bool percent = name.substr(digit + number.size()).starts_with('%');
+    name.erase(digit, number.size());
+    std::string words = plain_words(name);
+    for (const std::string_view filler : {"with ", "at ", "an ", "the ", "mean ", "average ", "avg ", "of "}) {
+        words = words.starts_with(filler) ? words.substr(filler.size()) : words;
+    }
+    words = words.ends_with(" of") ? words.substr(0, words.size() - 3) : words;
+    const Role role = role_of(words);
+    if (role == Role::length || (role == Role::accept_rate && !percent && number_of(number).value_or(0.0) > 1.0)) {
+        statement.length = number;
+    } else if (role == Role::accept_rate) {
+        statement.rate = number + (percent ? "%" : "");
+    }
+}
+
+/// Clauses, what stands in brackets and what a label with a number ("K=3:") stands before, each by itself.
+std::vector<std::string> parts_of(const std::vector<std::string>& clauses) {
+    std::vector<std::string> parts;
+    for (const std::string& clause : clauses) {
+        std::string part;
+        for (const char c : clause + ")") {
+            const bool labels = c == ':' && part.find_first_of("0123456789") != std::string::npos;
+            if (!labels && std::string_view("()[],;").find(c) == std::string_view::npos) {
+                part += c;
+            } else if (!part.empty()) {
+                parts.push_back(std::exchange(part, {}));
+            }
+        }
+    }
+    return parts;
+}
+
+/// What stands around a figure: up to the figure before it, to the end of its clause, and, behind the last figure, the rest.
+struct Surroundings {
+    std::vector<std::string> before, after, rest;
+
+    [[nodiscard]] bool of_prompts() const {
+        return (!before.empty() && is_of_prompts(before.front())) || (!after.empty() && is_of_prompts(after.back()));
+    }
+};
+
+/// Requests in flight, as a cell; empty where nothing says it.
+std::string requests_in(const Surroundings& around) {
+    for (const std::vector<std::string>* clauses : {&around.after, &around.before}) {
+        for (const std::string& clause : *clauses) {
+            TableCaption caption;
+            caption.take(clause);
+            if (const double requests = caption.batch(); requests >= 1.0) {
+                return fmt::format("{}", requests);
+            }
+        }
+    }
+    return {};
+}
+
+Statement statement_of(const Figure& figure, const Surroundings& around) {
+    Statement statement{setup_of(around.before), figure.unit, figure.number, requests_in(around), "", "", figure.follows};
+    if (const std::string behind = figure.leads ? "" : setup_of(around.after);
+        statement.setup.empty() || (!behind.empty() && behind != "drafts")) {
+        statement.setup = behind;
+    }
+    statement.setup = statement.setup.empty() && figure.leads && !figure.unit.empty() ? "baseline" : statement.setup;
+    for (const std::vector<std::string>* clauses : {&around.after, &around.before, &around.rest}) {
+        for (const std::string& part : parts_of(*clauses)) {
+            take_acceptance(part, statement);
+        }
+    }
+    return statement;
+}
+
+/// A load that stands once in a line is of all of it, one of several of what follows up to the next.
+void share_requests(std::vector<Statement>& statements) {
+    const auto states = [](const Statement& statement) { return !statement.requests.empty(); };
+    const auto first = std::find_if(statements.begin(), statements.end(), states);
+    if (first == statements.end()) {
+        return;
+    }
+    const bool only = std::none_of(first, statements.end(), [&](const Statement& other) {
+        return !other.requests.empty() && other.requests != first->requests;
+    });
+    std::string requests = only ? first->requests : "";
+    for (Statement& statement : statements) {
+        requests = statement.requests.empty() ? requests : statement.requests;
+        statement.requests = requests;
+    }
+}
+
+}  // namespace
+
+std::vector<Statement> statements_of(std::string_view line) {
+    const std::string plain = plain_line(line);
+    const std::string_view text = plain;
+    std::vector<Figure> figures = figures_of(text);
+    std::vector<Statement> statements;
+    std::string of_line;
+    std::size_t from = 0;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+        Figure& figure = figures[i];
+        const bool last = i + 1 == figures.size();
+        const std::size_t next = last ? text.size() : figures[i + 1].begin;
+        // What runs on into the next figure is said of that one.
+        const std::size_t clause = end_of_clause(text, figure.end), until = clause < next || last ? clause : figure.end;
+        const Surroundings around{clauses_of(text.substr(from, figure.begin - from)),
+                                  clauses_of(text.substr(figure.end, until - figure.end)),
+                                  clauses_of(text.substr(until, last ? text.size() - until : 0))};
+        figure.unit = figure.leads && !last && figure.unit.empty() ? figures[i + 1].unit : figure.unit;
+        Statement statement = statement_of(figure, around);
+        // "MTP with 3 draft tokens: 90 tok/s without, 135 tok/s with it"
+        const std::string before = setup_of(around.before);
+        of_line = before.starts_with("K=") && statement.setup == "baseline" ? before : of_line;
+        const bool open = statement.setup.empty() || statement.setup == "drafts";
+        statement.setup = open && !of_line.empty() ? of_line : statement.setup;
+        // What is said before a prompt's rate may be said of the answer's.
+        if (around.of_prompts() || (statement.unit.empty() && statement.setup.empty())) {
+            continue;
+        }
+        from = until;
+        statements.push_back(std::move(statement));
+    }
+    share_requests(statements);
+    return statements;
+}
+
+}  // namespace treeline::runs::run_formats_of

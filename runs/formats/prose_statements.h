@@ -1,0 +1,24 @@
+// Internal to the formats: measurements that people state in sentences and lists ("K=2: 220 tok/s, no spec: 140").
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace treeline::runs::run_formats_of {
+
+/// A time or rate with what its sentence says of it, as cells of a table (LoadTable); empty where it says nothing.
+struct Statement {
+    std::string setup;     ///< "K=3", "baseline", or "drafts", which names no number of them
+    std::string unit;      ///< "tok/s", "tok/s per user" or "TPOT (ms)"; empty: that of the others
+    std::string time;      ///< "220", "42.5-45.7"
+    std::string requests;  ///< in flight
+    std::string length;    ///< "2.4"
+    std::string rate;      ///< "71%"
+    bool follows = false;  ///< another figure, as the second of "42 -> 78 tok/s"
+};
+
+/// What a line states. Rates of prompts and of single devices are none of it.
+std::vector<Statement> statements_of(std::string_view line);
+
+}  // namespace treeline::runs::run_formats_of

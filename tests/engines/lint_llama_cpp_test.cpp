@@ -1,0 +1,72 @@
+// Does lint find the mistakes that people make in llama.cpp's flags, presets and variables?
+#include <catch2/catch.hpp>
+
+#include "lint_findings.h"
+
+namespace lint_llama_cpp_test {
+
+using namespace treeline;
+using namespace treeline::engines;
+using namespace treeline::testing;
+
+TEST_CASE("llama.cpp's flags") {
+    for (const char* gone : {"--draft", "--draft-n", "--draft-max", "--draft-min", "--draft-n-min", "--spec-ngram-size-n",
+                             "--spec-ngram-size-m", "--spec-ngram-min-hits"}) {
+        INFO(gone);
+        CHECK(finds(std::string("llama-server -m a.gguf -md b.gguf --spec-type draft-simple ") + gone + " 8",
+                    std::string("removed: ") + gone + " was removed"));
+    }
+    CHECK(finds("llama-server -m a.gguf -md b.gguf", "-md does not enable speculation"));
+    CHECK(finds("llama-server -m a.gguf --model-draft b.gguf --spec-type ngram-simple", "--model-draft does not enable"));
+    CHECK(finds("--spec-type draft-simple", "missing: --spec-draft-model is needed by --spec-type draft-simple"));
+    CHECK(findings("--spec-type draft-mtp --spec-draft-n-max 2") == "");
+    CHECK(
+        finds("--spec-type ngram-simple --spec-draft-n-max 8", "does not limit ngram-simple; use --spec-ngram-simple-size-m"));
+    CHECK(finds("--spec-type ngram-mod --spec-ngram-simple-size-m 8", "is read only by --spec-type ngram-simple"));
+    CHECK(findings("--spec-type ngram-map-k4v --spec-ngram-map-k4v-size-m 8") == "");
+    CHECK(finds("--spec-type ngram-simple --spec-ngram-simple-size-m 2048", "between 1 and 1024"));
+    CHECK(finds("--spec-type ngram-simpel", "did you mean \"ngram-simple\"?"));
+    CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-min 3", "is 3, above --spec-draft-n-max, 2"));
+    CHECK(finds("--spec-type draft-mtp --spec-draft-nmax 2", "did you mean \"--spec-draft-n-max\"?"));
+    CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-max 3", "appears twice"));
+}
+
+TEST_CASE("ik_llama.cpp is told from llama.cpp") {
+    CHECK(finds("llama-server -m a.gguf -md b.gguf -fmoe --draft-max 4", "-fmoe is a flag of the fork ik_llama.cpp"));
+    CHECK(finds("/opt/ik_llama.cpp/build/bin/llama-server -m a.gguf -md b.gguf --draft-max 4",
+                "is a fork with flags of its own"));
+    CHECK(finds("llama-server -m a.gguf --spec-type mtp:n_max=3,p_min=0.0", "is of the form that the fork ik_llama.cpp takes"));
+    CHECK(finds("llama-server -m a.gguf --spec-stage mtp:n_max=3", "--spec-stage is a flag of the fork"));
+    CHECK(!finds("llama-server -m a.gguf -md b.gguf --spec-type draft-simple", "fork"));
+}
+
+TEST_CASE("llama.cpp's weights on the host: counts, patterns, and flags that cancel each other") {
+    const std::string serve = "llama-server -m a.gguf --spec-type draft-mtp --spec-draft-n-max 2 ";
+    CHECK(findings(serve + "-ngl 99 --n-cpu-moe 38") == "");
+    CHECK(findings(serve + "-ngl auto -ot \"\\.ffn_(up|down|gate)_exps\\.=CPU\"") == "");
+    CHECK(finds(serve + "--n-cpu-moe all", "value: --n-cpu-moe must be a whole number from 0 on"));
+    CHECK(finds(serve + "-ngl half", "must be a whole number from -1 on, or auto, or all"));
+    CHECK(finds(serve + "-ncmoe 38 --cpu-moe", "contradiction: -ncmoe limits nothing"));
+    CHECK(finds(serve + "-ngl 0 --cpu-moe", "ignored: --cpu-moe changes nothing"));
+    CHECK(finds(serve + "-ot exps", "write pattern=buffer"));
+}
+
+TEST_CASE("presets of llama.cpp's router") {
+    CHECK(findings("spec-type = draft-mtp,ngram-mod\nspec-draft-n-max = 2\n").empty());
+    CHECK(checked("; a comment\n[*]\nngl = 99\n[some-model]\nspec-type = draft-mtp\ndraft-max = 3\n").engine.name ==
+          EngineName::llama_cpp);
+    CHECK(finds("[*]\nngl = 99\n[some-model]\nspec-type = draft-mtp\ndraft-max = 3\n", "--draft-max was removed"));
+    CHECK(checked("[a]\nspec-type = draft-mtp\n[b]\nspec-type = ngram-mod\n").form.find("[a]") != std::string::npos);
+}
+
+TEST_CASE("llama.cpp's variables are its flags") {
+    const std::string compose =
+        "services:\n  llama:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda\n    environment:\n      LLAMA_ARG_MODEL: "
+        "/m/a.gguf\n"
+        "      LLAMA_ARG_MODEL_DRAFT: /m/b.gguf\n      LLAMA_ARG_SPEC_DRAFT_N_MAX: 3\n";
+    CHECK(finds(compose, "ignored: --model-draft does not enable speculation"));
+    CHECK(findings(compose + "      LLAMA_ARG_SPEC_TYPE: draft-simple\n") == "");
+    CHECK(finds("LLAMA_ARG_SPEC_TYPE=draft-mpt llama-server -m a.gguf --spec-draft-n-max 3", "did you mean \"draft-mtp\"?"));
+}
+
+}  // namespace lint_llama_cpp_test

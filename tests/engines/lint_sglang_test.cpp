@@ -1,0 +1,113 @@
+// Does lint find the mistakes that people make in SGLang's flags?
+#include <catch2/catch.hpp>
+
+#include "lint_findings.h"
+
+namespace lint_sglang_test {
+
+using namespace treeline;
+using namespace treeline::engines;
+using namespace treeline::testing;
+
+TEST_CASE("SGLang's flags") {
+    const std::string eagle = "--speculative-algorithm EAGLE3 --speculative-draft-model-path d ";
+    const std::string chain = eagle + "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4 ";
+    CHECK(findings(chain) == "");
+    CHECK(finds(chain + "--pp-size 2",
+                "contradiction: --pp-size above 1 is rejected with speculation unless SGLANG_ENABLE_PP_SPEC=1"));
+    CHECK(findings("SGLANG_ENABLE_PP_SPEC=1 python -m sglang.launch_server --pp-size 2 " + chain) == "");
+    CHECK(finds(chain + "--pipeline-parallel-size 2", "--pp-size above 1 is rejected with speculation", "sglang@0.5.11"));
+    CHECK(finds(chain + "--enable-mixed-chunk", "is disabled by speculation"));
+    CHECK(finds(eagle + "--speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 8",
+                "SGLang sets it to steps + 1 = 4"));
+    CHECK(finds(eagle + "--speculative-num-steps 3", "give all three, or none"));
+    CHECK(finds(eagle + "--speculative-num-steps 1 --speculative-eagle-topk 2 --speculative-num-draft-tokens 16",
+                "cannot be reached"));
+    CHECK(finds("--speculative-algorithm EAGLE3", "missing: --speculative-draft-model-path"));
+    CHECK(finds("--speculative-algorithm EGALE3 --speculative-draft-model-path d", "did you mean \"EAGLE3\"?"));
+    CHECK(finds(chain + "--speculative-num-draft-token-count 3", "unknown: --speculative-num-draft-token-count"));
+    CHECK(finds("--speculative-algorithm NGRAM --speculative-draft-model-path d --speculative-eagle-topk 2",
+                "ignored: --speculative-eagle-topk is overwritten"));
+    CHECK(finds(chain + "--speculative-ngram-capacity 5", "is not read by EAGLE3"));
+    CHECK(finds(chain + "--speculative-token-map f", "ignored: --speculative-token-map"));
+    CHECK(finds("--speculative-algorithm NGRAM --enable-dp-attention", "is rejected with NGRAM"));
+    CHECK(finds("--speculative-algorithm NGRAM --speculative-ngram-branch-length 4", "was removed in 0.5.10"));
+    CHECK(findings("--speculative-algorithm NGRAM --speculative-ngram-branch-length 4", "sglang@0.5.9") == "");
+    CHECK(finds("python -m sglang.launch_server --model m", "nothing is drafted"));
+}
+
+TEST_CASE("SGLang's adaptive steps and their file") {
+    const std::string chain =
+        "--speculative-algorithm EAGLE --speculative-draft-model-path d --speculative-num-steps 5 --speculative-eagle-topk 1 "
+        "--speculative-num-draft-tokens 6 ";
+    const std::string slots = R"({"1": {"candidate_steps": [5]}, "22": {"candidate_steps": [2]}})";
+    const NamedFiles files = {{"slots.json", slots}, {"other.json", R"({"1": {"candidate_steps": [3]}})"}};
+    CHECK(findings(chain + "--speculative-adaptive --speculative-adaptive-config slots.json", "", files) == "");
+    CHECK(finds(chain + "--speculative-adaptive --speculative-adaptive-config other.json", "is 5, which is not a candidate", "",
+                files));
+    CHECK(finds(chain + "--speculative-adaptive-config slots.json", "is not read without --speculative-adaptive"));
+    CHECK(finds(chain + "--speculative-adaptive --enable-dp-attention", "does not go with --enable-dp-attention"));
+    CHECK(finds("--speculative-algorithm STANDALONE --speculative-draft-model-path d --speculative-adaptive",
+                "works only with EAGLE, EAGLE3"));
+    CHECK(finds(chain + "--speculative-adaptive", "was added in 0.5.11", "sglang@0.5.9"));
+    CHECK(finds(chain + "--speculative-adaptive", "needs --disable-overlap-schedule", "sglang@0.5.11"));
+    CHECK(finds(slots, "slots by batch size came later", "sglang@0.5.11"));
+    CHECK(finds(R"({"8": {"candidate_steps": [5]}})", "batches below 8 take the slot of 8"));
+    CHECK(finds(R"({"1": {"candidate_steps": []}})", "must be a list of whole numbers"));
+    CHECK(finds(R"({"1": {"candidate_steps": [1], "ema_alfa": 0.2}})", "did you mean \"ema_alpha\"?"));
+    CHECK(finds(R"({"1": {"candidate_steps": [1]}, "strategy": "fast"})", "must be ema or throughput_aware"));
+}
+
+TEST_CASE("SGLang's cost tables") {
+    const std::string sampled =
+        R"({"sample_batch_tokens": [8, 16, 64, 256], "sample_steps_per_sec": [61.2, 60.8, 55.1, 31.0], "max_batch_tokens": 256})";
+    CHECK(findings(sampled).empty());
+    CHECK(
+        findings(
+            R"({"bias_seconds": 0.01, "bs_probes": [1, 8], "alpha_seconds": [0.0, 0.0004], "m_probes": [8, 64], "theta_seconds": [0.0, 0.002]})")
+            .empty());
+    CHECK(finds(sampled, "--speculative-dspark-sps-table-path does not exist in SGLang 0.5.9", "sglang@0.5.9"));
+    CHECK(finds(R"({"sample_batch_tokens": [8, 8], "sample_steps_per_sec": [61.2, 60.8]})",
+                "sample_batch_tokens must grow strictly"));
+    CHECK(
+        finds(R"({"sample_batch_tokens": [8, 16], "sample_steps_per_sec": [61.2]})", "as many numbers as sample_batch_tokens"));
+    CHECK(finds(R"({"sample_batch_tokens": [8, 16], "sample_steps_per_sec": [61.2, 0]})",
+                "sample_steps_per_sec must lie above 0"));
+    CHECK(finds(R"({"sample_batch_tokens": [8, 16], "sample_steps_per_sec": [61.2, 60.8], "max_batch_tokens": 8})",
+                "is less than the last"));
+    CHECK(finds(R"({"sample_batch_tokens": "8"})", "must be a list of numbers"));
+    CHECK(finds(R"({"sample_batch_tokens": [8]})", "sample_steps_per_sec is missing"));
+    CHECK(finds(
+        R"({"bias_seconds": -1, "bs_probes": [1], "alpha_seconds": [0], "m_probes": [8], "theta_seconds": [0], "tetha": 1})",
+        "bias_seconds must be a number of seconds"));
+    CHECK(finds(R"({"bias_seconds": 1, "bs_probes": [1], "alpha_seconds": [0], "m_probes": [8], "tetha_seconds": [0]})",
+                "did you mean \"theta_seconds\""));
+}
+
+TEST_CASE("SGLang's replay and multi-layer drafters take chains only") {
+    const std::string serve = "python3 -m sglang.launch_server --model m ";
+    CHECK(finds(serve + "--speculative-algorithm NGRAM --enable-linear-replayssm-spec", "replays chains only, and NGRAM"));
+    const std::string eagle = serve + "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk ";
+    CHECK(
+        finds(eagle + "4 --speculative-num-draft-tokens 16 --enable-linear-replayssm-spec", "set --speculative-eagle-topk 1"));
+    CHECK(findings(eagle + "1 --speculative-num-draft-tokens 4 --enable-linear-replayssm-spec") == "");
+    CHECK(finds(serve + "--speculative-algorithm EAGLE --enable-multi-layer-eagle", "missing: --speculative-num-steps"));
+    CHECK(finds(eagle + "1 --speculative-num-draft-tokens 4 --disable-cuda-graph", "downgrade: --disable-cuda-graph"));
+}
+
+TEST_CASE("SGLang's replay caches and captured batches") {
+    const std::string dspark =
+        "python3 -m sglang.launch_server --model m --speculative-algorithm DSPARK "
+        "--speculative-draft-model-path d ";
+    CHECK(finds(dspark + "--enable-linear-replayssm-spec --linear-replayssm-cache-len 16",
+                "value: --linear-replayssm-cache-len is 16, too short"));
+    CHECK(findings(dspark + "--enable-linear-replayssm-spec --linear-replayssm-cache-len 32") == "");
+    CHECK(finds(dspark + "--linear-replayssm-cache-len 32", "ignored: --linear-replayssm-cache-len"));
+    CHECK(finds(dspark + "--disable-cuda-graph-padding", "downgrade: --disable-cuda-graph-padding"));
+    CHECK(finds(dspark + "--cuda-graph-max-bs 16 --max-running-requests 64", "raise it to 64"));
+    CHECK(findings(dspark + "--cuda-graph-max-bs 64 --max-running-requests 64") == "");
+    CHECK(finds(dspark + "--cuda-graph-max-bs 64", "ignored: --cuda-graph-max-bs is 64, but with speculation"));
+    CHECK(findings(dspark + "--cuda-graph-max-bs 48") == "");
+}
+
+}  // namespace lint_sglang_test

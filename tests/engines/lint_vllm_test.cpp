@@ -1,0 +1,139 @@
+// Does lint find the mistakes that people make in vLLM's flags?
+#include <catch2/catch.hpp>
+
+#include "lint_findings.h"
+
+namespace lint_vllm_test {
+
+using namespace treeline;
+using namespace treeline::engines;
+using namespace treeline::testing;
+
+TEST_CASE("vLLM's short flags set the same keys, and a key is set in one place") {
+    CHECK(finds("vllm serve m --spec-method eagel3 --spec-model d --spec-tokens 2", "did you mean \"eagle3\"?"));
+    CHECK(finds("spec_method: eagel3\nspec_model: d\nspec_tokens: 2\n", "did you mean \"eagle3\"?"));
+    CHECK(finds(R"(vllm serve m --speculative-config '{"method": "mtp", "num_speculative_tokens": 1}' --spec-tokens 2)",
+                "contradiction: --spec-tokens"));
+}
+
+TEST_CASE("keys that vLLM does not take") {
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "tensor_parallel_size": 4)"),
+                "removed: tensor_parallel_size is rejected here; the drafter's is draft_tensor_parallel_size"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_token": 2)"), "did you mean \"num_speculative_tokens\"?"));
+    CHECK(finds(vllm(R"("method": "eagel3", "model": "m", "num_speculative_tokens": 2)"), "did you mean \"eagle3\"?"));
+    CHECK(finds(vllm(R"("method": "deepseek_mtp", "num_speculative_tokens": 2)"),
+                "removed: method is deepseek_mtp, an old name"));
+    const std::string scheduled = vllm(
+        R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens_per_batch_size": [[1, 8, 2], [9, 64, 0]])");
+    CHECK(findings(scheduled) == "");
+    CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size was added in 0.24", "vllm@0.19"));
+    CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size was added in 0.24", "vllm@0.21.1"));
+    const std::string tree =
+        vllm(R"("method": "eagle", "model": "m", "num_speculative_tokens": 2, "speculative_token_tree": "[(0,)]")");
+    CHECK(finds(tree, "removed: speculative_token_tree"));
+    CHECK(findings(tree, "vllm@0.19") == "");
+    CHECK(finds("vllm serve m --speculative-model d --num-speculative-tokens 3", "was removed with the V0 engine"));
+    const std::string model = vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)");
+    CHECK(finds(model, "this version rejects", "vllm@0.10"));
+    CHECK(finds(model, "downgrade: method is draft_model", "vllm@0.25"));
+    CHECK(findings(model, "vllm@0.26") == "");
+}
+
+TEST_CASE("keys of vLLM that do nothing, are missing or contradict each other") {
+    CHECK(finds(vllm(R"("method": "ngram", "model": "m", "num_speculative_tokens": 2)"),
+                "ignored: model is not used by method ngram"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "prompt_lookup_max": 3)"), "ignored: prompt_lookup_max"));
+    CHECK(finds(vllm(R"("method": "ngram", "num_speculative_tokens": 2, "prompt_lookup_min": 5, "prompt_lookup_max": 3)"),
+                "contradiction: prompt_lookup_min is 5, above prompt_lookup_max, 3"));
+    CHECK(finds(vllm(R"("method": "eagle3", "num_speculative_tokens": 2)"), "missing: model is needed by method eagle3"));
+    CHECK(finds(vllm(R"("method": "ngram")"), "missing: num_speculative_tokens"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 0)"), "value: num_speculative_tokens"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "suffix_decoding_max_tree_depth": 3)"),
+                "ignored: suffix_decoding"));
+    CHECK(finds(vllm(R"("method": "ngram", "num_speculative_tokens": 2, "parallel_drafting": true)"),
+                "contradiction: parallel_drafting"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "enable_adaptive_verification": true)"),
+                "needs method dspark"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens": 3)"), "appears twice"));
+    const std::string synthetic = R"("method": "mtp", "num_speculative_tokens": 2, "rejection_sample_method": "synthetic")";
+    CHECK(finds(vllm(synthetic), "needs exactly one of"));
+    CHECK(findings(vllm(synthetic + R"(, "synthetic_acceptance_length": 2.4)")) == "");
+    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_length": 3.4)"), "must lie between 1 and 3"));
+    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5])"), "must hold 2 rates"));
+    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5, 0.6])"), "must not increase"));
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "synthetic_acceptance_length": 2)"), "only valid with"));
+}
+
+TEST_CASE("schedules that vLLM refuses or does not follow") {
+    const auto with = [](const std::string& schedule, const std::string& k = "5") {
+        return vllm(R"("method": "eagle3", "model": "m", "num_speculative_tokens": )" + k +
+                    R"(, "num_speculative_tokens_per_batch_size": )" + schedule);
+    };
+    CHECK(finds(with("[[2, 16, 5]]"), "must start at batch 1, not 2"));
+    CHECK(finds(with("[[1, 16, 5], [16, 32, 3]]"), "ranges that overlap: 1 to 16 and 16 to 32"));
+    CHECK(finds(with("[[1, 16, 5], [20, 32, 3]]"), "leaves out batches 17 to 19; they draft 5, as in the range before"));
+    CHECK(finds(with("[[1, 16, 5]]", "3"), "asks for 5 draft tokens at batches 1 to 16"));
+    CHECK(finds(with("[[1, 16, -1]]"), "K must be 0 or more"));
+    CHECK(finds(with("[[9, 1, 2]]"), "holds the range 9 to 1"));
+    CHECK(finds(with("[[1, 16]]"), "is not [from, to, K]"));
+    CHECK(finds(with("[]"), "at least one entry"));
+    CHECK(finds(with(R"({"1-16": 3})"), "an early form"));
+    CHECK(finds(with("[[1, 16, 1, 4096, 5]]"), "no release accepts them yet"));
+    const std::string config = "--speculative-config '" + with("[[1, 16, 5], [17, 99, 0]]") + "'";
+    CHECK(findings("vllm serve m " + config) == "");
+    CHECK(finds("vllm serve m --data-parallel-size 4 " + config, "dropped under data parallelism"));
+    CHECK(finds("VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m " + config, "no effect on model runner V2"));
+}
+
+TEST_CASE("vLLM's methods without a number of draft tokens do not start") {
+    for (const char* method : {"eagle", "eagle3", "dflash", "draft_model"}) {
+        CHECK(finds(vllm(R"("method": ")" + std::string(method) + R"(", "model": "m")"), "missing: num_speculative_tokens"));
+    }
+    CHECK(finds(vllm(R"("method": "mtp")"), "missing: num_speculative_tokens is needed by method mtp", "vllm@0.24"));
+    CHECK(findings(vllm(R"("method": "mtp")"), "vllm@0.33") == "");  // mended after 0.28
+    CHECK(findings(vllm(R"("method": "suffix")")) == "");            // its tree depth is the default
+    CHECK(findings("vllm serve m -sc.method mtp -sc.num-speculative-tokens 2") == "");
+}
+
+TEST_CASE("what runs around vLLM's drafts") {
+    const std::string config = R"( --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}')";
+    CHECK(findings("vllm serve m" + config) == "");
+    CHECK(finds("vllm serve m --enforce-eager" + config, "downgrade: --enforce-eager"));
+    CHECK(finds("vllm serve m --kv-cache-dtype fp8" + config, "downgrade: --kv-cache-dtype is fp8"));
+    CHECK(finds("VLLM_ATTENTION_BACKEND=FLASHINFER vllm serve m" + config, "downgrade: --attention-backend is FLASHINFER"));
+    CHECK(findings("vllm serve m --kv-cache-dtype auto --attention-backend FLASH_ATTN" + config) == "");
+    CHECK(finds("speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\nenforce-eager: true\n",
+                "downgrade: --enforce-eager"));
+    const std::string stages = "contradiction: --pipeline-parallel-size is 2, with which vLLM does not start while it drafts";
+    CHECK(finds("vllm serve m -pp 2" + config, stages));
+    CHECK(finds("vllm serve m --pipeline-parallel-size 2 -sc.method eagle3 -sc.model d -sc.num_speculative_tokens 3", stages,
+                "vllm@0.24"));
+    CHECK(findings("vllm serve m --pipeline-parallel-size 2 -sc.method eagle3 -sc.model d -sc.num_speculative_tokens 3") == "");
+    CHECK(findings("vllm serve m --pipeline-parallel-size 1" + config) == "");
+    const std::string lookup =
+        R"(VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m -sc '{"method": "ngram", "num_speculative_tokens": 2}')";
+    CHECK(finds(lookup, "contradiction: method is ngram, which model runner V2 refuses", "vllm@0.24"));
+}
+
+TEST_CASE("vLLM's graphs: modes, levels and captured sizes, in every form in which they are given") {
+    const std::string serve =
+        "vllm serve m --speculative-config '{\"method\":\"eagle3\",\"model\":\"d\","
+        "\"num_speculative_tokens\":3}' ";
+    CHECK(findings(serve) == "");
+    for (const char* off : {"-O0", "--compilation-config '{\"cudagraph_mode\": \"none\"}'", "-cc.cudagraph_mode=NONE",
+                            "--compilation-config.cudagraph_mode NONE"}) {
+        INFO(off);
+        CHECK(finds(serve + off, "switches CUDA graphs off"));
+    }
+    CHECK(finds(serve + "--compilation-config '{\"cudagraph_mode\":\"PIECEWISE\"}'", "attention of every layer is launched"));
+    CHECK(findings(serve + "--compilation-config '{\"cudagraph_mode\":\"FULL_AND_PIECEWISE\"}'") == "");
+    CHECK(finds(serve + "--compilation-config '{\"cudagraph_capture_sizes\":[1,2]}'", "no round runs in a graph"));
+    CHECK(finds(serve + "--max-num-seqs 64 --max-cudagraph-capture-size 128", "rounds of more than 32 of the 64 sequences"));
+    CHECK(findings(serve + "--max-num-seqs 64 --max-cudagraph-capture-size 256") == "");
+    CHECK(
+        finds("speculative-config:\n  method: eagle3\n  model: d\n  num_speculative_tokens: 3\ncompilation-config:\n  "
+              "cudagraph_mode: PIECEWISE\n",
+              "downgrade: compilation-config sets cudagraph_mode PIECEWISE"));
+}
+
+}  // namespace lint_vllm_test
