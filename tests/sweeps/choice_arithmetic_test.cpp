@@ -387,7 +387,8 @@ TEST_CASE("a drafter is untried where nobody is known to have trained it and the
     lists.rollbacks = {sim::Rollback::truncate};
     for (const bool untrained : {false, true}) {
         for (const bool named : {false, true}) {
-            lists.drafters.push_back({.label = "drafter", .drafter = sim::NgramDrafter{}});
+            lists.drafters.emplace_back();
+            lists.drafters.back().drafter = sim::NgramDrafter{};
             lists.drafters.back().untrained = untrained;
             lists.drafters.back().named = named;
         }
