@@ -122,4 +122,31 @@ TEST_CASE("Every term of a layer is counted once, and overlap hides the shorter 
     CHECK(in_turn.scan >= layer.scan_linear + layer.ssm_busy);
 }
 
+TEST_CASE("The scan waits for B, C and as many step sizes as a tile has columns; what a unit does not work it stalls",
+          "[fpga]") {
+    const MambaShape shape = shape_named("mamba2-2.7b");  // 256 columns of B and C, 80 heads
+    Design design = hardware::load_design(source / "hardware", "specmamba-vck190").value;
+    const Board board = hardware::load_board(source / "hardware", design.board).value;
+    for (const double outputs : {32.0, 128.0}) {
+        design.linear.tile_outputs = outputs;
+        const LayerCycles layer = layer_cycles(board, design, shape, {});
+        // 256 + 32 columns in nine blocks of 32, 256 + 80 in three of 128.
+        CHECK(layer.preamble == (outputs == 32.0 ? 9.0 : 3.0) * layer.in_stream.block_cycles());
+        CHECK(layer.ssm_stall + layer.ssm_busy == Approx(layer.total));
+        CHECK(layer.linear_stall + layer.linear_busy == Approx(layer.total));
+    }
+}
+
+TEST_CASE("Units in turn: all blocks of one before those of the next", "[fpga]") {
+    BlockWork work;
+    work.blocks = 3.0;
+    work.gate_blocks = 2.0;
+    work.linear = 10.0;
+    work.convolution = 4.0;
+    work.ssm = 7.0;
+    work.ssm_latency = 20.0;
+    // (3 + 2)·10 of the Linear unit, 2 of its registers, 3·4 of the convolution and 4 of its own, 3·7 of the SSM unit and 20.
+    CHECK(in_turn_cycles(work) == 50.0 + 2 + 12 + 4 + 21 + 20);
+}
+
 }  // namespace layer_anchors_test

@@ -105,4 +105,15 @@ TEST_CASE("what is not known is said") {
     CHECK(impossible.problems().front().find("sums to 1.3") != std::string::npos);
 }
 
+TEST_CASE("a drafter drafts up to the most that it is said to draft") {
+    DraftAcceptance acceptance(Acceptance::geometric(0.7));
+    acceptance.most_draft_tokens = 3;
+    const auto problem = [&](int drafts) {
+        const TreeShape shape = ChainShape{drafts};
+        return acceptance_problem(acceptance, shape, build_tree(shape, RankAcceptance()));
+    };
+    CHECK(problem(3).empty());
+    CHECK(problem(4) == "the drafter drafts at most 3 tokens, not 4");
+}
+
 }  // namespace draft_acceptance_test

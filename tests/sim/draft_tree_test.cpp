@@ -154,4 +154,24 @@ TEST_CASE("child counts that fit no tree are refused") {
     CHECK(DraftTree::from_child_counts({2}) == DraftTree::from_child_counts({2, 0, 0}));
 }
 
+TEST_CASE("trees that differ have hashes that differ") {
+    std::set<std::size_t> hashes;
+    std::size_t trees = 0;
+    for (int first = 1; first <= 6; ++first) {
+        for (int second = 0; second <= 6; ++second) {
+            for (int third = 0; third <= 6; ++third) {
+                std::vector<int> counts = {first, second};
+                if (first > 1) {
+                    counts.push_back(third);
+                }
+                if (first > 1 || third == 0) {
+                    hashes.insert(DraftTree::from_child_counts(counts).hash());
+                    ++trees;
+                }
+            }
+        }
+    }
+    CHECK(hashes.size() == trees);
+}
+
 }  // namespace draft_tree_test

@@ -244,4 +244,79 @@ TEST_CASE("heads of Spec-Bench gain what they gained there, with their measured 
     CHECK(numerics::quantile(errors, 0.9) < 0.35);
 }
 
+TEST_CASE("the heads of an MLP speculator read the target's width once, and their own narrow one from then on") {
+    MedusaDrafter drafter;
+    drafter.kind = HeadsKind::mlp;
+    drafter.heads = 4;
+    drafter.width = 1024;
+    const Model target = model("llama-3.1-8b");  // 4096 wide
+    const DrafterPlan heads = plan(drafter, target, target.precision);
+    // (4096 + 3·1024)/4 inputs in the mean.
+    CHECK(std::get<Projection>(heads.model->kinds.front().blocks.front().kind).in == 1792);
+}
+
+TEST_CASE("a copy for drafting has an LM head of its own only where its embeddings are stored in another format") {
+    SelfDrafter drafter;
+    const Model target = model("llama-3.1-8b");
+    drafter.copy = target.precision;
+    CHECK(plan(drafter, target, target.precision).shares_head);
+    CHECK_FALSE(plan(drafter, target, target.precision).shares_body);
+    drafter.copy->embeddings.format = NumberFormat::int4;
+    CHECK_FALSE(plan(drafter, target, target.precision).shares_head);
+}
+
+TEST_CASE("SPIRe keeps one layer at least, and a sparse cache sees something") {
+    const Model target = model("llama-3.1-8b");
+    const auto wrong = [&](Count layers, double window) {
+        SpireDrafter drafter;
+        drafter.layers = layers;
+        drafter.reach.window = window;
+        return problems_of(Drafter(drafter), target).size();
+    };
+    CHECK(wrong(1, 256.0) == 0);
+    CHECK(wrong(0, 256.0) == 1);
+    CHECK(wrong(32, 256.0) == 0);
+    CHECK(wrong(33, 256.0) == 1);
+    CHECK(wrong(1, 0.0) == 1);
+}
+
+TEST_CASE("only drafters that read accepted tokens on their own have a pass for them") {
+    const RoundSetup head = setup_of(OneLayerDrafter{}, Acceptance::geometric(0.7));
+    const auto steps_for_context = [](const RoundSetup& setup) {
+        const CompiledRound round = compile_round(setup);
+        std::size_t context = 0;
+        for (const RoundRow& row : round.rows) {
+            const auto at = static_cast<std::size_t>(PassId::draft_context);
+            context += row.begin[at + 1] - row.begin[at];
+        }
+        return context;
+    };
+    CHECK(steps_for_context(head) == 0);
+    CHECK(steps_for_context(setup_of(ParallelDrafter{}, Acceptance::geometric(0.7))) > 0);
+}
+
+TEST_CASE("a cascade that drafts nothing reads each token once in both of its models") {
+    CascadeDrafter drafter;
+    drafter.middle = IndependentDrafter{model("llama-3.2-1b"), model("llama-3.2-1b").precision};
+    drafter.inner = IndependentDrafter{model("llama-3.2-1b"), model("llama-3.2-1b").precision};
+    const CompiledRound round = compile_round(setup_of(drafter, Acceptance::geometric(0.7)));
+    const auto inner = static_cast<std::size_t>(PassId::draft_inner);
+    REQUIRE(round.off.begin[inner + 1] - round.off.begin[inner] == 1);
+    const RoundStep& step = round.steps[round.off.begin[inner]];
+    CHECK(step.rows == 1.0);
+    CHECK(step.tokens == 1.0);
+    CHECK(step.runs == 1.0);
+}
+
+TEST_CASE("the first pass over a tree ends at one token, whose successors are drafted") {
+    const TreeShape shape = WidthsShape{{3, 2}};
+    const DraftTree tree = build_tree(shape, RankAcceptance());
+    const Model small = model("llama-3.2-1b");
+    const DraftSteps steps =
+        draft_steps(plan(Drafter(IndependentDrafter{small, small.precision}), small, small.precision), shape, tree, {}, false);
+    REQUIRE(steps.passes.size() == 2);
+    CHECK(steps.passes[0].logits == 1.0);
+    CHECK(steps.passes[1].logits == steps.passes[1].tokens);
+}
+
 }  // namespace drafter_kinds_test

@@ -2,6 +2,7 @@
 // here, so that a wrong operator or constant in one of them is noticed where it stands.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 
 #include "setups.h"
@@ -282,6 +283,65 @@ TEST_CASE("bounds of a box of one point are the point") {
             }
         }
     }
+}
+
+TEST_CASE("bounds of a box that nothing is stated of are those of one sequence without a context") {
+    const CompiledRound round = compile_round(pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm")));
+    const EstimateBounds bounds = bounds_of(round, 0, {});
+    const RoundEstimate exact = evaluate(round, {0, 1.0, 0.0});
+    CHECK(bounds.least.round.value() == Approx(exact.round.value()));
+    CHECK(bounds.most.round.value() == Approx(exact.round.value()));
+}
+
+TEST_CASE("bounds of one point are the point where a pool reads the prompts, and without prompts to the last bit") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    const CompiledRound alone = compile_round(setup);
+    const EstimateBounds without = bounds_of(alone, 3, {8.0, 8.0, 1000.0, 1000.0});
+    CHECK(without.least.decode_share == 1.0);
+    CHECK(without.most.decode_share == 1.0);
+    CHECK(without.least.first_token == Seconds(0.0));
+    const RoundEstimate plain = evaluate(alone, {0, 8.0, 1000.0});
+    CHECK(bounds_of(alone, 0, {8.0, 8.0, 1000.0, 1000.0}).least.throughput_multiplier == plain.throughput_multiplier);
+    setup.platform.stack.prefill = PrefillPolicy::disaggregated;
+    setup.prompt_tokens = 700.0;
+    setup.output_tokens = 300.0;
+    const CompiledRound pool = compile_round(setup);
+    REQUIRE(pool.prefill_pool > 0.0);
+    const RoundEstimate exact = evaluate(pool, {3, 8.0, 1000.0});
+    const EstimateBounds bounds = bounds_of(pool, 3, {8.0, 8.0, 1000.0, 1000.0});
+    CHECK(bounds.least.first_token.value() == Approx(exact.first_token.value()));
+    CHECK(bounds.most.first_token.value() == Approx(exact.first_token.value()));
+}
+
+TEST_CASE("a block without norms runs none") {
+    Model small = model("llama-3.2-1b");
+    const auto norms = [&] {
+        const std::vector<Operation> operations = operations_of(small, small.precision, {});
+        return std::count_if(operations.begin(), operations.end(),
+                             [](const Operation& operation) { return operation.name.find("norm") != std::string::npos; });
+    };
+    const auto with = norms();
+    for (LayerKind& kind : small.kinds) {
+        for (Block& block : kind.blocks) {
+            block.norms = block.norm_vectors = 0;
+        }
+    }
+    CHECK(with == 3);     // before attention, before the network, before the head
+    CHECK(norms() == 1);  // before the head
+}
+
+TEST_CASE("bounds of one point are the point where rows that pad a tile cost more than used ones") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    setup.platform.mode = CostMode::calibrated;
+    KernelLaw law;
+    law.row_tile = 64.0;
+    law.padding = 3.0;
+    setup.platform.device.calibration = Calibration{"h100-sxm", "", "", {{KernelClass::gemm, NumberFormat::bf16, law}}};
+    const CompiledRound round = compile_round(setup);
+    const RoundEstimate exact = evaluate(round, {3, 150.0, 100.0});  // 600 rows of ten tiles
+    const EstimateBounds bounds = bounds_of(round, 3, {150.0, 150.0, 100.0, 100.0});
+    CHECK(bounds.least.round.value() == Approx(exact.round.value()).epsilon(1e-9));
+    CHECK(bounds.most.round.value() == Approx(exact.round.value()).epsilon(1e-9));
 }
 
 }  // namespace exact_parts_test

@@ -406,4 +406,12 @@ TEST_CASE(
     CHECK(unpacked.steps.wave == 0.0);
 }
 
+TEST_CASE("vector units that are faster than matrix units make few rows no cheaper than others") {
+    Platform platform = small_platform();
+    platform.stack.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 3.0, .few_rows_speed = 20.0}};
+    const Precision int8 = checkpoint_precision(NumberFormat::int8, NumberFormat::bf16);
+    // 2000 FLOP/s of vector units against 1000: each of the rows takes 0.01 s, beside 0.3 s of reading.
+    CHECK(time_of(linear_layer(), platform, 2.0, int8) - time_of(linear_layer(), platform, 1.0, int8) == Approx(0.01));
+}
+
 }  // namespace kernel_pricing_test

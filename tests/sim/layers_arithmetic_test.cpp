@@ -2,6 +2,8 @@
 // byte), activations bf16 (2), recurrent states fp32 (4), the width of the model 7.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "sim/layers/layers.h"
 
 namespace layers_arithmetic_test {
@@ -463,6 +465,46 @@ TEST_CASE("how busy the busiest rank is") {
     CHECK(busiest_rank(8.0, 2.0, 4.0, 1.0).share > 1.0);
     CHECK(reached_ranks(8.0, 8.0, 4.0) == 4.0);
     CHECK(reached_ranks(8.0, 1.0, 4.0) == Approx(1.0));
+}
+
+TEST_CASE("compressed attention without entries caches its window alone, and has no indexer") {
+    CompressedAttention attention;
+    attention.heads = 4;
+    attention.head_dim = 3;
+    attention.q_lora_rank = 5;
+    attention.output_groups = 2;
+    attention.output_rank = 6;
+    attention.window = 8;
+    const auto alone = operations_with(attention, on_ranks(1.0));
+    CHECK_FALSE(named(alone, "latent attention").keeps);
+    CHECK(named(alone, "latent attention").cache_heads == 1.0);
+    const auto has = [](const std::vector<Operation>& operations, const std::string& part) {
+        return std::any_of(operations.begin(), operations.end(),
+                           [&](const Operation& each) { return each.name.find(part) != std::string::npos; });
+    };
+    CHECK_FALSE(has(alone, "compression"));
+    attention.compression = 4;
+    const auto entries = operations_with(attention, on_ranks(1.0));
+    CHECK(named(entries, "latent attention").keeps->window == unlimited);
+    CHECK(has(entries, "compression"));
+    CHECK_FALSE(has(entries, "index"));                                // all entries are read
+    CHECK(named(entries, "latent attention").reads_per_token == 0.0);  // once for all tokens of a sequence
+}
+
+TEST_CASE("attention of 4 heads of queries and 2 of keys of 3: biases, and what is turned by position") {
+    Attention attention;
+    attention.query_heads = 4;
+    attention.kv_heads = 2;
+    attention.head_dim = 3;
+    const auto plain = operations_with(attention, on_ranks(1.0));
+    attention.qkv_bias = true;
+    const auto biased = operations_with(attention, on_ranks(1.0));
+    const double outputs = 4 * 3 + 2 * (3 + 3);  // queries, keys and values
+    CHECK(named(plain, "qkv projection").weight_elements == 7 * outputs);
+    CHECK(named(biased, "qkv projection").weight_elements == 7 * outputs + outputs);
+    CHECK(named(plain, "rotary embedding").outputs == (4 + 2) * 3.0);
+    attention.reuses_cache = true;  // queries alone
+    CHECK(named(operations_with(attention, on_ranks(1.0)), "rotary embedding").outputs == 4 * 3.0);
 }
 
 }  // namespace layers_arithmetic_test

@@ -452,4 +452,23 @@ TEST_CASE("drafts that are accepted more often, or less, stay an acceptance") {
     CHECK(half.variance(1) == Approx(0.8 * 0.2));
 }
 
+TEST_CASE("a stack hides up to all of the shorter time, and its tiles hold at least one row") {
+    CHECK(stack_with([](Stack& s) { s.unhidden = 1.0; }) == 0);
+    CHECK(stack_with([](Stack& s) { s.unhidden = 1.01; }) == 1);
+    const auto tile = [](double rows) { return stack_with([&](Stack& s) { s.row_curves = {{.tile = rows}}; }); };
+    CHECK(tile(0.0) == 0);
+    CHECK(tile(1.0) == 0);
+    CHECK(tile(0.5) == 1);
+    CHECK(tile(1024.0) == 0);
+    CHECK(tile(1025.0) == 1);
+}
+
+TEST_CASE("where a device has neither the asked family of kernels nor one of ours, the first measured one stands in") {
+    Calibration calibration;
+    calibration.kernels = {{KernelClass::gemm, NumberFormat::bf16, KernelLaw{}, "one"},
+                           {KernelClass::gemm, NumberFormat::bf16, KernelLaw{}, "two"}};
+    CHECK(calibration.law(KernelClass::gemm, NumberFormat::bf16, "other") == &calibration.kernels[0].law);
+    CHECK(calibration.law(KernelClass::gemm, NumberFormat::bf16, "two") == &calibration.kernels[1].law);
+}
+
 }  // namespace limits_test

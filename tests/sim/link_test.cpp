@@ -123,4 +123,18 @@ TEST_CASE("a link's own kernels state what they need") {
     CHECK_THAT(problems[1], Catch::Contains("interconnects[4].own_all_reduces.latency"));
 }
 
+TEST_CASE("a measured all-reduce of one step that has no limit is not left to the library") {
+    Platform measured = eight_of("h100-sxm");
+    measured.mode = CostMode::calibrated;
+    KernelLaw law;
+    law.startup = Seconds(10e-6);
+    law.collective.ring = Seconds(1.0);  // the library's
+    measured.device.calibration =
+        Calibration{"h100-sxm", "", "", {{KernelClass::all_reduce, Precision{}.activations.format, law}}};
+    CHECK(all_reduce(measured, 100.0 * kilobyte) > 10.0);
+    CHECK(all_reduce(measured, 100.0 * kilobyte) < 100.0);
+    measured.device.calibration->kernels.front().law.collective.limit = Bytes(50.0 * kilobyte);
+    CHECK(all_reduce(measured, 100.0 * kilobyte) > 0.9e6);
+}
+
 }  // namespace link_test

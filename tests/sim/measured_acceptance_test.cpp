@@ -70,4 +70,25 @@ TEST_CASE("positions and lengths of one drafter agree on each length, and trees 
     CHECK(acceptance_of_traffic(rows, {{{"code", 1.0}, {"chat", 1.0}}, {}, "", {}}).shapes.empty());
 }
 
+TEST_CASE("shares of a mixture count by their sum, for chains as for trees") {
+    std::vector<MeasuredAcceptance> rows = {measured("code", 2, 2.4), measured("chat", 2, 1.6), measured("code", 0, 3.0),
+                                            measured("chat", 0, 1.5)};
+    rows[2].shape = rows[3].shape = "sglang:5,3,6";
+    const AcceptanceOfTraffic mixed = acceptance_of_traffic(rows, {{{"code", 6.0}, {"chat", 4.0}}, {}, "", {}});
+    CHECK(mixed.chain.accept_length(2) == Approx(2.0));
+    REQUIRE(mixed.shapes.size() == 1);
+    CHECK(mixed.shapes[0].second == Approx(1.0 / (0.6 / 3.0 + 0.4 / 1.5)));
+}
+
+TEST_CASE("positions yield the bonus token and what is accepted at each") {
+    MeasuredAcceptance row = measured("code", 2, 0.0);
+    row.per_position = {0.8, 0.5};
+    CHECK(mean_lengths({row}) == std::map<int, double>{{1, 1.8}, {2, 2.3}});
+}
+
+TEST_CASE("kinds that were measured with a single draft are kinds all the same") {
+    const AcceptanceOfTraffic found = acceptance_of_traffic({measured("code", 1, 1.8), measured("chat", 1, 1.5)}, {});
+    CHECK(found.kinds.count == 2);
+}
+
 }  // namespace measured_acceptance_test

@@ -189,4 +189,10 @@ TEST_CASE("impossible loads are refused in words") {
           "measured_loads must not have the same batch, context and draft_tokens twice");
 }
 
+TEST_CASE("a load with e^2 times as many verified tokens of a sequence is as far off as one reach") {
+    MeasuredLoad plain, drafting;
+    drafting.draft_tokens = std::exp(2.0) - 1.0;
+    CHECK(distance_of(plain, drafting) == Approx(1.0));
+}
+
 }  // namespace measured_loads_test

@@ -118,4 +118,12 @@ TEST_CASE("DeepSeek-V4's DSpark head is three layers of the target that see a wi
     }
 }
 
+TEST_CASE("a DFlash head is dense, beside DeepSeek-V4, too") {
+    const Model target = model("deepseek-v4-flash");
+    const DrafterPlan drafter = plan(ParallelDrafter{}, target, target.precision);
+    REQUIRE(drafter.model->kinds.front().blocks.size() == 2);
+    CHECK(std::holds_alternative<Attention>(drafter.model->kinds.front().blocks[0].kind));
+    CHECK(std::holds_alternative<Mlp>(drafter.model->kinds.front().blocks[1].kind));
+}
+
 }  // namespace parallel_drafter_test

@@ -400,4 +400,16 @@ TEST_CASE("tensor parallelism reduces the embedding and gathers logits") {
                        [](const Operation& operation) { return operation.kind == OperationKind::collective; }));
 }
 
+TEST_CASE("a drafter is cut over as many ranks as the target, or a part of them") {
+    const auto wrong = [](double of_drafter) {
+        Parallelism parallel;
+        parallel.draft_tensor = of_drafter;
+        return problems_of(model("llama-3-8b"), 4.0, parallel).size();
+    };
+    CHECK(wrong(4.0) == 0);
+    CHECK(wrong(2.0) == 0);
+    CHECK(wrong(3.0) == 1);
+    CHECK(wrong(8.0) == 1);
+}
+
 }  // namespace parallelism_test

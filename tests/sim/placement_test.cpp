@@ -126,4 +126,19 @@ TEST_CASE("without a host in the platform everything is priced on the device") {
           Approx(time_of(whole, none, PassKind::decode, 1.0).value()));
 }
 
+TEST_CASE("weights that fill the host's free memory to the last byte fit") {
+    const Precision q4 = *gguf_precision("q4_k_m");
+    const Model small = placed(model("qwen3-30b-a3b"), {Residence::experts_on_host, {}});
+    Platform on = with_host("rtx-3060", "desktop-ddr5");
+    Platform host = *on.host;
+    const Bytes needed = weights_on_host(small, q4);
+    host.device.reserved = Bytes(0.0);
+    host.device.memory = needed;
+    on.host = std::make_shared<const Platform>(host);
+    CHECK(host_problem(small, q4, on).empty());
+    host.device.memory = Bytes(needed.value() * (1.0 - 1e-6));
+    on.host = std::make_shared<const Platform>(host);
+    CHECK_FALSE(host_problem(small, q4, on).empty());
+}
+
 }  // namespace placement_test

@@ -112,4 +112,11 @@ TEST_CASE("vectors that no acceptance can have are named") {
     CHECK(RankAcceptance().problems().size() == 1);
 }
 
+TEST_CASE("counts of rounds by accepted drafts measure as many positions as drafts were accepted at most") {
+    const Acceptance counted = acceptance_from_histogram({2.0, 1.0, 1.0});  // 0, 1 and 2 accepted
+    CHECK(counted.measured_positions() == 2);
+    CHECK(counted.position(1) == Approx(0.5));
+    CHECK(counted.position(2) == Approx(0.25));
+}
+
 }  // namespace rank_acceptance_test

@@ -2,6 +2,7 @@
 // all but quotients are exact in binary.
 #include <catch2/catch.hpp>
 
+#include "setups.h"
 #include "sim/round.h"
 
 namespace round_arithmetic_test {
@@ -326,6 +327,61 @@ TEST_CASE("sequences cache what they begin with once") {
     row.holds_drafter = 0.0;
     CHECK(sequence_memory(memory, row, 20.0).shared == Bytes(20.0));
     CHECK(sequence_memory(memory, row, 20.0).draft_cache == Bytes(0.0));
+}
+
+TEST_CASE("a step's token budget is reached before it is exceeded") {
+    RoundSetup setup = testing::pair_setup("llama-3-8b", "llama-3.2-1b", testing::platform("h100-sxm", "vllm"));
+    setup.speculations = chains_up_to(4);
+    setup.platform.stack.step_tokens = 4.0;
+    const CompiledRound round = compile_round(setup);
+    CHECK(round.row(3).problem.empty());  // three drafts and the token before them
+    CHECK_FALSE(round.row(4).problem.empty());
+}
+
+TEST_CASE("a ring of 32 tokens holds a draft of 31, and the token before it") {
+    RoundSetup setup = testing::pair_setup("mamba2-2.7b", "mamba2-130m", testing::platform("h100-sxm", "ideal"));
+    setup.rollback = Rollback::ring;
+    setup.speculations = chains_up_to(32);
+    const CompiledRound round = compile_round(setup);
+    CHECK(round.row(31).problem.empty());
+    CHECK(round.row(32).problem == "a draft of 32 levels does not fit in a ring of 32 tokens");
+}
+
+TEST_CASE("stages of a pipeline keep what their layers replay") {
+    RoundSetup setup = testing::pair_setup("mamba2-2.7b", "mamba2-130m", testing::platform("h100-sxm", "ideal"));
+    const Bytes whole = compile_round(setup).memory.replay_per_token;
+    setup.platform.parallel.pipeline = 2.0;
+    CHECK(whole > Bytes(0.0));
+    CHECK(compile_round(setup).memory.replay_per_token.value() == Approx(0.5 * whole.value()));
+}
+
+TEST_CASE("a shared prefix is compared with prompts where their length is stated") {
+    RoundSetup setup = testing::pair_setup("llama-3-8b", "llama-3.2-1b", testing::platform("h100-sxm", "vllm"));
+    setup.shared_prefix = 100.0;
+    CHECK(problems_of(setup).empty());
+    setup.prompt_tokens = 100.0;
+    CHECK(problems_of(setup).empty());
+    setup.prompt_tokens = 99.0;
+    CHECK(problems_of(setup) == std::vector<std::string>{"a shared_prefix of 100 tokens is longer than the prompts of 99"});
+}
+
+TEST_CASE("engines that address states by index copy one where several rows start from it, and none otherwise") {
+    RoundSetup setup = testing::pair_setup("mamba2-2.7b", "mamba2-130m", testing::platform("h100-sxm", "ideal"));
+    setup.acceptance.siblings = RankAcceptance::assumed();
+    setup.speculations = chains_up_to(2);
+    setup.speculations.push_back({WidthsShape{{2, 1}}, Verification::unrolled, "tree"});
+    setup.platform.stack.state_copy = StateCopy::by_index;
+    const auto copies = [&](Rollback rollback, int speculation) {
+        setup.rollback = rollback;
+        const CompiledRound round = compile_round(setup);
+        const RoundRow& row = round.row(speculation);
+        REQUIRE(row.problem.empty());
+        const auto pass = static_cast<std::size_t>(PassId::state_copy);
+        return row.begin[pass + 1] - row.begin[pass];
+    };
+    CHECK(copies(Rollback::replay, 3) == 0);
+    CHECK(copies(Rollback::snapshot, 3) == 1);
+    CHECK(copies(Rollback::snapshot, 2) == 0);
 }
 
 }  // namespace round_arithmetic_test

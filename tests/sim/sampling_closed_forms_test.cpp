@@ -229,4 +229,60 @@ TEST_CASE("look-ups, cut-offs, cascades and drafts made all at once accept as th
     }
 }
 
+TEST_CASE("a chain that always drafts ends early as often as not all of it is accepted") {
+    const SyntheticWorld world({8, 4.0, 2.0, 3.0, 5});
+    const Models models = world.at(1.0, 1.0);
+    const Probabilities roots(8, 1.0 / 8);
+    for (const RoundLaw& law : {token_wise_law(models, 3), lookup_law(models, 3, 1.0), lookup_first_law(models, 3, 0.4)}) {
+        const ExpectedRound round = law(roots);
+        CHECK(round.none_accepted == Approx(round.at_least.front() - round.at_least.back()));
+    }
+}
+
+TEST_CASE("worlds that are decoded apart are counted together") {
+    MeasuredAcceptance one, two;
+    one.rounds = two.rounds = 10;
+    one.none_accepted = 3.0;
+    two.none_accepted = 4.0;
+    one.accepted_by_rank = {5.0};
+    two.accepted_by_rank = {4.0, 2.0};
+    const MeasuredAcceptance both = combined({one, two});
+    CHECK(both.rounds == 20);
+    CHECK(both.none_accepted == 7.0);
+    CHECK(both.accepted_by_rank == std::vector<double>{9.0, 2.0});
+}
+
+TEST_CASE("drafts that are never dropped nor rejected are as many as asked for, and one token comes on top") {
+    const SyntheticWorld world({6, 3.0, 0.0, 0.0, 5});
+    const Models models = world.at(1.0, 1.0);
+    const Models perfect{models.target, models.target};
+    numerics::Random random(3);
+    DrawnRound drawn;
+    dropping_round(perfect, 3, 0.0)(0, random, drawn);
+    CHECK(drawn.tokens.size() == 4);
+}
+
+TEST_CASE(
+    "a chain is verified token-wise, in a block or by look-up of the target's token; what is the same on it is left out") {
+    using enum Method;
+    CHECK(methods_for(chain(3)) == std::vector<Method>{token_wise, block, naive, naive_best, greedy});
+    CHECK(methods_for(DraftTree::from_child_counts({2, 1, 1})) ==
+          std::vector<Method>{multi_step, multi_step_replacement, naive, naive_best, greedy, independent_drafts});
+    CHECK(methods_for(DraftTree::from_child_counts({2, 1})) ==
+          std::vector<Method>{multi_step, multi_step_replacement, naive, naive_best, greedy});
+}
+
+TEST_CASE("closed forms that would take too many steps are not begun") {
+    const SyntheticWorld world({4, 3.0, 1.0, 0.0, 5});
+    const Models models = world.at(1.0, 1.0);
+    // Every first token with four successors: 16 steps.
+    CHECK(block_law(models, 1, 16.0));
+    CHECK_FALSE(block_law(models, 1, 15.0));
+    // Without replacement every sequence of three tokens is followed: 4^3.
+    CHECK(naive_law(models, SiblingDrafts::without_replacement, 2, 64.0));
+    CHECK_FALSE(naive_law(models, SiblingDrafts::without_replacement, 2, 63.0));
+    CHECK(naive_law(models, SiblingDrafts::without_replacement, 1, 1.0));
+    CHECK(naive_law(models, SiblingDrafts::with_replacement, 2, 1.0));
+}
+
 }  // namespace sampling_closed_forms_test

@@ -85,4 +85,19 @@ TEST_CASE("lengths out of reach are refused with what can be reached") {
     CHECK_FALSE(exact_length(all, {Method::multi_step, wide}, {1.0, 1.0}).has_value());
 }
 
+TEST_CASE("a length beyond the whole draft is refused with the range of any acceptance") {
+    const std::vector<SyntheticWorld> all = worlds({8, 6.0, 2.5, 4.0, 1}, 1);
+    const FittedWorlds fitted =
+        fit_mismatch_and_caution(all, {Method::token_wise, chain(3)}, {{0.0, 0.0}, 5.0}, {{1.0, 1.0}, 2.0});
+    CHECK_THAT(fitted.problem, Catch::Contains("5.000 tokens per round at temperature 0.000; they reach 1.000 to 4.000"));
+}
+
+TEST_CASE("a second length out of reach is refused with what models that give the first one reach, less than two tokens, too") {
+    const std::vector<SyntheticWorld> all = worlds({8, 6.0, 2.5, 4.0, 1}, 1);
+    const FittedWorlds fitted =
+        fit_mismatch_and_caution(all, {Method::token_wise, chain(1)}, {{0.0, 0.0}, 1.3}, {{1.0, 1.0}, 1.99});
+    REQUIRE(fitted.problem.find("1.990 tokens per round at temperature 1.000; they reach ") != std::string::npos);
+    CHECK(std::stod(fitted.problem.substr(fitted.problem.rfind(" to ") + 4)) < 1.99);
+}
+
 }  // namespace sampling_temperature_test

@@ -238,4 +238,14 @@ TEST_CASE("bandit: problems are sentences") {
     CHECK_FALSE(problems_of(BanditProblem{}).empty());
 }
 
+TEST_CASE("bandit: the bound on UCB's regret by hand, with an exploration other than 1") {
+    TaskFacts facts;
+    facts.arms.resize(3);
+    facts.arms[0].mean_reward = -0.5;
+    facts.arms[1].mean_reward = -0.75;
+    facts.arms[2].mean_reward = -0.5;  // as good as the favoured one: nothing is lost with it
+    // 8·2²·ln(e³)/0.25 + 0.25·(1 + π²/3)
+    CHECK(ucb_regret_bound(facts, 2.0, std::exp(3.0)) == Approx(384.0 + 0.25 * 4.289868134));
+}
+
 }  // namespace treeline::sweeps::bandit_test

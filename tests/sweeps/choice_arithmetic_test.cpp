@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sweeps/recommend.h"
+#include "sweeps/variants.h"
 
 namespace choice_arithmetic_test {
 
@@ -342,6 +343,61 @@ TEST_CASE("a traffic's typical point, its largest load and its contexts at one b
     CHECK(at.points[0].context == 50.0);
     CHECK(at.points[0].share == Approx(0.75));
     CHECK(at.points[0].load == 5.0);
+}
+
+TEST_CASE("drafting is off at the loads at which it alone breaks the TPOT that is asked for") {
+    // One draft: 11.8/1.6 = 7.4 s at 4, 17/1.6 = 10.6 s at 30; plain decoding takes 10 s.
+    const Traffic traffic = traffic_from({{4.0, 1.0}, {30.0, 1.0}}, {{0.0, 1.0}});
+    Limits limits;
+    limits.time_per_token = Seconds(10.2);
+    CHECK(plan_within(lines(), 1, traffic, limits).by_point == std::vector<int>{1, sim::drafting_off});
+    limits.time_per_token = Seconds(10.7);
+    CHECK(plan_within(lines(), 1, traffic, limits).by_point.empty());
+    limits.time_per_token.reset();
+    CHECK(plan_within(lines(), 1, traffic, limits).by_point.empty());
+}
+
+TEST_CASE("requests that wait in plain decoding, too, are not blamed on drafts") {
+    // A step holds 20 tokens: 20 sequences, or 10 that verify one draft. Of 25, 5 wait (20 %), or 15 (60 %).
+    sim::CompiledRound round = lines();
+    round.step_tokens = 20.0;
+    round.rows[1].logits = 2.0;
+    const Traffic traffic = traffic_from({{4.0, 1.0}, {25.0, 1.0}}, {{0.0, 1.0}});
+    Limits limits;
+    limits.waiting = 0.41;
+    CHECK(plan_within(round, 1, traffic, limits).by_point.empty());
+    limits.waiting = 0.39;
+    CHECK(plan_within(round, 1, traffic, limits).by_point == std::vector<int>{1, sim::drafting_off});
+}
+
+TEST_CASE("a platform is named by its device, and by how many there are where it has several") {
+    sim::Platform platform;
+    platform.device.name = "gpu";
+    platform.stack.name = "engine";
+    platform.mode = default_mode(platform);
+    CHECK(label_of(platform) == "gpu, engine");
+    platform.ranks = 2.0;
+    CHECK(label_of(platform).starts_with("2 x gpu"));
+}
+
+TEST_CASE("a drafter is untried where nobody is known to have trained it and the input does not name it") {
+    VariantLists lists;
+    lists.targets.resize(1);
+    lists.platforms.resize(1);
+    lists.rollbacks = {sim::Rollback::truncate};
+    for (const bool untrained : {false, true}) {
+        for (const bool named : {false, true}) {
+            lists.drafters.emplace_back();
+            lists.drafters.back().drafter = sim::NgramDrafter{};
+            lists.drafters.back().untrained = untrained;
+            lists.drafters.back().named = named;
+        }
+    }
+    std::vector<bool> untrained;
+    for (const Variant& variant : all_variants(lists)) {
+        untrained.push_back(variant.untrained);
+    }
+    CHECK(untrained == std::vector<bool>{false, false, true, false});
 }
 
 }  // namespace choice_arithmetic_test

@@ -149,4 +149,17 @@ TEST_CASE("continuous batching: the same seed, the same result, whatever the thr
     CHECK(one.end_to_end.mean.mean != other.end_to_end.mean.mean);
 }
 
+TEST_CASE("continuous batching: what goes by during the warm-up is in no figure") {
+    // One client whose first answer is partly written at the start: from the second request on, 1 s of prompt and ten tokens of
+    // 0.1 s take turns, 10 tokens in 2 s.
+    const std::vector<SpeculationSetting> settings = {setting("plain", {1.0}, {0.1})};
+    const BatchServer server{settings, always(0, 1)};
+    Requests one = requests(1.0, 10);
+    one.prefill = Seconds(1.0);
+    one.clients = 1;
+    const ServedTraffic served = simulate_serving(server, one, {1, 1, 4, 5, 1}, 0.9);
+    CHECK(served.tokens_per_second.mean == Approx(5.0));
+    CHECK(served.tokens_per_second.half_width == Approx(0.0).margin(1e-9));
+}
+
 }  // namespace treeline::sweeps::continuous_batching_test

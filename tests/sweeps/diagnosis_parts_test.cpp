@@ -207,4 +207,44 @@ TEST_CASE("a drafter that idles costs what steps take longer with it") {
     CHECK(share(1.015) == 0.0);
 }
 
+TEST_CASE("without plain steps the predicted one stands for them") {
+    DiagnosisInput input;
+    input.rounds = {measured(8.0, 3, 1.5)};
+    const Diagnosis found = diagnose(input);
+    const DiagnosedLoad& load = found.loads.front();
+    CHECK(load.expected == load.predicted);
+    CHECK(load.break_even == Approx(load.measured / load.plain_predicted));
+}
+
+TEST_CASE("of loads that lose as much the first is in focus") {
+    DiagnosisInput input;
+    input.rounds = {measured(8.0, 3, 1.5), measured(8.0, 3, 1.5)};
+    input.plain = {measured(8.0, 0, 1.0)};
+    CHECK(diagnose(input).focus == 0);
+}
+
+TEST_CASE("a dense model on one device has no time of experts or collectives") {
+    DiagnosisInput input;
+    input.rounds = {measured(8.0, 3, 1.0)};
+    const RoundParts parts = diagnose(input).loads.front().parts;
+    CHECK(parts[static_cast<std::size_t>(RoundPart::experts)] == Seconds(0.0));
+    CHECK(parts[static_cast<std::size_t>(RoundPart::collectives)] == Seconds(0.0));
+}
+
+TEST_CASE("a log of steps without a graph is evidence, with their share") {
+    DiagnosisInput input;
+    input.rounds = {measured(8.0, 3, 1.0)};
+    input.rounds.front().cell.eager_steps = 30.0;
+    input.rounds.front().cell.captured_steps = 10.0;
+    const std::vector<Cause> causes = diagnose(input).causes;
+    const auto named = std::find_if(causes.begin(), causes.end(),
+                                    [](const Cause& cause) { return cause.kind == CauseKind::rounds_not_captured; });
+    REQUIRE(named != causes.end());
+    CHECK_THAT(named->evidence, Catch::Contains("75 % of the steps"));
+    input.rounds.front().cell.captured_steps = 30.0;  // most have one
+    for (const Cause& cause : diagnose(input).causes) {
+        CHECK(cause.kind != CauseKind::rounds_not_captured);
+    }
+}
+
 }  // namespace diagnosis_parts_test

@@ -315,4 +315,17 @@ TEST_CASE("the speed-up as it is served is TPOT over TPOT") {
     CHECK(diagnose(input).loads[0].served_speedup == Approx(1.25));
 }
 
+TEST_CASE("copies of recurrent states read and write them: a fault of that size is once what one copy takes") {
+    const sim::RoundSetup setup = pair_setup("mamba2-2.7b", "mamba2-130m", platform("h100-sxm", "cuda-graph"));
+    const double bytes = sim::compile_round(setup).memory.target_state.value();
+    const double bandwidth = setup.platform.device.bandwidth.value();
+    const Diagnosis found = diagnose(faulty(setup, {16, 64, 256}, {0, 1, 3, 5}, [&](double batch, int length) {
+        return 2.0 * bytes * batch * (length + 1) / bandwidth;
+    }));
+    const auto copies = std::find_if(found.causes.begin(), found.causes.end(),
+                                     [](const Cause& cause) { return cause.kind == CauseKind::state_copies; });
+    REQUIRE(copies != found.causes.end());
+    CHECK_THAT(copies->evidence, Catch::Contains("1.0 times which explains 100 %"));
+}
+
 }  // namespace diagnosis_test

@@ -98,4 +98,12 @@ TEST_CASE("a condition knows the variables it names") {
                       Catch::Contains("nothing is called \"batches\" (variables: draft_tokens, depth"));
 }
 
+TEST_CASE("a hundred levels are read, one more is refused") {
+    const auto nested = [](std::size_t parentheses) {
+        return std::string(parentheses, '(') + "7" + std::string(parentheses, ')');
+    };
+    CHECK(value_of(nested(99)) == 7.0);  // and the expression itself
+    CHECK_THROWS_WITH(value_of(nested(100)), "it is nested too deeply");
+}
+
 }  // namespace treeline::sweeps::expression_test

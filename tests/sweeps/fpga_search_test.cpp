@@ -100,4 +100,25 @@ TEST_CASE("The number of threads changes nothing", "[fpga]") {
     CHECK(one.best.front().round == four.best.front().round);
 }
 
+TEST_CASE("A design's utilisation is the share of its scarcest resource, and what a board lacks and nobody needs is none",
+          "[fpga]") {
+    FpgaSpace space = small_space();
+    const auto share = [](double used, double there) { return used == 0.0 ? 0.0 : used / there; };
+    const auto check = [&] {
+        const FpgaSearchResult found = search_designs(space, FpgaObjective::throughput, 1);
+        REQUIRE_FALSE(found.best.empty());
+        const sim::fpga::Resources &used = found.best.front().used, &there = space.board.resources;
+        CHECK(found.best.front().utilisation == std::max({share(used.dsps, there.dsps), share(used.luts, there.luts),
+                                                          share(used.bram18s, there.bram18s), share(used.urams, there.urams)}));
+        CHECK(found.best.front().utilisation <= 1.0);
+    };
+    check();
+    space.base.fabric.fixed.urams = space.board.resources.urams = 0.0;
+    space.board.resources.bram18s = 1e6;
+    check();
+    space.base.linear.products_per_dsp = space.base.ssm.dsps_per_lane = 0.0;  // all of it in LUTs
+    space.base.convolution.dsps = space.base.norm.dsps = space.base.fabric.fixed.dsps = space.board.resources.dsps = 0.0;
+    check();
+}
+
 }  // namespace fpga_search_test

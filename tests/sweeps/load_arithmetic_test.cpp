@@ -169,4 +169,18 @@ TEST_CASE("a pool that reads prompts: devices of it count, and nobody waits for 
     CHECK(e.first_token.value() == Approx(4 + 1 + 2 + 0.5 * 2 * (1 - std::exp(-others))).epsilon(1e-12));
 }
 
+TEST_CASE("groups of attention data parallel ranks share arrivals: a prompt waits for those of its own group alone") {
+    sim::CompiledRound round = with_prompts();
+    round.groups = 2.0;
+    constexpr double rate = 0.1;
+    const double others = settled(round, LoadKind::arrival_rate, rate).batch - 1;
+    REQUIRE(others > 1.0);
+    // The prompt of 4 s, three quarters of those of half of the others; a round of 2 s, and a quarter of the prompts that come
+    // to this group during the one before.
+    const double to_group = rate / 2, mean = 2 / (1 - to_group), square = mean * mean + to_group * mean;
+    const double busy = 1 - std::exp(-others);
+    CHECK(loaded(round, LoadKind::arrival_rate, rate).first_token.value() ==
+          Approx(4 * (1 + 0.75 * others / 2) + 2 + busy * (0.5 * square / mean + to_group * square / mean)).epsilon(1e-12));
+}
+
 }  // namespace load_arithmetic_test

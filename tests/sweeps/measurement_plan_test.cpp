@@ -105,4 +105,64 @@ TEST_CASE("where drafting loses, runs are planned for the best that drafts, and 
     CHECK(!plan_measurements(*drafting, workload, 2).runs.empty());
 }
 
+TEST_CASE("a planned run predicts the time of what it runs: a step of plain decoding, or a round without prompts") {
+    const Workload workload = workload_of("cuda-graph");
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    const Candidate& best = found.recommendation->candidates.front();
+    const sim::CompiledRound round = sim::compile_round(found.recommendation->variants[best.variant].setup);
+    int times = 0;
+    for (const PlannedRun& planned : plan_measurements(*found.recommendation, workload, 4).runs) {
+        const CandidateRun& run = planned.run;
+        if (!run.of_acceptance) {
+            const sim::RoundEstimate estimate = sim::evaluate(round, {run.draft_tokens, run.batch, run.context});
+            CHECK(run.seconds_predicted ==
+                  (run.draft_tokens > 0 ? estimate.round - estimate.prompts : estimate.autoregressive).value());
+            ++times;
+        }
+    }
+    CHECK(times > 1);
+}
+
+TEST_CASE("knowing everything is worth less than the width of what is unknown") {
+    const Workload workload = workload_of("cuda-graph");
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    const MeasurementPlan plan = plan_measurements(*found.recommendation, workload, 1);
+    CHECK(plan.perfect < (plan.high - plan.low) / plan.gain);
+}
+
+TEST_CASE("what is unknown of rounds at each batch counts by the share of the traffic there, batch 1 included") {
+    // Both pairs are far from the device's ridge: the same share of the gain is unknown.
+    const auto relative_width = [](double first, double second) {
+        Workload workload = workload_of("cuda-graph");
+        workload.traffic.points = {{first, 1000, 0.5}, {second, 1000, 0.5}};
+        const MeasurementPlan plan = plan_measurements(*recommend(workload, 1).recommendation, workload, 1);
+        return (plan.high - plan.low) / plan.gain;
+    };
+    CHECK(relative_width(1, 2) == Approx(relative_width(8, 16)).epsilon(0.01));
+}
+
+TEST_CASE("runs so bad that they narrow nothing are not planned") {
+    const Workload workload = workload_of("cuda-graph");
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    CHECK(plan_measurements(*found.recommendation, workload, 4, 10.0).runs.empty());
+    CHECK(plan_measurements(*found.recommendation, workload, 4, 0.0).runs.size() == 4);
+}
+
+TEST_CASE("a round that is measured without the plain step of its batch leaves what the model leaves of that step") {
+    const Workload workload = workload_of("cuda-graph");
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    const MeasurementPlan plan = plan_measurements(*found.recommendation, workload, 4, 0.0);
+    for (const PlannedRun& run : plan.runs) {
+        REQUIRE((run.run.of_acceptance || run.run.batch == 1.0 || run.run.draft_tokens > 0));  // no plain step at 32
+    }
+    // However well all else is known: the round at 32 shows 11 % of its own and 4 % of its step as one, so that of the 11 %,
+    // with half of the traffic, 0.04/hypot(0.04, 0.11) stay unknown.
+    const double left = 0.5 * 0.11 * 0.04 / std::hypot(0.04, 0.11);
+    CHECK(plan.runs.back().high - plan.runs.back().low > 2.0 * 1.2816 * plan.gain * left);
+}
+
 }  // namespace measurement_plan_test

@@ -123,4 +123,20 @@ TEST_CASE("problems are sentences") {
     CHECK(problems_of(rising).front().find("must not increase") != std::string::npos);
 }
 
+TEST_CASE("a chance of one half has the logit 0 under any spread, since the normal distribution is symmetric") {
+    PolicyProblem problem = problem_of(1.0, 0.1, 1, 3.0, 0.0);
+    problem.per_position = {0.5};
+    CHECK(position_logits(problem).front() == Approx(0.0).margin(1e-9));
+}
+
+TEST_CASE("a drafter of one pass takes no time in a round without drafts, and all of it in a round with some") {
+    PolicyProblem problem = problem_of(1.0, 0.0, 1, 0.0);
+    problem.parallel = true;
+    problem.fixed_lengths = {0};
+    const PolicyBatchOutcome found = simulate_policies(problem, {{PolicyKind::fixed, 1}}, {100, 2, 1}).front();
+    CHECK(found.policies[0].tokens_per_second.mean == Approx(1.0 / 10e-3));  // a token in 10 ms
+    // 1 + accepted tokens in 10 ms and four times 1 ms, whatever is drafted.
+    CHECK(found.policies[1].tokens_per_second.mean == Approx((1.0 + found.policies[1].accepted) / 14e-3));
+}
+
 }  // namespace policies_test

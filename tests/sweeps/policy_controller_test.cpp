@@ -175,4 +175,26 @@ TEST_CASE("throughput-aware steps take the candidate of the most expected tokens
     CHECK(after_ten(cheap, 1, {1, 2, 4}) == 1);
 }
 
+TEST_CASE("a cut-off is one half unless it is stated") {
+    const Setting setting(2, 1.0, 1.0);
+    PolicyController controller = setting.controller({PolicyKind::cut_off});
+    std::vector<PolicyDraft> batch = {sure_of({0.51, 0.51}), sure_of({0.51, 0.49}), sure_of({0.49, 0.9})};
+    controller.plan(batch);
+    CHECK(batch[0].drafted == 2);
+    CHECK(batch[1].drafted == 1);
+    CHECK(batch[2].drafted == 0);
+}
+
+TEST_CASE("of drafts that are equally likely a budget verifies those of the first sequence") {
+    // Three drafts more take no time, any beyond them much: the three likeliest are 0.9, 0.81 and one of two with 0.5.
+    Setting setting(2, 0.0, 0.0, 3);
+    setting.times.rest = {Seconds(10.0), Seconds(10.0), Seconds(1000.0)};
+    PolicyController controller = setting.controller({PolicyKind::budget});
+    std::vector<PolicyDraft> batch = {sure_of({0.9, 0.9}), sure_of({0.5, 0.5}), sure_of({0.5, 0.5})};
+    controller.plan(batch);
+    CHECK(batch[0].verified == 2);
+    CHECK(batch[1].verified == 1);
+    CHECK(batch[2].verified == 0);
+}
+
 }  // namespace policy_controller_test

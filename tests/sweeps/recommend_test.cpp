@@ -383,4 +383,40 @@ TEST_CASE("the interval contains what an input does alone and names the stronges
     CHECK(gain_interval(workload.variants.front().setup, 0, workload.traffic, Objective::latency).value == 1.0);
 }
 
+TEST_CASE("the memory that a configuration needs is stated in GB: more than the weights, less than the device") {
+    Workload workload = llama_workload();
+    workload.limits.memory = Bytes(1e9);
+    const std::string reason = recommend(workload, 1).excluded.front().reason;
+    const double needed = std::stod(reason.substr(reason.find("needs ") + 6));
+    CHECK(needed > 16.0);  // 8 billion weights in 16 bits
+    CHECK(needed < 80.0);
+}
+
+TEST_CASE("a load of which one request fits at a time is left out with the rate at which one after the other is served") {
+    Workload workload = llama_workload();
+    Variant one = workload.variants[1];  // lookup: no drafter in memory
+    one.setup.platform.device.memory = Bytes(40e9);
+    one.setup.prompt_tokens = 1000.0;
+    one.setup.output_tokens = 250.0;
+    workload.variants = {one};
+    workload.prompt_tokens = 1000.0;
+    constexpr double longest = 100'000.0;  // 13 GB beside 16 GB of weights
+    workload.traffic.kind = LoadKind::arrival_rate;
+    workload.traffic.points = {{0.2, 1000.0, 0.5}, {0.2, longest, 0.5}};
+    const sim::CompiledRound round = sim::compile_round(one.setup);
+    double shortest = sim::unlimited;  // to read the prompt and write the answer
+    for (int drafts = 0; drafts <= 8; ++drafts) {
+        REQUIRE(most_sequences(round, drafts, longest) == 1.0);
+        const Seconds token = sim::evaluate(round, {drafts, 1.0, longest}).time_per_token;
+        shortest = std::min(shortest, (sim::prompt_time(round, drafts) + token * 250.0).value());
+    }
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    REQUIRE(found.recommendation->unserved.size() == 1);
+    const std::string& reason = found.recommendation->unserved.front().reason;
+    CAPTURE(reason);
+    REQUIRE(reason.starts_with("at most about "));
+    CHECK(std::stod(reason.substr(14)) == Approx(1.0 / shortest).epsilon(0.005));
+}
+
 }  // namespace recommend_test

@@ -272,4 +272,19 @@ TEST_CASE("conditions on the context drop the points they name") {
     CHECK(summary.dropped == space.size() - expected.size());
 }
 
+TEST_CASE("the best of every batch is found in whichever context of a tile it lies") {
+    DesignSpace space = space_of_two(64);
+    space.batch = {1.0, 2.0, 3.0, 4.0};                        // 32 contexts in a tile
+    std::reverse(space.context.begin(), space.context.end());  // the shortest, which is the best, last
+    SweepOptions options;
+    options.groups = {{{"batch"}, find_sweep_column("tpot_ms")}, {{"batch"}, find_sweep_column("tokens_per_s_device")}};
+    const SweepSummary summary = run_sweep(space, options);
+    for (const GroupList& list : summary.groups) {
+        REQUIRE(list.entries.size() == 4);
+        for (const GroupList::Entry& entry : list.entries) {
+            CHECK(entry.point.point.context == 0.0);
+        }
+    }
+}
+
 }  // namespace reductions_test

@@ -214,4 +214,37 @@ TEST_CASE("a condition that cannot hold in a box holds at none of its points") {
     }
 }
 
+TEST_CASE("a search that prices every point counts those beyond a limit as an enumeration does") {
+    DesignSpace space;
+    space.variants = {variant_on("h100-sxm", "llama-3-8b", "llama-3.2-1b", sim::CostMode::roofline)};
+    space.speculation = {0, 3};
+    space.batch = {1.0, 2.0, 4.0, 8.0};
+    space.context = {100.0, 1000.0};
+    SweepOptions options;
+    options.best_by = find_sweep_column("tpot_ms");
+    options.best_count = 100;  // no bound closes a box
+    const SweepSummary free = run_sweep(space, options);
+    const double middle = options.best_by->value(free.best[free.best.size() / 2].figures(space));
+    options.limits = {{options.best_by, 0.0, middle}};
+    const SweepSummary all = run_sweep(space, options);
+    REQUIRE(all.beyond_limits > 0);
+    options.search_gap = 0.0;
+    const SweepSummary found = run_sweep(space, options);
+    CHECK(found.beyond_limits + found.search->beyond_limits == all.beyond_limits);
+}
+
+TEST_CASE("a wide gap spares boxes") {
+    std::mt19937 random(5);
+    DesignSpace space = some_space();
+    space.batch = axis(random, 120, 1.0, 3000.0, true);
+    space.context = axis(random, 90, 0.0, 90'000.0, true);
+    const auto boxes = [&](double gap) {
+        SweepOptions options;
+        options.best_by = find_sweep_column("tokens_per_s_device");
+        options.search_gap = gap;
+        return run_sweep(space, options).search->boxes;
+    };
+    CHECK(boxes(0.3) < boxes(0.0));
+}
+
 }  // namespace search_test

@@ -9,6 +9,9 @@
 #include "sweeps/cuts.h"
 #include "sweeps/design_space.h"
 #include "sweeps/distribution.h"
+#include "sweeps/groups.h"
+#include "sweeps/kept_points.h"
+#include "sweeps/sweep_columns.h"
 
 namespace sweep_parts_test {
 
@@ -238,6 +241,51 @@ TEST_CASE("loops over columns: what is counted, penalised and found") {
     CHECK(found.places[0] == 0);
     CHECK(found.places[1] == 1);
     CHECK(found.places[2] == 3);
+}
+
+TEST_CASE("a comparison that holds, or fails, in a whole box is known to, its ends included") {
+    CHECK_FALSE(may_hold("(batch >= 4) == 0", 4.0, 9.0));
+    CHECK_FALSE(may_hold("(batch <= 9) == 0", 4.0, 9.0));
+    CHECK_FALSE(may_hold("(batch > 3) == 0", 4.0, 9.0));
+    CHECK_FALSE(may_hold("(batch < 10) == 0", 4.0, 9.0));
+    CHECK(may_hold("(batch > 4) == 0", 4.0, 9.0));
+    CHECK(may_hold("(batch < 9) == 0", 4.0, 9.0));
+}
+
+TEST_CASE("a histogram has a bar for its largest value where that one begins a class") {
+    const auto bars = of({1.0, 1.0 + 1.0 / 128}).histogram(2);
+    REQUIRE(bars.size() == 2);
+    CHECK(bars[0].count == 1);
+    CHECK(bars[1].count == 1);
+}
+
+TEST_CASE("points are ordered by rank and then by number, and none comes before itself") {
+    const RankedPoint first{1.0, 5}, second{1.0, 6}, third{1.5, 0};
+    CHECK(first.comes_before(second));
+    CHECK(second.comes_before(third));
+    CHECK_FALSE(second.comes_before(first));
+    CHECK_FALSE(first.comes_before(first));
+}
+
+TEST_CASE("figures are in the units that their names state") {
+    const Variant variant;
+    sim::RoundEstimate estimate;
+    estimate.memory = Bytes(80e9);
+    estimate.round = Seconds(0.25);
+    const auto figure = [&](const char* name) { return find_sweep_column(name)->value({variant, 3.0, 4.0, 5.0, estimate}); };
+    CHECK(figure("memory_gb") == Approx(80.0));
+    CHECK(figure("itl_ms") == Approx(250.0));
+}
+
+TEST_CASE("variants are grouped by each of their degrees of parallelism") {
+    DesignSpace space = small_space();
+    VariantLabels& labels = space.variants.front().labels;
+    labels.tensor_parallel = 2;
+    labels.parallel.experts = 4.0;
+    labels.parallel.pipeline = 3.0;
+    labels.parallel.data = 5.0;
+    const Groups groups(space, {"tensor_parallel", "expert_parallel", "pipeline_parallel", "attention_data_parallel"});
+    CHECK(groups.values({}) == std::vector<std::string>{"2", "4", "3", "5"});
 }
 
 }  // namespace sweep_parts_test

@@ -1,7 +1,9 @@
 // Does a sweep visit every point once, in a fixed order, whatever the number of threads, and drop exactly what conditions drop?
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <stdexcept>
+#include <thread>
 
 #include "setups.h"
 #include "sweeps/parallel.h"
@@ -157,6 +159,55 @@ TEST_CASE("an exception in a worker reaches the caller") {
                                      }),
                         std::runtime_error);
     }
+}
+
+TEST_CASE("points of shapes that a variant cannot run are dropped, and every point is counted once") {
+    DesignSpace space = small_space();
+    space.variants[1].setup.drafter = sim::MedusaDrafter{.heads = 3};  // no drafts of 4 to 8
+    for (const bool shown : {false, true}) {
+        SweepOptions options;
+        if (shown) {
+            options.visit = [](const SweepChunk&) {};
+        }
+        const SweepSummary summary = run_sweep(space, options);
+        CHECK(summary.excluded.empty());
+        CHECK(summary.dropped == 5 * 64 * 50);
+        CHECK(summary.points == space.size() - 5 * 64 * 50);
+    }
+}
+
+TEST_CASE("progress ends with all points, whatever a tile holds of batches and contexts") {
+    DesignSpace space = small_space();
+    for (const std::size_t batches : {1u, 3u, 64u}) {
+        space.batch.resize(batches);
+        std::uint64_t last = 0;
+        SweepOptions options;
+        options.visit = [](const SweepChunk&) {};
+        options.progress = [&](std::uint64_t done, std::uint64_t all) {
+            CHECK(done > last);
+            CHECK(done <= all);
+            last = done;
+        };
+        run_sweep(space, options);
+        CHECK(last == space.size());
+    }
+}
+
+TEST_CASE("a sweep that is kept runs four tasks for each thread before it is first written down") {
+    const DesignSpace space = small_space();
+    std::vector<std::uint64_t> written;
+    SweepOptions options;
+    options.threads = 3;
+    options.visit = [](const SweepChunk&) {};
+    options.save = [&](const SweepState& state) { written.push_back(state.next_task); };
+    run_sweep(space, options);
+    CHECK(written.front() == 12);
+    CHECK(written.back() == 50);  // tiles of two contexts, where points are shown: 25 of each variant
+}
+
+TEST_CASE("as many threads as asked for, or else as the machine has") {
+    CHECK(thread_count(3) == 3);
+    CHECK(thread_count(0) == std::max(1u, std::thread::hardware_concurrency()));
 }
 
 }  // namespace sweep_test

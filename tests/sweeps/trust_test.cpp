@@ -201,6 +201,19 @@ TEST_CASE("where plain decoding is recommended, the best that drafts is named wi
     CHECK_FALSE(result.rejected->label.empty());
 }
 
+TEST_CASE("what just fails to gain as predicted is as likely to gain as not", "[trust]") {
+    RecommendInput input = example();
+    input.errors = errors_of(0.4);
+    for (Variant& variant : input.workload.variants) {
+        variant.setup.acceptance = sim::DraftAcceptance(sim::Acceptance::geometric(0.1));
+    }
+    const Answer result = answer(std::move(input), 1);
+    REQUIRE(result.rejected);
+    CHECK(result.rejected->gain == Approx(0.99).margin(0.01));
+    CHECK(result.rejected->chances->pays == Approx(0.5).margin(0.1));
+    CHECK(result.rejected->chances->verdict == numerics::Verdict::open);
+}
+
 TEST_CASE("the choice is less sure where errors are large", "[trust]") {
     const ChoiceWorlds sure = *with_errors(errors_of(0.0)).trust->choice;
     const ChoiceWorlds unsure = *with_errors(errors_of(0.6)).trust->choice;
@@ -210,6 +223,8 @@ TEST_CASE("the choice is less sure where errors are large", "[trust]") {
     CHECK(unsure.near_best < sure.near_best);  // where drafts lose, plain decoding is better
     CHECK_FALSE(unsure.rival.empty());
     CHECK(unsure.near_best > 0);
+    // Where a gain of 1.6 is only 0.4 to 0.6 of it, two worlds of ten, drafts lose for sure.
+    CHECK(unsure.near_best < 0.9 * unsure.worlds);
 }
 
 TEST_CASE("where no engine like it was measured, no interval claims to be", "[trust]") {

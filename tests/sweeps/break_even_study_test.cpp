@@ -1,0 +1,65 @@
+// Are the rounds of a break-even study those of its laws of time and of trees built one by one?
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+#include "sim/trees/tree_shape.h"
+#include "sweeps/break_even_study.h"
+
+namespace break_even_study_test {
+
+using namespace treeline;
+using namespace treeline::sweeps;
+
+namespace {
+
+/// T(n) = 10 ms + 1 ms·n, everywhere.
+calibrate::TimeSource law() {
+    calibrate::RuntimeFit fit;
+    fit.law = {calibrate::LawForm::linear, {10e-3, 1e-3}};
+    fit.covariance.assign(4, 0.0);
+    fit.highest_tokens = std::numeric_limits<double>::infinity();
+    return {fit, "law"};
+}
+
+sim::Speculation best_tree(int nodes, int depth, int children) {
+    return {sim::OptimalShape{nodes, depth, children}, sim::Verification::unrolled, "tree"};
+}
+
+BreakEvenInput input_of(std::vector<sim::Speculation> shapes) {
+    BreakEvenInput input;
+    input.tree.timed = input.chain.timed = TimedRounds{law(), {Seconds(2e-3), Seconds(1e-3), Seconds(0.0)}, {}};
+    input.shapes = std::move(shapes);
+    input.chains = {{sim::ChainShape{3}, sim::Verification::unrolled, "chain 3"}};
+    input.acceptance = sim::DraftAcceptance(sim::Acceptance::geometric(0.6));
+    input.acceptance->siblings = sim::RankAcceptance::assumed();
+    return input;
+}
+
+}  // namespace
+
+TEST_CASE("best trees that share a number of children, and those that do not, are those built alone") {
+    for (const int other : {2, 3}) {
+        const BreakEvenInput input = input_of({best_tree(6, 3, 2), best_tree(9, 3, other), best_tree(12, 4, 2)});
+        const PricedRounds priced = priced_rounds(input, "study");
+        REQUIRE(priced.trees.size() == 3);
+        for (std::size_t i = 0; i < 3; ++i) {
+            const sim::TreeShape& shape = input.shapes[i].shape;
+            const sim::DraftTree tree = sim::build_tree(shape, input.acceptance->siblings);
+            CHECK(priced.trees[i].nodes == tree.nodes());
+            CHECK(priced.trees[i].depth == tree.depth());
+            CHECK(*priced.trees[i].accept_length == Approx(sim::accepted_tokens(*input.acceptance, shape, tree).length));
+            // n + 1 tokens are verified; drafting takes 2 ms and 1 ms a level.
+            CHECK(priced.trees[i].time.value() == Approx(11e-3 + 1e-3 * tree.nodes() + 2e-3 + 1e-3 * tree.depth()));
+        }
+    }
+}
+
+TEST_CASE("a chain of three drafts takes the time of its law and yields 1 + p + p^2 + p^3") {
+    const calibrate::ChainRound chain = priced_rounds(input_of({best_tree(6, 3, 2)}), "study").chain;
+    CHECK(chain.draft_tokens == 3);
+    CHECK(chain.time.value() == Approx(14e-3 + 5e-3));
+    CHECK(*chain.accept_length == Approx(1 + 0.6 + 0.36 + 0.216));
+}
+
+}  // namespace break_even_study_test
