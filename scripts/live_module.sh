@@ -10,7 +10,7 @@ Compiles the library to WebAssembly in BUILD_FOLDER (default: build-wasm), build
   --jobs N   compile with N processes (default: all cores)
   --compare  write nothing: does docs/live.html hold what is compiled here, bit for bit?
 
-Exit code 77: Emscripten 3.1.6 is not here."
+Exit code 77: Emscripten 3.1.6 or zopfli is not here."
 
 jobs=$(nproc) build=build-wasm compare=no
 while [ $# -gt 0 ]; do
@@ -28,6 +28,10 @@ if [[ $version != *" 3.1.6 "* ]]; then
     echo "Skipped: Emscripten 3.1.6 is not installed; on Debian 12: apt-get install --no-install-recommends emscripten" >&2
     exit 77
 fi
+if ! command -v zopfli >/dev/null; then
+    echo "Skipped: zopfli is not installed; on Debian 12: apt-get install zopfli" >&2
+    exit 77
+fi
 if command -v ccache >/dev/null; then
     export EM_COMPILER_WRAPPER=ccache
 fi
@@ -39,7 +43,7 @@ fixed_addresses=()
 module=$build/module
 mkdir -p "$module"
 for file in treeline.js treeline.wasm; do
-    gzip --best --no-name --to-stdout "$build/wasm/$file" >"$module/$file.gz"
+    zopfli --i5 -c "$build/wasm/$file" >"$module/$file.gz"  # 5 % less than gzip's best, and the page may have 1.6 MB
 done
 scripts/live_sources.sh >"$module/sources"
 
