@@ -360,4 +360,25 @@ std::string text_at(const Json& object, const std::string& key) {
     return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
+void check_rates(const Json& rates, const std::string& key, long long drafts, Findings& findings) {
+    if (!rates.is_array() || static_cast<long long>(rates.size()) != drafts) {
+        findings.add(FindingKind::contradiction, key, fmt::format("must hold {} rates, one for each draft token", drafts));
+        return;
+    }
+    double before = 1.0;
+    for (const Json& rate : rates) {
+        if (!rate.is_number() || rate.get<double>() < 0.0 || rate.get<double>() > 1.0) {
+            findings.add(FindingKind::value, key,
+                         fmt::format("holds {}, which is not a rate between 0 and 1", json::shown(rate)));
+            return;
+        }
+        if (rate.get<double>() > before) {
+            findings.add(FindingKind::value, key,
+                         "must not increase: each is the probability that all drafts up to its position are accepted");
+            return;
+        }
+        before = rate.get<double>();
+    }
+}
+
 }  // namespace treeline::engines

@@ -55,6 +55,9 @@ private:
     std::vector<LintFinding> findings_;
 };
 
+/// Rates of simulated acceptance: one for each of `drafts` draft tokens, P(all up to its position are accepted).
+void check_rates(const nlohmann::ordered_json& rates, const std::string& key, long long drafts, Findings& findings);
+
 void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings);
 void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
 void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);

@@ -118,6 +118,19 @@ void check_values(const Flags& flags, Findings& findings) {
     }
 }
 
+/// Simulated acceptance: a rate for each draft token (3 unless said), or a length.
+void check_synthetic(const Flags& flags, Findings& findings) {
+    const Flag* rates = flags.find({"--spec-synth-rates"});
+    if (rates == nullptr) {
+        return;
+    }
+    if (flags.has({"--spec-synth-len"})) {
+        findings.add(Kind::contradiction, rates->name, "excludes --spec-synth-len");
+    }
+    const nlohmann::ordered_json list = nlohmann::ordered_json::parse("[" + rates->value.value_or("") + "]", nullptr, false);
+    check_rates(list, rates->name, flags.number({"--spec-draft-n-max"}).value_or(3), findings);
+}
+
 /// Flags that only the fork ik_llama.cpp has (its common/common.cpp).
 const std::vector<std::string_view> fork_flags = {"-fmoe",
                                                   "--fused-moe",
@@ -177,6 +190,7 @@ void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& find
     }
     check_flags_of_types(flags, types, findings);
     check_values(flags, findings);
+    check_synthetic(flags, findings);
     check_placement(flags, findings);
 }
 

@@ -151,27 +151,6 @@ void check_keys_of_methods(const Json& config, const std::string& method, Findin
     }
 }
 
-void check_rates(const Json& rates, long long length, Findings& findings) {
-    const std::string key = "synthetic_acceptance_rates";
-    if (!rates.is_array() || static_cast<long long>(rates.size()) != length) {
-        findings.add(Kind::contradiction, key, fmt::format("must hold {} rates, one for each draft token", length));
-        return;
-    }
-    double before = 1.0;
-    for (const Json& rate : rates) {
-        if (!rate.is_number() || rate.get<double>() < 0.0 || rate.get<double>() > 1.0) {
-            findings.add(Kind::value, key, fmt::format("holds {}, which is not a rate between 0 and 1", json::shown(rate)));
-            return;
-        }
-        if (rate.get<double>() > before) {
-            findings.add(Kind::value, key,
-                         "must not increase: each is the probability that all drafts up to its position are accepted");
-            return;
-        }
-        before = rate.get<double>();
-    }
-}
-
 void check_synthetic(const Json& config, const Engine& engine, Findings& findings) {
     const std::string sampling = text_at(config, "rejection_sample_method");
     const bool old = engine.takes("synthetic_acceptance_rate");
@@ -199,7 +178,7 @@ void check_synthetic(const Json& config, const Engine& engine, Findings& finding
     }
     const auto drafts = whole(config, length_key);
     if (rates && drafts) {
-        check_rates(config["synthetic_acceptance_rates"], *drafts, findings);
+        check_rates(config["synthetic_acceptance_rates"], "synthetic_acceptance_rates", *drafts, findings);
     }
     if (length && drafts) {
         const Json& mean = config["synthetic_acceptance_length"];

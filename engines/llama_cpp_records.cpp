@@ -1,5 +1,5 @@
 // llama.cpp: command-line flags. Read in docs/speculative.md, common/arg.cpp and common/speculative.cpp of the tree of build
-// b9987 (August 2026), through unslothai/llama.cpp at d32676d77426.
+// b9987 (August 2026), through unslothai/llama.cpp at d32676d77426; --spec-synth-* as 0.5.0 (September 2026) has them.
 #include "engines/engine.h"
 
 namespace treeline::engines::detail {
@@ -38,6 +38,8 @@ std::vector<Engine> llama_cpp_engines() {
                    "--spec-draft-p-split",
                    "--draft-p-split",
                    "--spec-draft-conf-min",
+                   "--spec-synth-len",
+                   "--spec-synth-rates",
                    "--spec-draft-backend-sampling",
                    "--no-spec-draft-backend-sampling",
                    "--spec-draft-ngl",

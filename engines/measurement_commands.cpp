@@ -111,7 +111,8 @@ RunCommands of_tensorrt_llm(const sweeps::CandidateRun& run, const EngineDrafter
             "TensorRT-LLM counts forced tokens without the bonus token"};
 }
 
-RunCommands of_llama_cpp(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const Checkpoints& names) {
+RunCommands of_llama_cpp(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const Checkpoints& names,
+                         double accept_length) {
     std::vector<std::string> remarks;
     std::string serve = fmt::format("llama-server --model {} --metrics --parallel {:g}",
                                     gguf_of(names.target, target_placeholder, remarks), run.batch);
@@ -121,7 +122,12 @@ RunCommands of_llama_cpp(const sweeps::CandidateRun& run, const EngineDrafter& d
         serve += fmt::format(" --spec-draft-n-max {}", run.draft_tokens);
     }
     if (run.draft_tokens > 0 && !run.of_acceptance) {
-        remarks.emplace_back("llama.cpp cannot simulate acceptance: real prompts and a real drafter are needed");
+        std::string rates;
+        for (const auto& rate : rates_for(accept_length, run.draft_tokens)) {
+            rates += (rates.empty() ? "" : ",") + rate.dump();
+        }
+        serve += " --spec-synth-rates " + rates;
+        remarks.emplace_back("simulated acceptance needs llama.cpp 0.5.0 (September 2026) or later; before, a real drafter");
     }
     return {{serve, bench(names.target, run, "--backend openai --base-url http://localhost:8080 ")}, joined_remarks(remarks)};
 }
@@ -146,7 +152,7 @@ RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, 
         case EngineName::llama_cpp:
             break;
     }
-    return of_llama_cpp(run, of_engine, names);
+    return of_llama_cpp(run, of_engine, names, accept_length);
 }
 
 }  // namespace treeline::engines

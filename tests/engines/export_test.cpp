@@ -138,7 +138,9 @@ TEST_CASE("simulated acceptance counts the bonus token as each engine does") {
     CHECK(first("sglang")[0].find("SGLANG_SIMULATE_ACC_LEN=2.50") != std::string::npos);
     CHECK(first("sglang")[0].find("--speculative-num-draft-tokens 4") != std::string::npos);
     CHECK(first("tensorrt-llm")[1].find("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.50") != std::string::npos);
-    CHECK(commands_for(run, find_engine("llama.cpp"), drafter, {"m"}, 2.5).remark.find("cannot simulate") != std::string::npos);
+    const RunCommands simulated = commands_for(run, find_engine("llama.cpp"), drafter, {"m"}, 2.5);
+    CHECK(simulated.lines[0].find("--spec-synth-rates 1.0,0.5") != std::string::npos);
+    CHECK(simulated.remark.find("needs llama.cpp 0.5.0") != std::string::npos);
     const sweeps::CandidateRun real{true, 3, 1, 1024, 0.0};
     CHECK(commands_for(real, find_engine("vllm"), drafter, {"m"}, 2.5).lines[0].find("synthetic") == std::string::npos);
 }

@@ -31,6 +31,18 @@ TEST_CASE("llama.cpp's flags") {
     CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-max 3", "appears twice"));
 }
 
+TEST_CASE("llama.cpp's simulated acceptance: a rate that does not increase for each draft, or a length") {
+    const std::string drafts = "--spec-type draft-mtp --spec-draft-n-max 2 ";
+    CHECK(findings(drafts + "--spec-synth-rates 0.8,0.6") == "");
+    CHECK(findings(drafts + "--spec-synth-len 2.1") == "");
+    CHECK(findings("--spec-type draft-mtp --spec-synth-rates 0.8,0.6,0.4") == "");
+    CHECK(finds(drafts + "--spec-synth-rates 0.8", "must hold 2 rates"));
+    CHECK(finds(drafts + "--spec-synth-rates 0.6,0.8", "must not increase"));
+    CHECK(finds(drafts + "--spec-synth-rates 0.8,x", "must hold 2 rates"));
+    CHECK(finds(drafts + "--spec-synth-rates 1.2,0.8", "not a rate between 0 and 1"));
+    CHECK(finds(drafts + "--spec-synth-rates 0.8,0.6 --spec-synth-len 2", "excludes --spec-synth-len"));
+}
+
 TEST_CASE("ik_llama.cpp is told from llama.cpp") {
     CHECK(finds("llama-server -m a.gguf -md b.gguf -fmoe --draft-max 4", "-fmoe is a flag of the fork ik_llama.cpp"));
     CHECK(finds("/opt/ik_llama.cpp/build/bin/llama-server -m a.gguf -md b.gguf --draft-max 4",
