@@ -160,7 +160,7 @@ def main():
                             table.writerow({"device": plan["device"], "target": run["target"], "format": run["format"], "sampling": run.get("sampling", "host"),
                                             "drafts": drafts, **drafter, **state})
                             output.flush()
-                except RuntimeError as error:
+                except (OSError, RuntimeError) as error:
                     print(f"{name}: {error}", file=sys.stderr)
 
 

@@ -30,6 +30,9 @@ class Shapes:
     def __init__(self, model, quantisation):
         self.model, self.quantisation, self.tensors = model, quantisation, []
         layers = [model["layers"][name]["blocks"] for group in model["order"] for name in group["layers"] * group["repeat"]]
+        known = {"attention", "gated_delta", "mlp", "mixture_of_experts"}
+        if unknown := {kind for blocks in layers for block in blocks for kind in block} - known:
+            sys.exit(f"{model['name']}: layers of {', '.join(sorted(unknown))} are not written here, only {', '.join(sorted(known))}")
         self.mtp = model.get("mtp_layers", 0)
         self.mixture = any("mixture_of_experts" in blocks[1] for blocks in layers)
         self.delta = next((blocks[0]["gated_delta"] for blocks in layers if "gated_delta" in blocks[0]), None)
@@ -218,9 +221,12 @@ def write(shapes, path):
 def main():
     if len(sys.argv) != 4 or sys.argv[2] not in FILE_TYPES:
         sys.exit(__doc__)
-    with open(sys.argv[1]) as file:
-        model = json.load(file)
-    write(Shapes(model, sys.argv[2]), sys.argv[3])
+    try:
+        with open(sys.argv[1]) as file:
+            model = json.load(file)
+        write(Shapes(model, sys.argv[2]), sys.argv[3])
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"{sys.argv[1]}: {type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":
