@@ -25,7 +25,7 @@ std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
         case PassId::draft_inner:
             return "draft, for the drafter";
         case PassId::draft_context:
-            return "draft, keys and values of accepted tokens";
+            return "draft, reading the last round";
         case PassId::verify_unrolled:
         case PassId::verify_chunk:
         case PassId::verify_packed:

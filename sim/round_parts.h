@@ -21,7 +21,7 @@ enum class PassId {
     draft_tree,       ///< the drafter on nodes of one sequence, with tree attention
     draft_copy,       ///< copies of the drafter's recurrent states
     draft_inner,      ///< what drafts for the drafter of a cascade
-    draft_context,    ///< accepted tokens, read by what makes keys and values for a block drafter
+    draft_context,    ///< the last round, read by a block drafter or in a pass of its own (CatchUp::apart)
     verify_unrolled,  ///< the target, one for each way of verifying
     verify_chunk,
     verify_packed,
