@@ -10,9 +10,12 @@ endif()
 # What computes for long. With sanitizers it is optimised a little more than the rest: unoptimised, a fit by Eigen takes a quarter of an hour.
 set(TREELINE_COMPUTING_FOLDERS sim numerics kernels decoder calibrate validation sweeps)
 
-# What reads and writes text: nothing that optimising more would be felt in, and it costs time to compile, in a page size as well.
+# What loops over many points or elements. In the rest optimising more would not be felt (files with such a loop say so themselves), and
+# it costs time to compile, in a page size as well.
+set(TREELINE_FAST_FOLDERS sim numerics kernels decoder)
 set(TREELINE_LIGHTLY $<$<CONFIG:Release>:-O1>)
 if(EMSCRIPTEN)
+  set(TREELINE_FAST_FOLDERS sim numerics sweeps)
   set(TREELINE_LIGHTLY -Os)
 endif()
 
@@ -86,7 +89,7 @@ function(treeline_folder name)
   endforeach()
   target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE_LIBRARIES})
   treeline_compile_options(${target})
-  if(EMSCRIPTEN AND NOT name MATCHES "^(sim|numerics|sweeps)$")
+  if(NOT name IN_LIST TREELINE_FAST_FOLDERS)
     target_compile_options(${target} PRIVATE ${TREELINE_LIGHTLY})
   endif()
   if(name IN_LIST TREELINE_READING_FOLDERS)
