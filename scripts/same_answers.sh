@@ -5,14 +5,21 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 case ${1:-} in
     -h | --help | '')
         cat <<'TEXT'
-Usage: scripts/same_answers.sh PROGRAM [PROGRAM...]
+Usage: scripts/same_answers.sh [--clang] PROGRAM [PROGRAM...]
 
 Asks every program for the answers to the examples, as JSON, CSV and text, and compares them with the first program's with one
 thread, byte for byte; each program is asked with 1, 2 and 5 threads where that can be said. For example, after building them:
 
   scripts/same_answers.sh build/treeline build-dev/treeline build-fuzz/treeline
+
+  --clang   one more program: preset clang, which is built for it (exit code 77 without Clang 14)
 TEXT
         exit $(($# > 0 ? 0 : 2)) ;;
+    --clang)
+        command -v clang++-14 >/dev/null || { echo "no clang++-14 (Debian: clang-14)"; exit 77; }
+        { cmake --preset clang && cmake --build build-clang --target treeline; } >build-clang.log 2>&1 || { tail -20 build-clang.log; exit 1; }
+        rm -f build-clang.log
+        set -- "${@:2}" build-clang/treeline ;;
 esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
