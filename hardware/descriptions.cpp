@@ -299,6 +299,12 @@ sim::RecurrentVerificationLaw read_stated_chain(Reader& reader) {
     return law;
 }
 
+sim::PowerPoint read_power_point(Reader& reader) {
+    const sim::PowerPoint point{reader.watts("limit"), reader.ratio("memory", 0.01, 1.0), reader.ratio("compute", 0.01, 1.0)};
+    reader.finish();
+    return point;
+}
+
 }  // namespace
 
 sim::Device read_device(Reader& reader, std::string name) {
@@ -337,6 +343,11 @@ sim::Device read_device(Reader& reader, std::string name) {
     }
     if (reader.has("board_power")) {
         device.board_power = reader.watts("board_power");
+    }
+    if (reader.has("power_limits")) {
+        for (Reader& point : reader.objects("power_limits")) {
+            device.power_limits.push_back(read_power_point(point));
+        }
     }
     if (reader.has("energy_per_byte")) {
         device.energy_per_byte = reader.joules_per_byte("energy_per_byte");

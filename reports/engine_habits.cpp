@@ -68,6 +68,13 @@ void add_drafting(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     }
 }
 
+void add_power_limit(const sim::Device& device, std::vector<Habit>& habits) {
+    if (device.power_limit > Watts(0.0)) {
+        habits.push_back({"power", fmt::format("limited to {:.0f} W", device.power_limit.value()),
+                          "clocks of the compute units fall, that of the memory stays: verification loses more than plain steps"});
+    }
+}
+
 /// Verified tokens that the drafter reads in a pass of its own.
 void add_reading(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
@@ -178,6 +185,7 @@ std::string version_note(const sim::Stack& stack) {
 std::string engine_habits_text(const sim::RoundSetup& setup) {
     std::vector<Habit> habits;
     add_verification(setup, habits);
+    add_power_limit(setup.platform.device, habits);
     add_drafting(setup, habits);
     add_reading(setup, habits);
     add_tokens(setup, habits);

@@ -90,6 +90,7 @@ const std::vector<KeyFlag>& point_flags() {
         {"--token-budget", "TOKENS", "platform.token_budget", help_of(platform_keys::token_budget)},
         {"--memory-utilisation", "SHARE", "platform.memory_utilisation", help_of(platform_keys::memory_utilisation)},
         {"--host-speed", "SPEED", "platform.host_speed", help_of(platform_keys::host_speed)},
+        {"--power-limit", "WATTS", "platform.power_limit", help_of(platform_keys::power_limit)},
         {"--price", "DOLLARS", "platform.price", help_of(platform_keys::price)},
         {"--concurrency", "N", "concurrency",
          "Load: requests that clients keep in flight; needs --output-tokens. Those that memory does not hold wait"},

@@ -134,6 +134,18 @@ void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& pla
     }
 }
 
+void read_power_limit(json::Reader& at, sim::Device& device) {
+    const Watts limit(read_or(at, platform_keys::power_limit, 1.0));
+    if (device.name.empty()) {  // an unknown device is a problem of its own
+        return;
+    }
+    if (const std::string problem = sim::power_limit_problem(device, limit); !problem.empty()) {
+        at.problem(platform_keys::power_limit, problem);
+        return;
+    }
+    device = sim::under_power_limit(std::move(device), limit);
+}
+
 /// All of a platform but how its devices share the model.
 sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     sim::Platform platform;
@@ -168,6 +180,9 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
         }
         if (at.has(platform_keys::host_speed)) {
             platform.device.host_speed = read_or(at, platform_keys::host_speed, 1.0);
+        }
+        if (at.has(platform_keys::power_limit)) {
+            read_power_limit(at, platform.device);
         }
         platform.mode = at.has(platform_keys::mode) ? read_mode(at, platform_keys::mode) : sweeps::default_mode(platform);
     }

@@ -124,6 +124,17 @@ void check_power_and_price(const Device& device, Constraints& constraints) {
                         "energy_per_byte and energy_per_flop must be stated together: one alone would make the other free");
 }
 
+void check_power_limits(const Device& device, Constraints& constraints) {
+    PowerPoint before{Watts(0.0), 0.0, 0.0};
+    for (const PowerPoint& point : device.power_limits) {
+        constraints.require(point.limit > before.limit && point.memory >= before.memory && point.compute >= before.compute,
+                            "power_limits must rise, and neither memory nor compute may fall from one to the next");
+        constraints.require(point.memory > 0.0 && point.memory <= 1.0 && point.compute > 0.0 && point.compute <= 1.0,
+                            "memory and compute of power_limits are shares above 0, at most 1");
+        before = point;
+    }
+}
+
 void check_own(const OwnAllReduce& own, const std::string& what, Constraints& constraints) {
     constraints.require_known_or_zero(own.limit, what + ".limit");
     if (own.limit > Bytes(0.0)) {
@@ -185,6 +196,55 @@ bool Device::knows_energy() const {
     return idle_power.value() > 0.0 && (by_traffic || kind == DeviceKind::fpga);
 }
 
+namespace {
+
+/// What is left of bandwidth and peaks.
+PowerPoint at_limit(const std::vector<PowerPoint>& points, Watts limit) {
+    const auto above =
+        std::find_if(points.begin(), points.end(), [&](const PowerPoint& point) { return point.limit >= limit; });
+    if (above == points.end()) {
+        return {limit, 1.0, 1.0};
+    }
+    if (above == points.begin()) {
+        return *above;
+    }
+    const PowerPoint& below = *std::prev(above);
+    const double way = (limit - below.limit).value() / (above->limit - below.limit).value();
+    return {limit, std::lerp(below.memory, above->memory, way), std::lerp(below.compute, above->compute, way)};
+}
+
+}  // namespace
+
+std::string power_limit_problem(const Device& device, Watts limit) {
+    if (device.power_limits.empty()) {
+        return "what " + device.name + " does under a limit of its power is not known (`power_limits` of its description)";
+    }
+    const Watts least = device.power_limits.front().limit;
+    return limit < least ? "must be at least " + std::to_string(std::lround(least.value())) + " W: what " + device.name +
+                               " does below is not known"
+                         : "";
+}
+
+Device under_power_limit(Device device, Watts limit) {
+    const PowerPoint left = at_limit(device.power_limits, limit);
+    device.power_limit = limit;
+    device.bandwidth = device.bandwidth * left.memory;
+    for (FlopsPerSecond& peak : device.peak) {
+        peak = peak * left.compute;
+    }
+    if (device.operational_intensity) {
+        device.operational_intensity = *device.operational_intensity * (left.compute / left.memory);
+    }
+    if (device.board_power.value() > 0.0) {
+        device.board_power = std::min(device.board_power, limit);
+    }
+    return device;
+}
+
+std::string power_limit_text(const Device& device) {
+    return device.power_limit > Watts(0.0) ? " at " + std::to_string(std::lround(device.power_limit.value())) + " W" : "";
+}
+
 std::vector<std::string> problems_of(const Device& device) {
     Constraints constraints;
     constraints.require(!device.name.empty(), "name must not be empty");
@@ -193,6 +253,7 @@ std::vector<std::string> problems_of(const Device& device) {
     check_compute(device, constraints);
     check_balance(device, constraints);
     check_power_and_price(device, constraints);
+    check_power_limits(device, constraints);
     check_interconnects(device, constraints);
     return constraints.take();
 }

@@ -50,6 +50,14 @@ struct Interconnect {
 
 enum class DeviceKind { gpu, cpu, fpga };
 
+/// What a device still does under a limit of its power (`nvidia-smi -pl`), over what it does without. Clocks of the compute
+/// units fall, that of the memory stays: what computes loses more than what reads.
+struct PowerPoint {
+    Watts limit;
+    double memory = 1.0;   ///< of the bandwidth that kernels reach
+    double compute = 1.0;  ///< of the FLOP/s
+};
+
 /// Numbers that a description may leave out are 0, meaning unknown: reports then say so instead of computing with them.
 struct Device {
     std::string name;   ///< catalogue name ("h100-sxm")
@@ -72,6 +80,8 @@ struct Device {
     Bytes reserved;                           ///< driver, context and framework workspace that no tensor can use; 0 if left out
     Watts idle_power;                         ///< 0 = unknown
     Watts board_power;                        ///< 0 = unknown: energy is then not capped
+    Watts power_limit;                        ///< that holds; 0 = none
+    std::vector<PowerPoint> power_limits;     ///< by rising limit; above the last one nothing is lost; empty = unknown
     JoulesPerByte energy_per_byte;            ///< main memory to registers; 0 = unknown
     JoulesPerFlop energy_per_flop;            ///< 0 = unknown
     DollarsPerSecond price;                   ///< 0 = unknown
@@ -97,6 +107,15 @@ struct Device {
     /// FLOP that the device can do while it moves one byte: the stated value, or peak / bandwidth.
     [[nodiscard]] FlopsPerByte intensity_for(NumberFormat format) const;
 };
+
+/// Why what the device does under this limit of its power is not known; empty where it is.
+std::string power_limit_problem(const Device& device, Watts limit);
+
+/// The device under a limit of its power (that has no problem): bandwidth, peaks and board power, linear between its points.
+Device under_power_limit(Device device, Watts limit);
+
+/// " at 400 W" for a device under a limit of its power, to go behind its name; else empty.
+std::string power_limit_text(const Device& device);
 
 /// Every violated constraint as a sentence; empty when usable.
 std::vector<std::string> problems_of(const Device& device);

@@ -13,7 +13,7 @@ VariantLabels labels_of(const TargetChoice& target, const sim::Platform& platfor
     VariantLabels labels;
     labels.target = target.model.name;
     labels.precision = platform.accelerator ? sim::formats_of(platform.accelerator->design) : target.precision_label;
-    labels.device = platform.device.name;
+    labels.device = platform.device.name + sim::power_limit_text(platform.device);
     labels.stack = sweeps::label_of(platform.stack);
     labels.mode = name_of(platform.mode);
     labels.drafter = drafter.label;

@@ -54,7 +54,8 @@ std::map<std::string, std::string> titles_of(const std::vector<sweeps::Variant>&
 void name_variants(std::vector<sweeps::Variant>& variants) {
     const std::map<std::string, std::string> titles = titles_of(variants);
     for (sweeps::Variant& variant : variants) {
-        variant.labels.device = titles.at(variant.setup.platform.device.name);
+        const sim::Device& device = variant.setup.platform.device;
+        variant.labels.device = titles.at(device.name) + sim::power_limit_text(device);
         variant.labels.drafter = drafter_name(variant.labels.drafter);
     }
 }

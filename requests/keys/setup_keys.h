@@ -213,13 +213,23 @@ inline constexpr NumberKey host_speed{
     "speed of one thread of the host, over a fast desktop's",
     "that of hosts that such devices usually come with",
     ": host times that a stack counts by it: passes that are launched layer by layer, Python that drives kernels one by one"};
+inline constexpr NumberKey power_limit{
+    "power_limit",
+    "W",
+    1.0,
+    10'000.0,
+    {},
+    "limit of each device's power (`nvidia-smi -pl`)",
+    "none",
+    ": takes more from verification, which computes, than from plain steps, which read; known for some devices "
+    "(`power_limits` of their description)"};
 inline constexpr NumberKey price{
     "price", "$/h", 1e-6, 1e6, {}, "what an hour of one device costs", "as its description states; else unknown"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(device, design, host, tensor_parallel, expert_parallel, attention_data_parallel, pipeline_parallel,
                    draft_tensor_parallel, decode_context_parallel, gpus, interconnect, stack, engine, expert_kernels,
-                   attention_kernels, mode, prefill, token_budget, memory_utilisation, host_speed, price);
+                   attention_kernels, mode, prefill, token_budget, memory_utilisation, host_speed, power_limit, price);
 }
 
 }  // namespace treeline::requests::platform_keys

@@ -108,9 +108,10 @@ void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
         !engine.empty() && engine != platform_keys::no_engine) {
         named = without_stacks_of_others(std::move(named), engine);
     }
-    for (const char* key : {"design", "host", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel",
-                            "pipeline_parallel", "draft_tensor_parallel", "interconnect", "stack", "engine", "expert_kernels",
-                            "attention_kernels", "mode", "prefill", "token_budget", "memory_utilisation", "host_speed"}) {
+    for (const char* key :
+         {"design", "host", "gpus", "tensor_parallel", "expert_parallel", "attention_data_parallel", "pipeline_parallel",
+          "draft_tensor_parallel", "interconnect", "stack", "engine", "expert_kernels", "attention_kernels", "mode", "prefill",
+          "token_budget", "memory_utilisation", "host_speed", "power_limit"}) {
         named = with_each(named, key, given(flags.texts, std::string("platforms.") + key));
     }
     set_prices(named, given(flags.texts, "platforms.price"));
@@ -316,6 +317,7 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--memory-utilisation", "SHARE,...", "platforms.memory_utilisation", help_of(platform_keys::memory_utilisation),
          nullptr},
         {"--host-speed", "SPEED", "platforms.host_speed", help_of(platform_keys::host_speed), nullptr},
+        {"--power-limit", "WATTS", "platforms.power_limit", help_of(platform_keys::power_limit), nullptr},
         {"--price", "DOLLARS|NAME:DOLLARS,...", "platforms.price",
          help_of(platform_keys::price) + "; of several devices h100-sxm:2.5,l40s:0.9", nullptr},
         {"--concurrency", "N[:SHARE],...", "traffic.concurrency",

@@ -196,6 +196,9 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
             if (set->has("host_speed")) {
                 entry.host_speed = set->number("host_speed", 0.05, 20.0);
             }
+            if (set->has("power_limit")) {
+                entry.power_limit = Watts(set->number("power_limit", 1.0, 10'000.0));
+            }
             set->finish();
         } else {
             at.problem(
@@ -204,7 +207,7 @@ void read_conditions(json::Reader& root, validation::NameTable& table) {
                 "devices, most_requests, vector_rows, new_prompt_tokens, output_tokens, experts, draft_ranks, "
                 "replicas, unstated, format, expert_kernels, "
                 "attention_kernels, interconnect, counts_rounds_that_drafted, attends_to_all, reports_defect, differs_in_more, "
-                "shares_prompt, expert_pool, host_speed");
+                "shares_prompt, expert_pool, host_speed, power_limit");
         }
         entry.published = at.text("kind") == "published";
         static_cast<void>(at.text("source"));

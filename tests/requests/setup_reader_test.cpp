@@ -283,6 +283,23 @@ TEST_CASE("platforms are a device's name or an object") {
     CHECK_FALSE(input.descriptions.provenance().empty());
 }
 
+TEST_CASE("a platform may limit the power of its devices where what that takes is known") {
+    Input input(
+        R"({"a": {"device": "rtx-5090", "stack": "llama.cpp", "power_limit": 400}, "b": {"device": "rtx-5090", "stack": "llama.cpp"},
+                    "c": {"device": "rtx-5090", "stack": "llama.cpp", "power_limit": 300},
+                    "d": {"device": "h100-sxm", "stack": "vllm", "power_limit": 500}})");
+    const sim::Platform limited = read_platform(input.root.object("a"), input.descriptions);
+    const sim::Platform free = read_platform(input.root.object("b"), input.descriptions);
+    REQUIRE(input.problems().empty());
+    CHECK(limited.device.bandwidth < free.device.bandwidth);
+    CHECK(limited.device.power_limit == Watts(400.0));
+    read_platform(input.root.object("c"), input.descriptions);
+    read_platform(input.root.object("d"), input.descriptions);
+    REQUIRE(input.document.problems().size() == 2);
+    CHECK_THAT(input.document.problems()[0], Catch::Contains("c.power_limit: must be at least 400 W"));
+    CHECK_THAT(input.document.problems()[1], Catch::Contains("d.power_limit") && Catch::Contains("not known"));
+}
+
 TEST_CASE("a platform may state its own host and share of the memory") {
     Input input(R"({"a": {"device": "h100-sxm", "stack": "vllm", "host_speed": 0.3, "memory_utilisation": 0.8},
                     "b": {"device": "h100-sxm", "stack": "vllm"}, "c": {"device": "h100-sxm", "host_speed": 100}})");

@@ -74,7 +74,7 @@ bool concerns(const FitNumber& number, const FitCase& at) {
 std::string group_of(const FitCase& at, const std::vector<std::string>& by) {
     std::vector<std::string> values;
     for (const std::string& label : by) {
-        values.push_back(at.labels.at(label));
+        values.push_back(label_of(at.labels, label));
     }
     return fmt::format("{}", fmt::join(values, " "));
 }

@@ -7,6 +7,7 @@
 
 #include "json/reader.h"
 #include "source_folder.h"
+#include "text/input_error.h"
 #include "text/parse_number.h"
 #include "validation/parameters.h"
 #include "validation/serving/names.h"
@@ -216,9 +217,17 @@ std::optional<double> number_if_any(json::Reader& at, const char* key) {
 
 }  // namespace
 
+const std::string& label_of(const std::map<std::string, std::string>& labels, const std::string& name) {
+    const auto found = labels.find(name);
+    if (found == labels.end()) {
+        throw text::InputError({fmt::format("the fit asks for the label '{}', which its rows do not have", name)});
+    }
+    return found->second;
+}
+
 bool holds(const Where& where, const std::map<std::string, std::string>& labels) {
     return std::all_of(where.begin(), where.end(),
-                       [&](const auto& condition) { return agrees(condition.second, labels.at(condition.first)); });
+                       [&](const auto& condition) { return agrees(condition.second, label_of(labels, condition.first)); });
 }
 
 std::string FitNumber::owners() const {

@@ -17,6 +17,9 @@ namespace treeline::testing {
 using Where = std::map<std::string, std::string>;
 bool holds(const Where& where, const std::map<std::string, std::string>& labels);
 
+/// A label of a row by its name; text::InputError where it has none.
+const std::string& label_of(const std::map<std::string, std::string>& labels, const std::string& name);
+
 /// What a file of rows holds.
 enum class FitSource {
     runs,   ///< without speculation (requests::read_serving_rows)

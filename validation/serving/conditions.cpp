@@ -101,6 +101,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
         if (!row.host_speed) {
             row.host_speed = entry.host_speed;
         }
+        if (!row.power_limit) {
+            row.power_limit = entry.power_limit;
+        }
         if (!row.new_prompt_tokens) {
             row.new_prompt_tokens = entry.new_prompt_tokens;
         }

@@ -125,6 +125,7 @@ void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoin
     }
     point.expert_pool = row.expert_pool.value_or(1.0);
     point.host_speed = row.host_speed;
+    point.power_limit = row.power_limit;
     point.output_tokens = dataset.decoding_only ? 0.0 : answer;
     point.context = (row.context ? *row.context : point.prompt_tokens) + 0.5 * answer;
 }

@@ -79,6 +79,7 @@ struct ConditionEntry {
     bool shares_prompt = false;
     std::optional<double> expert_pool;  ///< share of a mixture's experts that the runs' tokens choose from
     std::optional<double> host_speed;   ///< of the machine's own processor (sim::Device::host_speed)
+    std::optional<Watts> power_limit;   ///< of each device
     /// A source states it of its own series. Otherwise it is what others do, or a default that these runs need not have kept.
     [[nodiscard]] bool is_stated() const { return published && !series.empty(); }
     bool published = false;

@@ -307,6 +307,9 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     }
     setup.precision = point.precision;
     setup.platform.device = parts.devices.at(point.device);
+    if (point.power_limit) {
+        setup.platform.device = sim::under_power_limit(std::move(setup.platform.device), *point.power_limit);
+    }
     setup.platform.device.host_speed = point.host_speed.value_or(setup.platform.device.host_speed);
     setup.platform.stack = parts.stacks.at(point.stack);
     if (!point.expert_kernels.empty()) {

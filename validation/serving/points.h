@@ -59,6 +59,7 @@ struct MeasuredPoint {
     double shared_prefix = 0.0;                   ///< tokens that all prompts begin with
     double expert_pool = 1.0;                     ///< RoundSetup::expert_pool
     std::optional<double> host_speed;             ///< in place of the device's
+    std::optional<Watts> power_limit;             ///< of each device
     bool attends_to_all = false;                  ///< without the target's indexers
     std::string expert_kernels;                   ///< picked in place of the engine's own
     std::string attention_kernels;                ///< likewise

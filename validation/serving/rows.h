@@ -57,6 +57,7 @@ struct SpeculationRow {
     bool shares_prompt = false;               ///< all requests send the same prompt
     std::optional<double> expert_pool;        ///< share of a mixture's experts that its tokens choose from; all, unless stated
     std::optional<double> host_speed;         ///< of the machine's own processor; the device's usual one, unless stated
+    std::optional<Watts> power_limit;         ///< of each device; none, unless stated
     std::string expert_kernels;               ///< picked in place of the engine's own
     std::string attention_kernels;            ///< likewise
     std::string interconnect;                 ///< in place of the device's fastest
