@@ -12,6 +12,9 @@ namespace treeline::runs::run_formats_of {
 /// What serving benchmarks call their figures in print, and the keys of the files that they write.
 const std::map<std::string, const char*, std::less<>>& serving_labels();
 
+/// The backend of a client that measures any server and does not say which one it was.
+inline constexpr const char* any_engine = "any";
+
 /// By the keys of `vllm bench serve --save-result`.
 void read_vllm_bench(const RunJson& json, RunBuilder& run);
 /// By the keys of SGLang's bench_serving.

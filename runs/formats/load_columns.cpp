@@ -63,6 +63,33 @@ int number_in_words(const std::string& word) {
     return found == numbers.end() ? whole_number(word) : static_cast<int>(found - numbers.begin());
 }
 
+/// The drafts of a chain in SGLang's words, whose tokens count the root ("num_draft_tokens=4", "3-1-4"); 0 for those of a tree;
+/// below 0 where the text does not speak so.
+int drafts_of_sglang(const std::string& text, const Words& words) {
+    const int tokens = number_after_names(words, {{"num", "draft", "tokens"}}),
+              top_k = number_after_names(words, {{"topk"}, {"top", "k"}});
+    if (tokens > 0) {
+        const int steps = number_after_names(words, {{"num", "steps"}, {"steps"}});
+        return top_k > 1 ? 0 : steps > 0 ? steps : tokens - 1;
+    }
+    for (std::size_t at = 0; at + 4 < text.size(); ++at) {
+        const auto digit = [&](std::size_t i) {
+            return at + i < text.size() && std::isdigit(static_cast<unsigned char>(text[at + i])) != 0 ? text[at + i] - '0'
+                                                                                                       : -1;
+        };
+        const auto stands = [&](std::size_t i) {  // a word's end
+            return i >= text.size() ||
+                   (std::isalnum(static_cast<unsigned char>(text[i])) == 0 && text[i] != '-' && text[i] != '.');
+        };
+        const bool triple = digit(0) > 0 && text[at + 1] == '-' && digit(2) > 0 && text[at + 3] == '-' && digit(4) > 1 &&
+                            stands(at + 5) && (at == 0 || stands(at - 1));
+        if (triple && (digit(2) > 1 || digit(4) == digit(0) + 1)) {
+            return digit(2) > 1 ? 0 : digit(0);
+        }
+    }
+    return -1;
+}
+
 /// "~14 tok/s" without its sign.
 std::string without_about(std::string cell) {
     for (const std::string_view about : {"~", "\u2248", "ca. ", "ca "}) {
@@ -256,6 +283,9 @@ int drafts_of_setting(const std::string& text) {
         {"n", "max"}, {"speculative", "tokens"}, {"draft", "tokens"}, {"tokens"}, {"drafts"}, {"draft"}, {"n"}, {"k"}, {"mtp"}};
     const std::string plain = plain_words(text);
     const Words words = words_of(plain);
+    if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
+        return chain > 0 ? chain : -1;
+    }
     const int after = number_after_names(words, names), within = after >= 0 ? after : number_in_names(words);
     return within >= 0 ? within : means_plain(plain) ? 0 : -1;
 }
@@ -267,6 +297,9 @@ int drafts_of_caption(const std::string& text) {
                                              {"num", "steps"},   {"mtp"},
                                              {"mtp", "n"}};
     const Words words = words_of(plain_words(text));
+    if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
+        return chain > 0 ? chain : -1;
+    }
     for (std::size_t at = 0; at + 1 < words.size(); ++at) {
         const bool tokens = at + 2 < words.size() && words[at + 2].starts_with("token") &&
                             (words[at + 1] == "draft" || words[at + 1] == "speculative" || words[at + 1] == "spec");

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "runs/formats/sglang_counts.h"
+
 namespace treeline::runs::run_formats_of {
 namespace {
 
@@ -30,7 +32,9 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         run.remark(run.file() + ": " + other);
         return true;
     }
-    if (is_of_tree()) {
+    if (const SglangDraft draft = sglang_draft_of_row(); draft.draft_tokens() > 0) {
+        run.draft(draft);
+    } else if (is_of_tree()) {
         run.remark(run.file() + ": rows of trees (more than one child a node) were left out: a run has chains of drafts");
         return true;
     }
@@ -60,6 +64,17 @@ std::string LoadTable::other_deployment() {
         first = first.empty() ? own : first;
         if (!own.empty() && own != first) {
             return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
+        }
+    }
+    return {};
+}
+
+/// In columns of SGLang's three settings, whose tokens count the root; no tokens where the row lacks one of them.
+SglangDraft LoadTable::sglang_draft_of_row() const {
+    const auto steps = number_of(cell(Role::drafts)), tokens = number_of(cell(Role::tree));
+    for (std::size_t i = 0; steps && tokens && i < names_.size() && i < row_.size(); ++i) {
+        if (is_of_trees(plain_words(names_[i]))) {
+            return sglang_draft(steps, number_of(row_[i]), tokens);
         }
     }
     return {};

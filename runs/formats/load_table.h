@@ -50,6 +50,7 @@ private:
     [[nodiscard]] double number(Role role, bool plain = false) const;
     [[nodiscard]] int drafts_of_row() const;
     [[nodiscard]] bool row_names_drafter() const;
+    [[nodiscard]] SglangDraft sglang_draft_of_row() const;
     [[nodiscard]] bool is_of_tree() const;
     std::string other_deployment();
     [[nodiscard]] bool says_that_it_drafts() const;

@@ -95,6 +95,7 @@ private:
             column.json[found->second] = value;
         } else if (const auto of_each = evalscope_labels.find(label); of_each != evalscope_labels.end()) {
             column.json[of_each->second.first] = value * of_each->second.second;
+            column.json["backend"] = any_engine;
         } else if (label == "Request throughput (req/s)" || label == "Request Throughput (requests/sec)") {
             column.requests_per_second = value;
         } else if (const auto of_aiperf = aiperf_labels.find(label); of_aiperf != aiperf_labels.end()) {

@@ -95,6 +95,13 @@ bool leads_to_another(std::string_view text, const Figure& figure) {
     return next != std::string_view::npos && is_digit(text[next]);
 }
 
+/// "27 at 64k" after a figure with a unit.
+bool stands_at_context(std::string_view text, const Figure& figure) {
+    const std::size_t next = std::min(text.find_first_not_of(' ', figure.end), text.size());
+    const std::string_view rest = text.substr(next, end_of_clause(text, next) - next);
+    return (rest.starts_with("at ") || rest.starts_with('@')) && context_in(rest) > 0.0;
+}
+
 /// Whether a number without a unit is a figure: "no spec: 140", or the first of two. The figure before it ends at `from`.
 bool stands_alone(std::string_view text, const Figure& figure, std::size_t from) {
     if (figure.leads) {
@@ -106,7 +113,7 @@ bool stands_alone(std::string_view text, const Figure& figure, std::size_t from)
     const bool labelled = (before.ends_with(':') && !clock) || before.ends_with("->") || before.ends_with("\u2192");
     const bool ends = next == text.size() || std::string_view(",;(.").find(text[next]) != std::string_view::npos;
     const Clauses label = labelled && ends ? clauses_of(text.substr(from, figure.begin - from)) : Clauses();
-    return !label.empty() && !setup_in(label.front()).empty();
+    return !label.empty() && (!setup_in(label.front()).empty() || context_in(label.front()) > 0.0);
 }
 
 }  // namespace
@@ -181,6 +188,11 @@ std::vector<Figure> figures_of(std::string_view text) {
             continue;
         }
         Figure figure = figure_at(text, at);
+        if (text.substr(figure.end).starts_with('=')) {
+            at = figure.end - 1;  // the label of the next
+            continue;
+        }
+        figure.label = load_before(text, at);
         const bool whole = take_unit(text, figure);
         figure.follows = !figures.empty() && figures.back().leads;
         if (figure.follows && figure.unit.empty() && figures.back().unit == "TPOT (ms)") {
@@ -188,7 +200,9 @@ std::vector<Figure> figures_of(std::string_view text) {
             figure.unit = take_any(text, figure.end, milliseconds) ? figures.back().unit : figure.unit;
         }
         figure.leads = leads_to_another(text, figure);
-        if (whole && (!figure.unit.empty() || stands_alone(text, figure, figures.empty() ? 0 : figures.back().end))) {
+        const bool at_load = figure.label.known() || (!figures.empty() && stands_at_context(text, figure));
+        if (whole &&
+            (!figure.unit.empty() || at_load || stands_alone(text, figure, figures.empty() ? 0 : figures.back().end))) {
             figures.push_back(figure);
         }
         at = figure.end - 1;

@@ -83,6 +83,11 @@ public:
         }
         taken_ += statements.size();
         for (Statement& statement : statements) {
+            if (deployment_.contradicts(statement.deployment)) {
+                others_ += others_.empty() ? statement.deployment.text() : "";
+                continue;
+            }
+            deployment_.add(statement.deployment);
             statement.requests = statement.requests.empty() ? common_.requests : statement.requests;
             statement.unit = statement.unit.empty() ? unit_in(statements) : statement.unit;
             const TableCaption& caption = paragraphs_.back().caption;
@@ -112,6 +117,10 @@ public:
             if (!repeats(paragraph, run)) {
                 any = add(*paragraph, run) || any;
             }
+        }
+        if (any && !others_.empty()) {
+            run.remark(fmt::format("{}: rates of {} and of what else contradicts {} were left out: a run is of one deployment",
+                                   run.file(), others_, deployment_.text()));
         }
         if (!any && taken_ > 0) {
             run.unread(
@@ -148,7 +157,8 @@ private:
         const auto in_earlier = [&](const Statement& statement) {
             return !statement.setup.empty() && std::any_of(paragraphs_.begin(), paragraph, [&](const Paragraph& before) {
                 return std::any_of(before.statements.begin(), before.statements.end(), [&](const Statement& other) {
-                    return other.setup == statement.setup && other.requests == statement.requests;
+                    return other.setup == statement.setup && other.requests == statement.requests &&
+                           other.context == statement.context;
                 });
             });
         };
@@ -172,11 +182,12 @@ private:
                                    untold == 1 ? "a rate" : std::to_string(untold) + " rates", untold == 1 ? "was" : "were"));
         }
         for (const char* unit : {"tok/s", "tok/s per user", "TPOT (ms)"}) {
-            LoadTable table({"setup", "concurrency", unit, "accept length", "accept rate"}, paragraph.caption,
+            LoadTable table({"setup", "concurrency", "context", unit, "accept length", "accept rate"}, paragraph.caption,
                             "results in sentences");
             for (const Statement& statement : paragraph.statements) {
                 if (statement.unit == unit && has_setup(statement, paragraph)) {
-                    any = table.take({statement.setup, statement.requests, statement.time, statement.length, statement.rate},
+                    any = table.take({statement.setup, statement.requests, statement.context, statement.time, statement.length,
+                                      statement.rate},
                                      run) ||
                           any;
                 }
@@ -191,7 +202,9 @@ private:
     std::string drafting_;  ///< the last drafting setup of the paragraph
     Paragraphs paragraphs_;
     std::size_t taken_ = 0;
-    bool begins_ = true;  ///< the next statement stands under other lines than the last
+    DeploymentWords deployment_;  ///< of the first statements
+    std::string others_;          ///< the first deployment that was left out
+    bool begins_ = true;          ///< the next statement stands under other lines than the last
 };
 
 }  // namespace

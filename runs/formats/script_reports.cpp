@@ -160,9 +160,14 @@ private:
     static void add_mean_length(double length, double seconds_per_token, RunBuilder& run) {
         const int drafts = length > 1.0 ? run.draft_tokens_or(0) : 0;
         if (length > 1.0 && drafts <= 0) {
-            return run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
+            return run.problem(
+                "gives an accept length, but not how many tokens were drafted; --draft-tokens K says it, of a tree --shape "
+                "sglang:STEPS,TOPK,TOKENS");
         }
         RunCell& cell = run.cell(run.batch_or(1.0), drafts);
+        if (drafts > 0 && length > cell.most_accepted() + 1.0) {
+            return run.problem("gives an accept length above the draft tokens plus one");
+        }
         cell.stated_length = drafts > 0 ? length : 0.0;
         run.time(cell.tpot, "a time per token", seconds_per_token);
     }
