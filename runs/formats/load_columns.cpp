@@ -35,7 +35,8 @@ int number_after_names(const Words& words, const std::vector<Words>& all_names) 
     for (const Words& names : all_names) {
         for (std::size_t at = 0; at + names.size() < words.size(); ++at) {
             const int count = whole_number(words[at + names.size()]);
-            if (count >= 0 && std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
+            const bool of_sampling = names.front() == "k" && at > 0 && words[at - 1] == "top";
+            if (count >= 0 && !of_sampling && std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
                 return count;
             }
         }
@@ -51,6 +52,17 @@ int number_in_names(const Words& words) {
                 count >= 0) {
                 return count;
             }
+        }
+    }
+    return -1;
+}
+
+/// Of "eagle3-k3": the number of a word beside that of the drafter; below 0 without.
+int number_beside_drafter(const Words& words) {
+    for (const std::string& word : words) {
+        const bool names = word.size() > 1 && (word[0] == 'k' || word[0] == 'n');
+        if (const int count = names ? whole_number(std::string_view(word).substr(1)) : -1; count >= 0) {
+            return count;
         }
     }
     return -1;
@@ -88,6 +100,14 @@ int drafts_of_sglang(const std::string& text, const Words& words) {
         }
     }
     return -1;
+}
+
+/// llama.cpp's word for the tokens of an answer: "tg", "tg128".
+bool names_generation(const std::string& words) {
+    const Words all = words_of(words);
+    return std::any_of(all.begin(), all.end(), [](const std::string& word) {
+        return word.starts_with("tg") && word.find_first_not_of("0123456789", 2) == std::string::npos;
+    });
 }
 
 /// "~14 tok/s" without its sign.
@@ -143,7 +163,11 @@ bool means_plain(const std::string& words) {
 Role role_of(const std::string& words) {
     static const Words batches = {"concurrency",
                                   "conc",
+                                  "concur",
                                   "max concurrency",
+                                  "max concurrent",
+                                  "concurrent",
+                                  "clients",
                                   "batch",
                                   "batch size",
                                   "bs",
@@ -188,7 +212,8 @@ Role role_of(const std::string& words) {
                                  "spec steps"};
     static const Words contexts = {"context", "ctx", "depth", "context length", "ctx len", "n ctx", "context tokens"};
     static const Words prompts = {"isl", "input len", "input length", "prompt tokens", "input tokens", "prompt len", "prompt"};
-    static const Words outputs = {"osl", "output len", "output length", "output tokens", "generated tokens"};
+    static const Words outputs = {"osl",        "output len", "output length", "output tokens", "generated tokens", "tokens",
+                                  "max tokens", "gen tokens", "new tokens",    "n predict",     "gen len"};
     static const Words setups = {"config",  "configuration", "setup",   "mode", "method",
                                  "drafter", "spec",          "variant", "run",  "speculation"};
     static const Words others = {"p50",    "p90", "p95",     "p99",   "min",   "max", "std",
@@ -231,7 +256,8 @@ Role role_of(const std::string& words) {
     if (says_any(words, {"speed up", "speedup", "gain"})) {
         return Role::none;
     }
-    if (says_any(words, {"tpot", "ms tok", "ms token", "time per output token"})) {
+    if (says_any(words, {"tpot", "ms tok", "ms token", "time per output token", "time per token", "per token latency",
+                         "latency per token", "token latency", "ms per token"})) {
         return Role::tpot;
     }
     if (says(words, "ttft") || says(words, "time to first token")) {
@@ -240,7 +266,7 @@ Role role_of(const std::string& words) {
     if (says_any(words, {"s gpu", "s device", "per gpu", "per device"})) {
         return Role::none;  // of how many is not known
     }
-    if (says_rate_of_tokens(words) || (says(words, "tg") && !says(words, "ms"))) {  // llama.cpp's word for it
+    if (says_rate_of_tokens(words) || (names_generation(words) && !says(words, "ms"))) {
         return says_any(words, {"user", "req", "request", "slot", "stream"}) ? Role::rate_of_user : Role::rate;
     }
     return Role::none;
@@ -248,7 +274,7 @@ Role role_of(const std::string& words) {
 
 bool says_rate_of_tokens(const std::string& words) {
     static const Words rates = {
-        "tok s",    "toks s",           "t s", "tk s", "tps", "tokens s", "token s", "tokens sec", "tok sec",
+        "tok s",    "toks s",           "t s", "ts", "tk s", "tps", "tokens s", "token s", "tokens sec", "tok sec",
         "toks sec", "tokens per second"};
     return says_any(words, rates);
 }
@@ -280,20 +306,23 @@ bool is_of_trees(const std::string& words) {
 
 int drafts_of_setting(const std::string& text) {
     static const std::vector<Words> names = {
-        {"n", "max"}, {"speculative", "tokens"}, {"draft", "tokens"}, {"tokens"}, {"drafts"}, {"draft"}, {"n"}, {"k"}, {"mtp"}};
+        {"n", "max"}, {"speculative", "tokens"}, {"draft", "tokens"}, {"draft", "max"}, {"draft", "size"},
+        {"tokens"},   {"drafts"},                {"draft"},           {"n"},            {"k"},              {"mtp"}};
     const std::string plain = plain_words(text);
     const Words words = words_of(plain);
     if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
         return chain > 0 ? chain : -1;
     }
-    const int after = number_after_names(words, names), within = after >= 0 ? after : number_in_names(words);
-    return within >= 0 ? within : means_plain(plain) ? 0 : -1;
+    const int after = number_after_names(words, names), within = after >= 0 ? after : number_in_names(words),
+              beside = within < 0 && names_drafter(plain) ? number_beside_drafter(words) : within;
+    return beside >= 0 ? beside : means_plain(plain) ? 0 : -1;
 }
 
 int drafts_of_caption(const std::string& text) {
     static const std::vector<Words> names = {{"n", "max"},       {"speculative", "tokens"},
                                              {"spec", "tokens"}, {"draft", "tokens"},
-                                             {"draft", "max"},   {"k"},
+                                             {"draft", "max"},   {"draft", "size"},
+                                             {"k"},
                                              {"num", "steps"},   {"mtp"},
                                              {"mtp", "n"}};
     const Words words = words_of(plain_words(text));
@@ -329,8 +358,11 @@ std::string unit_of(const std::string& text) {
         return {};
     }
     std::string unit = cell.substr(std::min(cell.find_first_not_of("0123456789.,"), cell.size()));
-    unit = unit.substr(0, unit.find_first_of("(\xC2"));  // "±" begins with the byte C2
-    return unit;
+    if (const std::size_t spread = unit.find("\u00B1"); spread != std::string::npos) {  // "11.3 ± 0.4 t/s"
+        const std::string behind = trimmed(std::string_view(unit).substr(spread + 2));
+        unit = unit.substr(0, spread) + behind.substr(std::min(behind.find_first_not_of("0123456789.,"), behind.size()));
+    }
+    return unit.substr(0, unit.find('('));
 }
 
 std::optional<double> number_of(std::string cell, double thousand) {
@@ -346,6 +378,7 @@ std::optional<double> number_of(std::string cell, double thousand) {
 }
 
 std::optional<double> mean_of_runs(const std::string& cell) {
+    constexpr double largest_spread = 0.2;
     std::string parts;
     for (std::size_t at = 0; at < cell.size(); ++at) {
         const bool dash = cell.compare(at, 3, "\u2013") == 0, hyphen = cell[at] == '-';
@@ -362,6 +395,10 @@ std::optional<double> mean_of_runs(const std::string& cell) {
         const std::optional<double> number = number_of(trimmed(part), 1000.0);
         if (!number) {
             break;  // "59.4 tok/s"
+        }
+        const bool last_of_two = runs == 1 && std::count(parts.begin(), parts.end(), '/') == 1;
+        if (last_of_two && *number < largest_spread * sum) {
+            break;  // "31.00/0.07": a mean and its spread
         }
         sum += *number;
         ++runs;

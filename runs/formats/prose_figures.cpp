@@ -51,8 +51,12 @@ bool take_unit(std::string_view text, Figure& figure) {
     constexpr std::array<std::string_view, 5> times = {"ms/token", "ms/tok", "ms per token", "ms tpot", "ms/t"};
     constexpr std::array<std::string_view, 7> users = {"/user",      "per user",   "/req",    "per request",
                                                        "per stream", "per client", "per slot"};
+    constexpr std::array<std::string_view, 4> of_answers = {"output ", "generation ", "gen ", "decode "};
     constexpr std::array<std::string_view, 6> devices = {"/gpu", "per gpu", "/device", "per device", "per card", "/card"};
-    if (take_any(text, figure.end, rates)) {
+    std::size_t behind = figure.end;
+    const bool answers = take_any(text, behind, of_answers);
+    if (take_any(text, answers ? behind : figure.end, rates)) {
+        figure.end = std::max(figure.end, behind);
         figure.unit = take_any(text, figure.end, users) ? "tok/s per user" : "tok/s";
         return !take_any(text, figure.end, devices);
     }
@@ -161,6 +165,13 @@ std::vector<std::string> clauses_of(std::string_view text) {
 
 std::string setup_in(const std::string& clause) {
     constexpr std::size_t most_words_of_label = 4;
+    // "mtp_draft_1: 65 tokens"
+    if (const std::size_t colon = clause.find(':'); colon != std::string::npos && colon > 0) {
+        const std::string label = setup_in(clause.substr(0, colon));
+        if (!label.empty() && label != "drafts") {
+            return label;
+        }
+    }
     const std::string words = plain_words(clause);
     const bool label = static_cast<std::size_t>(std::count(words.begin(), words.end(), ' ')) < most_words_of_label;
     const int stated = drafts_of_caption(clause), drafts = stated < 0 && label ? drafts_of_setting(clause) : stated;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "runs/builder.h"
+#include "runs/formats/chinese_words.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/pipe_cells.h"
 #include "runs/formats/prose_statements.h"
@@ -54,6 +55,12 @@ bool has_setup(const Statement& statement, const Paragraph& paragraph) {
     return !statement.setup.empty() || paragraph.caption.drafts() >= 0 || paragraph.drafting;
 }
 
+/// "K=3" or "baseline" as a statement says it, or else the lines before it; empty where neither does.
+std::string setup_under(const Statement& statement, const Paragraph& paragraph) {
+    const int drafts = paragraph.caption.drafts();
+    return !statement.setup.empty() || drafts < 0 ? statement.setup : drafts == 0 ? "baseline" : fmt::format("K={}", drafts);
+}
+
 /// Whether something is drafted: rates alone may be of anything.
 bool states_drafts(const Paragraph& paragraph) {
     return paragraph.drafting || paragraph.caption.drafts() > 0 ||
@@ -63,7 +70,9 @@ bool states_drafts(const Paragraph& paragraph) {
 
 class ProseResults : public LineReader {
 public:
-    bool take(std::string_view line, RunBuilder& run) override {
+    bool take(std::string_view original, RunBuilder& run) override {
+        const std::string english = in_english(original);
+        const std::string_view line = english;
         if (run.has_measurements()) {
             return false;
         }
@@ -155,9 +164,10 @@ private:
     /// Whether an earlier paragraph states the same setup at the same load: then it is of another deployment.
     bool repeats(Paragraphs::const_iterator paragraph, RunBuilder& run) const {
         const auto in_earlier = [&](const Statement& statement) {
-            return !statement.setup.empty() && std::any_of(paragraphs_.begin(), paragraph, [&](const Paragraph& before) {
+            const std::string setup = setup_under(statement, *paragraph);
+            return !setup.empty() && std::any_of(paragraphs_.begin(), paragraph, [&](const Paragraph& before) {
                 return std::any_of(before.statements.begin(), before.statements.end(), [&](const Statement& other) {
-                    return other.setup == statement.setup && other.requests == statement.requests &&
+                    return setup_under(other, before) == setup && other.requests == statement.requests &&
                            other.context == statement.context;
                 });
             });

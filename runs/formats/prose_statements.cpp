@@ -41,6 +41,13 @@ std::string setup_of(const std::vector<std::string>& clauses) {
 
 /// Of prompts, which no draft makes faster.
 bool is_of_prompts(std::string_view clause) {
+    // "2k prompt: spec off 63 tok/s"
+    if (const std::size_t colon = clause.rfind(':'); colon != std::string_view::npos) {
+        const std::string_view after = clause.substr(colon + 1);
+        if (!setup_in(std::string(after)).empty()) {
+            return is_of_prompts(after);
+        }
+    }
     const std::string words = plain_words(clause);
     return std::any_of(words.begin(), words.end(), [](char c) { return c != ' '; }) &&
            (says(words, "prompt") || says(words, "prefill") || says(words, "pp") || says(words, "input") ||
@@ -62,6 +69,7 @@ void take_acceptance(const std::string& clause, Statement& statement) {
         words = words.starts_with(filler) ? words.substr(filler.size()) : words;
     }
     words = words.ends_with(" of") ? words.substr(0, words.size() - 3) : words;
+    words = words == "acc" && statement.setup.starts_with("K=") ? "acceptance" : words;
     const Role role = role_of(words);
     if (role == Role::length || (role == Role::accept_rate && !percent && number_of(number).value_or(0.0) > 1.0)) {
         statement.length = number;

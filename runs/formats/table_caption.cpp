@@ -41,7 +41,7 @@ int requests_at(const Words& words, std::size_t at) {
     if (word(at) == "single" && (next == "stream" || next == "user" || next == "request" || next == "sequence")) {
         return 1;
     }
-    const bool names = word(at) == "concurrency" || word(at) == "bs" || word(at) == "batch";
+    const bool names = word(at) == "concurrency" || word(at) == "conc" || word(at) == "bs" || word(at) == "batch";
     const std::string number = names                           ? (next == "size" ? word(at + 2) : next)
                                : word(at).starts_with("bs")    ? word(at).substr(2)
                                : next.starts_with("concurren") ? word(at)  // "8 concurrent requests"
@@ -61,7 +61,7 @@ int requests_of_heading(const std::string& heading) {
         if (const int count = apart    ? whole_number(words[1])
                               : joined ? whole_number(std::string_view(words[0]).substr(name.size()))
                                        : 0;
-            count > 0) {
+            count > 0 && !(joined && name == "b" && count % 100 == 0)) {  // "B200"
             return count;
         }
     }
@@ -106,6 +106,14 @@ Role TableCaption::times() const {
         }
     }
     return Role::none;
+}
+
+bool TableCaption::names_throughput() const {
+    const std::vector<std::string> all = parts();
+    return std::any_of(all.begin(), all.end(), [](const std::string& part) {
+        const std::string words = plain_words(part);
+        return says(words, "throughput") && !says_one_of(words, {"req s", "requests s", "requests per second", "prompt", "prefill"});
+    });
 }
 
 int TableCaption::drafts() const {

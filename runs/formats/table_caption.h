@@ -27,6 +27,8 @@ public:
     /// What numbers without a unit are: Role::rate ("tok/s"), Role::rate_of_user or Role::tpot ("ms per token"); else
     /// Role::none.
     [[nodiscard]] Role times() const;
+    /// Whether it is a throughput, without a unit.
+    [[nodiscard]] bool names_throughput() const;
     /// The draft tokens of every row ("MTP, k=3"; 0: "Baseline"); below 0 where nothing says it.
     [[nodiscard]] int drafts() const;
     /// Whether rows that say nothing else draft ("With MTP"), however many tokens.
