@@ -86,6 +86,27 @@ void take_image(LintInput& input) {
     }
 }
 
+/// Trainers hand flags on to the engine of their rollouts under its name ("--sglang-speculative-algorithm" of slime): those
+/// flags alone, where some of them draft.
+void take_flags_handed_on(CommandLine& command) {
+    for (const std::string prefix : {"--sglang-", "--vllm-"}) {
+        std::vector<std::string> words;
+        bool handed = false, drafts = false;
+        for (const std::string& word : command.words) {
+            const bool flag = word.starts_with("--");
+            handed = flag ? word.starts_with(prefix) : handed;
+            if (handed) {
+                words.push_back(flag ? "--" + word.substr(prefix.size()) : word);
+                drafts = drafts || (flag && words.back().starts_with("--spec"));
+            }
+        }
+        if (drafts) {
+            command.words = std::move(words);
+            return;
+        }
+    }
+}
+
 /// Flags alone name none, nor do they claim to.
 bool names_a_program(const LintInput& input) {
     const std::vector<std::string>& words = input.command.words;
@@ -368,6 +389,7 @@ LintInput read_parts(const std::string& whole_text) {
     } else {
         if (!starts_as_yaml(text)) {
             input.command = split_command_line(text);
+            take_flags_handed_on(input.command);
             input.engine = engine_of_command(input.command);
             take_image(input);
             if (!input.engine && Flags(input.command.words).all().empty()) {

@@ -36,7 +36,8 @@ int number_after_names(const Words& words, const std::vector<Words>& all_names) 
         for (std::size_t at = 0; at + names.size() < words.size(); ++at) {
             const int count = whole_number(words[at + names.size()]);
             const bool of_sampling = names.front() == "k" && at > 0 && words[at - 1] == "top";
-            if (count >= 0 && !of_sampling && std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
+            if (count >= 0 && !of_sampling &&
+                std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
                 return count;
             }
         }
@@ -154,9 +155,9 @@ bool says(const std::string& words, std::string_view phrase) {
 }
 
 bool means_plain(const std::string& words) {
-    static const Words plain = {"baseline", "plain",    "ar",       "no spec", "none",          "off",        "vanilla",
-                                "without",  "no mtp",   "no draft", "n a",     "disabled",      "no drafter", "no speculation",
-                                "base",     "spec off", "mtp off",  "no",      "autoregressive"};
+    static const Words plain = {"baseline", "plain",    "ar",       "no spec", "none",           "off",        "vanilla",
+                                "without",  "no mtp",   "no draft", "n a",     "disabled",       "no drafter", "no speculation",
+                                "base",     "spec off", "mtp off",  "no",      "autoregressive", "ohne"};
     return says_any(words, plain);
 }
 
@@ -242,7 +243,8 @@ Role role_of(const std::string& words) {
     }
     const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accepted"});
     if ((of_accepting && says_any(words, {"len", "length"})) ||
-        is_any(words, {"al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter", "tokens per step"})) {
+        is_any(words, {"al", "mean al", "avg al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter",
+                       "tokens per step"})) {
         return Role::length;
     }
     const bool names_rate = says(words, "rate") || words.ends_with(" acceptance") || words.ends_with(" accept");
@@ -273,9 +275,8 @@ Role role_of(const std::string& words) {
 }
 
 bool says_rate_of_tokens(const std::string& words) {
-    static const Words rates = {
-        "tok s",    "toks s",           "t s", "ts", "tk s", "tps", "tokens s", "token s", "tokens sec", "tok sec",
-        "toks sec", "tokens per second"};
+    static const Words rates = {"tok s",    "toks s",  "t s",        "ts",      "tk s",     "tps",
+                                "tokens s", "token s", "tokens sec", "tok sec", "toks sec", "tokens per second"};
     return says_any(words, rates);
 }
 
@@ -305,9 +306,19 @@ bool is_of_trees(const std::string& words) {
 }
 
 int drafts_of_setting(const std::string& text) {
-    static const std::vector<Words> names = {
-        {"n", "max"}, {"speculative", "tokens"}, {"draft", "tokens"}, {"draft", "max"}, {"draft", "size"},
-        {"tokens"},   {"drafts"},                {"draft"},           {"n"},            {"k"},              {"mtp"}};
+    static const std::vector<Words> names = {{"n", "max"},
+                                             {"speculative", "tokens"},
+                                             {"draft", "tokens"},
+                                             {"draft", "max"},
+                                             {"draft", "size"},
+                                             {"tokens"},
+                                             {"drafts"},
+                                             {"draft"},
+                                             {"num", "steps"},
+                                             {"steps"},
+                                             {"n"},
+                                             {"k"},
+                                             {"mtp"}};
     const std::string plain = plain_words(text);
     const Words words = words_of(plain);
     if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
@@ -319,11 +330,15 @@ int drafts_of_setting(const std::string& text) {
 }
 
 int drafts_of_caption(const std::string& text) {
-    static const std::vector<Words> names = {{"n", "max"},       {"speculative", "tokens"},
-                                             {"spec", "tokens"}, {"draft", "tokens"},
-                                             {"draft", "max"},   {"draft", "size"},
+    static const std::vector<Words> names = {{"n", "max"},
+                                             {"speculative", "tokens"},
+                                             {"spec", "tokens"},
+                                             {"draft", "tokens"},
+                                             {"draft", "max"},
+                                             {"draft", "size"},
                                              {"k"},
-                                             {"num", "steps"},   {"mtp"},
+                                             {"num", "steps"},
+                                             {"mtp"},
                                              {"mtp", "n"}};
     const Words words = words_of(plain_words(text));
     if (const int chain = drafts_of_sglang(text, words); chain >= 0) {

@@ -73,10 +73,9 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
 
 /// Why the row is of another model, format or device than the first one; empty where it is not.
 std::string LoadTable::other_deployment() {
-    static const std::vector<std::string> of_deployments = {"model",  "target",  "gpu",          "device",       "hardware",
-                                                            "card",   "quant",   "quantization", "quantisation", "precision",
-                                                            "format", "weights", "backend",      "tp",           "tp size",
-                                                            "gpus",   "n gpu",   "num gpus"};
+    static const std::vector<std::string> of_deployments = {
+        "model",     "target", "gpu",     "device",  "hardware", "card",    "quant", "quantization", "quantisation",
+        "precision", "format", "weights", "backend", "tp",       "tp size", "gpus",  "n gpu",        "num gpus"};
     for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
         const std::string name = plain_words(names_[i]), own = plain_words(row_[i]);
         if (std::find(of_deployments.begin(), of_deployments.end(), name) == of_deployments.end()) {
@@ -90,8 +89,8 @@ std::string LoadTable::other_deployment() {
     }
     DeploymentWords words;
     for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
-        const bool labels = columns_[i].role == Role::setup || columns_[i].role == Role::none;
-        words.add(labels && !number_of(row_[i]) ? deployment_in(in_lower_case(row_[i])) : DeploymentWords());
+        const bool labels = columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number_of(row_[i]));
+        words.add(labels ? deployment_in(in_lower_case(row_[i])) : DeploymentWords());
     }
     if (labelled_.contradicts(words)) {
         return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", words.text(),
@@ -267,9 +266,12 @@ double LoadTable::requests(RunBuilder& run) const {
         return own;
     }
     for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        const bool labels = columns_[i].role == Role::setup ||
+                            (columns_[i].role == Role::none && !names_something_else(plain_words(names_[i])));
         TableCaption label;  // "4 concurrent"
-        label.take(columns_[i].role == Role::none || columns_[i].role == Role::setup ? row_[i] : "");
-        if (const double labelled = label.batch(); labelled >= 1.0) {
+        label.take(labels ? row_[i] : "");
+        if (const double labelled = labels ? std::max<double>(label.batch(), requests_in_label(row_[i])) : 0.0;
+            labelled >= 1.0) {
             return labelled;
         }
     }
@@ -310,6 +312,11 @@ void LoadTable::add(bool plain, RunBuilder& run) {
         return run.problem(
             "ends drafts by a threshold (p-min), so that its rate gives no accept length; a column of accept lengths does");
     }
+    if (!(length > 1.0) && accepted > 0.0 && caption_.cuts()) {
+        run.remark(run.file() +
+                   ": a threshold (p-min) ends drafts, so that rates of acceptance give no accept length, and were left out");
+        accepted = 0.0;
+    }
     length = length > 1.0 ? length : accepted > 0.0 ? 1.0 + drafts * accepted : 0.0;
     if (length > drafts + 1.0) {
         return run.problem(
@@ -321,10 +328,10 @@ void LoadTable::add(bool plain, RunBuilder& run) {
 void LoadTable::add_cell(bool plain, int drafts, double length, const Times& measured, RunBuilder& run) {
     const std::string test = cell(Role::test);
     const double batch = requests(run), prompt = number_after(test, "pp").value_or(number(Role::prompt)),
-                 output = number_after(test, "tg").value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
+                 output = number_after(test, "tg")
+                              .value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
     const double read = has(Role::context) ? number(Role::context) : prompt;
-    RunCell& measured_at =
-        run.cell(batch, drafts, read + (has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output));
+    RunCell& measured_at = run.cell(batch, drafts, read + (has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output));
     measured_at.concurrency = true;
     measured_at.prompt_tokens = prompt;
     measured_at.output_tokens = output;

@@ -36,6 +36,7 @@ private:
     void name_sides();
     bool understand(RunBuilder& run);
     void take_units_of_others();
+    void say_unnamed(RunBuilder& run);
     void settle_meanings();
     void take_medians();
     void leave_out_beside_means();

@@ -16,10 +16,9 @@ bool may_be_time(const std::string& heading, const std::string& cell) {
     const std::string number = cell.substr(0, cell.find('('));  // without a remark such as "(+52%)"
     const bool other = names_something_else(name) || heading.find('%') != std::string::npos ||
                        number.find('%') != std::string::npos || number.find_first_of("x\u00D7") != std::string::npos;
-    static const std::vector<const char*> others = {"speedup", "speed up", "gain",    "memory", "mem",    "gb",      "vram",
-                                                    "power",   "w",        "latency", "delta",  "change", "diff",    "effect",
-                                                    "pass",    "ratio",    "prefill", "pp",     "prompt", "requests",
-                                                    "vs",      "versus",   "relative"};
+    static const std::vector<const char*> others = {
+        "speedup", "speed up", "gain", "memory", "mem",     "gb", "vram",   "power",    "w",  "latency", "delta",   "change",
+        "diff",    "effect",   "pass", "ratio",  "prefill", "pp", "prompt", "requests", "vs", "versus",  "relative"};
     return !other && mean_of_runs(cell) &&
            std::none_of(others.begin(), others.end(), [&](const char* word) { return says(name, word); });
 }
@@ -56,6 +55,7 @@ bool LoadTable::understand(RunBuilder& run) {
     for (Column& column : columns_) {
         column.plain = column.plain || (is_time(column.role) && column.drafts == 0);  // "n_max:0"
     }
+    say_unnamed(run);
     settle_meanings();
     const std::string left_out = leave_out_further_drafters();
     const bool timed = has_times(false) || has_times(true), accepts = has(Role::length) || has(Role::accept_rate);
@@ -81,9 +81,8 @@ bool LoadTable::has_metrics_in_rows() const {
                                                      "speed",  "throughput",   "gen",        "prefill"};
     const std::string words = plain_words(row_.front());
     const Role role = role_of(words);
-    const bool metric =
-        is_time(role) || role == Role::ttft || role == Role::length || role == Role::accept_rate ||
-        std::find(metrics.begin(), metrics.end(), words) != metrics.end();
+    const bool metric = is_time(role) || role == Role::ttft || role == Role::length || role == Role::accept_rate ||
+                        std::find(metrics.begin(), metrics.end(), words) != metrics.end();
     const std::string corner = plain_words(names_.front());
     return metric && columns_.front().role == Role::none && (corner.empty() || corner == "metric" || corner == "measure") &&
            std::all_of(names_.begin() + 1, names_.end(), [](const std::string& name) {
@@ -103,7 +102,8 @@ void LoadTable::take_units_of_others() {
         std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return is_time(column.role); });
     const bool any = timed != columns_.end();
     const Role stated = any ? timed->role : caption_.times();
-    const auto loads = std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.requests > 0; });
+    const auto loads =
+        std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.requests > 0; });
     for (std::size_t i = 0; i < columns_.size() && any && loads > 1; ++i) {
         // Another column's unit is not that of columns of loads ("| K | C=1 | C=8 | TPOT |").
         if (columns_[i].requests > 0 && columns_[i].role == Role::none && may_be_time(names_[i], row_[i])) {
@@ -138,8 +138,8 @@ void LoadTable::take_medians() {
 /// Beside means, medians and quantiles of the same are none of their own.
 void LoadTable::leave_out_beside_means() {
     for (const Role role : time_roles) {
-        const bool means =
-            std::any_of(columns_.begin(), columns_.end(), [&](const Column& column) { return column.role == role && column.mean; });
+        const bool means = std::any_of(columns_.begin(), columns_.end(),
+                                       [&](const Column& column) { return column.role == role && column.mean; });
         for (std::size_t i = 0; means && i < columns_.size(); ++i) {
             if (columns_[i].role == role && says(plain_words(names_[i]), "median")) {
                 columns_[i].role = Role::none;
@@ -150,7 +150,8 @@ void LoadTable::leave_out_beside_means() {
 
 /// Where several columns name a load each, other columns of times say not of which.
 void LoadTable::take_loads() {
-    const auto named = std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.requests > 0; });
+    const auto named =
+        std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.requests > 0; });
     if (named < 2) {
         for (Column& column : columns_) {
             column.requests = 0;
@@ -188,12 +189,26 @@ void LoadTable::take_throughput(RunBuilder& run) {
     }
 }
 
+/// Under a caption that drafts, numbers beside plain times may be rates with drafts, of which nothing says so.
+void LoadTable::say_unnamed(RunBuilder& run) {
+    std::vector<std::string> unnamed;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].role == Role::none && !names_[i].empty() && may_be_time(names_[i], row_[i])) {
+            unnamed.push_back("\"" + names_[i] + "\"");
+        }
+    }
+    if (!unnamed.empty() && has_times(true) && !has_times(false) && caption_.drafts() > 0) {
+        run.remark(fmt::format("{}: the columns {} name neither a unit nor drafts and were left out", run.file(),
+                               text::listed(unnamed, "and")));
+    }
+}
+
 /// What headings leave open, by the first row and by each other.
 void LoadTable::settle_meanings() {
     constexpr double longest = 17.0;  // an accept length beyond it is a rate in percent
     const bool trees =
         std::any_of(names_.begin(), names_.end(), [](const auto& name) { return is_of_trees(plain_words(name)); });
-    const bool lengths_of_answers = has(Role::prompt) || has(Role::output);
+    const bool lengths_of_answers = has(Role::prompt);
     std::size_t setting = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const std::string name = plain_words(names_[i]);
@@ -201,7 +216,7 @@ void LoadTable::settle_meanings() {
         constexpr double least_answer = 64.0;
         const bool limits = number && *number >= least_answer && std::fmod(*number, least_answer) == 0.0;
         if ((columns_[i].role == Role::context && trees && name == "depth") ||
-            (columns_[i].role == Role::drafts && name == "n" && lengths_of_answers) ||    // requests
+            (columns_[i].role == Role::drafts && name == "n" && lengths_of_answers) ||  // requests
             (columns_[i].role == Role::output && name.ends_with("tokens") && name.find(' ') == std::string::npos && !limits)) {
             columns_[i].role = Role::none;  // "tokens" of an answer are a load only where a limit ends them
         }

@@ -42,7 +42,8 @@ std::string rows_of_corner(const Cells& names) {
     const std::size_t between = names.front().find_first_of("\\/");
     const bool loads = between != std::string::npos && between > 0 &&
                        role_of(plain_words(std::string_view(names.front()).substr(between + 1))) == Role::batch;
-    const bool numbers = std::all_of(names.begin() + 1, names.end(), [](const std::string& name) { return whole_number(name) > 0; });
+    const bool numbers =
+        std::all_of(names.begin() + 1, names.end(), [](const std::string& name) { return whole_number(name) > 0; });
     return loads && numbers ? text::trimmed(std::string_view(names.front()).substr(0, between)) : "";
 }
 
@@ -77,9 +78,8 @@ bool are_headings(const Cells& cells) {
         return !cell.empty() && std::isdigit(static_cast<unsigned char>(cell.front())) == 0 &&
                std::count(cell.begin(), cell.end(), ' ') < 4;
     });
-    const auto known = std::count_if(cells.begin(), cells.end(), [](const std::string& cell) {
-        return role_of(plain_words(cell)) != Role::none;
-    });
+    const auto known = std::count_if(cells.begin(), cells.end(),
+                                     [](const std::string& cell) { return role_of(plain_words(cell)) != Role::none; });
     return names && std::ssize(cells) >= least && known + 1 >= least && 2 * known >= std::ssize(cells);
 }
 
@@ -148,7 +148,6 @@ private:
         commas_ = row || are_headings(cells) ? cells.size() : 0;
         return commas_ > 0 ? cells : Cells();
     }
-
 
     /// A line of dashes in groups, one under each heading, which says where the columns of the lines below stand.
     bool take_underline(std::string_view line, RunBuilder& run) {

@@ -32,6 +32,7 @@ const std::map<std::string, const char*, std::less<>> aiperf_labels = {
     {"Input Sequence Length (tokens)", "input_sequence_length"},
     {"Output Sequence Length (tokens)", "output_sequence_length"},
     {"Output Token Throughput (tokens/sec)", "output_token_throughput"},
+    {"Output Token Throughput (per sec)", "output_token_throughput"},
     {"Acceptance Rate", "acceptance_rate"},
     {"acceptance_rate", "acceptance_rate"}};
 
@@ -67,14 +68,14 @@ const char* key_of_words(const std::string& label) {
         }
     }
     switch (role_of(plain_words(words))) {
-    case Role::tpot:
-        return "mean_tpot_ms";
-    case Role::ttft:
-        return "mean_ttft_ms";
-    case Role::rate:
-        return "output_throughput";
-    default:
-        return nullptr;
+        case Role::tpot:
+            return "mean_tpot_ms";
+        case Role::ttft:
+            return "mean_ttft_ms";
+        case Role::rate:
+            return "output_throughput";
+        default:
+            return nullptr;
     }
 }
 
@@ -113,7 +114,8 @@ public:
             }
             return true;
         }
-        if (cells.size() >= 2 && (cells.front() == "Metric" || cells.front() == "metric" || cells.front() == "Key")) {
+        if (cells.size() >= 2 && (cells.front() == "Metric" || cells.front() == "metric" || cells.front() == "Key" ||
+                                  (cells.front() == "Statistic" && cells[1] == "avg"))) {
             flush(run);
             columns_.assign(cells.size() - 1, Column{});
             const bool statistics = std::find(cells.begin(), cells.end(), "p99") != cells.end();
@@ -168,7 +170,8 @@ private:
         } else if (const auto of_each = evalscope_labels.find(label); of_each != evalscope_labels.end()) {
             column.json[of_each->second.first] = value * of_each->second.second;
             column.json["backend"] = any_engine;
-        } else if (label == "Request throughput (req/s)" || label == "Request Throughput (requests/sec)") {
+        } else if (label == "Request throughput (req/s)" || label == "Request Throughput (requests/sec)" ||
+                   label == "Request Throughput (per sec)") {
             column.requests_per_second = value;
         } else if (const auto of_aiperf = aiperf_labels.find(label); of_aiperf != aiperf_labels.end()) {
             column.json[of_aiperf->second]["avg"] = value;

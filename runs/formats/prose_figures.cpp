@@ -184,7 +184,8 @@ std::string setup_in(const std::string& clause) {
                                                       "dspark", "medusa",      "ngram"};
     const bool said = std::any_of(plain.begin(), plain.end(), [&](const char* phrase) { return says(words, phrase); }) ||
                       std::any_of(drafters.begin(), drafters.end(), [&](const std::string& name) {
-                          return says(words, "without " + name) || says(words, "no " + name) || says(words, name + " off");
+                          return says(words, "without " + name) || says(words, "ohne " + name) || says(words, "no " + name) ||
+                                 says(words, name + " off");
                       });
     if (drafts == 0 || said || ends_with_word(clause, "without")) {
         return "baseline";

@@ -23,8 +23,8 @@ public:
                 "vllm bench throughput prints neither requests in flight nor a time per token; vllm bench serve "
                 "--max-concurrency N does");
         }
-        return take_request(line, run) || take_mlxcel(line, run) || take_questions(line, run) || take_vllm(line, run) || take_one_batch(line, run) ||
-               take_send_one(line, run) || take_llama(line, run);
+        return take_request(line, run) || take_mlxcel(line, run) || take_questions(line, run) || take_vllm(line, run) ||
+               take_one_batch(line, run) || take_send_one(line, run) || take_llama(line, run);
     }
 
     void finish(RunBuilder& run) override {

@@ -68,6 +68,18 @@ int requests_of_heading(const std::string& heading) {
     return 0;
 }
 
+int requests_in_label(const std::string& cell) {
+    const Words words = words_of_line(cell);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const bool apart = words[i] == "c" && i + 1 < words.size(), joined = words[i].size() > 1 && words[i][0] == 'c';
+        const int count = apart ? whole_number(words[i + 1]) : joined ? whole_number(std::string_view(words[i]).substr(1)) : 0;
+        if (count > 0) {
+            return count;
+        }
+    }
+    return 0;
+}
+
 void TableCaption::take(std::string_view line) {
     const std::string text = without_marks(line.substr(0, longest_line));
     if (text.empty()) {
@@ -112,7 +124,8 @@ bool TableCaption::names_throughput() const {
     const std::vector<std::string> all = parts();
     return std::any_of(all.begin(), all.end(), [](const std::string& part) {
         const std::string words = plain_words(part);
-        return says(words, "throughput") && !says_one_of(words, {"req s", "requests s", "requests per second", "prompt", "prefill"});
+        return says(words, "throughput") &&
+               !says_one_of(words, {"req s", "requests s", "requests per second", "prompt", "prefill"});
     });
 }
 
@@ -131,6 +144,11 @@ int TableCaption::drafts() const {
 bool TableCaption::drafting() const {
     const std::vector<std::string> all = parts();
     return std::any_of(all.begin(), all.end(), [](const std::string& part) { return names_drafter(plain_words(part)); });
+}
+
+bool TableCaption::cuts() const {
+    const std::vector<std::string> all = parts();
+    return std::any_of(all.begin(), all.end(), cuts_drafts);
 }
 
 double TableCaption::batch() const {

@@ -190,10 +190,12 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
         run.count(cell, counts_of_mean(*length, output * completed, drafts));
     } else if (counts) {
         run.count(cell, *counts);
-    } else if (const double tokens = tokens_of_message(json); drafts > 0 && tokens > 1.0 && tokens <= cell.most_accepted() + 1.0) {
-        run.remark(fmt::format("{}: counts no drafts; the accept length is taken from the gaps between tokens (ITL) over the "
-                               "time per token (TPOT)",
-                               run.file()));
+    } else if (const double tokens = tokens_of_message(json);
+               drafts > 0 && tokens > 1.0 && tokens <= cell.most_accepted() + 1.0) {
+        run.remark(
+            fmt::format("{}: counts no drafts; the accept length is taken from the gaps between tokens (ITL) over the "
+                        "time per token (TPOT)",
+                        run.file()));
         cell.stated_length = tokens;
     }
     add_times(json, run, cell);
