@@ -196,8 +196,8 @@ private:
                             "results in sentences");
             for (const Statement& statement : paragraph.statements) {
                 if (statement.unit == unit && has_setup(statement, paragraph)) {
-                    any = table.take({statement.setup, statement.requests, statement.context, statement.time, statement.length,
-                                      statement.rate},
+                    any = table.take({setup_under(statement, paragraph), statement.requests, statement.context, statement.time,
+                                      statement.length, statement.rate},
                                      run) ||
                           any;
                 }
