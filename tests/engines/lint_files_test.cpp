@@ -181,6 +181,11 @@ TEST_CASE("units of systemd and calls of Python") {
     CHECK(findings("run([\"vllm\", \"serve\", \"m\", \"--speculative-config\", json.dumps(dict(method=\"eagle3\", model=\"d\", "
                    "num_speculative_tokens=3))])") == "");
     CHECK(finds("engine = sgl.Engine(model_path=\"m\", speculative_algorithm=\"EAGLE4\")\n", "is EAGLE4, which SGLang"));
+    // Nomad's HCL has such lists, too, with quotes escaped.
+    CHECK(
+        finds("config {\n  image = \"vllm/vllm-openai:v0.24.0\"\n  args = [\"--model\", \"m\", \"--speculative-config\", "
+              "\"{\\\"method\\\":\\\"ngrm\\\",\\\"num_speculative_tokens\\\":4}\"]\n}\n",
+              "did you mean \"ngram\"?"));
 }
 
 TEST_CASE("flags in a variable are split at blanks, and a text that a shell is to run is split again") {
@@ -211,6 +216,7 @@ TEST_CASE("a list of flags in Python, options of SGLang in JSON, TGI's image") {
     CHECK(finds(R"({"model_path": "m", "speculative_algorithm": "EAGEL"})", "did you mean \"EAGLE\"?"));
     CHECK(problem("docker run -e SPECULATE=3 ghcr.io/huggingface/text-generation-inference:3.3 --model-id m")
               .find("the text is for TGI") != std::string::npos);
+    CHECK(problem("model:\n  model_name: m\ndraft_model:\n  draft_model_name: d\n").find("the text is for TabbyAPI") == 0);
 }
 
 TEST_CASE("variables that a script sets are put in") {
