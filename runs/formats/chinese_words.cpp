@@ -6,6 +6,10 @@
 
 namespace treeline::runs::run_formats_of {
 
+bool may_be_chinese(std::string_view line) {
+    return std::any_of(line.begin(), line.end(), [](unsigned char c) { return c >= 0xE3 && c <= 0xEF; });  // from U+3000 on
+}
+
 std::string in_english(std::string_view line) {
     using Word = std::pair<std::string_view, std::string_view>;
     // A longer word stands before those that it begins with.

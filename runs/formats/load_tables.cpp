@@ -73,21 +73,25 @@ std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
 
 /// Whether cells between commas are the headings of a table, and no sentence.
 bool are_headings(const Cells& cells) {
-    constexpr std::ptrdiff_t least = 3;
-    const bool names = std::all_of(cells.begin(), cells.end(), [](const std::string& cell) {
-        return !cell.empty() && std::isdigit(static_cast<unsigned char>(cell.front())) == 0 &&
-               std::count(cell.begin(), cell.end(), ' ') < 4;
-    });
+    constexpr std::ptrdiff_t least = 3, most = 64;
+    const bool names = std::ssize(cells) >= least && std::ssize(cells) <= most &&
+                       std::all_of(cells.begin(), cells.end(), [](const auto& cell) {
+                           return !cell.empty() && std::isdigit(static_cast<unsigned char>(cell.front())) == 0 &&
+                                  std::count(cell.begin(), cell.end(), ' ') < 4;
+                       });
+    if (!names) {
+        return false;
+    }
     const auto known = std::count_if(cells.begin(), cells.end(),
                                      [](const std::string& cell) { return role_of(plain_words(cell)) != Role::none; });
-    return names && std::ssize(cells) >= least && known + 1 >= least && 2 * known >= std::ssize(cells);
+    return known + 1 >= least && 2 * known >= std::ssize(cells);
 }
 
 class LoadTables : public LineReader {
 public:
     bool take(std::string_view original, RunBuilder& run) override {
-        const std::string english = in_english(original);
-        const std::string_view line = english;
+        const std::string english = may_be_chinese(original) ? in_english(original) : std::string();
+        const std::string_view line = english.empty() ? original : english;
         if (take_underline(line, run) || take_ruler(line, run)) {
             return false;  // whether it is a heading is not known yet
         }

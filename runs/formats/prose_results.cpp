@@ -71,11 +71,11 @@ bool states_drafts(const Paragraph& paragraph) {
 class ProseResults : public LineReader {
 public:
     bool take(std::string_view original, RunBuilder& run) override {
-        const std::string english = in_english(original);
-        const std::string_view line = english;
         if (run.has_measurements()) {
             return false;
         }
+        const std::string english = may_be_chinese(original) ? in_english(original) : std::string();
+        const std::string_view line = english.empty() ? original : english;
         constexpr std::size_t most_statements = 1024;
         const std::size_t first = line.find_first_not_of(" \t>");
         const bool is_row = first != std::string_view::npos && with_plain_bars(line.substr(first, 4)).front() == '|';
