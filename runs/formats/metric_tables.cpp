@@ -27,6 +27,7 @@ std::optional<double> plain_number(std::string cell) {
 /// aiperf's, and the keys of its export; times are in milliseconds.
 const std::map<std::string, const char*, std::less<>> aiperf_labels = {
     {"Time to First Token (ms)", "time_to_first_token"},
+    {"Time To First Token (ms)", "time_to_first_token"},
     {"Inter Token Latency (ms)", "inter_token_latency"},
     {"Request Latency (ms)", "request_latency"},
     {"Input Sequence Length (tokens)", "input_sequence_length"},

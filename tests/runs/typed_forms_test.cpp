@@ -210,6 +210,7 @@ TEST_CASE("GenAI-Perf's table of statistics") {
         "\u2502\n"
         "\u2502 Request Throughput (per sec) \u2502 2.00 \u2502 N/A \u2502 N/A \u2502\n");
     CHECK(cells_of(run) == "8/0/0: 12500");
+    CHECK(run.cells.front().ttft.mean() == Approx(0.12));
 }
 
 TEST_CASE("a corner that names drafts and loads") {
