@@ -14,6 +14,8 @@ struct ServingRow {
     int line = 0;  ///< of the file, from 1
     double batch = 1.0;
     int draft_tokens = 0;                 ///< 0: plain decoding
+    std::string shape;                    ///< of the tree that they form, as --shape takes it; empty for a chain
+    int depth = 0;                        ///< levels of that tree
     std::optional<double> context;        ///< tokens
     std::optional<double> accept_length;  ///< mean tokens a round, bonus token included
     Seconds round;                        ///< of the whole batch: what was measured, as the time of a round

@@ -12,6 +12,7 @@
 #include "engines/script_parts.h"
 #include "json/parse.h"
 #include "json/reader.h"
+#include "json/toml.h"
 #include "json/wording.h"
 #include "json/yaml.h"
 #include "text/wording.h"
@@ -82,6 +83,27 @@ void take_image(LintInput& input) {
             input.engine = find_engine(image->substr(0, image->find('@'))).name;
         }
         return;
+    }
+}
+
+/// Trainers hand flags on to the engine of their rollouts under its name ("--sglang-speculative-algorithm" of slime): those
+/// flags alone, where some of them draft.
+void take_flags_handed_on(CommandLine& command) {
+    for (const std::string prefix : {"--sglang-", "--vllm-"}) {
+        std::vector<std::string> words;
+        bool handed = false, drafts = false;
+        for (const std::string& word : command.words) {
+            const bool flag = word.starts_with("--");
+            handed = flag ? word.starts_with(prefix) : handed;
+            if (handed) {
+                words.push_back(flag ? "--" + word.substr(prefix.size()) : word);
+                drafts = drafts || (flag && words.back().starts_with("--spec"));
+            }
+        }
+        if (drafts) {
+            command.words = std::move(words);
+            return;
+        }
     }
 }
 
@@ -230,7 +252,7 @@ std::vector<std::string> flags_of_options(const Json& options) {
         if (value.is_null() || value == false) {
             continue;
         }
-        words.push_back("--" + key);
+        words.push_back(key.starts_with('-') ? key : "--" + key);
         if (value != true) {
             words.push_back(value.is_string() ? value.template get<std::string>() : value.dump());
         }
@@ -240,17 +262,93 @@ std::vector<std::string> flags_of_options(const Json& options) {
 
 namespace {
 
-/// SGLang's options in a file or in what its server says of itself: the same as flags.
-bool take_options_of_sglang(LintInput& input) {
-    if (!input.tree.is_object() ||
-        !(input.tree.contains("speculative_algorithm") || input.tree.contains("speculative-algorithm"))) {
+/// A key as a flag is called, without the dashes before it: "speculative-algorithm".
+std::string option_of(std::string key) {
+    key.erase(0, std::min(key.find_first_not_of('-'), key.size()));
+    std::replace(key.begin(), key.end(), '_', '-');
+    return key;
+}
+
+/// The engine whose launch arguments a mapping holds, by an option of its drafts that no other engine has; nothing without one.
+std::optional<EngineName> engine_of_options(const Json& options) {
+    for (const auto& [key, value] : options.items()) {
+        const std::string option = option_of(key);
+        if (option == "speculative-algorithm") {
+            return EngineName::sglang;
+        }
+        if (is_any_of(option, {"spec-type", "spec-draft-n-max", "spec-draft-model", "model-draft", "draft-max"})) {
+            return EngineName::llama_cpp;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Options of SGLang or llama.cpp in a file, or in what a server says of itself, at the top or in a table: the same as flags.
+bool take_options_as_flags(LintInput& input) {
+    const std::optional<Json> options =
+        configuration_within(input.tree, [](const Json& tree) { return engine_of_options(tree).has_value(); });
+    if (!options) {
         return false;
     }
-    input.command.words = flags_of_options(input.tree);
-    input.engine = EngineName::sglang;
+    input.command.words = flags_of_options(*options);
+    input.engine = engine_of_options(*options);
     input.form = LintForm::command;
     input.form_text = "options in " + input.form_text;
     return true;
+}
+
+/// Whether the first line with content names a table in brackets.
+bool starts_as_toml(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const std::string line = text.substr(first, text.find('\n', first) - first);
+    return line.starts_with('[') && line.find(']') != std::string::npos && line.find_first_of(",{:\"") == std::string::npos;
+}
+
+bool holds_text(const Json& tree) {
+    return tree.is_string() || (tree.is_structured() && std::any_of(tree.begin(), tree.end(), holds_text));
+}
+
+/// The tree of a TOML file; nothing for another text. A preset of llama.cpp's router looks like one, but its texts stand
+/// without quotes. Throws where a text that begins like TOML is none, and nothing else either.
+std::optional<Json> tree_of_toml(const std::string& text, LintInput& input) {
+    json::ParsedToml parsed = json::parse_toml(text);
+    if (parsed.failure.empty() && holds_text(parsed.tree)) {
+        input.repeated.insert(input.repeated.end(), parsed.repeated_keys.begin(), parsed.repeated_keys.end());
+        return std::move(parsed.tree);
+    }
+    if (!parsed.failure.empty() && starts_as_toml(text) && !preset_of(text) && !command_of_unit(text) &&
+        !json::parse_foreign<Json>(text)) {
+        throw text::InputError({"the text " + parsed.failure});
+    }
+    return std::nullopt;
+}
+
+/// What is checked of a configuration that is a tree in the form that `input` names.
+LintInput read_tree(const std::string& text, LintInput input) {
+    if (!input.tree.is_structured()) {
+        throw text::InputError({"the text is neither a command line nor an object in JSON, YAML or TOML"});
+    }
+    if (std::optional<DeployedCommand> deployed = command_of_deployment(input.tree)) {
+        input.command = std::move(deployed->command);
+        input.engine = engine_of_command(input.command);
+        take_image(input);
+        input.form = LintForm::command;
+        input.form_text = deployed->of_container ? "the command of a container" : "flags within " + input.form_text;
+        refuse_other_programs(text, input);
+        return input;
+    }
+    if (take_options_as_flags(input)) {
+        return input;
+    }
+    input.engine = input.tree.is_object() ? engine_of_tree(input.tree) : std::nullopt;
+    if (!input.engine) {
+        take_configuration_within(input);
+    }
+    if (!input.tree.is_object()) {
+        throw text::InputError({"the text is neither a command line nor an object in JSON, YAML or TOML"});
+    }
+    refuse_other_programs(text, input);
+    return input;
 }
 
 LintInput read_parts(const std::string& whole_text) {
@@ -262,6 +360,11 @@ LintInput read_parts(const std::string& whole_text) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string::npos) {
         throw text::InputError({"there is nothing to check: the text is empty"});
+    }
+    if (std::optional<Json> tree = tree_of_toml(text, input)) {
+        input.form_text = "TOML";
+        input.tree = std::move(*tree);
+        return read_tree(text, std::move(input));
     }
     if (std::optional<Preset> preset = preset_of(text)) {
         input.command = std::move(preset->command);
@@ -286,11 +389,12 @@ LintInput read_parts(const std::string& whole_text) {
     } else {
         if (!starts_as_yaml(text)) {
             input.command = split_command_line(text);
+            take_flags_handed_on(input.command);
             input.engine = engine_of_command(input.command);
             take_image(input);
             if (!input.engine && Flags(input.command.words).all().empty()) {
                 refuse_other_programs(text, input);
-                throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
+                throw text::InputError({"the text is neither a command line nor an object in JSON, YAML or TOML"});
             }
             refuse_other_programs(text, input);
             input.form = LintForm::command;
@@ -301,30 +405,7 @@ LintInput read_parts(const std::string& whole_text) {
         input.form_text = "YAML";
         input.tree = parse_yaml(text, input.repeated);
     }
-    if (!input.tree.is_structured()) {
-        throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
-    }
-    if (std::optional<DeployedCommand> deployed = command_of_deployment(input.tree)) {
-        input.command = std::move(deployed->command);
-        input.engine = engine_of_command(input.command);
-        take_image(input);
-        input.form = LintForm::command;
-        input.form_text = deployed->of_container ? "the command of a container" : "flags within " + input.form_text;
-        refuse_other_programs(text, input);
-        return input;
-    }
-    if (take_options_of_sglang(input)) {
-        return input;
-    }
-    input.engine = input.tree.is_object() ? engine_of_tree(input.tree) : std::nullopt;
-    if (!input.engine) {
-        take_configuration_within(input);
-    }
-    if (!input.tree.is_object()) {
-        throw text::InputError({"the text is neither a command line nor an object in JSON or YAML"});
-    }
-    refuse_other_programs(text, input);
-    return input;
+    return read_tree(text, std::move(input));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "engines/lint_input.h"
 #include "engines/lint_llama_cpp_placement.h"
+#include "engines/request_limits.h"
 #include "json/wording.h"
 
 namespace treeline::engines {
@@ -99,6 +100,11 @@ void check_flags_of_types(const Flags& flags, const std::set<std::string>& types
 }
 
 void check_values(const Flags& flags, Findings& findings) {
+    if (const auto slots = flags.number({"--parallel", "-np"}); slots && *slots > llama_cpp_slots) {
+        findings.add(Kind::value, "--parallel",
+                     fmt::format("is {}, but a context holds at most {} sequences: the server ends at start-up", *slots,
+                                 llama_cpp_slots));
+    }
     for (const Flag& flag : flags.all()) {
         const bool size = flag.name.starts_with("--spec-ngram-") && !flag.name.ends_with("min-hits");
         const auto value = flags.number({flag.name});

@@ -68,7 +68,9 @@ RunCommands of_vllm(const sweeps::CandidateRun& run, const EngineDrafter& drafte
 RunCommands of_sglang(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const Checkpoints& names,
                       double accept_length) {
     std::string serve;
-    if (run.draft_tokens > 0 && !run.of_acceptance) {
+    const auto* tree = run.tree ? std::get_if<sim::SglangShape>(&*run.tree) : nullptr;
+    const sim::SglangShape shape = tree != nullptr ? *tree : sim::SglangShape{run.draft_tokens, 1, run.draft_tokens + 1};
+    if (run.draft_tokens > 0 && !run.of_acceptance && tree == nullptr) {
         serve = fmt::format(
             "SGLANG_SIMULATE_ACC_LEN={:.2f} SGLANG_SIMULATE_ACC_METHOD=match-expected "
             "SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token ",
@@ -79,9 +81,9 @@ RunCommands of_sglang(const sweeps::CandidateRun& run, const EngineDrafter& draf
         serve += fmt::format(" --speculative-algorithm {}", drafter.word);
         serve += drafter.needs_path ? fmt::format(" --speculative-draft-model-path {}", names.drafter) : "";
         serve += fmt::format(
-            " --speculative-num-steps {0} --speculative-eagle-topk 1 --speculative-num-draft-tokens {1} --max-running-requests "
-            "{2:g}",
-            run.draft_tokens, run.draft_tokens + 1, std::max(48.0, run.batch));
+            " --speculative-num-steps {} --speculative-eagle-topk {} --speculative-num-draft-tokens {} --max-running-requests "
+            "{:g}",
+            shape.steps, shape.top_k, shape.draft_tokens, std::max(48.0, run.batch));
     }
     return {
         {serve, fmt::format(
@@ -90,17 +92,26 @@ RunCommands of_sglang(const sweeps::CandidateRun& run, const EngineDrafter& draf
                     "batch-{:g}-drafts-{}.jsonl --output-details",
                     std::max(16.0, std::round(run.context - 0.5 * answer_tokens)), answer_tokens, run.batch,
                     std::max(32.0, 8.0 * run.batch), run.batch, run.draft_tokens)},
-        run.draft_tokens > 0 && !run.of_acceptance ? "simulated acceptance needs top-k 1" : ""};
+        run.of_acceptance || run.draft_tokens == 0 ? ""
+        : tree != nullptr                          ? "a real drafter is needed: SGLang simulates acceptance of chains alone"
+                                                   : "simulated acceptance needs top-k 1"};
 }
 
 RunCommands of_tensorrt_llm(const sweeps::CandidateRun& run, const EngineDrafter& drafter, const Checkpoints& names,
                             double accept_length) {
     std::string serve;
+    const auto* tree = run.tree ? std::get_if<sim::TensorRtShape>(&*run.tree) : nullptr;
     if (run.draft_tokens > 0) {
+        const std::string branches =
+            tree == nullptr
+                ? ""
+                : fmt::format("  use_dynamic_tree: true\\n  dynamic_tree_max_topK: {}\\n  max_total_draft_tokens: {}\\n",
+                              tree->max_top_k, tree->max_total_draft_tokens);
         serve = fmt::format(
-            "printf 'enable_iter_perf_stats: true\\nspeculative_config:\\n  decoding_type: {}\\n  max_draft_len: {}\\n{}' "
+            "printf 'enable_iter_perf_stats: true\\nspeculative_config:\\n  decoding_type: {}\\n  max_draft_len: {}\\n{}{}' "
             ">extra.yaml",
-            drafter.word, run.draft_tokens, drafter.needs_path ? fmt::format("  speculative_model: {}\\n", names.drafter) : "");
+            drafter.word, tree != nullptr ? tree->max_draft_len : run.draft_tokens, branches,
+            drafter.needs_path ? fmt::format("  speculative_model: {}\\n", names.drafter) : "");
     } else {
         serve = "printf 'enable_iter_perf_stats: true\\n' >extra.yaml";
     }

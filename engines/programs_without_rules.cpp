@@ -20,7 +20,8 @@ constexpr std::array<Named, 10> started_by = {{{"lmdeploy", "LMDeploy"},
                                                {"koboldcpp", "KoboldCpp"},
                                                {"text-generation-launcher", "TGI"}}};
 
-constexpr std::array<Named, 4> told_by = {{{"draft_model_dir:", "TabbyAPI"},
+constexpr std::array<Named, 5> told_by = {{{"draft_model_dir:", "TabbyAPI"},
+                                           {"draft_model_name:", "TabbyAPI"},
                                            {"draft_num_predict", "Ollama"},
                                            {"llm.prediction.speculativeDecoding", "LM Studio"},
                                            {"huggingface/text-generation-inference", "TGI"}}};

@@ -74,12 +74,24 @@ std::vector<std::string> arguments_from(std::string_view text, std::size_t at) {
     return arguments;
 }
 
+/// What stands between quotes, without the backslashes before quotes and backslashes.
+std::string unescaped(std::string_view text) {
+    std::string plain;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool escapes =
+            text[at] == '\\' && at + 1 < text.size() && std::string_view("\\\"'").find(text[at + 1]) != std::string_view::npos;
+        at += escapes ? 1 : 0;
+        plain += text[at];
+    }
+    return plain;
+}
+
 /// A literal of Python as a flag's value: a string without its quotes, a number, "true", a dictionary as JSON. Empty for False,
 /// None and what is no literal.
 std::string literal_of(const std::string& text) {
     const char first = text.empty() ? char(0) : text.front();
     if ((first == '"' || first == '\'') && text.size() > 1 && text.back() == first) {
-        return text.substr(1, text.size() - 2);
+        return unescaped(std::string_view(text).substr(1, text.size() - 2));
     }
     if (std::isdigit(static_cast<unsigned char>(first)) != 0) {
         return text;

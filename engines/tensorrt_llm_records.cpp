@@ -96,7 +96,8 @@ Engine v1_3() {
                       "global_pool_size",
                       "begin_thinking_phase_token",
                       "end_thinking_phase_token"});
-    engine.retired = {{"prompt_lookup_num_tokens", "became max_draft_len"}};
+    engine.retired = {{"pytorch_weights_path", "became speculative_model"},
+                      {"prompt_lookup_num_tokens", "became max_draft_len"}};
     return engine;
 }
 

@@ -139,8 +139,10 @@ void add_running_requests(const sim::Platform& platform, std::vector<Habit>& hab
     if (!engine) {
         return;
     }
-    habits.push_back({"running requests", fmt::format("up to {:.0f}", engines::usual_requests(*engine, platform)),
-                      fmt::format("its default; {} is written where a load needs more", engines::requests_option(*engine))});
+    habits.push_back(
+        {"running requests", fmt::format("up to {:.0f}", engines::usual_requests(*engine, platform)),
+         fmt::format("its default; {} is written where a load needs more{}", engines::requests_option(*engine),
+                     platform.stack.most_requests ? fmt::format(", up to {:.0f}", *platform.stack.most_requests) : "")});
 }
 
 void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {

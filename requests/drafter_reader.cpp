@@ -267,6 +267,27 @@ const std::vector<std::string>& drafter_kinds() {
 
 namespace {
 
+/// Of a module for multi-token prediction, for a target whose checkpoint has none: one that is published apart for its family
+/// (Gemma 4's assistants), with what the input says otherwise; nothing where none is.
+std::optional<FileJson> module_apart(json::Reader& at, Descriptions& descriptions, const DrafterUse& use) {
+    const FileJson& input = at.raw();
+    const bool lacks_module = use.target != nullptr && use.target->mtp_layers == 0 &&
+                              input.value(std::string(drafter_keys::kind.key), FileJson()) == FileJson("mtp") &&
+                              !input.contains(std::string(drafter_keys::reads_target_cache.key));
+    for (const KnownDrafter& known :
+         lacks_module ? known_drafters_of_kind("mtp", *use.target, descriptions) : std::vector<KnownDrafter>()) {
+        FileJson json = FileJson::parse(known.drafter.description);
+        if (json.value(std::string(drafter_keys::reads_target_cache.key), FileJson()) == FileJson(true)) {
+            for (const std::string& key : at.keys()) {
+                json[key] = input.at(key);
+                static_cast<void>(at.has(key));
+            }
+            return json;
+        }
+    }
+    return std::nullopt;
+}
+
 /// Modules for multi-token prediction come with the target's checkpoint, or not at all.
 void check_modules(json::Reader& at, const sim::Drafter& drafter, const DrafterUse& use) {
     const auto* layer = std::get_if<sim::OneLayerDrafter>(&drafter);
@@ -298,10 +319,28 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
         return choice;
     }
     if (const std::optional<FileJson> checkpoint = checkpoint_of(at, descriptions)) {
+        if (!checkpoint->contains(std::string(drafter_keys::acceptance))) {
+            at.problem(
+                drafter_keys::acceptance,
+                fmt::format("is missing: the drafter's config.json says nothing of it; give \"acceptance\" (--acceptance "
+                            "0.7, --accept-length 3:2.4), or the kind alone (--drafter {}) for what published ones reach",
+                            checkpoint->value("kind", "")));
+            at.finish();
+            return choice;
+        }
         json::Document document = json::Document::of(*checkpoint, "the drafter's config.json");
         choice = read_drafter(document.root(), descriptions, use);
         for (const std::string& problem : document.problems()) {
             at.problem(drafter_keys::model, problem);
+        }
+        at.finish();
+        return choice;
+    }
+    if (std::optional<FileJson> apart = module_apart(at, descriptions, use)) {
+        json::Document document = json::Document::of(std::move(*apart), "the drafter");
+        choice = read_drafter(document.root(), descriptions, use);
+        for (const std::string& problem : document.problems()) {
+            at.problem({}, problem);
         }
         at.finish();
         return choice;

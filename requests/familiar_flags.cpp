@@ -13,8 +13,8 @@ struct Familiar {
     std::string names;  ///< of vLLM, SGLang, TensorRT-LLM, llama.cpp and their benchmarks, between spaces
 };
 
-const std::array<Familiar, 23>& familiar() {
-    static const std::array<Familiar, 23> all = {{
+const std::array<Familiar, 24>& familiar() {
+    static const std::array<Familiar, 24> all = {{
         {"--target", "--model-path --model-id --hf-repo --checkpoint"},
         {"--device", "--gpu --hardware --system --accelerator"},
         {"--gpus,--tensor-parallel", "--devices --num-gpus --n-gpus --gpu-count --total-gpus --world-size --ranks"},
@@ -40,6 +40,7 @@ const std::array<Familiar, 23>& familiar() {
         {"--draft-precision", "--draft-quantization --draft-dtype --speculative-draft-model-quantization"},
         {"--max-tpot-ms", "--tpot --max-tpot --max-itl-ms --itl"},
         {"--max-ttft-ms", "--ttft --max-ttft"},
+        {"--placement", "--n-cpu-moe --cpu-moe -ncmoe --n-gpu-layers --gpu-layers -ngl --override-tensor -ot --cpu-offload-gb"},
     }};
     return all;
 }

@@ -231,9 +231,9 @@ std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const 
         if (!of_target) {
             const bool from_mean = known.measured_with == MeasuredWith::family && is_head(choice.drafter);
             widen(choice, known, from_mean ? sim::AcceptanceOrigin::kind_of_drafter : sim::AcceptanceOrigin::other_target);
-            if (is_head(choice.drafter) && kind != modules_kind) {
-                choice.checkpoint.clear();
-                choice.untrained = true;
+            if (is_head(choice.drafter)) {
+                choice.checkpoint.clear();  // it is of that model
+                choice.untrained = kind != modules_kind;
             }
         }
         if (const int measured = choice.acceptance.chain.measured_positions(); measured > 0 && !lengths_stated) {

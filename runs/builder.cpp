@@ -90,7 +90,20 @@ void RunBuilder::drafter(const std::string& name) { say(run_.identity.drafter, n
 void RunBuilder::method(const std::string& name) { say(run_.identity.method, name, hints_.identity.method, "method"); }
 
 int RunBuilder::draft_tokens_or(int counted) const {
-    return hints_.draft_tokens >= 0 ? hints_.draft_tokens : counted > 0 ? counted : stated_draft_tokens_;
+    if (hints_.draft_tokens >= 0 || hints_.tree.branches()) {
+        return hints_.tree.branches() ? hints_.tree.draft_tokens() : hints_.draft_tokens;
+    }
+    return counted > 0 && !stated_tree_.branches() ? counted : stated_draft_tokens_;
+}
+
+void RunBuilder::draft(const SglangDraft& stated) {
+    draft_tokens(stated.draft_tokens());
+    stated_tree_ = stated.branches() ? stated : SglangDraft();
+}
+
+SglangDraft RunBuilder::tree_of(int draft_tokens) const {
+    const SglangDraft& tree = hints_.tree.branches() ? hints_.tree : stated_tree_;
+    return tree.branches() && tree.draft_tokens() == draft_tokens ? tree : SglangDraft();
 }
 
 RunCell& RunBuilder::cell(double batch, int draft_tokens, double context) {
@@ -118,7 +131,8 @@ RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, lon
         problem(fmt::format("says that {} tokens are drafted; at most {} can", draft_tokens, sim::most_draft_tokens));
         draft_tokens = 0;
     }
-    const auto key = std::tuple{draft_tokens, batch, context_key};
+    const SglangDraft tree = tree_of(draft_tokens);
+    const auto key = std::tuple{draft_tokens, tree.shape(), batch, context_key};
     const auto [found, is_new] = cells_.emplace(key, run_.cells.size());
     if (is_new) {
         if (run_.cells.size() >= most_cells) {
@@ -128,6 +142,8 @@ RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, lon
         RunCell cell;
         cell.batch = batch;
         cell.draft_tokens = draft_tokens;
+        cell.shape = tree.shape();
+        cell.depth = tree.branches() ? tree.steps : 0;
         cell.context = context;
         run_.cells.push_back(cell);
     }

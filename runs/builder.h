@@ -32,7 +32,14 @@ public:
     void ranks(double count) { run_.identity.ranks = std::max(run_.identity.ranks, count); }
     void settings(const RunSettings& found) { run_.settings.add(found); }
     /// Draft tokens that the deployment says it drafts; used where a count does not say it.
-    void draft_tokens(int count) { stated_draft_tokens_ = count; }
+    void draft_tokens(int count) {
+        stated_draft_tokens_ = count;
+        stated_tree_ = {};
+    }
+    /// The same in SGLang's words; loads that follow and draft as many tokens form that tree.
+    void draft(const SglangDraft& stated);
+    /// What the deployment says it drafts; below 0 if it says nothing.
+    [[nodiscard]] int stated_draft_tokens() const { return stated_draft_tokens_; }
     /// A hint beats what a file says; below 0 if neither knows.
     [[nodiscard]] int draft_tokens_or(int counted) const;
     /// The hint, or what is assumed where nothing says how many requests were in flight.
@@ -76,11 +83,15 @@ private:
     MeasuredRun run_;
     RunCell& cell_at(double batch, int draft_tokens, double context, long key);
 
-    std::map<std::tuple<int, double, long>, std::size_t> cells_;
+    /// The tree that drafts of so many tokens form; a chain where none was stated.
+    [[nodiscard]] SglangDraft tree_of(int draft_tokens) const;
+
+    std::map<std::tuple<int, std::string, double, long>, std::size_t> cells_;
     std::map<std::size_t, double> rounds_of_cells_;
     std::vector<std::string> problems_, contradictions_, formats_;
     std::string unread_;
     int stated_draft_tokens_ = -1;
+    SglangDraft stated_tree_;
     long line_ = 0;
     long bad_line_ = 0, bad_records_ = 0, good_records_ = 0, good_line_ = 0;
     bool file_is_bad_ = false;
@@ -138,6 +149,7 @@ std::unique_ptr<LineReader> prometheus();
 std::unique_ptr<LineReader> console_report();
 std::unique_ptr<LineReader> pipe_tables();
 std::unique_ptr<LineReader> load_tables();
+std::unique_ptr<LineReader> pasted_commands();
 std::unique_ptr<LineReader> prose_results();
 std::unique_ptr<LineReader> metric_tables();
 std::unique_ptr<LineReader> engine_steps();

@@ -293,6 +293,7 @@ std::unique_ptr<LineReader> run_formats_of::json_lines() { return std::make_uniq
 
 std::vector<std::unique_ptr<LineReader>> line_readers() {
     std::vector<std::unique_ptr<LineReader>> readers;
+    readers.push_back(run_formats_of::pasted_commands());
     readers.push_back(run_formats_of::prometheus());
     readers.push_back(run_formats_of::console_report());
     readers.push_back(run_formats_of::vllm_log());

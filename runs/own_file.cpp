@@ -91,6 +91,7 @@ OrderedJson cell_json(const RunCell& cell) {
         json["concurrency"] = true;
     }
     json["draft_tokens"] = cell.draft_tokens;
+    put_text(json, "shape", cell.shape);
     put_number(json, "context", cell.context);
     put_number(json, "prompt_tokens", cell.prompt_tokens);
     put_number(json, "output_tokens", cell.output_tokens);
@@ -172,6 +173,16 @@ RunCell read_cell(json::Reader& at) {
     cell.batch = at.number_or("batch", 0.0, 0.0, sim::largest_batch);
     cell.concurrency = at.flag_or("concurrency", false);
     cell.draft_tokens = static_cast<int>(at.count("draft_tokens", 0, sim::most_draft_tokens));
+    if (at.has("shape")) {
+        const std::string shape = at.text("shape");
+        const std::optional<SglangDraft> tree = sglang_draft_of(shape);
+        if (!tree || tree->draft_tokens() != cell.draft_tokens) {
+            at.problem("shape", "must be a tree \"sglang:STEPS,TOPK,TOKENS\" of as many draft tokens and the root");
+        } else {
+            cell.shape = tree->shape();
+            cell.depth = tree->steps;
+        }
+    }
     cell.context = at.number_or("context", 0.0, 0.0, sim::longest_context);
     cell.prompt_tokens = at.number_or("prompt_tokens", 0.0, 0.0, sim::longest_context);
     cell.output_tokens = at.number_or("output_tokens", 0.0, 0.0, sim::longest_context);

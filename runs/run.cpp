@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "json/wording.h"
+#include "sim/input_limits.h"
 #include "text/input_error.h"
+#include "text/parse_number.h"
+#include "text/split.h"
 
 namespace treeline::runs {
 namespace {
@@ -33,7 +37,7 @@ std::string plain_name(std::string name) {
 
 bool same_load(const RunCell& a, const RunCell& b) {
     const double larger = std::max(a.context, b.context), smaller = std::min(a.context, b.context);
-    return a.batch == b.batch && a.draft_tokens == b.draft_tokens &&
+    return a.batch == b.batch && a.draft_tokens == b.draft_tokens && a.shape == b.shape &&
            (smaller <= 0.0 || larger - smaller <= same_context * larger);
 }
 
@@ -93,6 +97,28 @@ void RunSettings::add(const RunSettings& other) {
     data_parallel = std::max(data_parallel, other.data_parallel);
 }
 
+std::string SglangDraft::shape() const {
+    return branches() ? fmt::format("sglang:{},{},{}", steps, top_k, tokens) : std::string();
+}
+
+std::optional<SglangDraft> sglang_draft_of(const std::string& text) {
+    constexpr std::string_view prefix = "sglang:";
+    const std::vector<std::string> parts = text::split(text.starts_with(prefix) ? text.substr(prefix.size()) : text, ',');
+    std::vector<int> numbers;
+    for (const std::string& part : parts) {
+        numbers.push_back(text::parse_number<int>(part).value_or(0));
+    }
+    const bool three = numbers.size() == 3 && numbers[0] >= 1 && numbers[1] >= 1 && numbers[2] >= 2 &&
+                       numbers[2] <= sim::most_draft_tokens + 1 && numbers[0] <= sim::most_draft_tokens;
+    const SglangDraft draft = three ? SglangDraft{numbers[0], numbers[1], numbers[2]} : SglangDraft();
+    return draft.branches() ? std::optional(draft) : std::nullopt;
+}
+
+std::string RunCell::draft_text() const {
+    return shape.empty() ? fmt::format("{} draft token{}", draft_tokens, draft_tokens == 1 ? "" : "s")
+                         : fmt::format("a tree of {} draft tokens ({})", draft_tokens, shape);
+}
+
 double RunCell::accept_length() const {
     if (draft_tokens == 0 && !acceptance.known() && stated_length <= 0.0) {
         return 1.0;
@@ -133,10 +159,20 @@ double RunCell::tpot_seconds() const {
     return round.known() && length > 0.0 ? round.mean() / length : 0.0;
 }
 
-AcceptanceCounts MeasuredRun::acceptance(int draft_tokens) const {
+AcceptanceCounts MeasuredRun::acceptance() const {
     AcceptanceCounts sum;
     for (const RunCell& cell : cells) {
-        if (cell.draft_tokens > 0 && (draft_tokens == 0 || cell.draft_tokens == draft_tokens)) {
+        if (cell.draft_tokens > 0) {
+            sum.add(cell.acceptance);
+        }
+    }
+    return sum;
+}
+
+AcceptanceCounts MeasuredRun::acceptance(int draft_tokens, const std::string& shape) const {
+    AcceptanceCounts sum;
+    for (const RunCell& cell : cells) {
+        if (cell.draft_tokens == draft_tokens && cell.shape == shape) {
             sum.add(cell.acceptance);
         }
     }
@@ -146,11 +182,25 @@ AcceptanceCounts MeasuredRun::acceptance(int draft_tokens) const {
 std::vector<int> MeasuredRun::draft_lengths() const {
     std::set<int> lengths;
     for (const RunCell& cell : cells) {
-        if (cell.draft_tokens > 0) {
+        if (cell.draft_tokens > 0 && cell.shape.empty()) {
             lengths.insert(cell.draft_tokens);
         }
     }
     return {lengths.begin(), lengths.end()};
+}
+
+std::vector<RunCell> MeasuredRun::drafts() const {
+    std::map<std::tuple<bool, int, std::string>, RunCell> found;
+    for (const RunCell& cell : cells) {
+        if (cell.draft_tokens > 0) {
+            found.emplace(std::tuple{!cell.shape.empty(), cell.draft_tokens, cell.shape}, cell);
+        }
+    }
+    std::vector<RunCell> drafts;
+    for (const auto& [key, cell] : found) {
+        drafts.push_back(cell);
+    }
+    return drafts;
 }
 
 MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
@@ -184,7 +234,7 @@ MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
         throw text::InputError(std::move(problems));
     }
     std::stable_sort(all.cells.begin(), all.cells.end(), [](const RunCell& a, const RunCell& b) {
-        return std::tie(a.draft_tokens, a.batch, a.context) < std::tie(b.draft_tokens, b.batch, b.context);
+        return std::tie(a.draft_tokens, a.shape, a.batch, a.context) < std::tie(b.draft_tokens, b.shape, b.batch, b.context);
     });
     return all;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,28 @@ struct RunSettings {
     void add(const RunSettings& other);
 };
 
+/// A draft as SGLang's flags ask for it (--speculative-num-steps, --speculative-eagle-topk, --speculative-num-draft-tokens).
+struct SglangDraft {
+    int steps = 0, top_k = 1;
+    int tokens = 0;  ///< root included; 0: not known
+
+    [[nodiscard]] bool branches() const { return top_k > 1 && steps > 0 && tokens > 1; }
+    /// Root excluded.
+    [[nodiscard]] int draft_tokens() const { return tokens - 1; }
+    /// As --shape takes a tree: "sglang:5,8,32"; empty for a chain.
+    [[nodiscard]] std::string shape() const;
+};
+
+/// The tree that "sglang:5,8,32" or "5,8,32" names; nothing for another text, or a chain.
+std::optional<SglangDraft> sglang_draft_of(const std::string& text);
+
 /// What was measured at one load. Times are seconds.
 struct RunCell {
     double batch = 0.0;                               ///< sequences decoded together, or requests in flight; 0 = not known
     bool concurrency = false;                         ///< `batch` is what clients kept in flight
     int draft_tokens = 0;                             ///< of a draft, root excluded; 0 = plain decoding
+    std::string shape;                                ///< of the tree that they form, as --shape takes it; empty for a chain
+    int depth = 0;                                    ///< levels of that tree, the root not counted
     double context = 0.0;                             ///< mean tokens of a sequence while it decodes; 0 = not known
     double prompt_tokens = 0.0, output_tokens = 0.0;  ///< of a request in the mean; 0 = not known
     AcceptanceCounts acceptance;
@@ -52,6 +70,10 @@ struct RunCell {
     MeasuredMean drafting;                           ///< the drafter's part of a round
     double captured_steps = 0.0, eager_steps = 0.0;  ///< steps that replayed a graph, and that did not, where a log says so
 
+    /// Drafts that one round can accept: those of a chain, levels of a tree.
+    [[nodiscard]] int most_accepted() const { return shape.empty() ? draft_tokens : depth; }
+    /// "4 draft tokens", "a tree of 31 draft tokens (sglang:5,8,32)".
+    [[nodiscard]] std::string draft_text() const;
     /// Counted, or else printed; 1 for plain decoding; 0 where it is not known.
     [[nodiscard]] double accept_length() const;
     /// Whether `round` is of decoding alone: it agrees with TPOT · τ, and prompts of other requests lie in fewer than half of
@@ -79,20 +101,25 @@ struct MeasuredRun {
     RunIdentity identity;
     RunSettings settings;
     std::vector<RunSource> sources;
-    std::vector<RunCell> cells;  ///< by draft tokens, then batch, then context
+    std::vector<RunCell> cells;  ///< by draft tokens and shape, then batch, then context
     std::vector<PassTime> passes;
     std::vector<std::string> remarks;  ///< what was left out or assumed, as sentences
 
-    /// The counts of all cells with this draft length; of all cells that draft for 0.
-    [[nodiscard]] AcceptanceCounts acceptance(int draft_tokens = 0) const;
-    /// Draft lengths that occur, plain decoding left out, ascending.
+    /// The counts of all cells that draft.
+    [[nodiscard]] AcceptanceCounts acceptance() const;
+    /// The counts of all cells that draft a chain of this length, or this tree.
+    [[nodiscard]] AcceptanceCounts acceptance(int draft_tokens, const std::string& shape = "") const;
+    /// Draft lengths of chains that occur, plain decoding left out, ascending.
     [[nodiscard]] std::vector<int> draft_lengths() const;
+    /// Cells that draft, one of each draft: chains by rising length, then trees.
+    [[nodiscard]] std::vector<RunCell> drafts() const;
 };
 
 /// Facts that files leave open: what the user adds.
 struct RunHints {
     RunIdentity identity;
     int draft_tokens = -1;  ///< below 0: not given
+    SglangDraft tree;       ///< steps of 0: not given
     double batch = 0.0;     ///< 0: not given
     double context = 0.0;   ///< the same
 };

@@ -74,6 +74,7 @@ void set_prefill(const RoundSetup& setup, CompiledRound& round) {
     round.shared_prefix = setup.shared_prefix;
     round.output_tokens = setup.output_tokens;
     round.step_tokens = stack.step_tokens;
+    round.most_requests = stack.most_requests.value_or(unlimited);
     round.prompt_wait = stack.prompt_wait;
     if (stack.prefill != PrefillPolicy::disaggregated || setup.output_tokens <= 0.0) {
         return;

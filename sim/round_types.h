@@ -84,6 +84,7 @@ struct RoundConstants {
     double output_tokens = 0.0;  ///< of an answer in the steady state; 0: decoding alone
     Seconds target_transfer, draft_transfer;  ///< of a prompt's caches, from that pool
     double step_tokens = unlimited;           ///< the token budget of a step
+    double most_requests = unlimited;         ///< that the engine runs at once
     double prefix_hit = 0.0;                  ///< share of a prompt that need not be read
     double shared_prefix = 0.0;               ///< tokens of a prompt that need not be read, because all begin with them
     double ranks = 1.0;                       ///< devices

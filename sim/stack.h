@@ -284,6 +284,7 @@ struct Stack {
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
     double step_tokens = std::numeric_limits<double>::infinity();
     bool states_prefill = false, states_budget = false;  ///< the two above are the user's, which labels then say
+    std::optional<double> most_requests;  ///< that the engine runs at once, whatever it is told; nothing: as many as fit
     /// Share of the device's memory that the engine may take, if nobody states another (Platform::memory_utilisation), and of
     /// what it is a share; nothing: the whole device, or what `memory_reserves` leave.
     std::optional<double> memory_utilisation;

@@ -62,7 +62,7 @@ DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& inpu
     load.speedup = load.accept_length > 0.0 ? load.accept_length / load.break_even : 0.0;
     load.served_speedup =
         step_of_plain.tpot > 0.0 && measured.cell.tpot.known() ? step_of_plain.tpot / measured.cell.tpot.mean() : 0.0;
-    load.ceiling = (measured.cell.draft_tokens + 1.0) / load.break_even;
+    load.ceiling = (measured.cell.most_accepted() + 1.0) / load.break_even;
     return load;
 }
 
@@ -83,7 +83,9 @@ std::pair<double, double> line(const std::vector<double>& x, const std::vector<d
 std::vector<DraftLaw> laws_of(const std::vector<DiagnosedLoad>& loads) {
     std::map<std::pair<double, double>, std::vector<const DiagnosedLoad*>> by_load;
     for (const DiagnosedLoad& load : loads) {
-        by_load[{load.cell.batch, std::round(load.cell.context)}].push_back(&load);
+        if (load.cell.shape.empty()) {  // a tree's nodes are no steps
+            by_load[{load.cell.batch, std::round(load.cell.context)}].push_back(&load);
+        }
     }
     std::vector<DraftLaw> laws;
     for (const auto& [place, members] : by_load) {

@@ -14,7 +14,7 @@ std::string ms(Seconds time) { return text_of(time); }
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 std::string at(const runs::RunCell& cell) {
     std::string place = cell.batch > 0.0 ? fmt::format("batch {:g}", cell.batch) : "an unknown batch";
-    place += cell.draft_tokens > 0 ? fmt::format(", {} draft tokens", cell.draft_tokens) : "";
+    place += cell.draft_tokens > 0 ? ", " + cell.draft_text() : "";
     return place + (cell.context > 0.0 ? fmt::format(", context {:.0f}", cell.context) : "");
 }
 
@@ -146,7 +146,7 @@ void add_losses(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
             fmt::format(
                 "At {} a round takes {:.2f} plain steps, more than the {} tokens that it can yield: even with every "
                 "draft accepted it would run at {:.2f}x.{}",
-                at(focus.cell), focus.break_even, focus.cell.draft_tokens + 1, focus.ceiling,
+                at(focus.cell), focus.break_even, focus.cell.most_accepted() + 1, focus.ceiling,
                 helps ? fmt::format(" Without what it takes too long it could run at up to {:.2f}x.", focus.ceiling / mended)
                       : ""),
             helps ? "first what makes the round too long; until then fewer draft tokens at this load, or none"

@@ -60,7 +60,7 @@ std::string defect_of_noise(const runs::RunCell& cell) {
 }
 
 std::string defect_of_perfection(const runs::RunCell& cell) {
-    return cell.draft_tokens < 2 || yield_of(cell) < 0.999 * cell.draft_tokens
+    return cell.most_accepted() < 2 || yield_of(cell) < 0.999 * cell.most_accepted()
                ? ""
                : fmt::format(
                      "At {} every draft is accepted. No drafter that is cheaper than its target does that on real text: either "
@@ -125,7 +125,7 @@ bool similar_contexts(const runs::RunCell& a, const runs::RunCell& b) {
 /// Two loads of the same draft length whose yields differ too much for the text to be the reason.
 std::string defect_of_batch(const std::vector<runs::RunCell>& cells) {
     const Contrast found = largest_contrast(cells, yield_of, yield_of, [](const runs::RunCell& few, const runs::RunCell& many) {
-        return few.draft_tokens == many.draft_tokens && few.batch >= 1.0 && many.batch > few.batch &&
+        return few.draft_tokens == many.draft_tokens && few.shape == many.shape && few.batch >= 1.0 && many.batch > few.batch &&
                similar_contexts(few, many);
     });
     return found.best == nullptr
@@ -140,14 +140,15 @@ std::string defect_of_batch(const std::vector<runs::RunCell>& cells) {
 
 /// P(the first draft is accepted) is at least the mean over all drafts.
 double least_first(const runs::RunCell& cell) {
-    return cell.acceptance.positions().empty() ? yield_of(cell) / cell.draft_tokens : first_of(cell);
+    return cell.acceptance.positions().empty() ? yield_of(cell) / cell.most_accepted() : first_of(cell);
 }
 
 /// What follows the first draft does not change it.
 std::string defect_of_length(const std::vector<runs::RunCell>& cells) {
     const Contrast found =
         largest_contrast(cells, least_first, first_of, [](const runs::RunCell& good, const runs::RunCell& bad) {
-            return good.draft_tokens != bad.draft_tokens && good.batch == bad.batch && similar_contexts(good, bad);
+            return good.draft_tokens != bad.draft_tokens && good.shape.empty() && bad.shape.empty() &&
+                   good.batch == bad.batch && similar_contexts(good, bad);
         });
     return found.best == nullptr
                ? ""
@@ -162,8 +163,8 @@ std::string defect_of_length(const std::vector<runs::RunCell>& cells) {
 void add_long_contexts(const std::vector<runs::RunCell>& cells, std::vector<Cause>& causes) {
     const Contrast found =
         largest_contrast(cells, yield_of, yield_of, [](const runs::RunCell& small, const runs::RunCell& large) {
-            return small.draft_tokens == large.draft_tokens && small.batch == large.batch && small.context > 0.0 &&
-                   large.context >= 2.0 * small.context;
+            return small.draft_tokens == large.draft_tokens && small.shape == large.shape && small.batch == large.batch &&
+                   small.context > 0.0 && large.context >= 2.0 * small.context;
         });
     if (found.best != nullptr) {
         const double lost = 1.0 - found.worst->accept_length() / found.best->accept_length();
@@ -207,7 +208,7 @@ void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& caus
     const std::string evidence = defects_of(diagnosis.input);
     if (!evidence.empty()) {
         const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
-        const double lost = focus.accept_length > 0.0 ? 1.0 - focus.accept_length / (focus.cell.draft_tokens + 1.0) : 0.0;
+        const double lost = focus.accept_length > 0.0 ? 1.0 - focus.accept_length / (focus.cell.most_accepted() + 1.0) : 0.0;
         causes.push_back({CauseKind::defect, lost, 2.0, true, evidence, check_drafter, false});
     }
     if (!looks_up(diagnosis.input)) {

@@ -17,6 +17,27 @@ double budget_holds(const sim::CompiledRound& round, const sim::RoundRow& row) {
     return std::floor(round.step_tokens * round.groups / row.logits);
 }
 
+/// The most sequences that step and engine let run at once, whatever memory holds.
+struct Bound {
+    double sequences;
+    HeldBy by;
+};
+
+Bound bound_beside_memory(const sim::CompiledRound& round, const sim::RoundRow& row) {
+    const double budget = budget_holds(round, row);
+    return round.most_requests < budget ? Bound{round.most_requests, HeldBy::engine} : Bound{budget, HeldBy::step};
+}
+
+/// Why so many sequences do not run together.
+std::string beyond_text(const sim::CompiledRound& round, const sim::RoundRow& row, double sequences, HeldBy limit) {
+    return limit == HeldBy::engine
+               ? fmt::format("a batch of {:.0f} is more than the {:.0f} requests {}", sequences, round.most_requests,
+                             text_of(limit))
+               : fmt::format(
+                     "a round of {:.0f} sequences with {:.0f} tokens each exceeds the token budget of {:.0f} for a step",
+                     sequences, row.logits, round.step_tokens);
+}
+
 /// The least value in [low, high] at which a falling function is no longer positive.
 template <class Function>
 double root_of(double low, double high, Function positive) {
@@ -68,9 +89,9 @@ void settle_arrivals(const sim::CompiledRound& round, int speculation, double ra
     if (asked_for(high) > high) {
         const double most = settled.largest_batch / stay_of_request(round, speculation, high + 1.0, context).value();
         settled.batch = settled.largest_batch;
-        settled.problem = fmt::format(
-            "{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests that {} holds",
-            text::short_text(rate), text::short_text(most), settled.largest_batch, settled.by_budget ? "a step" : "memory");
+        settled.problem =
+            fmt::format("{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests {}",
+                        text::short_text(rate), text::short_text(most), settled.largest_batch, text_of(settled.held_by));
         return;
     }
     settled.batch = to_hundredths(1.0 + root_of(0.0, high, [&](double others) { return asked_for(others) > others; }));
@@ -94,25 +115,29 @@ Seconds first_token_of_arrival(const sim::RoundEstimate& at_batch, const sim::Co
 
 }  // namespace
 
+std::string text_of(HeldBy limit) {
+    return limit == HeldBy::memory ? "that memory holds"
+           : limit == HeldBy::step ? "that a step holds"
+                                   : "that the engine runs at once";
+}
+
 SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load& load, double context) {
     SettledLoad settled;
     const sim::RoundRow& row = round.row(speculation);
-    const double budget = budget_holds(round, row);
+    const Bound bound = bound_beside_memory(round, row);
     if (!load.given()) {
         settled.batch = load.value;
-        settled.by_budget = budget < load.value;
-        if (settled.by_budget) {
-            settled.problem =
-                fmt::format("a round of {:.0f} sequences with {:.0f} tokens each exceeds the token budget of {:.0f} for a step",
-                            load.value, row.logits, round.step_tokens);
+        if (bound.sequences < load.value) {
+            settled.held_by = bound.by;
+            settled.problem = beyond_text(round, row, load.value, bound.by);
         }
         return settled;
     }
-    const bool all = load.kind == LoadKind::concurrency && load.value <= budget &&
+    const bool all = load.kind == LoadKind::concurrency && load.value <= bound.sequences &&
                      sim::memory_holds(round, row, load.value, context);  // the usual case, without a search
     settled.largest_batch = all ? load.value : sim::largest_that_fits(round, row, context);
-    settled.by_budget = budget < settled.largest_batch;
-    settled.largest_batch = std::min(settled.largest_batch, budget);
+    settled.held_by = bound.sequences < settled.largest_batch ? bound.by : HeldBy::memory;
+    settled.largest_batch = std::min(settled.largest_batch, bound.sequences);
     if (settled.largest_batch < 1.0) {
         return settled;  // one sequence does not fit: its estimate says so
     }
@@ -126,19 +151,19 @@ SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load&
 
 double most_sequences(const sim::CompiledRound& round, int speculation, double context) {
     const sim::RoundRow& row = round.row(speculation);
-    return std::min(sim::largest_that_fits(round, row, context), budget_holds(round, row));
+    return std::min(sim::largest_that_fits(round, row, context), bound_beside_memory(round, row).sequences);
 }
 
 SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, double sequences, double context) {
     SettledLoad settled;
     const sim::RoundRow& row = round.row(speculation);
-    const double budget = budget_holds(round, row);
+    const Bound bound = bound_beside_memory(round, row);
     settled.batch = settled.largest_batch = sequences;
-    if (sequences <= budget && memory_holds(round, row, sequences, context)) {
+    if (sequences <= bound.sequences && memory_holds(round, row, sequences, context)) {
         return settled;
     }
     settled.largest_batch = most_sequences(round, speculation, context);
-    settled.by_budget = budget <= settled.largest_batch;
+    settled.held_by = bound.sequences <= settled.largest_batch ? bound.by : HeldBy::memory;
     if (settled.largest_batch >= 1.0) {
         settled.batch = std::min(sequences, settled.largest_batch);
         settled.queued = sequences - settled.batch;

@@ -28,30 +28,37 @@ struct Load {
     [[nodiscard]] bool given() const { return kind != LoadKind::batch; }
 };
 
+/// What lets no more requests run at once.
+enum class HeldBy { memory, step, engine };
+
+/// The same in words: "that memory holds".
+std::string text_of(HeldBy limit);
+
 /// Where a load settles.
 struct SettledLoad {
     double batch = 1.0;          ///< requests in service, from the point of view of one of them; not always a whole number
     double queued = 0.0;         ///< requests of a concurrency that wait because no more are in service at once
     double reading = 0.0;        ///< requests of a concurrency whose prompts a pool of its own reads (disaggregated prefill)
-    double largest_batch = 1.0;  ///< that memory and token budget hold
-    bool by_budget = false;      ///< the token budget of a step is what limits it
-    std::string problem;         ///< why the load cannot be served, as a sentence; then `batch` is the largest one
+    double largest_batch = 1.0;  ///< that memory, token budget and engine hold
+    HeldBy held_by = HeldBy::memory;
+    std::string problem;  ///< why the load cannot be served, as a sentence; then `batch` is the largest one
 };
 
 /// Settles a load on a speculation of a compiled round, all at one context. Other loads than a batch need a steady state
 /// (RoundSetup::output_tokens).
 ///
-/// A closed loop of C requests is a batch of C, as far as memory and token budget hold it: the times of a steady state are
-/// those of such a loop (docs/cost-model.md, section 3.5). If a pool of its own reads the prompts, C = b + b/(time of
+/// A closed loop of C requests is a batch of C, as far as memory, token budget and engine hold it: the times of a steady state
+/// are those of such a loop (docs/cost-model.md, section 3.5). If a pool of its own reads the prompts, C = b + b/(time of
 /// decoding)·(time to the first token). Arrivals at random find N requests in service, where Little's law N = rate · (reading
 /// the prompt + writing the answer as one of N + 1) holds.
 SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load& load, double context);
 
-/// The same for sequences that are asked to decode together: those that neither memory nor the token budget holds wait, as
+/// The same for sequences that are asked to decode together: those that memory, token budget or engine do not hold wait, as
 /// engines let them. Where not even one fits, the batch stays what was asked for, and its estimate does not fit.
 SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, double sequences, double context);
 
-/// The most sequences that one server holds with this speculation: by memory, and by the token budget of a step.
+/// The most sequences that one server holds with this speculation: by memory, by the token budget of a step, and by the
+/// engine's own limit.
 double most_sequences(const sim::CompiledRound& round, int speculation, double context);
 
 /// The estimate there: `at_batch` is that of the settled batch. TTFT counts the wait for a place among those in service and,

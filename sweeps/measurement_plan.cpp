@@ -211,6 +211,14 @@ Rivals rivals_of(const Question& question, const Workload& workload, const Vecto
     return rivals;
 }
 
+/// The tree of a speculation; nothing for a chain, or plain decoding.
+std::optional<sim::TreeShape> tree_of(const sim::RoundSetup& setup, int speculation) {
+    if (speculation <= 0 || sim::is_chain(setup.speculations[static_cast<std::size_t>(speculation)])) {
+        return std::nullopt;
+    }
+    return setup.speculations[static_cast<std::size_t>(speculation)].shape;
+}
+
 std::vector<Observable> observables_of(const Question& question, const Traffic& traffic) {
     std::vector<Observable> all;
     const int chosen = question.chains.front();
@@ -227,7 +235,8 @@ std::vector<Observable> observables_of(const Question& question, const Traffic& 
                 return speculation == 0 ? estimate.autoregressive.value() : (estimate.round - estimate.prompts).value();
             };
             const int drafts = static_cast<int>(question.round.row(speculation).draft_tokens);
-            Observable observable{{false, drafts, batch, context, time(question.round)}, {}};
+            Observable observable{{false, drafts, batch, context, time(question.round), tree_of(question.setup, speculation)},
+                                  {}};
             for (const UncertainRound& input : question.inputs) {  // with simulated acceptance, real acceptance plays no part
                 observable.slopes.push_back(input.of_acceptance ? 0.0
                                                                 : slope(std::log(time(input.low)), std::log(time(input.high))));
@@ -243,7 +252,8 @@ std::vector<Observable> observables_of(const Question& question, const Traffic& 
         }
     }
     const auto length = [&](const sim::CompiledRound& round) { return round.row(chosen).accept_length(); };
-    Observable acceptance{{true, static_cast<int>(question.round.row(chosen).draft_tokens), 1.0, context, 0.0}, {}};
+    const int drafts_chosen = static_cast<int>(question.round.row(chosen).draft_tokens);
+    Observable acceptance{{true, drafts_chosen, 1.0, context, 0.0, tree_of(question.setup, chosen)}, {}};
     for (const UncertainRound& input : question.inputs) {
         acceptance.slopes.push_back(input.of_acceptance ? slope(std::log(length(input.low)), std::log(length(input.high)))
                                                         : 0.0);

@@ -21,6 +21,8 @@ struct CandidateRun {
     int draft_tokens = 0;        ///< 0: plain decoding
     double batch = 1.0, context = 0.0;
     double seconds_predicted = 0.0;  ///< of a step or round
+    /// The tree that the draft tokens form, in the words of the engine; nothing for a chain. Its acceptance is not simulated.
+    std::optional<sim::TreeShape> tree = std::nullopt;
 };
 
 /// A run with what is known after it and those before it.

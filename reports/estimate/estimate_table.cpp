@@ -27,6 +27,12 @@ namespace {
 /// Whether the input leaves the way of verifying open.
 bool open_verification(const sweeps::PointInput& input) { return input.speculations.size() > 2; }
 
+std::string no_more_text(sweeps::HeldBy limit) {
+    return limit == sweeps::HeldBy::memory ? "memory holds no more"
+           : limit == sweeps::HeldBy::step ? "a step holds no more"
+                                           : "the engine runs no more at once";
+}
+
 /// Where the batch comes from, if it was not stated, and who waits.
 std::string load_text(const sweeps::PointEstimate& estimate) {
     const sweeps::Load& load = estimate.input.load;
@@ -38,10 +44,9 @@ std::string load_text(const sweeps::PointEstimate& estimate) {
             text += estimate.load.reading > 0.0
                         ? fmt::format("; {} have their prompts read", text::fixed_text(estimate.load.reading, 1))
                         : "";
-            return estimate.load.queued > 0.0
-                       ? fmt::format("{}: {} holds no more, {} wait", text, estimate.load.by_budget ? "a step" : "memory",
-                                     text::exact_text(std::round(estimate.load.queued)))
-                       : text;
+            return estimate.load.queued > 0.0 ? fmt::format("{}: {}, {} wait", text, no_more_text(estimate.load.held_by),
+                                                            text::exact_text(std::round(estimate.load.queued)))
+                                              : text;
         }
         case sweeps::LoadKind::arrival_rate: {
             const std::string plain = estimate.plain_load.problem.empty()

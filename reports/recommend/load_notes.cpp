@@ -21,6 +21,15 @@ std::string point_text(const sweeps::TrafficPoint& point, sweeps::LoadKind kind)
                        text::short_text(point.context));
 }
 
+/// "memory holds 12 sequences at context 2048", or fewer that the engine runs.
+std::string holding_text(const sweeps::Recommendation& found) {
+    const sim::Stack& stack = found.variants[found.candidates.front().variant].setup.platform.stack;
+    const bool by_engine = stack.most_requests && found.capacity.drafting >= *stack.most_requests;
+    return fmt::format("{} {:.0f} sequences{} at context {}", by_engine ? "the engine runs" : "memory holds",
+                       std::floor(found.capacity.drafting), by_engine ? " at once" : "",
+                       text::short_text(found.capacity.context));
+}
+
 /// Why drafts are off at some loads.
 std::string off_text(const sweeps::Recommendation& found) {
     const sweeps::Candidate& best = found.candidates.front();
@@ -28,8 +37,7 @@ std::string off_text(const sweeps::Recommendation& found) {
         case sweeps::Limit::memory:
         case sweeps::Limit::load:
         case sweeps::Limit::waiting:
-            return fmt::format("with {} drafts memory holds {:.0f} sequences at context {}", best.draft_tokens,
-                               std::floor(found.capacity.drafting), text::short_text(found.capacity.context));
+            return fmt::format("with {} drafts {}", best.draft_tokens, holding_text(found));
         case sweeps::Limit::first_token_growth:
             return fmt::format("drafts would make TTFT more than {} as long (--ttft-growth)",
                                text::ratio_text(found.limits.first_token_growth));
@@ -47,13 +55,10 @@ std::string capped_note(const sweeps::Recommendation& found) {
             capped.push_back(fmt::format("{:.0f} of batch {}", run, text::short_text(asked)));
         }
     }
-    return capped.empty()
-               ? ""
-               : fmt::format(
-                     "At once run {}, and the others wait: with {} drafts memory holds {:.0f} sequences at "
-                     "context {}; {:.0f} without the drafter.",
-                     text::listed(capped, "and"), found.candidates.front().draft_tokens, std::floor(found.capacity.drafting),
-                     text::short_text(found.capacity.context), std::floor(found.capacity.plain));
+    return capped.empty() ? ""
+                          : fmt::format("At once run {}, and the others wait: with {} drafts {}; {:.0f} without the drafter.",
+                                        text::listed(capped, "and"), found.candidates.front().draft_tokens, holding_text(found),
+                                        std::floor(found.capacity.plain));
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ constexpr double half_of_90_percent = 1.645;
 Figure waterfall(const sweeps::DiagnosedLoad& load) {
     Figure figure;
     figure.id = "waterfall";
-    figure.title = fmt::format("The round at batch {:g} with {} draft tokens, from predicted to measured", load.cell.batch,
-                               load.cell.draft_tokens);
+    figure.title =
+        fmt::format("The round at batch {:g} with {}, from predicted to measured", load.cell.batch, load.cell.draft_text());
     figure.reading = "Each bar begins where the one above it ends; the last but one is what the model does not explain.";
     figure.mark = FigureMark::range;
     figure.x = {"from", "Time (ms)", false, true};
@@ -71,7 +71,7 @@ Figure parity(const sweeps::Diagnosis& diagnosis) {
                       {"measured_ms", "Measured", "ms"}};
     for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         figure.rows.push_back({{"batch", load.cell.batch},
-                               {"draft_tokens", fmt::format("{} draft tokens", load.cell.draft_tokens)},
+                               {"draft_tokens", load.cell.draft_text()},
                                {"expected_ms", text::to_ms * load.expected.value()},
                                {"measured_ms", text::to_ms * load.measured.value()}});
     }
@@ -92,7 +92,7 @@ Figure speedups(const sweeps::Diagnosis& diagnosis) {
     for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
         const auto row = [&](const std::string& what, double value) {
             figure.rows.push_back({{"batch", load.cell.batch},
-                                   {"what", fmt::format("{}, {} drafts", what, load.cell.draft_tokens)},
+                                   {"what", fmt::format("{}, {}", what, load.cell.draft_text())},
                                    {"speedup", value}});
         };
         if (load.speedup > 0.0) {

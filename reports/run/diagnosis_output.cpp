@@ -24,7 +24,7 @@ std::string plain_ms(Seconds time) { return time > Seconds(0.0) ? fmt::format("{
 std::string ratio_or_blank(double value) { return value > 0.0 ? text::ratio_text(value) : ""; }
 
 std::string where(const runs::RunCell& cell) {
-    return fmt::format("batch {:g} with {} draft token{}{}", cell.batch, cell.draft_tokens, cell.draft_tokens == 1 ? "" : "s",
+    return fmt::format("batch {:g} with {}{}", cell.batch, cell.draft_text(),
                        cell.context > 0.0 ? fmt::format(" and {:.0f} tokens of context", cell.context) : "");
 }
 
@@ -62,7 +62,8 @@ std::string loads_text(const sweeps::Diagnosis& diagnosis) {
                            {"speed-up"},
                            {"at most"}});
     for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
-        table.add({text::short_text(load.cell.batch), std::to_string(load.cell.draft_tokens),
+        table.add({text::short_text(load.cell.batch),
+                   std::to_string(load.cell.draft_tokens) + (load.cell.shape.empty() ? "" : " (" + load.cell.shape + ")"),
                    load.cell.context > 0.0 ? text::grouped_text(std::llround(load.cell.context)) : "",
                    load.accept_length > 0.0 ? text::fixed_text(load.accept_length, 2) : "", plain_ms(load.measured),
                    plain_ms(load.expected), fmt::format("{:+.0f} %", 100.0 * (load.expected / load.measured - 1.0)),
@@ -108,6 +109,7 @@ Json load_json(const sweeps::DiagnosedLoad& load) {
     const auto known = [](double value) { return value > 0.0 ? Json(value) : Json(); };
     Json json = {{"batch", load.cell.batch},
                  {"draft_tokens", load.cell.draft_tokens},
+                 {"shape", load.cell.shape.empty() ? Json() : Json(load.cell.shape)},
                  {"context", known(load.cell.context)},
                  {"accept_length", known(load.accept_length)},
                  {"round_ms", text::to_ms * load.measured.value()},

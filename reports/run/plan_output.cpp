@@ -16,6 +16,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string title_of(const sweeps::CandidateRun& run) {
+    if (run.tree) {
+        const std::string tree = "tree " + sweeps::text_of(*run.tree);
+        return run.of_acceptance ? fmt::format("real requests, {}: acceptance", tree)
+                                 : fmt::format("{} at batch {:g}", tree, run.batch);
+    }
     return run.of_acceptance ? fmt::format("real requests, {} draft tokens: acceptance", run.draft_tokens)
            : run.draft_tokens == 0
                ? fmt::format("plain decoding at batch {:g}", run.batch)
@@ -35,6 +40,16 @@ bool is_worth_making(const sweeps::MeasurementPlan& plan) {
     return !plan.runs.empty() && plan.runs.back().value >= nothing;
 }
 
+/// "3 draft tokens", or the tree.
+std::string drafts_text(const PlanAnswer& answer) {
+    const sweeps::Candidate& best = answer.answer.result.recommendation->candidates.front();
+    const sim::Speculation& shape =
+        sweeps::recommended_variant(answer.answer).setup.speculations[static_cast<std::size_t>(best.speculation)];
+    return sim::is_chain(shape)
+               ? fmt::format("{} draft tokens", best.draft_tokens)
+               : fmt::format("{} draft tokens in the tree {}", best.draft_tokens, sweeps::text_of(shape.shape));
+}
+
 std::string range_text(double low, double high, const char* between = "to") {
     return fmt::format("{} {} {}", text::ratio_text(low), between, text::ratio_text(high));
 }
@@ -43,15 +58,14 @@ std::string range_text(double low, double high, const char* between = "to") {
 
 std::string plan_table(const PlanAnswer& answer) {
     const sweeps::MeasurementPlan& plan = answer.plan;
-    const sweeps::Candidate& best = answer.answer.result.recommendation->candidates.front();
     const bool speculates = answer.answer.result.recommendation->speculate;
     std::string text =
         text::wrapped(
-            fmt::format(
-                "{} draft tokens {}, for a gain of {} that lies between {} (80 %). Knowing every input exactly would raise "
-                "the expected gain by {}.",
-                best.draft_tokens, speculates ? "are recommended" : "are the best that drafts (plain decoding is recommended)",
-                text::ratio_text(plan.gain), range_text(plan.low, plan.high, "and"), text::percent_text(plan.perfect)),
+            fmt::format("{} {}, for a gain of {} that lies between {} (80 %). Knowing every input exactly would raise "
+                        "the expected gain by {}.",
+                        drafts_text(answer),
+                        speculates ? "are recommended" : "are the best that drafts (plain decoding is recommended)",
+                        text::ratio_text(plan.gain), range_text(plan.low, plan.high, "and"), text::percent_text(plan.perfect)),
             110) +
         "\n\n";
     if (plan.runs.empty()) {

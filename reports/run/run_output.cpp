@@ -30,6 +30,11 @@ std::string time_cell(const runs::MeasuredMean& mean) {
 
 std::string count_text(double value) { return value > 0.0 ? text::short_text(value) : ""; }
 
+/// "4", or of a tree "31 (sglang:5,8,32)".
+std::string tokens_text(const runs::RunCell& cell) {
+    return std::to_string(cell.draft_tokens) + (cell.shape.empty() ? "" : " (" + cell.shape + ")");
+}
+
 template <class Add>
 void add_settings(const runs::RunSettings& settings, const Add& add) {
     if (settings.graphs != runs::GraphMode::unknown) {
@@ -68,12 +73,12 @@ std::string identity_text(const runs::MeasuredRun& run) {
 
 std::string acceptance_text(const runs::MeasuredRun& run) {
     text::TextTable table({{"Draft tokens"}, {"rounds"}, {"accept length"}, {"by position", text::Align::left}});
-    for (const int length : run.draft_lengths()) {
-        const runs::AcceptanceCounts counts = run.acceptance(length);
+    for (const runs::RunCell& draft : run.drafts()) {
+        const runs::AcceptanceCounts counts = run.acceptance(draft.draft_tokens, draft.shape);
         if (!counts.known()) {
             for (const runs::RunCell& cell : run.cells) {
-                if (cell.draft_tokens == length && cell.stated_length > 0.0) {
-                    table.add({std::to_string(length), "", text::fixed_text(cell.stated_length, 2),
+                if (cell.draft_tokens == draft.draft_tokens && cell.shape == draft.shape && cell.stated_length > 0.0) {
+                    table.add({tokens_text(draft), "", text::fixed_text(cell.stated_length, 2),
                                "printed by the engine, without counts"});
                     break;
                 }
@@ -85,7 +90,7 @@ std::string acceptance_text(const runs::MeasuredRun& run) {
         for (std::size_t i = 0; i < positions.size(); ++i) {
             by_position += (i > 0 ? ", " : "") + with_error(positions[i], errors[i], 3);
         }
-        table.add({std::to_string(length), text::grouped_text(std::llround(counts.drafts)),
+        table.add({tokens_text(draft), text::grouped_text(std::llround(counts.drafts)),
                    with_error(counts.accept_length(), counts.accept_length_error(), 3), by_position});
     }
     return table.empty() ? ""
@@ -106,7 +111,7 @@ std::string times_text(const runs::MeasuredRun& run) {
         if (cell.round_seconds() <= 0.0 && !cell.tpot.known()) {
             continue;
         }
-        table.add({count_text(cell.batch), std::to_string(cell.draft_tokens), count_text(std::round(cell.context)),
+        table.add({count_text(cell.batch), tokens_text(cell), count_text(std::round(cell.context)),
                    cell.draft_tokens > 0 && cell.accept_length() > 0.0 ? text::fixed_text(cell.accept_length(), 2) : "",
                    time_cell(cell.round), time_cell(cell.tpot), time_cell(cell.ttft),
                    cell.tokens_per_second.known() ? text::short_text(cell.tokens_per_second.mean()) : "",
@@ -127,6 +132,7 @@ Json row_of(const runs::RunCell& cell) {
     const auto known = [](double value) { return value > 0.0 ? Json(value) : Json(); };
     return {{"batch", known(cell.batch)},
             {"draft_tokens", cell.draft_tokens},
+            {"shape", cell.shape.empty() ? Json() : Json(cell.shape)},
             {"context", known(cell.context)},
             {"rounds", known(cell.acceptance.drafts)},
             {"accept_length", known(cell.accept_length())},
@@ -153,8 +159,8 @@ std::string run_csv(const runs::MeasuredRun& run) {
     for (const runs::RunCell& cell : run.cells) {
         rows.push_back(row_of(cell));
     }
-    return csv_of({"batch", "draft_tokens", "context", "rounds", "accept_length", "accept_length_error", "round_ms", "tpot_ms",
-                   "ttft_ms", "tokens_per_s", "drafting_ms"},
+    return csv_of({"batch", "draft_tokens", "shape", "context", "rounds", "accept_length", "accept_length_error", "round_ms",
+                   "tpot_ms", "ttft_ms", "tokens_per_s", "drafting_ms"},
                   rows);
 }
 

@@ -15,9 +15,9 @@ namespace treeline::requests::acceptance_file {
 namespace {
 
 /// An accept length that was printed without saying how often it was measured; 0 for none.
-double stated_length(const runs::MeasuredRun& run, int draft_tokens) {
+double stated_length(const runs::MeasuredRun& run, const runs::RunCell& draft) {
     for (const runs::RunCell& cell : run.cells) {
-        if (cell.draft_tokens == draft_tokens && cell.stated_length >= 1.0) {
+        if (cell.draft_tokens == draft.draft_tokens && cell.shape == draft.shape && cell.stated_length >= 1.0) {
             return cell.stated_length;
         }
     }
@@ -57,23 +57,24 @@ std::optional<double> figure_of(const Cells& cells, std::size_t groups, Figure f
     return groups > 1 && rounds > 0.0 ? std::optional(sum / rounds) : std::nullopt;
 }
 
-sim::MeasuredAcceptance row_of(const runs::AcceptanceCounts& counts, int draft_tokens) {
+sim::MeasuredAcceptance row_of(const runs::AcceptanceCounts& counts, const runs::RunCell& draft) {
     sim::MeasuredAcceptance row;
     row.category = "mixed";
-    row.draft_tokens = draft_tokens;
-    row.per_position = counts.positions();
+    row.shape = draft.shape;
+    row.draft_tokens = draft.shape.empty() ? draft.draft_tokens : 0;
+    row.per_position = draft.shape.empty() ? counts.positions() : std::vector<double>();
     row.accept_length = row.per_position.empty() && counts.known() ? counts.accept_length() : 0.0;
     row.runs = std::max(1.0, counts.drafts);
     row.samples = counts.blocks;
     return row;
 }
 
-/// What was counted with this draft length. Acceptance falls with the context and may differ between batches, so that loads
+/// What was counted with this draft. Acceptance falls with the context and may differ between batches, so that loads
 /// which are not alike are not added up.
-std::vector<sim::MeasuredAcceptance> rows_by_load(const runs::MeasuredRun& run, int draft_tokens) {
+std::vector<sim::MeasuredAcceptance> rows_by_load(const runs::MeasuredRun& run, const runs::RunCell& draft) {
     Cells counted;
     for (const runs::RunCell& cell : run.cells) {
-        if (cell.draft_tokens == draft_tokens && cell.acceptance.known()) {
+        if (cell.draft_tokens == draft.draft_tokens && cell.shape == draft.shape && cell.acceptance.known()) {
             counted.push_back(&cell);
         }
     }
@@ -88,7 +89,7 @@ std::vector<sim::MeasuredAcceptance> rows_by_load(const runs::MeasuredRun& run, 
             for (const runs::RunCell* cell : alike) {
                 counts.add(cell->acceptance);
             }
-            rows.push_back(row_of(counts, draft_tokens));
+            rows.push_back(row_of(counts, draft));
             rows.back().batch = figure_of(of_batch, batches.size(), batch_of);
             rows.back().context = figure_of(alike, contexts.size(), context_of);
         }
@@ -111,14 +112,14 @@ AcceptanceFile counted_run(const runs::MeasuredRun& run, const std::string& name
     double rounds = 0.0;
     AcceptanceFile file;
     file.format = "counts of a run";
-    for (const int length : run.draft_lengths()) {
-        const runs::AcceptanceCounts all = run.acceptance(length);
-        note_counts(all, length, file);
+    for (const runs::RunCell& draft : run.drafts()) {
+        const runs::AcceptanceCounts all = run.acceptance(draft.draft_tokens, draft.shape);
+        note_counts(all, draft.most_accepted(), file);
         rounds += all.drafts;
-        std::vector<sim::MeasuredAcceptance> of_length = rows_by_load(run, length);
+        std::vector<sim::MeasuredAcceptance> of_length = rows_by_load(run, draft);
         if (!all.known()) {
-            of_length = {row_of(all, length)};
-            of_length.front().accept_length = stated_length(run, length);
+            of_length = {row_of(all, draft)};
+            of_length.front().accept_length = stated_length(run, draft);
         }
         std::copy_if(of_length.begin(), of_length.end(), std::back_inserter(rows),
                      [](const sim::MeasuredAcceptance& row) { return !row.per_position.empty() || row.accept_length >= 1.0; });

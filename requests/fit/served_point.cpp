@@ -16,16 +16,25 @@ nlohmann::ordered_json served_json(const calibrate::ServingRow& row, nlohmann::o
     if (row.context) {
         point["context"] = *row.context;
     }
-    point["draft_tokens"] = row.draft_tokens;
     if (row.draft_tokens == 0) {
+        point["draft_tokens"] = 0;
         point.erase("drafter");
         return point;
     }
-    const double length = row.accept_length.value_or(1.0 + assumed_share_accepted * row.draft_tokens);
+    const bool tree = !row.shape.empty();
+    const double length = row.accept_length.value_or(1.0 + assumed_share_accepted * (tree ? row.depth : row.draft_tokens));
     if (point["drafter"].is_string()) {
         point["drafter"] = drafter_of_flag(point["drafter"].get<std::string>());
     }
-    point["drafter"]["acceptance"] = {{"mean_length", length}, {"draft_tokens", row.draft_tokens}};
+    nlohmann::ordered_json& acceptance = point["drafter"]["acceptance"];
+    if (tree) {
+        point.erase("draft_tokens");
+        point["shape"] = row.shape;
+        acceptance = {{"geometric", assumed_share_accepted}, {"measured", {{{"shape", row.shape}, {"accept_length", length}}}}};
+    } else {
+        point["draft_tokens"] = row.draft_tokens;
+        acceptance = {{"mean_length", length}, {"draft_tokens", row.draft_tokens}};
+    }
     return point;
 }
 

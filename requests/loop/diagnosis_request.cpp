@@ -47,7 +47,7 @@ public:
         } catch (const text::InputError& error) {
             std::vector<std::string> problems = in_terms_of_flags(error.problems(), point_flags());
             for (std::string& problem : problems) {
-                problem = fmt::format("{}: batch {:g}, {} draft tokens: {}", file_, cell.batch, cell.draft_tokens, problem);
+                problem = fmt::format("{}: batch {:g}, {}: {}", file_, cell.batch, cell.draft_text(), problem);
             }
             throw text::InputError(std::move(problems));
         }
@@ -64,11 +64,11 @@ bool is_timed(const runs::RunCell& cell) { return cell.batch >= 1.0 && cell.roun
 /// The acceptance of a load, or else of all loads with its draft length.
 runs::RunCell with_acceptance(runs::RunCell cell, const runs::MeasuredRun& run) {
     if (cell.draft_tokens > 0 && cell.accept_length() < 1.0) {
-        const runs::AcceptanceCounts counts = run.acceptance(cell.draft_tokens);
+        const runs::AcceptanceCounts counts = run.acceptance(cell.draft_tokens, cell.shape);
         cell.stated_length = counts.known() ? counts.accept_length() : 0.0;
         for (const runs::RunCell& other : run.cells) {
-            cell.stated_length =
-                cell.stated_length < 1.0 && other.draft_tokens == cell.draft_tokens ? other.stated_length : cell.stated_length;
+            const bool same = other.draft_tokens == cell.draft_tokens && other.shape == cell.shape;
+            cell.stated_length = cell.stated_length < 1.0 && same ? other.stated_length : cell.stated_length;
         }
     }
     return cell;
@@ -88,6 +88,8 @@ calibrate::ServingRow serving_row(const runs::RunCell& cell) {
     calibrate::ServingRow row;
     row.batch = cell.batch;
     row.draft_tokens = cell.draft_tokens;
+    row.shape = cell.shape;
+    row.depth = cell.depth;
     if (cell.context > 0.0) {
         row.context = std::round(cell.context);  // a mean over requests; contexts of points are whole
     }

@@ -32,6 +32,18 @@ runs::RunHints hints_of(const FlagTexts& flags) {
                       given(flags, "run.drafter"), "", given(flags, "run.device")};
     hints.draft_tokens =
         static_cast<int>(number_of_flag(flags, "run.draft_tokens", "--draft-tokens", 0, sim::most_draft_tokens, -1));
+    if (const std::string& shape = given(flags, "run.shape"); !shape.empty()) {
+        const std::optional<runs::SglangDraft> tree = runs::sglang_draft_of(shape);
+        if (!tree || hints.draft_tokens >= 0) {
+            throw text::InputError(
+                {hints.draft_tokens >= 0
+                     ? "--shape: says how many tokens are drafted, and so does --draft-tokens; give one"
+                     : fmt::format("--shape: must be a tree of SGLang, \"sglang:STEPS,TOPK,TOKENS\" with a top-k "
+                                   "above 1, not \"{}\"; a chain is --draft-tokens K",
+                                   shape)});
+        }
+        hints.tree = *tree;
+    }
     hints.batch = number_of_flag(flags, "run.batch", "--batch", 1, sim::largest_batch, 0);
     hints.context = number_of_flag(flags, "run.context", "--context", 1, sim::longest_context, 0);
     return hints;
@@ -50,6 +62,8 @@ const std::vector<KeyFlag>& import_flags() {
         {"--device", "NAME", "run.device", "Device, which no file says"},
         {"--draft-tokens", "K", "run.draft_tokens",
          "Draft tokens, root excluded, where no file says it (SGLang's count less one)"},
+        {"--shape", "SHAPE", "run.shape",
+         "The tree that SGLang drafts, where no file says it: sglang:STEPS,TOPK,TOKENS, in the words of its flags"},
         {"--batch", "N", "run.batch", "Requests in flight, where no file says it"},
         {"--context", "TOKENS", "run.context", "Mean tokens of a sequence while it decodes, where no file says it"},
     };

@@ -12,8 +12,17 @@ namespace treeline::runs::run_formats_of {
 /// What serving benchmarks call their figures in print, and the keys of the files that they write.
 const std::map<std::string, const char*, std::less<>>& serving_labels();
 
+/// The backend of a client that measures any server and does not say which one it was.
+inline constexpr const char* any_engine = "any";
+
+/// What stands above a result or over its column says of its drafts.
+struct StatedDrafts {
+    int tokens = -1;        ///< 0: "baseline"; below 0 where nothing says it
+    bool drafting = false;  ///< "MTP", however many tokens
+};
+
 /// By the keys of `vllm bench serve --save-result`.
-void read_vllm_bench(const RunJson& json, RunBuilder& run);
+void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& stated = {});
 /// By the keys of SGLang's bench_serving.
 void read_sglang_bench(const RunJson& json, RunBuilder& run);
 /// By the keys of `trtllm-bench --report_json`.

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "runs/formats/benchmarks.h"
+#include "runs/formats/report_caption.h"
 #include "runs/log_lines.h"
 #include "text/parse_number.h"
 
@@ -78,6 +79,7 @@ public:
             return true;
         }
         if (kind_ == Kind::none) {
+            caption_.take(line);
             return false;
         }
         const std::string_view text = without_prefix(line);
@@ -145,7 +147,7 @@ private:
         }
         const std::string backend = text_at(json, "backend");
         const bool sglang = json.contains("accept_length") || backend.starts_with("sglang") || backend == "engine";
-        sglang ? read_sglang_bench(json, run) : read_vllm_bench(json, run);
+        sglang ? read_sglang_bench(json, run) : read_vllm_bench(json, run, caption_.stated());
     }
 
     Kind kind_ = Kind::none;
@@ -154,6 +156,7 @@ private:
     std::size_t prefix_ = 0;  ///< letters before the rule of the header
     int entries_ = 0;
     bool is_part_ = false;  ///< without times
+    ReportCaption caption_;
 };
 
 }  // namespace
@@ -175,6 +178,7 @@ const std::map<std::string, const char*, std::less<>>& serving_labels() {
         {"Mean E2EL (ms)", "mean_e2el_ms"},
         {"Mean TTFT (ms)", "mean_ttft_ms"},
         {"Mean TPOT (ms)", "mean_tpot_ms"},
+        {"Mean ITL (ms)", "mean_itl_ms"},
         {"Median ITL (ms)", "median_itl_ms"},
         {"Mean Avg Decoded Tokens per Iter", "avg_decoded_tokens_per_iter"},
         {"Acceptance length", "spec_decode_acceptance_length"},

@@ -243,7 +243,14 @@ private:
         if (milliseconds_) {
             const double milliseconds = *milliseconds_;
             milliseconds_.reset();
-            if (*predicted_ > 1.0) {
+            if (*predicted_ > 1.0 && run.stated_draft_tokens() > 0) {
+                // The server drafts, by its command above, and this answer does not say with what luck.
+                run.time(run.cell_of_request(run.batch_or(1.0), run.stated_draft_tokens(), 0.0, *predicted_ - 1.0).tpot,
+                         "a time per token", milliseconds * 1e-3 / (*predicted_ - 1.0), *predicted_ - 1.0);
+                run.remark(run.file() +
+                           ": answers after a command that drafts, without a line on what was accepted, have a time per token "
+                           "and no accept length");
+            } else if (*predicted_ > 1.0) {
                 add_llama_generation(run, {*predicted_, milliseconds, 0.0, 0.0, 0.0, 0.0, {}, 0.0});
             }
         }

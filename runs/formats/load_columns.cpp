@@ -35,7 +35,9 @@ int number_after_names(const Words& words, const std::vector<Words>& all_names) 
     for (const Words& names : all_names) {
         for (std::size_t at = 0; at + names.size() < words.size(); ++at) {
             const int count = whole_number(words[at + names.size()]);
-            if (count >= 0 && std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
+            const bool of_sampling = names.front() == "k" && at > 0 && words[at - 1] == "top";
+            if (count >= 0 && !of_sampling &&
+                std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
                 return count;
             }
         }
@@ -56,11 +58,57 @@ int number_in_names(const Words& words) {
     return -1;
 }
 
+/// Of "eagle3-k3": the number of a word beside that of the drafter; below 0 without.
+int number_beside_drafter(const Words& words) {
+    for (const std::string& word : words) {
+        const bool names = word.size() > 1 && (word[0] == 'k' || word[0] == 'n');
+        if (const int count = names ? whole_number(std::string_view(word).substr(1)) : -1; count >= 0) {
+            return count;
+        }
+    }
+    return -1;
+}
+
 /// A whole number in digits or in letters ("three"); below 0 for another word.
 int number_in_words(const std::string& word) {
     static const Words numbers = {"zero", "one", "two", "three", "four", "five", "six", "seven", "eight"};
     const auto found = std::find(numbers.begin(), numbers.end(), word);
     return found == numbers.end() ? whole_number(word) : static_cast<int>(found - numbers.begin());
+}
+
+/// The drafts of a chain in SGLang's words, whose tokens count the root ("num_draft_tokens=4", "3-1-4"); 0 for those of a tree;
+/// below 0 where the text does not speak so.
+int drafts_of_sglang(const std::string& text, const Words& words) {
+    const int tokens = number_after_names(words, {{"num", "draft", "tokens"}}),
+              top_k = number_after_names(words, {{"topk"}, {"top", "k"}});
+    if (tokens > 0) {
+        const int steps = number_after_names(words, {{"num", "steps"}, {"steps"}});
+        return top_k > 1 ? 0 : steps > 0 ? steps : tokens - 1;
+    }
+    for (std::size_t at = 0; at + 4 < text.size(); ++at) {
+        const auto digit = [&](std::size_t i) {
+            return at + i < text.size() && std::isdigit(static_cast<unsigned char>(text[at + i])) != 0 ? text[at + i] - '0'
+                                                                                                       : -1;
+        };
+        const auto stands = [&](std::size_t i) {  // a word's end
+            return i >= text.size() ||
+                   (std::isalnum(static_cast<unsigned char>(text[i])) == 0 && text[i] != '-' && text[i] != '.');
+        };
+        const bool triple = digit(0) > 0 && text[at + 1] == '-' && digit(2) > 0 && text[at + 3] == '-' && digit(4) > 1 &&
+                            stands(at + 5) && (at == 0 || stands(at - 1));
+        if (triple && (digit(2) > 1 || digit(4) == digit(0) + 1)) {
+            return digit(2) > 1 ? 0 : digit(0);
+        }
+    }
+    return -1;
+}
+
+/// llama.cpp's word for the tokens of an answer: "tg", "tg128".
+bool names_generation(const std::string& words) {
+    const Words all = words_of(words);
+    return std::any_of(all.begin(), all.end(), [](const std::string& word) {
+        return word.starts_with("tg") && word.find_first_not_of("0123456789", 2) == std::string::npos;
+    });
 }
 
 /// "~14 tok/s" without its sign.
@@ -107,16 +155,20 @@ bool says(const std::string& words, std::string_view phrase) {
 }
 
 bool means_plain(const std::string& words) {
-    static const Words plain = {"baseline", "plain",    "ar",       "no spec", "none",          "off",        "vanilla",
-                                "without",  "no mtp",   "no draft", "n a",     "disabled",      "no drafter", "no speculation",
-                                "base",     "spec off", "mtp off",  "no",      "autoregressive"};
+    static const Words plain = {"baseline", "plain",    "ar",       "no spec", "none",           "off",        "vanilla",
+                                "without",  "no mtp",   "no draft", "n a",     "disabled",       "no drafter", "no speculation",
+                                "base",     "spec off", "mtp off",  "no",      "autoregressive", "ohne"};
     return says_any(words, plain);
 }
 
 Role role_of(const std::string& words) {
     static const Words batches = {"concurrency",
                                   "conc",
+                                  "concur",
                                   "max concurrency",
+                                  "max concurrent",
+                                  "concurrent",
+                                  "clients",
                                   "batch",
                                   "batch size",
                                   "bs",
@@ -161,7 +213,8 @@ Role role_of(const std::string& words) {
                                  "spec steps"};
     static const Words contexts = {"context", "ctx", "depth", "context length", "ctx len", "n ctx", "context tokens"};
     static const Words prompts = {"isl", "input len", "input length", "prompt tokens", "input tokens", "prompt len", "prompt"};
-    static const Words outputs = {"osl", "output len", "output length", "output tokens", "generated tokens"};
+    static const Words outputs = {"osl",        "output len", "output length", "output tokens", "generated tokens", "tokens",
+                                  "max tokens", "gen tokens", "new tokens",    "n predict",     "gen len"};
     static const Words setups = {"config",  "configuration", "setup",   "mode", "method",
                                  "drafter", "spec",          "variant", "run",  "speculation"};
     static const Words others = {"p50",    "p90", "p95",     "p99",   "min",   "max", "std",
@@ -190,7 +243,8 @@ Role role_of(const std::string& words) {
     }
     const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accepted"});
     if ((of_accepting && says_any(words, {"len", "length"})) ||
-        is_any(words, {"al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter", "tokens per step"})) {
+        is_any(words, {"al", "mean al", "avg al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter",
+                       "tokens per step"})) {
         return Role::length;
     }
     const bool names_rate = says(words, "rate") || words.ends_with(" acceptance") || words.ends_with(" accept");
@@ -204,7 +258,8 @@ Role role_of(const std::string& words) {
     if (says_any(words, {"speed up", "speedup", "gain"})) {
         return Role::none;
     }
-    if (says_any(words, {"tpot", "ms tok", "ms token", "time per output token"})) {
+    if (says_any(words, {"tpot", "ms tok", "ms token", "time per output token", "time per token", "per token latency",
+                         "latency per token", "token latency", "ms per token"})) {
         return Role::tpot;
     }
     if (says(words, "ttft") || says(words, "time to first token")) {
@@ -213,16 +268,15 @@ Role role_of(const std::string& words) {
     if (says_any(words, {"s gpu", "s device", "per gpu", "per device"})) {
         return Role::none;  // of how many is not known
     }
-    if (says_rate_of_tokens(words) || (says(words, "tg") && !says(words, "ms"))) {  // llama.cpp's word for it
+    if (says_rate_of_tokens(words) || (names_generation(words) && !says(words, "ms"))) {
         return says_any(words, {"user", "req", "request", "slot", "stream"}) ? Role::rate_of_user : Role::rate;
     }
     return Role::none;
 }
 
 bool says_rate_of_tokens(const std::string& words) {
-    static const Words rates = {
-        "tok s",    "toks s",           "t s", "tk s", "tps", "tokens s", "token s", "tokens sec", "tok sec",
-        "toks sec", "tokens per second"};
+    static const Words rates = {"tok s",    "toks s",  "t s",        "ts",      "tk s",     "tps",
+                                "tokens s", "token s", "tokens sec", "tok sec", "toks sec", "tokens per second"};
     return says_any(words, rates);
 }
 
@@ -252,21 +306,44 @@ bool is_of_trees(const std::string& words) {
 }
 
 int drafts_of_setting(const std::string& text) {
-    static const std::vector<Words> names = {
-        {"n", "max"}, {"speculative", "tokens"}, {"draft", "tokens"}, {"tokens"}, {"drafts"}, {"draft"}, {"n"}, {"k"}, {"mtp"}};
+    static const std::vector<Words> names = {{"n", "max"},
+                                             {"speculative", "tokens"},
+                                             {"draft", "tokens"},
+                                             {"draft", "max"},
+                                             {"draft", "size"},
+                                             {"tokens"},
+                                             {"drafts"},
+                                             {"draft"},
+                                             {"num", "steps"},
+                                             {"steps"},
+                                             {"n"},
+                                             {"k"},
+                                             {"mtp"}};
     const std::string plain = plain_words(text);
     const Words words = words_of(plain);
-    const int after = number_after_names(words, names), within = after >= 0 ? after : number_in_names(words);
-    return within >= 0 ? within : means_plain(plain) ? 0 : -1;
+    if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
+        return chain > 0 ? chain : -1;
+    }
+    const int after = number_after_names(words, names), within = after >= 0 ? after : number_in_names(words),
+              beside = within < 0 && names_drafter(plain) ? number_beside_drafter(words) : within;
+    return beside >= 0 ? beside : means_plain(plain) ? 0 : -1;
 }
 
 int drafts_of_caption(const std::string& text) {
-    static const std::vector<Words> names = {{"n", "max"},       {"speculative", "tokens"},
-                                             {"spec", "tokens"}, {"draft", "tokens"},
-                                             {"draft", "max"},   {"k"},
-                                             {"num", "steps"},   {"mtp"},
+    static const std::vector<Words> names = {{"n", "max"},
+                                             {"speculative", "tokens"},
+                                             {"spec", "tokens"},
+                                             {"draft", "tokens"},
+                                             {"draft", "max"},
+                                             {"draft", "size"},
+                                             {"k"},
+                                             {"num", "steps"},
+                                             {"mtp"},
                                              {"mtp", "n"}};
     const Words words = words_of(plain_words(text));
+    if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
+        return chain > 0 ? chain : -1;
+    }
     for (std::size_t at = 0; at + 1 < words.size(); ++at) {
         const bool tokens = at + 2 < words.size() && words[at + 2].starts_with("token") &&
                             (words[at + 1] == "draft" || words[at + 1] == "speculative" || words[at + 1] == "spec");
@@ -296,8 +373,11 @@ std::string unit_of(const std::string& text) {
         return {};
     }
     std::string unit = cell.substr(std::min(cell.find_first_not_of("0123456789.,"), cell.size()));
-    unit = unit.substr(0, unit.find_first_of("(\xC2"));  // "±" begins with the byte C2
-    return unit;
+    if (const std::size_t spread = unit.find("\u00B1"); spread != std::string::npos) {  // "11.3 ± 0.4 t/s"
+        const std::string behind = trimmed(std::string_view(unit).substr(spread + 2));
+        unit = unit.substr(0, spread) + behind.substr(std::min(behind.find_first_not_of("0123456789.,"), behind.size()));
+    }
+    return unit.substr(0, unit.find('('));
 }
 
 std::optional<double> number_of(std::string cell, double thousand) {
@@ -313,6 +393,7 @@ std::optional<double> number_of(std::string cell, double thousand) {
 }
 
 std::optional<double> mean_of_runs(const std::string& cell) {
+    constexpr double largest_spread = 0.2;
     std::string parts;
     for (std::size_t at = 0; at < cell.size(); ++at) {
         const bool dash = cell.compare(at, 3, "\u2013") == 0, hyphen = cell[at] == '-';
@@ -329,6 +410,10 @@ std::optional<double> mean_of_runs(const std::string& cell) {
         const std::optional<double> number = number_of(trimmed(part), 1000.0);
         if (!number) {
             break;  // "59.4 tok/s"
+        }
+        const bool last_of_two = runs == 1 && std::count(parts.begin(), parts.end(), '/') == 1;
+        if (last_of_two && *number < largest_spread * sum) {
+            break;  // "31.00/0.07": a mean and its spread
         }
         sum += *number;
         ++runs;

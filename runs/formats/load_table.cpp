@@ -1,8 +1,11 @@
 #include "runs/formats/load_table.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
+
+#include "runs/formats/sglang_counts.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -11,6 +14,11 @@ namespace {
 bool holds_two_numbers(const std::string& cell) {
     const auto sides = sides_of_arrow(cell);
     return sides && number_of(sides->first) && number_of(sides->second);
+}
+
+std::string in_lower_case(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
 }
 
 }  // namespace
@@ -30,8 +38,22 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         run.remark(run.file() + ": " + other);
         return true;
     }
-    if (is_of_tree()) {
+    if (const SglangDraft draft = sglang_draft_of_row(); draft.draft_tokens() > 0) {
+        run.draft(draft);
+    } else if (is_of_tree()) {
         run.remark(run.file() + ": rows of trees (more than one child a node) were left out: a run has chains of drafts");
+        return true;
+    }
+    const std::vector<std::size_t> loads = columns_of_loads();
+    for (const std::size_t column : loads) {
+        only_ = column;
+        const std::string& own = row_[column];
+        if (own.find_first_of("0123456789") != std::string::npos) {  // "-": not measured
+            add(columns_[column].plain, run);
+        }
+    }
+    only_.reset();
+    if (!loads.empty()) {
         return true;
     }
     if (has_times(true)) {
@@ -49,17 +71,41 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     return true;
 }
 
-/// Why the row is of another model or device than the first one; empty where it is not.
+/// Why the row is of another model, format or device than the first one; empty where it is not.
 std::string LoadTable::other_deployment() {
+    static const std::vector<std::string> of_deployments = {
+        "model",     "target", "gpu",     "device",  "hardware", "card",    "quant", "quantization", "quantisation",
+        "precision", "format", "weights", "backend", "tp",       "tp size", "gpus",  "n gpu",        "num gpus"};
     for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
         const std::string name = plain_words(names_[i]), own = plain_words(row_[i]);
-        if (name != "model" && name != "target" && name != "gpu" && name != "device" && name != "hardware") {
+        if (std::find(of_deployments.begin(), of_deployments.end(), name) == of_deployments.end()) {
             continue;
         }
         std::string& first = deployment_[i];
         first = first.empty() ? own : first;
         if (!own.empty() && own != first) {
             return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
+        }
+    }
+    DeploymentWords words;
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        const bool labels = columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number_of(row_[i]));
+        words.add(labels ? deployment_in(in_lower_case(row_[i])) : DeploymentWords());
+    }
+    if (labelled_.contradicts(words)) {
+        return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", words.text(),
+                           labelled_.text());
+    }
+    labelled_.add(words);
+    return {};
+}
+
+/// In columns of SGLang's three settings, whose tokens count the root; no tokens where the row lacks one of them.
+SglangDraft LoadTable::sglang_draft_of_row() const {
+    const auto steps = number_of(cell(Role::drafts)), tokens = number_of(cell(Role::tree));
+    for (std::size_t i = 0; steps && tokens && i < names_.size() && i < row_.size(); ++i) {
+        if (is_of_trees(plain_words(names_[i]))) {
+            return sglang_draft(steps, number_of(row_[i]), tokens);
         }
     }
     return {};
@@ -117,6 +163,17 @@ std::vector<std::size_t> LoadTable::columns_of_lengths() const {
     return found.size() < 2 ? std::vector<std::size_t>() : found;
 }
 
+/// Where several columns of times name a load each: those columns.
+std::vector<std::size_t> LoadTable::columns_of_loads() const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (is_time(columns_[i].role) && columns_[i].requests > 0) {
+            found.push_back(i);
+        }
+    }
+    return found;
+}
+
 bool LoadTable::has_times(bool plain) const {
     return std::any_of(time_roles.begin(), time_roles.end(), [&](Role role) { return has(role, plain); });
 }
@@ -124,7 +181,7 @@ bool LoadTable::has_times(bool plain) const {
 /// The column of a role; the mean where several are.
 std::size_t LoadTable::at(Role role, bool plain) const {
     std::size_t found = columns_.size();
-    if (only_ && is_time(role) && !plain) {
+    if (only_ && is_time(role) && columns_[*only_].plain == plain) {
         return columns_[*only_].role == role ? *only_ : found;
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -182,19 +239,39 @@ std::string LoadTable::heading_of_times(bool beside_plain) const {
     return {};
 }
 
+/// "tg128", whose tokens follow the context.
+bool LoadTable::heading_names_answer() const { return number_after(heading_of_times(false), "tg").has_value(); }
+
 LoadTable::Times LoadTable::times(bool plain) const {
     const auto mean = [&](Role role) { return mean_of_runs(cell(role, plain)).value_or(0.0); };
-    return {mean(Role::rate), mean(Role::rate_of_user), mean(Role::tpot) * 1e-3};
+    return {mean(Role::rate), mean(Role::rate_of_user), milliseconds(Role::tpot, plain) * 1e-3};
+}
+
+/// A time as a table gives it, in milliseconds unless its cell or its heading says seconds ("1.4 s", "TTFT (s)").
+double LoadTable::milliseconds(Role role, bool plain) const {
+    const std::size_t column = at(role, plain);
+    if (column >= row_.size()) {
+        return 0.0;
+    }
+    const std::string unit = plain_words(unit_of(row_[column])), name = plain_words(names_[column]);
+    const bool seconds = unit == "s" || unit == "sec" || (unit.empty() && (name.ends_with(" s") || name.ends_with(" sec")));
+    return mean_of_runs(row_[column]).value_or(0.0) * (seconds ? 1e3 : 1.0);
 }
 
 double LoadTable::requests(RunBuilder& run) const {
+    if (only_ && columns_[*only_].requests > 0) {
+        return columns_[*only_].requests;
+    }
     if (const double own = number(Role::batch); own >= 1.0) {
         return own;
     }
     for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        const bool labels = columns_[i].role == Role::setup ||
+                            (columns_[i].role == Role::none && !names_something_else(plain_words(names_[i])));
         TableCaption label;  // "4 concurrent"
-        label.take(columns_[i].role == Role::none || columns_[i].role == Role::setup ? row_[i] : "");
-        if (const double labelled = label.batch(); labelled >= 1.0) {
+        label.take(labels ? row_[i] : "");
+        if (const double labelled = labels ? std::max<double>(label.batch(), requests_in_label(row_[i])) : 0.0;
+            labelled >= 1.0) {
             return labelled;
         }
     }
@@ -215,7 +292,8 @@ void LoadTable::add(bool plain, RunBuilder& run) {
         return run.problem("is a row of a table without a time per token or tokens/s above 0");
     }
     const int stated = plain ? 0 : drafts_of_row();
-    const bool accepts = !plain && stated != 0 && !only_;  // a column of acceptance does not say of which length
+    // Beside columns of draft lengths, one of acceptance does not say of which.
+    const bool accepts = !plain && stated != 0 && (!only_ || columns_[*only_].requests > 0);
     double length = accepts ? number(Role::length) : 0.0;
     double accepted = accepts ? number(Role::accept_rate) : 0.0;
     accepted *= accepted > 1.0 || cell(Role::accept_rate).find('%') != std::string::npos ? 0.01 : 1.0;
@@ -234,6 +312,11 @@ void LoadTable::add(bool plain, RunBuilder& run) {
         return run.problem(
             "ends drafts by a threshold (p-min), so that its rate gives no accept length; a column of accept lengths does");
     }
+    if (!(length > 1.0) && accepted > 0.0 && caption_.cuts()) {
+        run.remark(run.file() +
+                   ": a threshold (p-min) ends drafts, so that rates of acceptance give no accept length, and were left out");
+        accepted = 0.0;
+    }
     length = length > 1.0 ? length : accepted > 0.0 ? 1.0 + drafts * accepted : 0.0;
     if (length > drafts + 1.0) {
         return run.problem(
@@ -245,8 +328,10 @@ void LoadTable::add(bool plain, RunBuilder& run) {
 void LoadTable::add_cell(bool plain, int drafts, double length, const Times& measured, RunBuilder& run) {
     const std::string test = cell(Role::test);
     const double batch = requests(run), prompt = number_after(test, "pp").value_or(number(Role::prompt)),
-                 output = number_after(test, "tg").value_or(number(Role::output));
-    RunCell& measured_at = run.cell(batch, drafts, has(Role::context) ? number(Role::context) : prompt + 0.5 * output);
+                 output = number_after(test, "tg")
+                              .value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
+    const double read = has(Role::context) ? number(Role::context) : prompt;
+    RunCell& measured_at = run.cell(batch, drafts, read + (has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output));
     measured_at.concurrency = true;
     measured_at.prompt_tokens = prompt;
     measured_at.output_tokens = output;
@@ -264,7 +349,7 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
                  : measured.rate_of_user > 0.0 ? 1.0 / measured.rate_of_user
                                                : batch / measured.rate);
     }
-    if (const double first = number(Role::ttft, plain) * 1e-3; first > 0.0) {
+    if (const double first = milliseconds(Role::ttft, plain) * 1e-3; first > 0.0 && !only_) {
         run.time(measured_at.ttft, "a TTFT", first);
     }
     if (measured.rate > 0.0) {

@@ -8,6 +8,7 @@
 
 #include "runs/builder.h"
 #include "runs/formats/load_columns.h"
+#include "runs/formats/prose_labels.h"
 #include "runs/formats/table_caption.h"
 
 namespace treeline::runs::run_formats_of {
@@ -35,13 +36,21 @@ private:
     void name_sides();
     bool understand(RunBuilder& run);
     void take_units_of_others();
+    void say_unnamed(RunBuilder& run);
     void settle_meanings();
     void take_medians();
+    void leave_out_beside_means();
+    void take_loads();
     void take_throughput(RunBuilder& run);
+    void keep_overall(Role role);
     std::string leave_out_further_drafters();
     [[nodiscard]] std::string reason(bool timed) const;
 
+    [[nodiscard]] bool has_metrics_in_rows() const;
     [[nodiscard]] std::vector<std::size_t> columns_of_lengths() const;
+    [[nodiscard]] std::vector<std::size_t> columns_of_loads() const;
+    [[nodiscard]] bool heading_names_answer() const;
+    [[nodiscard]] double milliseconds(Role role, bool plain) const;
     [[nodiscard]] bool has(Role role) const { return has(role, false) || has(role, true); }
     [[nodiscard]] bool has(Role role, bool plain) const { return at(role, plain) < columns_.size(); }
     [[nodiscard]] bool has_times(bool plain) const;
@@ -50,6 +59,7 @@ private:
     [[nodiscard]] double number(Role role, bool plain = false) const;
     [[nodiscard]] int drafts_of_row() const;
     [[nodiscard]] bool row_names_drafter() const;
+    [[nodiscard]] SglangDraft sglang_draft_of_row() const;
     [[nodiscard]] bool is_of_tree() const;
     std::string other_deployment();
     [[nodiscard]] bool says_that_it_drafts() const;
@@ -68,6 +78,7 @@ private:
     std::optional<std::size_t> only_;  ///< the column of times that is read, where each is of a draft length
     std::string why_not_;
     std::map<std::size_t, std::string> deployment_;  ///< what the first row says of its model or device, by column
+    DeploymentWords labelled_;                       ///< what labels of the first rows say of it
     long rows_ = 0, plain_rows_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // What the columns of a table hold.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -14,10 +15,10 @@ bool may_be_time(const std::string& heading, const std::string& cell) {
     const std::string name = plain_words(heading);
     const std::string number = cell.substr(0, cell.find('('));  // without a remark such as "(+52%)"
     const bool other = names_something_else(name) || heading.find('%') != std::string::npos ||
-                       number.find('%') != std::string::npos || number.ends_with('x');
-    static const std::vector<const char*> others = {"speedup", "speed up", "gain",    "memory", "mem",    "gb",      "vram",
-                                                    "power",   "w",        "latency", "delta",  "change", "diff",    "effect",
-                                                    "pass",    "ratio",    "prefill", "pp",     "prompt", "requests"};
+                       number.find('%') != std::string::npos || number.find_first_of("x\u00D7") != std::string::npos;
+    static const std::vector<const char*> others = {
+        "speedup", "speed up", "gain", "memory", "mem",     "gb", "vram",   "power",    "w",  "latency", "delta",   "change",
+        "diff",    "effect",   "pass", "ratio",  "prefill", "pp", "prompt", "requests", "vs", "versus",  "relative"};
     return !other && mean_of_runs(cell) &&
            std::none_of(others.begin(), others.end(), [&](const char* word) { return says(name, word); });
 }
@@ -30,7 +31,8 @@ bool LoadTable::understand(RunBuilder& run) {
         const std::string name = plain_words(names_[i]), with_unit = plain_words(names_[i] + " " + unit_of(row_[i]));
         Column column{name.empty() ? Role::none : role_of(with_unit), means_plain(name), says(name, "mean")};
         column.role = column.role == Role::none ? role_of(name) : column.role;
-        column.drafts = drafts_of_setting(names_[i]);
+        column.requests = requests_of_heading(names_[i]);
+        column.drafts = column.requests > 0 ? -1 : drafts_of_setting(names_[i]);
         if (column.role == Role::none && column.drafts >= 0) {
             column.role = role_of(plain_words(unit_of(row_[i])));
         }
@@ -42,12 +44,18 @@ bool LoadTable::understand(RunBuilder& run) {
                 fmt::format("{}: the column \"{}\" may hold acceptance or accuracy, and was left out", run.file(), names_[i]));
         }
     }
+    if (has_metrics_in_rows()) {
+        return false;  // it is read when it is turned
+    }
     take_units_of_others();
     take_medians();
+    leave_out_beside_means();
     take_throughput(run);
+    take_loads();
     for (Column& column : columns_) {
         column.plain = column.plain || (is_time(column.role) && column.drafts == 0);  // "n_max:0"
     }
+    say_unnamed(run);
     settle_meanings();
     const std::string left_out = leave_out_further_drafters();
     const bool timed = has_times(false) || has_times(true), accepts = has(Role::length) || has(Role::accept_rate);
@@ -67,6 +75,22 @@ bool LoadTable::understand(RunBuilder& run) {
     return understood;
 }
 
+/// "| | baseline | MTP |" above "decode", "TTFT": a setting in each column, and what was measured of it in each row.
+bool LoadTable::has_metrics_in_rows() const {
+    static const std::vector<std::string> metrics = {"decode", "decode speed", "generation", "generation speed", "tg",
+                                                     "speed",  "throughput",   "gen",        "prefill"};
+    const std::string words = plain_words(row_.front());
+    const Role role = role_of(words);
+    const bool metric = is_time(role) || role == Role::ttft || role == Role::length || role == Role::accept_rate ||
+                        std::find(metrics.begin(), metrics.end(), words) != metrics.end();
+    const std::string corner = plain_words(names_.front());
+    return metric && columns_.front().role == Role::none && (corner.empty() || corner == "metric" || corner == "measure") &&
+           std::all_of(names_.begin() + 1, names_.end(), [](const std::string& name) {
+               const std::string heading = plain_words(name);
+               return drafts_of_setting(name) >= 0 || names_drafter(heading) || says(heading, "speedup");
+           });
+}
+
 /// Numbers without a unit are what other columns or the lines before the table say; both sides of an arrow are the same.
 void LoadTable::take_units_of_others() {
     for (std::size_t pair = 0; pair < arrows_.size(); ++pair) {
@@ -78,6 +102,14 @@ void LoadTable::take_units_of_others() {
         std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return is_time(column.role); });
     const bool any = timed != columns_.end();
     const Role stated = any ? timed->role : caption_.times();
+    const auto loads =
+        std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.requests > 0; });
+    for (std::size_t i = 0; i < columns_.size() && any && loads > 1; ++i) {
+        // Another column's unit is not that of columns of loads ("| K | C=1 | C=8 | TPOT |").
+        if (columns_[i].requests > 0 && columns_[i].role == Role::none && may_be_time(names_[i], row_[i])) {
+            columns_[i].role = caption_.times();
+        }
+    }
     for (std::size_t i = 0; i < columns_.size() && stated != Role::none; ++i) {
         // Beside times, a column has to name its drafts or drafter ("| AR (tok/s) | MTP-1 | MTP-2 |").
         const std::string name = plain_words(names_[i]);
@@ -103,6 +135,35 @@ void LoadTable::take_medians() {
     }
 }
 
+/// Beside means, medians and quantiles of the same are none of their own.
+void LoadTable::leave_out_beside_means() {
+    for (const Role role : time_roles) {
+        const bool means = std::any_of(columns_.begin(), columns_.end(),
+                                       [&](const Column& column) { return column.role == role && column.mean; });
+        for (std::size_t i = 0; means && i < columns_.size(); ++i) {
+            if (columns_[i].role == role && says(plain_words(names_[i]), "median")) {
+                columns_[i].role = Role::none;
+            }
+        }
+    }
+}
+
+/// Where several columns name a load each, other columns of times say not of which.
+void LoadTable::take_loads() {
+    const auto named =
+        std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.requests > 0; });
+    if (named < 2) {
+        for (Column& column : columns_) {
+            column.requests = 0;
+        }
+        return;
+    }
+    for (Column& column : columns_) {
+        const bool other = column.requests == 0 && (is_time(column.role) || column.role == Role::ttft);
+        column.role = other ? Role::none : column.role;
+    }
+}
+
 /// Where no column holds times, one that is called throughput and no more.
 void LoadTable::take_throughput(RunBuilder& run) {
     if (std::any_of(columns_.begin(), columns_.end(), [](const Column& column) { return is_time(column.role); })) {
@@ -118,6 +179,28 @@ void LoadTable::take_throughput(RunBuilder& run) {
             return;
         }
     }
+    const auto drafting =
+        std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.drafts >= 0; });
+    for (std::size_t i = 0; caption_.names_throughput() && drafting > 1 && i < columns_.size(); ++i) {
+        if (columns_[i].role == Role::none && columns_[i].drafts >= 0 && may_be_time(names_[i], row_[i])) {
+            columns_[i].role = Role::rate;
+            run.remark(run.file() + ": columns of draft lengths under a throughput without a unit were taken for tokens/s");
+        }
+    }
+}
+
+/// Under a caption that drafts, numbers beside plain times may be rates with drafts, of which nothing says so.
+void LoadTable::say_unnamed(RunBuilder& run) {
+    std::vector<std::string> unnamed;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].role == Role::none && !names_[i].empty() && may_be_time(names_[i], row_[i])) {
+            unnamed.push_back("\"" + names_[i] + "\"");
+        }
+    }
+    if (!unnamed.empty() && has_times(true) && !has_times(false) && caption_.drafts() > 0) {
+        run.remark(fmt::format("{}: the columns {} name neither a unit nor drafts and were left out", run.file(),
+                               text::listed(unnamed, "and")));
+    }
 }
 
 /// What headings leave open, by the first row and by each other.
@@ -125,12 +208,17 @@ void LoadTable::settle_meanings() {
     constexpr double longest = 17.0;  // an accept length beyond it is a rate in percent
     const bool trees =
         std::any_of(names_.begin(), names_.end(), [](const auto& name) { return is_of_trees(plain_words(name)); });
+    const bool lengths_of_answers = has(Role::prompt);
     std::size_t setting = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const std::string name = plain_words(names_[i]);
         const std::optional<double> number = number_of(row_[i]);
-        if (columns_[i].role == Role::context && trees && name == "depth") {
-            columns_[i].role = Role::none;
+        constexpr double least_answer = 64.0;
+        const bool limits = number && *number >= least_answer && std::fmod(*number, least_answer) == 0.0;
+        if ((columns_[i].role == Role::context && trees && name == "depth") ||
+            (columns_[i].role == Role::drafts && name == "n" && lengths_of_answers) ||  // requests
+            (columns_[i].role == Role::output && name.ends_with("tokens") && name.find(' ') == std::string::npos && !limits)) {
+            columns_[i].role = Role::none;  // "tokens" of an answer are a load only where a limit ends them
         }
         const bool percent = row_[i].find('%') != std::string::npos || names_[i].find('%') != std::string::npos;
         if (columns_[i].role == Role::accept_rate && !says_rate(name) && !percent && number && *number > 1.0 &&
@@ -163,10 +251,35 @@ std::string LoadTable::reason(bool timed) const {
         timed ? "requests in flight, draft tokens, context or accept length" : "times per token (TPOT, in ms) or of tokens/s");
 }
 
+/// Of columns of tasks, the one of all of them ("Code", "Story", "Overall").
+void LoadTable::keep_overall(Role role) {
+    static const std::vector<std::string> sums = {"overall", "average", "avg", "mean", "all"};
+    const auto sums_up = [&](std::size_t i) {
+        const std::string name = plain_words(names_[i]);
+        return columns_[i].role == role && !columns_[i].plain &&
+               std::find(sums.begin(), sums.end(), name.substr(0, name.find(' '))) != sums.end() && columns_[i].drafts < 0;
+    };
+    std::size_t overall = 0;
+    while (overall < columns_.size() && !sums_up(overall)) {
+        ++overall;
+    }
+    for (std::size_t i = 0; overall < columns_.size() && i < columns_.size(); ++i) {
+        const std::string name = plain_words(names_[i]);
+        const bool task = columns_[i].role == role && !columns_[i].plain && columns_[i].drafts < 0 && i != overall &&
+                          !names_drafter(name) && !says_rate_of_tokens(name) && name.find(' ') == std::string::npos &&
+                          name != "decode";
+        columns_[i].role = task ? Role::none : columns_[i].role;
+    }
+}
+
 /// A run is of one deployment: of columns that say the same of several drafters, none is taken. Returns why, or nothing.
 std::string LoadTable::leave_out_further_drafters() {
     std::string why;
+    if (!columns_of_loads().empty()) {
+        return why;
+    }
     for (const Role role : time_roles) {
+        keep_overall(role);
         std::vector<std::string> same, drafters;
         int alike = 0;  // that name no draft length, one that another names, or another drafter
         for (std::size_t i = 0; i < columns_.size(); ++i) {

@@ -3,11 +3,14 @@
 // each column ("| | AR | MTP k=3 |"); between bars of Markdown, with or without bars at its sides, or of a printed box, under
 // dashes, or between tabs. The lines before a table may say its unit, its draft length and its load.
 #include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "runs/builder.h"
+#include "runs/formats/chinese_words.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/pipe_cells.h"
+#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -33,6 +36,17 @@ bool is_ruler_without_sides(std::string_view line) {
            line.find_first_not_of("-:| \t\r") == std::string_view::npos && cells_between_bars(line).empty();
 }
 
+/// The rows' quantity of a corner that names those of both sides ("TP \ Concurrency"); empty where it names no load above
+/// numbers.
+std::string rows_of_corner(const Cells& names) {
+    const std::size_t between = names.front().find_first_of("\\/");
+    const bool loads = between != std::string::npos && between > 0 &&
+                       role_of(plain_words(std::string_view(names.front()).substr(between + 1))) == Role::batch;
+    const bool numbers =
+        std::all_of(names.begin() + 1, names.end(), [](const std::string& name) { return whole_number(name) > 0; });
+    return loads && numbers ? text::trimmed(std::string_view(names.front()).substr(0, between)) : "";
+}
+
 /// The same table with a setting or a load in each row; empty where its columns are neither.
 std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
     const bool labels =
@@ -42,23 +56,42 @@ std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
             const std::string words = plain_words(name);
             return drafts_of_setting(name) >= 0 || names_drafter(words) || says(words, "speed up") || says(words, "speedup");
         });
-    const bool loads =
-        std::all_of(names.begin() + 1, names.end(), [](const std::string& name) { return requests_of_heading(name) > 0; });
+    const std::string corner = rows_of_corner(names);
+    const bool loads = !corner.empty() || std::all_of(names.begin() + 1, names.end(),
+                                                      [](const std::string& name) { return requests_of_heading(name) > 0; });
     std::vector<Cells> turned;
     for (std::size_t column = 0; (settings || loads) && column < names.size(); ++column) {
-        const std::string load = std::to_string(requests_of_heading(names[column]));
+        const std::string load = corner.empty() ? std::to_string(requests_of_heading(names[column])) : names[column];
         turned.push_back({column == 0 ? (loads ? "concurrency" : "setup") : loads ? load : names[column]});
         for (const Cells& row : rows) {
             // "k" above "0", "1", "2" is "k 0", "k 1", "k 2".
-            turned.back().push_back(column == 0 && !labels ? names[0] + " " + row[0] : row[column]);
+            turned.back().push_back(column == 0 && !labels ? (corner.empty() ? names[0] : corner) + " " + row[0] : row[column]);
         }
     }
     return turned;
 }
 
+/// Whether cells between commas are the headings of a table, and no sentence.
+bool are_headings(const Cells& cells) {
+    constexpr std::ptrdiff_t least = 3, most = 64;
+    const bool names = std::ssize(cells) >= least && std::ssize(cells) <= most &&
+                       std::all_of(cells.begin(), cells.end(), [](const auto& cell) {
+                           return !cell.empty() && std::isdigit(static_cast<unsigned char>(cell.front())) == 0 &&
+                                  std::count(cell.begin(), cell.end(), ' ') < 4;
+                       });
+    if (!names) {
+        return false;
+    }
+    const auto known = std::count_if(cells.begin(), cells.end(),
+                                     [](const std::string& cell) { return role_of(plain_words(cell)) != Role::none; });
+    return known + 1 >= least && 2 * known >= std::ssize(cells);
+}
+
 class LoadTables : public LineReader {
 public:
-    bool take(std::string_view line, RunBuilder& run) override {
+    bool take(std::string_view original, RunBuilder& run) override {
+        const std::string english = may_be_chinese(original) ? in_english(original) : std::string();
+        const std::string_view line = english.empty() ? original : english;
         if (take_underline(line, run) || take_ruler(line, run)) {
             return false;  // whether it is a heading is not known yet
         }
@@ -101,7 +134,23 @@ private:
             sideless_ = cells.size() == sideless_ ? sideless_ : 0;
             return sideless_ > 0 ? cells : Cells();
         }
-        return cells.empty() && line.find('|') == std::string_view::npos ? cells_without_sides(line, '\t') : cells;
+        if (!cells.empty() || line.find('|') != std::string_view::npos) {
+            return cells;
+        }
+        cells = cells_without_sides(line, '\t');
+        return cells.empty() ? cells_between_commas(line) : cells;
+    }
+
+    /// Of headings, and of rows as long as they are below them.
+    Cells cells_between_commas(std::string_view line) {
+        if (line.find(',') == std::string_view::npos) {
+            commas_ = 0;
+            return {};
+        }
+        Cells cells = cells_without_sides(line, ',');
+        const bool row = commas_ > 0 && cells.size() == commas_;
+        commas_ = row || are_headings(cells) ? cells.size() : 0;
+        return commas_ > 0 ? cells : Cells();
     }
 
     /// A line of dashes in groups, one under each heading, which says where the columns of the lines below stand.
@@ -189,8 +238,11 @@ private:
                     break;
                 }
             }
-            if (!taken && !table_->why_not().empty()) {
-                run.unread(table_->why_not());
+            if (!taken) {
+                const std::string& why = table && !table->why_not().empty() ? table->why_not() : table_->why_not();
+                if (!why.empty()) {
+                    run.unread(why);
+                }
             }
         }
         if (!names_.empty()) {
@@ -204,6 +256,7 @@ private:
     TableCaption caption_;
     std::vector<std::pair<std::size_t, std::size_t>> spans_;  ///< begins and lengths of columns without bars
     std::string last_line_;
+    std::size_t commas_ = 0;    ///< columns of a table between commas
     std::size_t sideless_ = 0;  ///< columns of a table without bars at its sides
 };
 

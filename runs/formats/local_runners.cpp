@@ -9,6 +9,7 @@
 
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
+#include "runs/formats/load_table.h"
 #include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {
@@ -133,10 +134,62 @@ void read_answer_with_predictions(const RunJson& json, RunBuilder& run) {
     run.count(run.cell(0.0, run.draft_tokens_or(drafts)), counts);
 }
 
+/// LM Studio's REST API: its statistics of an answer, with what was drafted of it.
+bool is_lm_studio(const RunJson& json) {
+    return number_at(json, "stats.tokens_per_second") && number_at(json, "usage.completion_tokens");
+}
+
+void read_lm_studio(const RunJson& json, RunBuilder& run) {
+    const std::string runtime = text_at(json, "runtime.name");
+    run.engine(runtime.starts_with("mlx") ? "mlx" : "llama.cpp");
+    run.model(text_at(json, "model"));
+    run.drafter(text_at(json, "stats.draft_model"));
+    const double tokens = number_at(json, "usage.completion_tokens").value_or(0.0),
+                 rate = number_at(json, "stats.tokens_per_second").value_or(0.0);
+    if (!(tokens > 0.0) || !(rate > 0.0)) {
+        return run.problem("must give completion_tokens and tokens_per_second above 0");
+    }
+    add_llama_generation(run, {.predicted = tokens,
+                               .milliseconds = 1e3 * tokens / rate,
+                               .drafted = number_at(json, "stats.total_draft_tokens_count").value_or(0.0),
+                               .accepted = number_at(json, "stats.accepted_draft_tokens_count").value_or(0.0),
+                               .context = number_at(json, "usage.prompt_tokens").value_or(0.0) + 0.5 * tokens});
+}
+
+/// A record of a measured load, whose keys are those of the columns of tables.
+bool is_record_of_load(const RunJson& json) {
+    bool timed = false, loaded = false;
+    for (const auto& [key, value] : json.items()) {
+        if (value.is_structured()) {
+            return false;
+        }
+        const Role role = role_of(plain_words(key));
+        timed = timed || is_time(role);
+        const std::string setting = role == Role::setup && value.is_string() ? value.get<std::string>() : std::string();
+        loaded = loaded || role == Role::drafts || role == Role::tree ||
+                 (!setting.empty() && (drafts_of_setting(setting) >= 0 || names_drafter(plain_words(setting))));
+    }
+    return timed && loaded;
+}
+
+void read_record_of_load(const RunJson& json, RunBuilder& run) {
+    std::vector<std::string> names, cells;
+    for (const auto& [key, value] : json.items()) {
+        names.push_back(key);
+        cells.push_back(value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    LoadTable table(std::move(names), TableCaption(), "records of measured loads");
+    if (!cells.empty() && !table.take(std::move(cells), run)) {
+        run.problem(table.why_not().empty() ? "holds no measured load" : table.why_not());
+    }
+}
+
 }  // namespace
 
 std::vector<JsonFormat> local_answers() {
-    return {{"an answer that counts predictions (OpenAI's form)", is_answer_with_predictions, read_answer_with_predictions}};
+    return {{"an answer with the statistics of LM Studio", is_lm_studio, read_lm_studio},
+            {"records of measured loads", is_record_of_load, read_record_of_load},
+            {"an answer that counts predictions (OpenAI's form)", is_answer_with_predictions, read_answer_with_predictions}};
 }
 
 std::unique_ptr<LineReader> local_runners() { return std::make_unique<LocalRunner>(); }

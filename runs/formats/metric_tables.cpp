@@ -8,7 +8,9 @@
 #include <memory>
 
 #include "runs/formats/benchmarks.h"
+#include "runs/formats/load_columns.h"
 #include "runs/formats/pipe_cells.h"
+#include "runs/formats/report_caption.h"
 #include "text/parse_number.h"
 
 namespace treeline::runs::run_formats_of {
@@ -25,11 +27,13 @@ std::optional<double> plain_number(std::string cell) {
 /// aiperf's, and the keys of its export; times are in milliseconds.
 const std::map<std::string, const char*, std::less<>> aiperf_labels = {
     {"Time to First Token (ms)", "time_to_first_token"},
+    {"Time To First Token (ms)", "time_to_first_token"},
     {"Inter Token Latency (ms)", "inter_token_latency"},
     {"Request Latency (ms)", "request_latency"},
     {"Input Sequence Length (tokens)", "input_sequence_length"},
     {"Output Sequence Length (tokens)", "output_sequence_length"},
     {"Output Token Throughput (tokens/sec)", "output_token_throughput"},
+    {"Output Token Throughput (per sec)", "output_token_throughput"},
     {"Acceptance Rate", "acceptance_rate"},
     {"acceptance_rate", "acceptance_rate"}};
 
@@ -44,6 +48,47 @@ const std::map<std::string, std::pair<const char*, double>, std::less<>> evalsco
     {"Average output tokens per request", {"output_tokens_of_each", 1.0}},
     {"Average decoded tokens per iter", {"avg_decoded_tokens_per_iter", 1.0}}};
 
+/// AISBench's, whose cells hold their units.
+const std::map<std::string, const char*, std::less<>> aisbench_labels = {{"E2EL", "mean_e2el_ms"},
+                                                                         {"TTFT", "mean_ttft_ms"},
+                                                                         {"TPOT", "mean_tpot_ms"},
+                                                                         {"ITL", "mean_itl_ms"},
+                                                                         {"InputTokens", "input_tokens_of_each"},
+                                                                         {"OutputTokens", "output_tokens_of_each"},
+                                                                         {"Total Requests", "completed"},
+                                                                         {"Failed Requests", "failed"},
+                                                                         {"Max Concurrency", "max_concurrency"},
+                                                                         {"Output Token Throughput", "output_throughput"}};
+
+/// The key of a metric that people name in words of their own ("TPOT p50 (ms)", "output tok/s"); null where they name none.
+const char* key_of_words(const std::string& label) {
+    std::string words = " " + plain_words(label) + " ";
+    for (const char* statistic : {" mean ", " avg ", " average ", " median ", " p50 "}) {
+        if (const std::size_t at = words.find(statistic); at != std::string::npos) {
+            words.replace(at, std::string_view(statistic).size(), " ");
+        }
+    }
+    switch (role_of(plain_words(words))) {
+        case Role::tpot:
+            return "mean_tpot_ms";
+        case Role::ttft:
+            return "mean_ttft_ms";
+        case Role::rate:
+            return "output_throughput";
+        default:
+            return nullptr;
+    }
+}
+
+/// Columns of what was compared, and not measured.
+bool compares(const std::string& heading) {
+    static const std::vector<const char*> others = {"difference", "diff", "change",      "delta", "speedup",
+                                                    "speed up",   "gain", "improvement", "ratio"};
+    const std::string words = plain_words(heading);
+    return heading.find('%') != std::string::npos || heading.find("\u0394") != std::string::npos ||
+           std::any_of(others.begin(), others.end(), [&](const char* other) { return says(words, other); });
+}
+
 class MetricTables : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
@@ -54,22 +99,44 @@ public:
         const std::size_t bar = bars.find('|');
         const std::vector<std::string> cells =
             bar == std::string::npos ? std::vector<std::string>() : cells_of_row(std::string_view(bars).substr(bar));
-        if (cells.size() >= 2 && (cells.front() == "Metric" || cells.front() == "metric" || cells.front() == "Key")) {
+        if (cells.size() == 3 && cells.front() == "Common Metric" && is_aisbench_) {
+            Column further = std::move(columns_[1]);  // of the same run
+            columns_.assign(2, Column{});
+            columns_[0].is_run = false;
+            columns_[1] = std::move(further);
+            return true;
+        }
+        if (cells.size() >= 3 && cells.front() == "Performance Parameters" && cells[2] == "Average") {
+            flush(run);
+            is_aisbench_ = true;
+            columns_.assign(cells.size() - 1, Column{});
+            for (std::size_t i = 0; i < columns_.size(); ++i) {
+                columns_[i].is_run = i == 1;
+            }
+            return true;
+        }
+        if (cells.size() >= 2 && (cells.front() == "Metric" || cells.front() == "metric" || cells.front() == "Key" ||
+                                  (cells.front() == "Statistic" && cells[1] == "avg"))) {
             flush(run);
             columns_.assign(cells.size() - 1, Column{});
             const bool statistics = std::find(cells.begin(), cells.end(), "p99") != cells.end();
             for (std::size_t i = 0; i < columns_.size(); ++i) {
-                columns_[i].is_run = !statistics || cells[i + 1] == "avg" || cells[i + 1] == "mean";
+                const std::string& heading = cells[i + 1];
+                columns_[i].is_run = statistics ? heading == "avg" || heading == "mean" : !compares(heading);
+                columns_[i].stated = {drafts_of_setting(heading), names_drafter(plain_words(heading))};
             }
             return true;
         }
         if (columns_.empty() || cells.size() != columns_.size() + 1) {
             flush(run);
             concurrency_ = number_after(line, "oncurrency").value_or(concurrency_);
+            caption_.take(line);
             return false;
         }
         for (std::size_t i = 0; i < columns_.size(); ++i) {
-            if (const std::optional<double> value = plain_number(cells[i + 1])) {
+            if (is_aisbench_) {
+                take_figure_of_aisbench(cells.front(), number_of(cells[i + 1]), columns_[i]);
+            } else if (const std::optional<double> value = plain_number(cells[i + 1])) {
                 take_figure(cells.front(), *value, columns_[i]);
             }
         }
@@ -84,8 +151,16 @@ private:
         RunJson json = RunJson::object();
         std::vector<double> rates;
         double requests_per_second = 0.0;
-        bool is_run = true;  ///< not a quantile of one
+        bool is_run = true;  ///< not a quantile of one, nor a difference of two
+        StatedDrafts stated;
     };
+
+    static void take_figure_of_aisbench(const std::string& label, std::optional<double> value, Column& column) {
+        if (const auto found = aisbench_labels.find(label); found != aisbench_labels.end() && value) {
+            column.json[found->second] = *value;
+            column.json["backend"] = any_engine;
+        }
+    }
 
     static void take_figure(const std::string& label, double value, Column& column) {
         // "Per-position acceptance (%) — Pos 0", "Position 1".
@@ -95,12 +170,15 @@ private:
             column.json[found->second] = value;
         } else if (const auto of_each = evalscope_labels.find(label); of_each != evalscope_labels.end()) {
             column.json[of_each->second.first] = value * of_each->second.second;
-        } else if (label == "Request throughput (req/s)" || label == "Request Throughput (requests/sec)") {
+            column.json["backend"] = any_engine;
+        } else if (label == "Request throughput (req/s)" || label == "Request Throughput (requests/sec)" ||
+                   label == "Request Throughput (per sec)") {
             column.requests_per_second = value;
         } else if (const auto of_aiperf = aiperf_labels.find(label); of_aiperf != aiperf_labels.end()) {
             column.json[of_aiperf->second]["avg"] = value;
-        } else if (label == "Median TPOT (ms)" && !column.json.contains("mean_tpot_ms")) {
-            column.json["mean_tpot_ms"] = value;
+        } else if (const char* key = key_of_words(label); key != nullptr && !column.json.contains(key)) {
+            const bool seconds = plain_words(label).ends_with(" s") && std::string_view(key).ends_with("_ms");
+            column.json[key] = value * (seconds ? 1e3 : 1.0);
         }
     }
 
@@ -168,18 +246,21 @@ private:
                 continue;
             }
             complete(column);
+            const bool says_drafts = column.stated.tokens >= 0 || column.stated.drafting;
+            const StatedDrafts& stated = says_drafts ? column.stated : caption_.stated();
             if (concurrency_ > 0.0 && !column.json.contains("max_concurrency")) {
                 column.json["max_concurrency"] = concurrency_;
             }
             run.format("a table of results of a serving benchmark");
-            is_sglang_ ? read_sglang_bench(column.json, run) : read_vllm_bench(column.json, run);
+            is_sglang_ ? read_sglang_bench(column.json, run) : read_vllm_bench(column.json, run, stated);
         }
-        is_sglang_ = false;
+        is_sglang_ = is_aisbench_ = false;
     }
 
     std::vector<Column> columns_;
+    ReportCaption caption_;
     double concurrency_ = 0.0;  ///< that a line before the table says
-    bool is_sglang_ = false;
+    bool is_sglang_ = false, is_aisbench_ = false;
 };
 
 }  // namespace

@@ -51,8 +51,12 @@ bool take_unit(std::string_view text, Figure& figure) {
     constexpr std::array<std::string_view, 5> times = {"ms/token", "ms/tok", "ms per token", "ms tpot", "ms/t"};
     constexpr std::array<std::string_view, 7> users = {"/user",      "per user",   "/req",    "per request",
                                                        "per stream", "per client", "per slot"};
+    constexpr std::array<std::string_view, 4> of_answers = {"output ", "generation ", "gen ", "decode "};
     constexpr std::array<std::string_view, 6> devices = {"/gpu", "per gpu", "/device", "per device", "per card", "/card"};
-    if (take_any(text, figure.end, rates)) {
+    std::size_t behind = figure.end;
+    const bool answers = take_any(text, behind, of_answers);
+    if (take_any(text, answers ? behind : figure.end, rates)) {
+        figure.end = std::max(figure.end, behind);
         figure.unit = take_any(text, figure.end, users) ? "tok/s per user" : "tok/s";
         return !take_any(text, figure.end, devices);
     }
@@ -95,6 +99,13 @@ bool leads_to_another(std::string_view text, const Figure& figure) {
     return next != std::string_view::npos && is_digit(text[next]);
 }
 
+/// "27 at 64k" after a figure with a unit.
+bool stands_at_context(std::string_view text, const Figure& figure) {
+    const std::size_t next = std::min(text.find_first_not_of(' ', figure.end), text.size());
+    const std::string_view rest = text.substr(next, end_of_clause(text, next) - next);
+    return (rest.starts_with("at ") || rest.starts_with('@')) && context_in(rest) > 0.0;
+}
+
 /// Whether a number without a unit is a figure: "no spec: 140", or the first of two. The figure before it ends at `from`.
 bool stands_alone(std::string_view text, const Figure& figure, std::size_t from) {
     if (figure.leads) {
@@ -106,7 +117,7 @@ bool stands_alone(std::string_view text, const Figure& figure, std::size_t from)
     const bool labelled = (before.ends_with(':') && !clock) || before.ends_with("->") || before.ends_with("\u2192");
     const bool ends = next == text.size() || std::string_view(",;(.").find(text[next]) != std::string_view::npos;
     const Clauses label = labelled && ends ? clauses_of(text.substr(from, figure.begin - from)) : Clauses();
-    return !label.empty() && !setup_in(label.front()).empty();
+    return !label.empty() && (!setup_in(label.front()).empty() || context_in(label.front()) > 0.0);
 }
 
 }  // namespace
@@ -154,6 +165,13 @@ std::vector<std::string> clauses_of(std::string_view text) {
 
 std::string setup_in(const std::string& clause) {
     constexpr std::size_t most_words_of_label = 4;
+    // "mtp_draft_1: 65 tokens"
+    if (const std::size_t colon = clause.find(':'); colon != std::string::npos && colon > 0) {
+        const std::string label = setup_in(clause.substr(0, colon));
+        if (!label.empty() && label != "drafts") {
+            return label;
+        }
+    }
     const std::string words = plain_words(clause);
     const bool label = static_cast<std::size_t>(std::count(words.begin(), words.end(), ' ')) < most_words_of_label;
     const int stated = drafts_of_caption(clause), drafts = stated < 0 && label ? drafts_of_setting(clause) : stated;
@@ -166,7 +184,8 @@ std::string setup_in(const std::string& clause) {
                                                       "dspark", "medusa",      "ngram"};
     const bool said = std::any_of(plain.begin(), plain.end(), [&](const char* phrase) { return says(words, phrase); }) ||
                       std::any_of(drafters.begin(), drafters.end(), [&](const std::string& name) {
-                          return says(words, "without " + name) || says(words, "no " + name) || says(words, name + " off");
+                          return says(words, "without " + name) || says(words, "ohne " + name) || says(words, "no " + name) ||
+                                 says(words, name + " off");
                       });
     if (drafts == 0 || said || ends_with_word(clause, "without")) {
         return "baseline";
@@ -181,6 +200,11 @@ std::vector<Figure> figures_of(std::string_view text) {
             continue;
         }
         Figure figure = figure_at(text, at);
+        if (text.substr(figure.end).starts_with('=')) {
+            at = figure.end - 1;  // the label of the next
+            continue;
+        }
+        figure.label = load_before(text, at);
         const bool whole = take_unit(text, figure);
         figure.follows = !figures.empty() && figures.back().leads;
         if (figure.follows && figure.unit.empty() && figures.back().unit == "TPOT (ms)") {
@@ -188,7 +212,9 @@ std::vector<Figure> figures_of(std::string_view text) {
             figure.unit = take_any(text, figure.end, milliseconds) ? figures.back().unit : figure.unit;
         }
         figure.leads = leads_to_another(text, figure);
-        if (whole && (!figure.unit.empty() || stands_alone(text, figure, figures.empty() ? 0 : figures.back().end))) {
+        const bool at_load = figure.label.known() || (!figures.empty() && stands_at_context(text, figure));
+        if (whole &&
+            (!figure.unit.empty() || at_load || stands_alone(text, figure, figures.empty() ? 0 : figures.back().end))) {
             figures.push_back(figure);
         }
         at = figure.end - 1;

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runs/formats/prose_labels.h"
+
 namespace treeline::runs::run_formats_of {
 
 /// A number that may be a time or a rate, and where it stands.
@@ -14,9 +16,11 @@ struct Figure {
     std::string number, unit;
     bool leads = false;    ///< another follows: "from 42 to 78 tok/s", "42 -> 78 tok/s"
     bool follows = false;  ///< the other one
+    LoadLabel label;       ///< of a number behind an equals sign: "1k=68"
 };
 
-/// The figures of a line, in order: those with a unit, numbers behind a label that states a setup, and the first of two.
+/// The figures of a line, in order: those with a unit, numbers behind a label that states a setup or a load, and the first of
+/// two.
 std::vector<Figure> figures_of(std::string_view text);
 
 bool ends_with_word(std::string_view text, std::string_view word);

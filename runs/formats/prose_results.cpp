@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "runs/builder.h"
+#include "runs/formats/chinese_words.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/pipe_cells.h"
 #include "runs/formats/prose_statements.h"
@@ -54,6 +55,12 @@ bool has_setup(const Statement& statement, const Paragraph& paragraph) {
     return !statement.setup.empty() || paragraph.caption.drafts() >= 0 || paragraph.drafting;
 }
 
+/// "K=3" or "baseline" as a statement says it, or else the lines before it; empty where neither does.
+std::string setup_under(const Statement& statement, const Paragraph& paragraph) {
+    const int drafts = paragraph.caption.drafts();
+    return !statement.setup.empty() || drafts < 0 ? statement.setup : drafts == 0 ? "baseline" : fmt::format("K={}", drafts);
+}
+
 /// Whether something is drafted: rates alone may be of anything.
 bool states_drafts(const Paragraph& paragraph) {
     return paragraph.drafting || paragraph.caption.drafts() > 0 ||
@@ -63,10 +70,12 @@ bool states_drafts(const Paragraph& paragraph) {
 
 class ProseResults : public LineReader {
 public:
-    bool take(std::string_view line, RunBuilder& run) override {
+    bool take(std::string_view original, RunBuilder& run) override {
         if (run.has_measurements()) {
             return false;
         }
+        const std::string english = may_be_chinese(original) ? in_english(original) : std::string();
+        const std::string_view line = english.empty() ? original : english;
         constexpr std::size_t most_statements = 1024;
         const std::size_t first = line.find_first_not_of(" \t>");
         const bool is_row = first != std::string_view::npos && with_plain_bars(line.substr(first, 4)).front() == '|';
@@ -83,6 +92,11 @@ public:
         }
         taken_ += statements.size();
         for (Statement& statement : statements) {
+            if (deployment_.contradicts(statement.deployment)) {
+                others_ += others_.empty() ? statement.deployment.text() : "";
+                continue;
+            }
+            deployment_.add(statement.deployment);
             statement.requests = statement.requests.empty() ? common_.requests : statement.requests;
             statement.unit = statement.unit.empty() ? unit_in(statements) : statement.unit;
             const TableCaption& caption = paragraphs_.back().caption;
@@ -112,6 +126,10 @@ public:
             if (!repeats(paragraph, run)) {
                 any = add(*paragraph, run) || any;
             }
+        }
+        if (any && !others_.empty()) {
+            run.remark(fmt::format("{}: rates of {} and of what else contradicts {} were left out: a run is of one deployment",
+                                   run.file(), others_, deployment_.text()));
         }
         if (!any && taken_ > 0) {
             run.unread(
@@ -146,9 +164,11 @@ private:
     /// Whether an earlier paragraph states the same setup at the same load: then it is of another deployment.
     bool repeats(Paragraphs::const_iterator paragraph, RunBuilder& run) const {
         const auto in_earlier = [&](const Statement& statement) {
-            return !statement.setup.empty() && std::any_of(paragraphs_.begin(), paragraph, [&](const Paragraph& before) {
+            const std::string setup = setup_under(statement, *paragraph);
+            return !setup.empty() && std::any_of(paragraphs_.begin(), paragraph, [&](const Paragraph& before) {
                 return std::any_of(before.statements.begin(), before.statements.end(), [&](const Statement& other) {
-                    return other.setup == statement.setup && other.requests == statement.requests;
+                    return setup_under(other, before) == setup && other.requests == statement.requests &&
+                           other.context == statement.context;
                 });
             });
         };
@@ -172,11 +192,12 @@ private:
                                    untold == 1 ? "a rate" : std::to_string(untold) + " rates", untold == 1 ? "was" : "were"));
         }
         for (const char* unit : {"tok/s", "tok/s per user", "TPOT (ms)"}) {
-            LoadTable table({"setup", "concurrency", unit, "accept length", "accept rate"}, paragraph.caption,
+            LoadTable table({"setup", "concurrency", "context", unit, "accept length", "accept rate"}, paragraph.caption,
                             "results in sentences");
             for (const Statement& statement : paragraph.statements) {
                 if (statement.unit == unit && has_setup(statement, paragraph)) {
-                    any = table.take({statement.setup, statement.requests, statement.time, statement.length, statement.rate},
+                    any = table.take({setup_under(statement, paragraph), statement.requests, statement.context, statement.time,
+                                      statement.length, statement.rate},
                                      run) ||
                           any;
                 }
@@ -191,7 +212,9 @@ private:
     std::string drafting_;  ///< the last drafting setup of the paragraph
     Paragraphs paragraphs_;
     std::size_t taken_ = 0;
-    bool begins_ = true;  ///< the next statement stands under other lines than the last
+    DeploymentWords deployment_;  ///< of the first statements
+    std::string others_;          ///< the first deployment that was left out
+    bool begins_ = true;          ///< the next statement stands under other lines than the last
 };
 
 }  // namespace

@@ -41,6 +41,13 @@ std::string setup_of(const std::vector<std::string>& clauses) {
 
 /// Of prompts, which no draft makes faster.
 bool is_of_prompts(std::string_view clause) {
+    // "2k prompt: spec off 63 tok/s"
+    if (const std::size_t colon = clause.rfind(':'); colon != std::string_view::npos) {
+        const std::string_view after = clause.substr(colon + 1);
+        if (!setup_in(std::string(after)).empty()) {
+            return is_of_prompts(after);
+        }
+    }
     const std::string words = plain_words(clause);
     return std::any_of(words.begin(), words.end(), [](char c) { return c != ' '; }) &&
            (says(words, "prompt") || says(words, "prefill") || says(words, "pp") || says(words, "input") ||
@@ -62,6 +69,7 @@ void take_acceptance(const std::string& clause, Statement& statement) {
         words = words.starts_with(filler) ? words.substr(filler.size()) : words;
     }
     words = words.ends_with(" of") ? words.substr(0, words.size() - 3) : words;
+    words = words == "acc" && statement.setup.starts_with("K=") ? "acceptance" : words;
     const Role role = role_of(words);
     if (role == Role::length || (role == Role::accept_rate && !percent && number_of(number).value_or(0.0) > 1.0)) {
         statement.length = number;
@@ -110,8 +118,41 @@ std::string requests_in(const Surroundings& around) {
     return {};
 }
 
+/// Tokens of context, as a cell; empty where nothing says it.
+std::string context_around(const Surroundings& around) {
+    for (const std::vector<std::string>* clauses : {&around.after, &around.before}) {
+        for (const std::string& clause : *clauses) {
+            if (const double context = context_in(clause); context >= 1.0) {
+                return fmt::format("{}", context);
+            }
+        }
+    }
+    return {};
+}
+
+/// What tells the figure's deployment from others: said before it, or else behind it.
+DeploymentWords deployment_around(const Surroundings& around) {
+    DeploymentWords words;
+    for (const std::vector<std::string>* clauses : {&around.before, &around.after}) {
+        for (const std::string& clause : *clauses) {
+            words.add(deployment_in(clause));
+        }
+    }
+    return words;
+}
+
 Statement statement_of(const Figure& figure, const Surroundings& around) {
-    Statement statement{setup_of(around.before), figure.unit, figure.number, requests_in(around), "", "", figure.follows};
+    Statement statement{.setup = setup_of(around.before),
+                        .unit = figure.unit,
+                        .time = figure.number,
+                        .requests = requests_in(around),
+                        .context = context_around(around),
+                        .follows = figure.follows,
+                        .deployment = deployment_around(around)};
+    if (figure.label.known()) {
+        statement.requests = figure.label.requests > 0.0 ? fmt::format("{}", figure.label.requests) : statement.requests;
+        statement.context = figure.label.context > 0.0 ? fmt::format("{}", figure.label.context) : statement.context;
+    }
     if (const std::string behind = figure.leads ? "" : setup_of(around.after);
         statement.setup.empty() || (!behind.empty() && behind != "drafts")) {
         statement.setup = behind;
@@ -125,20 +166,34 @@ Statement statement_of(const Figure& figure, const Surroundings& around) {
     return statement;
 }
 
-/// A load that stands once in a line is of all of it, one of several of what follows up to the next.
-void share_requests(std::vector<Statement>& statements) {
-    const auto states = [](const Statement& statement) { return !statement.requests.empty(); };
+/// A load (Statement::requests or ::context) that stands once in a line is of all of it, one of several of what follows up to
+/// the next.
+void share(std::vector<Statement>& statements, std::string Statement::*load) {
+    const auto states = [&](const Statement& statement) { return !(statement.*load).empty(); };
     const auto first = std::find_if(statements.begin(), statements.end(), states);
     if (first == statements.end()) {
         return;
     }
-    const bool only = std::none_of(first, statements.end(), [&](const Statement& other) {
-        return !other.requests.empty() && other.requests != first->requests;
-    });
-    std::string requests = only ? first->requests : "";
+    const bool only = std::none_of(
+        first, statements.end(), [&](const Statement& other) { return !(other.*load).empty() && other.*load != *first.*load; });
+    std::string shared = only ? *first.*load : "";
     for (Statement& statement : statements) {
-        requests = statement.requests.empty() ? requests : statement.requests;
-        statement.requests = requests;
+        shared = (statement.*load).empty() ? shared : statement.*load;
+        statement.*load = shared;
+    }
+}
+
+/// "MTP k=3: 1k=68 20k=63 tok/s", "27B: 40 -> 78 tok/s": what the first says is of the others that only state a load, or less.
+void inherit(Statement& statement, const std::vector<Statement>& before) {
+    if (before.empty()) {
+        return;
+    }
+    const bool states_load = !statement.requests.empty() || !statement.context.empty();
+    if (statement.setup.empty() && states_load && !statement.follows) {
+        statement.setup = before.back().setup;
+    }
+    if (!statement.deployment.any()) {
+        statement.deployment = before.back().deployment;
     }
 }
 
@@ -168,13 +223,17 @@ std::vector<Statement> statements_of(std::string_view line) {
         const bool open = statement.setup.empty() || statement.setup == "drafts";
         statement.setup = open && !of_line.empty() ? of_line : statement.setup;
         // What is said before a prompt's rate may be said of the answer's.
-        if (around.of_prompts() || (statement.unit.empty() && statement.setup.empty())) {
+        const bool told =
+            !statement.unit.empty() || !statement.setup.empty() || figure.label.known() || !statement.context.empty();
+        if (around.of_prompts() || !told) {
             continue;
         }
         from = until;
+        inherit(statement, statements);
         statements.push_back(std::move(statement));
     }
-    share_requests(statements);
+    share(statements, &Statement::requests);
+    share(statements, &Statement::context);
     return statements;
 }
 

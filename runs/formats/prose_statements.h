@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runs/formats/prose_labels.h"
+
 namespace treeline::runs::run_formats_of {
 
 /// A time or rate with what its sentence says of it, as cells of a table (LoadTable); empty where it says nothing.
@@ -13,9 +15,11 @@ struct Statement {
     std::string unit;      ///< "tok/s", "tok/s per user" or "TPOT (ms)"; empty: that of the others
     std::string time;      ///< "220", "42.5-45.7"
     std::string requests;  ///< in flight
+    std::string context;   ///< tokens
     std::string length;    ///< "2.4"
     std::string rate;      ///< "71%"
     bool follows = false;  ///< another figure, as the second of "42 -> 78 tok/s"
+    DeploymentWords deployment;
 };
 
 /// What a line states. Rates of prompts and of single devices are none of it.

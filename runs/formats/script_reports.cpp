@@ -23,8 +23,8 @@ public:
                 "vllm bench throughput prints neither requests in flight nor a time per token; vllm bench serve "
                 "--max-concurrency N does");
         }
-        return take_request(line, run) || take_questions(line, run) || take_vllm(line, run) || take_one_batch(line, run) ||
-               take_send_one(line, run) || take_llama(line, run);
+        return take_request(line, run) || take_mlxcel(line, run) || take_questions(line, run) || take_vllm(line, run) ||
+               take_one_batch(line, run) || take_send_one(line, run) || take_llama(line, run);
     }
 
     void finish(RunBuilder& run) override {
@@ -47,6 +47,27 @@ private:
     }
 
     /// SGLang's benchmarks of speculation: "#questions: 80, Throughput: 300.0 token/s, Acceptance length: 3.20".
+    /// mlxcel's: "[bench/mtp] Done: prompt=14 ... decode_ms=5936.1 generated=88 ... rounds=34 acceptance_rate=0.529
+    /// mean_accepted_len=1.59", whose length counts no bonus token.
+    static bool take_mlxcel(std::string_view line, RunBuilder& run) {
+        const auto generated = number_after(line, "generated="), rounds = number_after(line, "rounds="),
+                   milliseconds = number_after(line, "decode_ms="), rate = number_after(line, "acceptance_rate="),
+                   length = number_after(line, "mean_accepted_len=");
+        if (!generated || !rounds || !milliseconds || !rate || !length) {
+            return false;
+        }
+        run.format("what mlxcel's bench printed");
+        run.engine("mlx");
+        const double accepted = std::round(*length * *rounds), drafted = *rate > 0.0 ? std::round(accepted / *rate) : 0.0;
+        add_llama_generation(run, {.predicted = *generated,
+                                   .milliseconds = *milliseconds,
+                                   .drafted = drafted,
+                                   .accepted = accepted,
+                                   .context = number_after(line, "prompt=").value_or(0.0) + 0.5 * *generated,
+                                   .rounds = *rounds});
+        return true;
+    }
+
     static bool take_questions(std::string_view line, RunBuilder& run) {
         const std::string_view text = from_label(line, "#questions:");
         const auto rate = number_after(text, "Throughput:"), length = number_after(text, "Acceptance length:");
@@ -160,9 +181,14 @@ private:
     static void add_mean_length(double length, double seconds_per_token, RunBuilder& run) {
         const int drafts = length > 1.0 ? run.draft_tokens_or(0) : 0;
         if (length > 1.0 && drafts <= 0) {
-            return run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
+            return run.problem(
+                "gives an accept length, but not how many tokens were drafted; --draft-tokens K says it, of a tree --shape "
+                "sglang:STEPS,TOPK,TOKENS");
         }
         RunCell& cell = run.cell(run.batch_or(1.0), drafts);
+        if (drafts > 0 && length > cell.most_accepted() + 1.0) {
+            return run.problem("gives an accept length above the draft tokens plus one");
+        }
         cell.stated_length = drafts > 0 ? length : 0.0;
         run.time(cell.tpot, "a time per token", seconds_per_token);
     }

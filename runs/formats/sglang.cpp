@@ -9,10 +9,10 @@
 namespace treeline::runs::run_formats_of {
 namespace {
 
-/// Draft tokens without the root, from what the server was started with; below 0 if it does not say.
-int draft_tokens_of(const RunJson& json) {
-    const double tokens = number_at(json, "speculative_num_draft_tokens").value_or(0.0);
-    return tokens > 1.0 && tokens < 1e6 ? static_cast<int>(tokens) - 1 : -1;
+/// What the server was started with; no tokens if it does not say.
+SglangDraft draft_of(const RunJson& json) {
+    return sglang_draft(number_at(json, "speculative_num_steps"), number_at(json, "speculative_eagle_topk"),
+                        number_at(json, "speculative_num_draft_tokens"));
 }
 
 void identify(const RunJson& server, RunBuilder& run) {
@@ -21,8 +21,8 @@ void identify(const RunJson& server, RunBuilder& run) {
     run.method(text_at(server, "speculative_algorithm"));
     run.engine("sglang", text_at(server, "version"));
     run.ranks(number_at(server, "tp_size").value_or(0.0));
-    if (const int drafts = draft_tokens_of(server); drafts > 0) {
-        run.draft_tokens(drafts);
+    if (const SglangDraft draft = draft_of(server); draft.draft_tokens() > 0) {
+        run.draft(draft);
     }
 }
 
@@ -93,15 +93,15 @@ void read_bench_speculative(const RunJson& json, RunBuilder& run) {
     if (!batch || !length || !step || !(*batch >= 1.0)) {
         return run.problem("must give batch_size, acc_length and step_time as numbers");
     }
-    const int drafts = steps <= 0.0 ? 0 : static_cast<int>(std::min(1e6, width <= 1.0 ? steps : std::max(steps, nodes - 1.0)));
-    if (width > 1.0) {
-        run.method("trees: steps, top-k, draft tokens " + std::to_string(static_cast<int>(steps)) + "," +
-                   std::to_string(static_cast<int>(width)) + "," + std::to_string(static_cast<int>(nodes)));
+    const SglangDraft draft = steps > 0.0 ? sglang_draft(steps, width, nodes) : SglangDraft();
+    const int drafts = std::max(0, draft.draft_tokens());
+    if (drafts > 0) {
+        run.draft(draft);
     }
     RunCell& cell = run.cell(*batch, drafts);
     const double tokens = number_at(json, "completion_tokens").value_or(0.0);
-    if (drafts > 0 && (*length < 1.0 || *length > drafts + 1.0)) {
-        return run.problem("acc_length must lie between 1 and the draft tokens plus one");
+    if (drafts > 0 && (*length < 1.0 || *length > cell.most_accepted() + 1.0)) {
+        return run.problem("acc_length must lie between 1 and the steps plus one");
     }
     if (drafts > 0 && tokens > 0.0) {
         run.count(cell, counts_of_mean(*length, tokens, drafts));

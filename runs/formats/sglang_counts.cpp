@@ -48,6 +48,19 @@ int DraftLengths::draft_tokens() const {
     return 0;
 }
 
+SglangDraft sglang_draft(std::optional<double> steps, std::optional<double> top_k, std::optional<double> tokens) {
+    const auto whole = [](const std::optional<double>& number) {
+        return number && *number >= 1.0 && *number < 1e6 ? static_cast<int>(*number) : 0;
+    };
+    SglangDraft draft{whole(steps), std::max(1, whole(top_k)), whole(tokens)};
+    if (draft.top_k > 1 && !draft.branches()) {
+        return {};
+    }
+    const bool chain = top_k && draft.top_k == 1;
+    draft.tokens = draft.steps > 0 && (chain || draft.tokens == 0) ? draft.steps + 1 : draft.tokens;
+    return draft;
+}
+
 void count_sglang_answer(const SglangAnswer& answer, RunBuilder& run) {
     if (!answer.rounds) {
         return run.problem("must give spec_verify_ct as a number");

@@ -1,6 +1,7 @@
 // Internal to the formats of SGLang: what its accept rate says beside its accept length, and the counts of an answer.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,10 @@ private:
     bool any_ = false;
     std::vector<bool> of_drafts_, of_verified_;  ///< by K: whether it fits so far
 };
+
+/// A draft by SGLang's three settings, as far as they are stated. At top-k 1 it is a chain of as many steps; a tree needs all
+/// three. No tokens where that is not enough.
+SglangDraft sglang_draft(std::optional<double> steps, std::optional<double> top_k, std::optional<double> tokens);
 
 /// Counts of one answer by its own account: `spec_verify_ct` and what was accepted and proposed, or else the tokens, the accept
 /// length and the accept rate. Nothing if these do not tell the rounds and the drafts.

@@ -101,8 +101,11 @@ private:
         run.model(word_after(line, "model_path="));
         run.method(none_is_empty(word_after(line, "speculative_algorithm=")));
         run.drafter(none_is_empty(word_after(line, "speculative_draft_model_path=")));
-        if (const auto tokens = number_after(line, "speculative_num_draft_tokens="); tokens && *tokens > 1.0 && *tokens < 1e6) {
-            run.draft_tokens(static_cast<int>(*tokens) - 1);
+        const SglangDraft draft =
+            sglang_draft(number_after(line, "speculative_num_steps="), number_after(line, "speculative_eagle_topk="),
+                         number_after(line, "speculative_num_draft_tokens="));
+        if (draft.draft_tokens() > 0) {
+            run.draft(draft);
         }
         run.ranks(number_after(line, "tp_size=").value_or(0.0) * std::max(1.0, number_after(line, "pp_size=").value_or(1.0)));
         RunSettings settings;

@@ -41,7 +41,7 @@ int requests_at(const Words& words, std::size_t at) {
     if (word(at) == "single" && (next == "stream" || next == "user" || next == "request" || next == "sequence")) {
         return 1;
     }
-    const bool names = word(at) == "concurrency" || word(at) == "bs" || word(at) == "batch";
+    const bool names = word(at) == "concurrency" || word(at) == "conc" || word(at) == "bs" || word(at) == "batch";
     const std::string number = names                           ? (next == "size" ? word(at + 2) : next)
                                : word(at).starts_with("bs")    ? word(at).substr(2)
                                : next.starts_with("concurren") ? word(at)  // "8 concurrent requests"
@@ -61,7 +61,19 @@ int requests_of_heading(const std::string& heading) {
         if (const int count = apart    ? whole_number(words[1])
                               : joined ? whole_number(std::string_view(words[0]).substr(name.size()))
                                        : 0;
-            count > 0) {
+            count > 0 && !(joined && name == "b" && count % 100 == 0)) {  // "B200"
+            return count;
+        }
+    }
+    return 0;
+}
+
+int requests_in_label(const std::string& cell) {
+    const Words words = words_of_line(cell);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const bool apart = words[i] == "c" && i + 1 < words.size(), joined = words[i].size() > 1 && words[i][0] == 'c';
+        const int count = apart ? whole_number(words[i + 1]) : joined ? whole_number(std::string_view(words[i]).substr(1)) : 0;
+        if (count > 0) {
             return count;
         }
     }
@@ -108,6 +120,15 @@ Role TableCaption::times() const {
     return Role::none;
 }
 
+bool TableCaption::names_throughput() const {
+    const std::vector<std::string> all = parts();
+    return std::any_of(all.begin(), all.end(), [](const std::string& part) {
+        const std::string words = plain_words(part);
+        return says(words, "throughput") &&
+               !says_one_of(words, {"req s", "requests s", "requests per second", "prompt", "prefill"});
+    });
+}
+
 int TableCaption::drafts() const {
     for (const std::string& part : parts()) {
         if (const int drafts = drafts_of_caption(part); drafts >= 0 && !sides_of_arrow(part)) {
@@ -123,6 +144,11 @@ int TableCaption::drafts() const {
 bool TableCaption::drafting() const {
     const std::vector<std::string> all = parts();
     return std::any_of(all.begin(), all.end(), [](const std::string& part) { return names_drafter(plain_words(part)); });
+}
+
+bool TableCaption::cuts() const {
+    const std::vector<std::string> all = parts();
+    return std::any_of(all.begin(), all.end(), cuts_drafts);
 }
 
 double TableCaption::batch() const {

@@ -14,6 +14,8 @@ namespace treeline::runs::run_formats_of {
 
 /// Requests in flight that a heading names ("c=8", "BS 8", "8 users"); 0 for another heading.
 int requests_of_heading(const std::string& heading);
+/// The same of a part of a cell ("MTP n=1 (c=32)", "c32 / off"); 0 where none names some.
+int requests_in_label(const std::string& cell);
 
 /// Collects the headings that a table stands under and the paragraph before it. Where several say something, the nearest
 /// counts.
@@ -27,10 +29,14 @@ public:
     /// What numbers without a unit are: Role::rate ("tok/s"), Role::rate_of_user or Role::tpot ("ms per token"); else
     /// Role::none.
     [[nodiscard]] Role times() const;
+    /// Whether it is a throughput, without a unit.
+    [[nodiscard]] bool names_throughput() const;
     /// The draft tokens of every row ("MTP, k=3"; 0: "Baseline"); below 0 where nothing says it.
     [[nodiscard]] int drafts() const;
     /// Whether rows that say nothing else draft ("With MTP"), however many tokens.
     [[nodiscard]] bool drafting() const;
+    /// Whether a threshold ends the drafts of every row ("p-min = 0.85").
+    [[nodiscard]] bool cuts() const;
     /// Requests in flight of every row ("concurrency 8", "BS1", "single stream"); 0 where nothing says it.
     [[nodiscard]] double batch() const;
     /// The sides of an arrow ("no MTP -> MTP (n-max 3), tok/s").

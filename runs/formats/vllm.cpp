@@ -112,13 +112,48 @@ void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
     }
 }
 
+/// Gaps between messages as a multiple of the time per token: the tokens that a message brings, of which plain decoding has
+/// one; 0 where the result does not give both.
+double tokens_of_message(const RunJson& json) {
+    const auto gap = number_at(json, "mean_itl_ms"), each = number_at(json, "mean_tpot_ms");
+    return gap && each && *gap > 0.0 && *each > 0.0 ? *gap / *each : 0.0;
+}
+
+/// What a result without counters drafted: as it is stated, or as its gaps tell; nothing, with a problem, where they tell that
+/// it drafted and nothing says how many.
+std::optional<int> uncounted_drafts(const RunJson& json, const StatedDrafts& stated, RunBuilder& run) {
+    constexpr double sure = 1.3, likely = 1.15;
+    const double tokens = tokens_of_message(json);
+    const int told = stated.tokens >= 0 ? stated.tokens : run.stated_draft_tokens(), hinted = run.draft_tokens_or(told);
+    if (told == 0 && tokens <= sure) {
+        return 0;
+    }
+    if (hinted == 0 || (told > 0 && hinted > 0) || (hinted > 0 && (stated.drafting || tokens > likely))) {
+        return hinted;
+    }
+    if (stated.drafting && hinted < 0) {
+        run.problem("was measured with drafts, but nothing says how many tokens were drafted; --draft-tokens K says it");
+        return std::nullopt;
+    }
+    if (hinted <= 0 && tokens > sure) {
+        run.problem(
+            fmt::format("has gaps between tokens (ITL) of {:.2f} times the time per token (TPOT), so that a message brings "
+                        "several tokens, as drafts do; --draft-tokens K says how many were drafted, --draft-tokens 0 that none",
+                        tokens));
+        return std::nullopt;
+    }
+    return 0;
+}
+
 }  // namespace
 
-void read_vllm_bench(const RunJson& json, RunBuilder& run) {
+void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& stated) {
     const std::string backend = text_at(json, "backend");
     // TensorRT-LLM's copy of the benchmark prints the mean tokens of a round, without counts.
     const auto length = number_at(json, "avg_decoded_tokens_per_iter");
-    run.engine(length || backend == "tensorrt-llm" ? "tensorrt-llm" : backend == "sglang" ? backend : "vllm");
+    if (backend != any_engine) {
+        run.engine(length || backend == "tensorrt-llm" ? "tensorrt-llm" : backend == "sglang" ? backend : "vllm");
+    }
     run.model(text_at(json, "model_id"));
     const double completed = std::max(1.0, number_at(json, "completed").value_or(1.0));
     const double prompt = number_at(json, "total_input_tokens").value_or(0.0) / completed;
@@ -140,6 +175,12 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run) {
         drafts = run.draft_tokens_or(by_position > 0
                                          ? by_position
                                          : static_cast<int>(std::lround(std::min(1e6, std::max(1.0, counts->draft_length())))));
+    } else if (!counts && !json.contains("spec_decode_acceptance_rate")) {
+        const std::optional<int> uncounted = uncounted_drafts(json, stated, run);
+        if (!uncounted) {
+            return;
+        }
+        drafts = *uncounted;
     }
     RunCell& cell = run.cell(concurrency_of(json), drafts, prompt + 0.5 * output);
     cell.concurrency = true;
@@ -149,6 +190,13 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run) {
         run.count(cell, counts_of_mean(*length, output * completed, drafts));
     } else if (counts) {
         run.count(cell, *counts);
+    } else if (const double tokens = tokens_of_message(json);
+               drafts > 0 && tokens > 1.0 && tokens <= cell.most_accepted() + 1.0) {
+        run.remark(
+            fmt::format("{}: counts no drafts; the accept length is taken from the gaps between tokens (ITL) over the "
+                        "time per token (TPOT)",
+                        run.file()));
+        cell.stated_length = tokens;
     }
     add_times(json, run, cell);
 }
@@ -270,7 +318,8 @@ void read_request_record(const RunJson& json, RunBuilder& run) {
 }  // namespace
 
 std::vector<JsonFormat> vllm() {
-    return {{"a result of vllm bench serve", is_vllm_bench, read_vllm_bench},
+    return {{"a result of vllm bench serve", is_vllm_bench,
+             [](const RunJson& json, RunBuilder& run) { read_vllm_bench(json, run); }},
             {"acceptance of single requests (vLLM, TensorRT-LLM, aiperf)", is_request_record, read_request_record}};
 }
 

@@ -126,6 +126,19 @@ def measure(sequences, prompt, generated, vocabulary, rng):
             "round_ms": round(1000 * tokens / rounds * (last - first) * sequences / counted, 4), "prompt_ms": round(1000 * (first - begin), 1)}
 
 
+def checked_loads(loads, options):
+    """Lists of three whole numbers above 0; else the program ends with a sentence."""
+    if not isinstance(loads, list) or not loads:
+        options.error('"loads" of the plan must list [sequences, prompt, generated], such as [[1, 512, 128], [4, 512, 128]]')
+    for number, load in enumerate(loads, 1):
+        whole = isinstance(load, list) and all(isinstance(value, int) and not isinstance(value, bool) and value > 0 for value in load)
+        if not whole or len(load) != 3:
+            options.error(f'load {number} of the plan, {json.dumps(load)}, must be three whole numbers above 0: [sequences, prompt, generated]')
+        if load[2] < 3:
+            options.error(f'load {number} of the plan, {json.dumps(load)}, generates too few tokens to time rounds between: at least 3')
+    return loads
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--server", required=True)
@@ -135,7 +148,7 @@ def main():
     options.add_argument("--seconds", type=float, default=1e9, help="no state begins after this time")
     given = options.parse_args()
     plan, end, rng = json.load(given.plan), time.monotonic() + given.seconds, random.Random(7)
-    loads = plan["loads"]
+    loads = checked_loads(plan.get("loads"), options)
     most = max(sequences for sequences, _, _ in loads)
     longest = max(prompt + generated for _, prompt, generated in loads)
     with open(given.output, "w", newline="") as output, open(given.log, "a") as log:

@@ -29,6 +29,28 @@ TEST_CASE("images name the engine and its version, and container files their com
     CHECK(finds(pod, "is DFLASH, which SGLang 0.5.9 does not know"));
 }
 
+TEST_CASE("TOML: tables of launch arguments, commands and lists of flags") {
+    const std::string serve = "[serve]\nmodel = \"m\"\nmax-num-seqs = 64\n\n";
+    CHECK(finds(serve + "[serve.speculative_config]\nmethod = \"eagle3\"\nmodel = \"d\"\nnum_speculative_token = 3\n",
+                "num_speculative_token is unknown to vLLM"));
+    CHECK(findings(serve + "[serve.speculative_config]\nmethod = \"eagle3\"\nmodel = \"d\"\nnum_speculative_tokens = 3\n") ==
+          "");
+    CHECK(
+        finds("[serve]\nbackend = \"sglang\"\n[serve.args]\nmodel-path = \"m\"\nspeculative-algorithm = "
+              "\"EAGLE3\"\nspeculative-draft-model-path = \"d\"\nspeculative-num-steps = 5\nspeculative-eagle-topk = "
+              "1\nspeculative-num-draft-tokens = 64\n",
+              "SGLang sets it to steps + 1 = 6"));
+    CHECK(finds("[[models]]\nname = \"q\"\ncmd = \"llama-server -m q.gguf --spec-type draft-mtp --draft-n 3\"\n",
+                "--draft-n was removed"));
+    CHECK(finds("[vllm]\nargs = [\"--model\", \"m\", \"--speculative-config\", '{\"method\": \"ngram\"}']\n",
+                "num_speculative_tokens"));
+    CHECK(finds("[llama]\nmodel = \"m.gguf\"\n\"--spec-type\" = \"draft-simple\"\n", "--spec-draft-model is needed"));
+    CHECK(problem("[serve]\nmodel = m\n").find("is not TOML at line 2, column 9: strings stand in quotes") !=
+          std::string::npos);
+    // A preset of llama.cpp's router has no quotes.
+    CHECK(checked("[m]\nmodel = /m.gguf\nspec-type = draft-mtp\nspec-draft-n-max = 4\n").form == "a preset");
+}
+
 TEST_CASE("files that a script writes before it starts the engine") {
     for (const std::string begin : {"cat <<EOF > options.yaml\n", "cat > ./options.yaml <<'EOF'\n",
                                     "cat >options.yaml<<-\"EOF\"\n", "tee options.yaml <<EOF\n"}) {
@@ -159,6 +181,11 @@ TEST_CASE("units of systemd and calls of Python") {
     CHECK(findings("run([\"vllm\", \"serve\", \"m\", \"--speculative-config\", json.dumps(dict(method=\"eagle3\", model=\"d\", "
                    "num_speculative_tokens=3))])") == "");
     CHECK(finds("engine = sgl.Engine(model_path=\"m\", speculative_algorithm=\"EAGLE4\")\n", "is EAGLE4, which SGLang"));
+    // Nomad's HCL has such lists, too, with quotes escaped.
+    CHECK(
+        finds("config {\n  image = \"vllm/vllm-openai:v0.24.0\"\n  args = [\"--model\", \"m\", \"--speculative-config\", "
+              "\"{\\\"method\\\":\\\"ngrm\\\",\\\"num_speculative_tokens\\\":4}\"]\n}\n",
+              "did you mean \"ngram\"?"));
 }
 
 TEST_CASE("flags in a variable are split at blanks, and a text that a shell is to run is split again") {
@@ -189,6 +216,7 @@ TEST_CASE("a list of flags in Python, options of SGLang in JSON, TGI's image") {
     CHECK(finds(R"({"model_path": "m", "speculative_algorithm": "EAGEL"})", "did you mean \"EAGLE\"?"));
     CHECK(problem("docker run -e SPECULATE=3 ghcr.io/huggingface/text-generation-inference:3.3 --model-id m")
               .find("the text is for TGI") != std::string::npos);
+    CHECK(problem("model:\n  model_name: m\ndraft_model:\n  draft_model_name: d\n").find("the text is for TabbyAPI") == 0);
 }
 
 TEST_CASE("variables that a script sets are put in") {

@@ -31,6 +31,12 @@ TEST_CASE("llama.cpp's flags") {
     CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-max 3", "appears twice"));
 }
 
+TEST_CASE("llama.cpp's slots are at most the sequences of a context") {
+    CHECK(findings("llama-server -m a.gguf --spec-type draft-mtp --parallel 256") == "");
+    CHECK(finds("llama-server -m a.gguf --spec-type draft-mtp --parallel 257", "value: --parallel is 257"));
+    CHECK(finds("llama-server -m a.gguf --spec-type draft-mtp -np 512", "at most 256 sequences"));
+}
+
 TEST_CASE("llama.cpp's simulated acceptance: a rate that does not increase for each draft, or a length") {
     const std::string drafts = "--spec-type draft-mtp --spec-draft-n-max 2 ";
     CHECK(findings(drafts + "--spec-synth-rates 0.8,0.6") == "");

@@ -36,6 +36,17 @@ TEST_CASE("SGLang's flags") {
     CHECK(finds("python -m sglang.launch_server --model m", "nothing is drafted"));
 }
 
+TEST_CASE("flags that a trainer hands on to SGLang or vLLM") {
+    const std::string slime =
+        "ARGS=(\n  --rollout-num-gpus 1\n  --sglang-mem-fraction-static 0.6\n  --sglang-speculative-algorithm EAGLE\n"
+        "  --sglang-speculative-num-steps 3\n  --sglang-speculative-eagle-topk 1\n"
+        "  --sglang-speculative-num-draft-tokens 8\n)\n";
+    CHECK(finds(slime, "SGLang sets it to steps + 1 = 4"));
+    CHECK_FALSE(finds(slime, "rollout"));
+    CHECK(finds("--vllm-max-num-seqs 8 --vllm-speculative-config '{\"method\": \"ngrm\", \"num_speculative_tokens\": 3}'",
+                "did you mean \"ngram\"?"));
+}
+
 TEST_CASE("SGLang's adaptive steps and their file") {
     const std::string chain =
         "--speculative-algorithm EAGLE --speculative-draft-model-path d --speculative-num-steps 5 --speculative-eagle-topk 1 "

@@ -35,6 +35,7 @@ TEST_CASE("TensorRT-LLM's YAML") {
                 "did you mean \"Draft_Target\"?"));
     CHECK(finds(yaml("  decoding_type: Eagle3\n  max_draft_len: 4\n"), "missing: speculative_model is needed by Eagle3"));
     CHECK(finds(yaml("  decoding_type: Eagle3\n  speculative_model: /d\n"), "missing: max_draft_len"));
+    CHECK(finds(yaml("  decoding_type: Eagle3\n  max_draft_len: 4\n  pytorch_weights_path: /d\n"), "became speculative_model"));
     CHECK(finds(yaml(eagle + "  max_batch_size: 4\n"), "passes its own max_batch_size down"));
     CHECK(finds(yaml(eagle + "  max_draft_len: 5\n"), "appears twice"));
     const std::string mtp = "  decoding_type: MTP\n  num_nextn_predict_layers: 3\n";

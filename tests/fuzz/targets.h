@@ -15,7 +15,7 @@ struct Target {
     void (*read)(std::string_view bytes);
 };
 
-std::span<const Target> text_targets();         ///< JSON, YAML, CSV, configurations of engines, trees
+std::span<const Target> text_targets();         ///< JSON, YAML, TOML, CSV, configurations of engines, trees
 std::span<const Target> description_targets();  ///< models, Hugging Face configs, devices, stacks
 std::span<const Target> request_targets();      ///< workloads, sweeps, points, decoders, and what is priced from them
 std::span<const Target> measurement_targets();  ///< runs and logs, acceptance, tables of times, experiments, stores

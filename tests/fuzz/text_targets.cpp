@@ -4,6 +4,7 @@
 
 #include "engines/lint.h"
 #include "json/parse.h"
+#include "json/toml.h"
 #include "json/yaml.h"
 #include "requests/tree_reader.h"
 #include "targets.h"
@@ -31,6 +32,14 @@ void read_yaml(std::string_view bytes) {
     }
 }
 
+void read_toml(std::string_view bytes) {
+    const json::ParsedToml parsed = json::parse_toml(bytes);
+    if (parsed.failure.empty() != parsed.tree.is_object()) {
+        throw std::logic_error("a tree of a TOML that was refused, or none of one that was read");
+    }
+    static_cast<void>(parsed.tree.dump());
+}
+
 void read_csv(std::string_view bytes) {
     text::CsvReader reader(bytes);
     while (reader.next()) {
@@ -55,8 +64,12 @@ void read_tree(std::string_view bytes) { static_cast<void>(requests::read_tree(s
 }  // namespace
 
 std::span<const Target> text_targets() {
-    static constexpr std::array<Target, 5> all = {
-        {{"json", read_json}, {"yaml", read_yaml}, {"csv", read_csv}, {"lint", read_lint}, {"tree", read_tree}}};
+    static constexpr std::array<Target, 6> all = {{{"json", read_json},
+                                                   {"yaml", read_yaml},
+                                                   {"toml", read_toml},
+                                                   {"csv", read_csv},
+                                                   {"lint", read_lint},
+                                                   {"tree", read_tree}}};
     return all;
 }
 

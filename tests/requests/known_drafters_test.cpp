@@ -147,6 +147,16 @@ TEST_CASE("a drafter of another family predicts as well as one of the target's o
     CHECK(numerics::quantile(in_family, 0.8) > 0.3);
 }
 
+TEST_CASE("a module that is published apart for another model is none that could be loaded") {
+    Descriptions descriptions = catalogue();
+    for (const char* target : {"gemma-4-12b", "gemma-4-31b"}) {
+        const auto choices = choices_of(known_drafters_of_kind("mtp", model(target), descriptions), {}, false, descriptions);
+        REQUIRE(choices.size() == 1);
+        CHECK(choices.front().choice.checkpoint.empty() == (std::string(target) == "gemma-4-31b"));
+        CHECK_FALSE(choices.front().choice.untrained);
+    }
+}
+
 TEST_CASE("a workload without drafters tries the known ones as far as they were measured") {
     const sweeps::RecommendInput absent = workload(""), named = workload(R"(, "drafters": "known")");
     CHECK(labels_of(absent) == labels_of(named));

@@ -3,6 +3,9 @@
 #include "requests/placement_reader.h"
 #include "sim/placement.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include <catch2/catch.hpp>
 
 #include "json_input.h"
@@ -120,6 +123,39 @@ TEST_CASE("a drafter that is described wrongly is a sentence at its place") {
     Input silent(R"({"d": {"kind": "ngram"}})");
     static_cast<void>(drafter(silent));
     CHECK(silent.problems() == "in: d.acceptance: is missing");
+}
+
+TEST_CASE("a drafter's config.json says nothing of its acceptance") {
+    const std::filesystem::path file = std::filesystem::temp_directory_path() / "treeline-setup-reader-eagle3.json";
+    std::ofstream(file) << R"({"architectures": ["LlamaForCausalLMEagle3"], "model_type": "llama", "num_hidden_layers": 1,
+        "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "vocab_size": 128256, "draft_vocab_size": 32000})";
+    const std::string model = R"("kind": "model", "model": ")" + file.string() + "\"";
+    Input silent("{\"d\": {" + model + "}}");
+    static_cast<void>(drafter(silent));
+    CHECK(silent.problems().find("in: d.acceptance: is missing: the drafter's config.json says nothing of it") == 0);
+    CHECK(silent.problems().find("--drafter eagle3") != std::string::npos);
+    Input stated("{\"d\": {" + model + R"(, "acceptance": {"geometric": 0.8}}})");
+    CHECK(std::get<sim::OneLayerDrafter>(drafter(stated).drafter).kind == sim::OneLayerKind::eagle3);
+    CHECK(stated.problems().empty());
+    std::filesystem::remove(file);
+}
+
+TEST_CASE("a module that is published apart from the checkpoint of its family") {
+    Input input(R"({"d": {"kind": "mtp", "acceptance": {"geometric": 0.8}}})");
+    const sim::Model target = treeline::testing::model("gemma-4-31b");
+    DrafterUse use;
+    use.target = &target;
+    const sweeps::DrafterChoice choice = read_drafter(input.root.object("d"), input.descriptions, use);
+    CHECK(input.problems().empty());
+    CHECK(std::get<sim::OneLayerDrafter>(choice.drafter).reads_target_cache);
+    CHECK(choice.acceptance.chain.position(1) == Approx(0.8));
+    // None is published for models of another family.
+    Input other(R"({"d": {"kind": "mtp", "acceptance": {"geometric": 0.8}}})");
+    const sim::Model without = treeline::testing::model("llama-3-8b");
+    use.target = &without;
+    static_cast<void>(read_drafter(other.root.object("d"), other.descriptions, use));
+    CHECK(other.problems().find("has no module for multi-token prediction") != std::string::npos);
 }
 
 TEST_CASE("acceptance is one of five kinds") {

@@ -1,5 +1,7 @@
 // Results that people write down in sentences and lists are runs; prose without them is none. Texts are our own, expected
 // values arithmetic on them.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "runs/run.h"
@@ -129,6 +131,75 @@ TEST_CASE("what a script prints below the command lines of two servers") {
     REQUIRE(run.cells.size() == 2);
     CHECK(with_drafts(run, 0).tpot_seconds() == Approx(1.0 / 40));
     CHECK(with_drafts(run, 2).tpot_seconds() == Approx(1.0 / 80));
+}
+
+namespace {
+
+const runs::RunCell& at_load(const runs::MeasuredRun& run, int drafts, double batch, double context) {
+    for (const runs::RunCell& cell : run.cells) {
+        if (cell.draft_tokens == drafts && cell.batch == batch && cell.context == context) {
+            return cell;
+        }
+    }
+    FAIL("no cell with " << drafts << " draft tokens at batch " << batch << " and context " << context);
+    return run.cells.front();
+}
+
+bool says(const runs::MeasuredRun& run, const std::string& words) {
+    return std::any_of(run.remarks.begin(), run.remarks.end(),
+                       [&](const std::string& remark) { return remark.find(words) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("contexts and batches as labels of figures") {
+    const runs::MeasuredRun equals = of_text("MTP k=3: 1k=68 20k=63 tok/s\nno MTP: 1k=40 20k=37 tok/s\n");
+    REQUIRE(equals.cells.size() == 4);
+    CHECK(at_load(equals, 3, 1, 1024).tpot_seconds() == Approx(1.0 / 68));
+    CHECK(at_load(equals, 3, 1, 20 * 1024).tpot_seconds() == Approx(1.0 / 63));
+    CHECK(at_load(equals, 0, 1, 1024).tpot_seconds() == Approx(1.0 / 40));
+    CHECK(at_load(equals, 0, 1, 20 * 1024).tpot_seconds() == Approx(1.0 / 37));
+    for (const char* text : {"MTP n=3: at 8k ctx 41 t/s, at 64k 27 t/s\nbaseline: at 8k ctx 24 t/s, at 64k 19 t/s\n",
+                             "MTP n=3: 41 t/s @ 8k, 27 t/s @ 64k\nbaseline: 24 t/s @ 8k, 19 t/s @ 64k\n",
+                             "MTP n=3: 41 t/s at 8k context, 27 at 64k\nbaseline: 24 t/s at 8k context, 19 at 64k\n",
+                             "Context 8k: baseline 24 t/s, MTP n=3 41 t/s\nContext 64k: baseline 19 t/s, MTP n=3 27 t/s\n"}) {
+        INFO(text);
+        const runs::MeasuredRun run = of_text(text);
+        REQUIRE(run.cells.size() == 4);
+        CHECK(at_load(run, 3, 1, 8192).tpot_seconds() == Approx(1.0 / 41));
+        CHECK(at_load(run, 3, 1, 65536).tpot_seconds() == Approx(1.0 / 27));
+        CHECK(at_load(run, 0, 1, 8192).tpot_seconds() == Approx(1.0 / 24));
+        CHECK(at_load(run, 0, 1, 65536).tpot_seconds() == Approx(1.0 / 19));
+    }
+    const runs::MeasuredRun batches =
+        of_text("spec off: bs1=100 bs4=340 bs16=900 tok/s\neagle3 k=3: bs1=180 bs4=520 bs16=1000 tok/s\n");
+    REQUIRE(batches.cells.size() == 6);
+    CHECK(with_drafts(batches, 3, 16).tpot_seconds() == Approx(16.0 / 1000));
+    CHECK(with_drafts(batches, 0, 4).tpot_seconds() == Approx(4.0 / 340));
+    // Depths of drafts are no contexts.
+    CHECK(of_text("no spec 20 tok/s; MTP depth 2, 3 draft tokens: 40 tok/s\n").cells[1].context == 0.0);
+}
+
+TEST_CASE("rates of another model, format or device are of another deployment") {
+    const runs::MeasuredRun run = of_text(
+        "- 27B Q4_K_M: 22 -> 40 tok/s with MTP n=2\n- 35B-A3B Q4_K_M: 88 -> 116 tok/s with MTP n=2\n- 27B Q8_0: 11 -> 25 tok/s "
+        "with MTP n=2\n");
+    REQUIRE(run.cells.size() == 2);
+    CHECK(with_drafts(run, 0).tpot_seconds() == Approx(1.0 / 22));
+    CHECK(with_drafts(run, 2).tpot_seconds() == Approx(1.0 / 40));
+    CHECK(says(run, "35b-a3b"));
+    const runs::MeasuredRun devices =
+        of_text("RTX 3090: baseline 38 tok/s, MTP n=2 59 tok/s\nStrix Halo: baseline 11 tok/s, MTP n=2 21 tok/s\n");
+    CHECK(with_drafts(devices, 2).tpot_seconds() == Approx(1.0 / 59));
+    CHECK(with_drafts(devices, 2).tpot.times() == 1);
+}
+
+TEST_CASE("SGLang's steps, top-k and draft tokens in three numbers") {
+    const runs::MeasuredRun run =
+        of_text("MTP 5-1-6: conc=1 TPOT 2.78 ms, conc=16 TPOT 8.53 ms\nno MTP: conc=1 TPOT 7.1 ms, conc=16 TPOT 14.0 ms\n");
+    CHECK(with_drafts(run, 5, 1).tpot_seconds() == Approx(0.00278));
+    CHECK(with_drafts(run, 5, 16).tpot_seconds() == Approx(0.00853));
+    CHECK(with_drafts(run, 0, 16).tpot_seconds() == Approx(0.014));
 }
 
 TEST_CASE("a note with a list and a sentence") {

@@ -448,6 +448,7 @@ TEST_CASE("evalscope's summary of a load: seconds, and tokens of each request") 
     CHECK(cell.prompt_tokens == 1000);
     CHECK(cell.output_tokens == 200);
     CHECK(cell.context == 1100);
+    CHECK(run.identity.engine.empty());  // it measures any server
     text += row("Average decoded tokens per iter", "2.5");
     CHECK_THROWS_WITH(of_text(text), Catch::Contains("--draft-tokens K"));
     CHECK(with_drafts(of_text(text, drafting(3)), 3).accept_length() == Approx(2.5));

@@ -50,9 +50,9 @@ TEST_CASE("a batch is what it is, unless the token budget of a step holds fewer"
     round.step_tokens = 50.0;
     round.rows[0].logits = 4.0;  // 12 sequences of four tokens
     CHECK(settled(round, LoadKind::batch, 12.0).problem.empty());
-    CHECK_FALSE(settled(round, LoadKind::batch, 12.0).by_budget);
+
     const SettledLoad more = settled(round, LoadKind::batch, 13.0);
-    CHECK(more.by_budget);
+    CHECK(more.held_by == HeldBy::step);
     CHECK(more.batch == 13.0);
     CHECK(more.problem == "a round of 13 sequences with 4 tokens each exceeds the token budget of 50 for a step");
     round.groups = 2.0;  // each group has its own
@@ -69,17 +69,38 @@ TEST_CASE("requests in flight beyond what memory or the budget holds wait") {
     const SettledLoad more = settled(round, LoadKind::concurrency, 15.0);
     CHECK(more.batch == 10.0);
     CHECK(more.queued == 5.0);
-    CHECK_FALSE(more.by_budget);
+    CHECK(more.held_by == HeldBy::memory);
     round.step_tokens = 7.0;
     const SettledLoad budget = settled(round, LoadKind::concurrency, 15.0);
     CHECK(budget.batch == 7.0);
-    CHECK(budget.by_budget);
+    CHECK(budget.held_by == HeldBy::step);
     CHECK(most_sequences(round, 0, 0.0) == 7.0);
     round.step_tokens = 10.0;
-    CHECK_FALSE(settled(round, LoadKind::concurrency, 15.0).by_budget);
+    CHECK(settled(round, LoadKind::concurrency, 15.0).held_by == HeldBy::memory);
     round.memory.plain_capacity = Bytes(0.5);
     CHECK(settled(round, LoadKind::concurrency, 3.0).batch == 1.0);  // none fits, and its estimate says so
     CHECK(settled(round, LoadKind::concurrency, 3.0).queued == 0.0);
+}
+
+TEST_CASE("an engine runs no more requests at once than it can, whatever fits") {
+    sim::CompiledRound round = with_prompts();  // memory holds ten
+    round.most_requests = 4.0;
+    CHECK(most_sequences(round, 0, 0.0) == 4.0);
+    const SettledLoad waiting = settled(round, LoadKind::concurrency, 15.0);
+    CHECK(waiting.batch == 4.0);
+    CHECK(waiting.queued == 11.0);
+    CHECK(waiting.held_by == HeldBy::engine);
+    const SettledLoad capped = settle_capped(round, 0, 7.0, 0.0);
+    CHECK(capped.batch == 4.0);
+    CHECK(capped.held_by == HeldBy::engine);
+    CHECK(settled(round, LoadKind::batch, 4.0).problem.empty());
+    CHECK(settled(round, LoadKind::batch, 5.0).problem ==
+          "a batch of 5 is more than the 4 requests that the engine runs at once");
+    const SettledLoad arrivals = settled(round, LoadKind::arrival_rate, 1e6);
+    CHECK(arrivals.batch == 4.0);
+    CHECK(arrivals.problem.find("with the 4 requests that the engine runs at once") != std::string::npos);
+    round.step_tokens = 3.0;  // less than the engine's own limit
+    CHECK(settled(round, LoadKind::concurrency, 15.0).held_by == HeldBy::step);
 }
 
 TEST_CASE("sequences that are asked to decode together are capped") {
@@ -88,11 +109,11 @@ TEST_CASE("sequences that are asked to decode together are capped") {
     CHECK(settle_capped(round, 0, 10.0, 0.0).largest_batch == 10.0);
     CHECK(settle_capped(round, 0, 14.0, 0.0).batch == 10.0);
     CHECK(settle_capped(round, 0, 14.0, 0.0).queued == 4.0);
-    CHECK_FALSE(settle_capped(round, 0, 14.0, 0.0).by_budget);
+    CHECK(settle_capped(round, 0, 14.0, 0.0).held_by == HeldBy::memory);
     round.step_tokens = 6.0;
     CHECK(settle_capped(round, 0, 6.0, 0.0).batch == 6.0);
     CHECK(settle_capped(round, 0, 7.0, 0.0).batch == 6.0);
-    CHECK(settle_capped(round, 0, 7.0, 0.0).by_budget);
+    CHECK(settle_capped(round, 0, 7.0, 0.0).held_by == HeldBy::step);
     round.memory.plain_capacity = Bytes(0.5);
     CHECK(settle_capped(round, 0, 7.0, 0.0).batch == 7.0);  // not one fits
     CHECK(settle_capped(round, 0, 7.0, 0.0).queued == 0.0);

@@ -1,0 +1,72 @@
+// Commands of servers that people paste above what they measured: how many tokens the server drafts, where its log or the
+// client's report does not say it. Each command holds up to the next.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runs/builder.h"
+#include "runs/formats/load_columns.h"
+#include "runs/formats/sglang_counts.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+bool holds_any(std::string_view line, std::initializer_list<std::string_view> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return line.find(word) != std::string_view::npos; });
+}
+
+/// The number after "--flag " or "--flag=".
+std::optional<double> flag_in(std::string_view line, const std::string& flag) {
+    const auto apart = number_after(line, flag + " ");
+    return apart ? apart : number_after(line, flag + "=");
+}
+
+class PastedCommands : public LineReader {
+public:
+    bool take(std::string_view line, RunBuilder& run) override {
+        constexpr std::size_t longest_command = 1u << 16;
+        line = line.substr(0, longest_command);
+        if (holds_any(line, {"llama-server ", "launch_server ", "sglang serve ", "vllm serve ", "trtllm-serve "})) {
+            steps_ = top_k_ = tokens_ = std::nullopt;
+            if (std::exchange(stated_, false)) {
+                run.draft_tokens(-1);
+            }
+        }
+        if (!holds_any(line, {"--spec", "--draft-", " -sc"})) {
+            return false;
+        }
+        const auto steps = flag_in(line, "--speculative-num-steps"), top_k = flag_in(line, "--speculative-eagle-topk"),
+                   tokens = flag_in(line, "--speculative-num-draft-tokens");
+        steps_ = steps ? steps : steps_;
+        top_k_ = top_k ? top_k : top_k_;
+        tokens_ = tokens ? tokens : tokens_;
+        if (steps || top_k || tokens) {
+            const SglangDraft draft = sglang_draft(steps_, top_k_, tokens_);
+            state(draft.draft_tokens(), run);
+            if (draft.draft_tokens() > 0) {
+                run.draft(draft);
+            }
+        } else if (const int drafts = drafts_of_caption(std::string(line)); drafts > 0) {
+            state(drafts, run);
+        }
+        return false;
+    }
+    void finish(RunBuilder&) override {}
+
+private:
+    void state(int drafts, RunBuilder& run) {
+        stated_ = true;
+        run.draft_tokens(drafts);
+    }
+
+    std::optional<double> steps_, top_k_, tokens_;
+    bool stated_ = false;  ///< a command before this line says how many tokens are drafted
+};
+
+}  // namespace
+
+std::unique_ptr<LineReader> pasted_commands() { return std::make_unique<PastedCommands>(); }
+
+}  // namespace treeline::runs::run_formats_of
