@@ -10,9 +10,9 @@ namespace treeline::runs::run_formats_of {
 /// What llama.cpp says of a generation. Its clock starts when the first token is there, so that one is of no round.
 struct LlamaGeneration {
     double predicted = 0.0, milliseconds = 0.0, drafted = 0.0, accepted = 0.0, context = 0.0;
-    double mean_length = 0.0;   ///< as the log prints it, in two decimals; 0 = not printed
-    std::vector<double> rates;  ///< by position, as printed
-    double rounds = 0.0;        ///< as counted; 0 = they follow from the tokens
+    double mean_length = 0.0;        ///< as the log prints it, in two decimals; 0 = not printed
+    std::vector<double> rates = {};  ///< by position, as printed
+    double rounds = 0.0;             ///< as counted; 0 = they follow from the tokens
 };
 
 /// Each token that was not drafted is the bonus token of a round; rounds without a draft and an answer that ends within one are

@@ -147,6 +147,8 @@ Statement statement_of(const Figure& figure, const Surroundings& around) {
                         .time = figure.number,
                         .requests = requests_in(around),
                         .context = context_around(around),
+                        .length = {},
+                        .rate = {},
                         .follows = figure.follows,
                         .deployment = deployment_around(around)};
     if (figure.label.known()) {
