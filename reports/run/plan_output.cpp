@@ -7,6 +7,7 @@
 #include "engines/measurement_commands.h"
 #include "json/wording.h"
 #include "reports/json_rows.h"
+#include "sweeps/tree_study.h"
 #include "text/number_text.h"
 #include "text/table.h"
 
