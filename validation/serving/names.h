@@ -9,6 +9,7 @@
 
 #include "sim/enum_names.h"
 #include "sim/precision.h"
+#include "sim/units.h"
 
 namespace treeline::validation {
 

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "sim/units.h"
+
 namespace treeline::validation {
 
 /// Where a row stands: "silicon_tpot.csv: row 17".
