@@ -70,8 +70,9 @@ void add_drafting(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
 
 void add_power_limit(const sim::Device& device, std::vector<Habit>& habits) {
     if (device.power_limit > Watts(0.0)) {
-        habits.push_back({"power", fmt::format("limited to {:.0f} W", device.power_limit.value()),
-                          "clocks of the compute units fall, that of the memory stays: verification loses more than plain steps"});
+        habits.push_back(
+            {"power", fmt::format("limited to {:.0f} W", device.power_limit.value()),
+             "clocks of the compute units fall, that of the memory stays: verification loses more than plain steps"});
     }
 }
 

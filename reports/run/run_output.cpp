@@ -159,8 +159,8 @@ std::string run_csv(const runs::MeasuredRun& run) {
     for (const runs::RunCell& cell : run.cells) {
         rows.push_back(row_of(cell));
     }
-    return csv_of({"batch", "draft_tokens", "shape", "context", "rounds", "accept_length", "accept_length_error", "round_ms",
-                   "tpot_ms", "ttft_ms", "tokens_per_s", "drafting_ms"},
+    return csv_of({"batch", "draft_tokens", "context", "rounds", "accept_length", "accept_length_error", "round_ms", "tpot_ms",
+                   "ttft_ms", "tokens_per_s", "drafting_ms", "shape"},
                   rows);
 }
 
