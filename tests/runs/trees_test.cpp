@@ -104,11 +104,11 @@ TEST_CASE("answers of llama.cpp after a command that drafts are no plain decodin
     const runs::MeasuredRun run = read("./llama-server -m m.gguf --spec-type draft-mtp --spec-draft-n-max 2\n" + answer +
                                        "./llama-server -m m.gguf\n" + answer);
     REQUIRE(run.cells.size() == 2);
-    CHECK(run.cells[0].draft_tokens == 0);
-    CHECK(run.cells[0].round_seconds() == Approx(0.020));
-    CHECK(run.cells[1].draft_tokens == 2);
-    CHECK(run.cells[1].tpot_seconds() == Approx(0.020));
-    CHECK(run.cells[1].accept_length() == 0.0);
+    CHECK(run.cells[1].draft_tokens == 0);
+    CHECK(run.cells[1].round_seconds() == Approx(0.020));
+    CHECK(run.cells[0].draft_tokens == 2);
+    CHECK(run.cells[0].tpot_seconds() == Approx(0.020));
+    CHECK(run.cells[0].accept_length() == 0.0);
 }
 
 TEST_CASE("a table with columns of steps, top-k and draft tokens") {
