@@ -10,9 +10,9 @@ endif()
 # What computes for long. With sanitizers it is optimised a little more than the rest: unoptimised, a fit by Eigen takes a quarter of an hour.
 set(TREELINE_COMPUTING_FOLDERS sim numerics kernels decoder calibrate validation sweeps)
 
-# What loops over many points or elements. In the rest optimising more would not be felt (files with such a loop say so themselves), and
-# it costs time to compile, in a page size as well.
-set(TREELINE_FAST_FOLDERS sim numerics kernels decoder)
+# What loops over many points or elements. In the rest optimising more would not be felt, and it costs time to compile, in a page size
+# as well.
+set(TREELINE_FAST_FOLDERS sim numerics sweeps kernels decoder)
 set(TREELINE_LIGHTLY $<$<CONFIG:Release>:-O1>)
 if(EMSCRIPTEN)
   set(TREELINE_FAST_FOLDERS sim numerics sweeps)
