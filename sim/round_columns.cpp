@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/round.h"
+#include "sim/vector_clones.h"
 
 namespace treeline::sim {
 namespace {
@@ -112,11 +113,7 @@ void evaluate_block(const CompiledRound& round, const PointColumns& points, std:
 
 }  // namespace
 
-// Compiled twice on x86-64: for any processor, and for those with AVX2. Which one runs is decided when the program is loaded.
-// Every intermediate result is a double rounded once in both, so they agree to the last bit.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-[[gnu::flatten, gnu::target_clones("avx2", "default")]]
-#endif
+TREELINE_VECTOR_CLONES
 void evaluate(const CompiledRound& round, const PointColumns& points, std::span<RoundEstimate> estimates) {
     RoundBlock block;
     for (std::size_t begin = 0; begin < points.batch.size(); begin += block_size) {

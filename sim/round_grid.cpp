@@ -4,13 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-// Compiled for several instruction sets on x86-64; which one runs is decided when the program is loaded. Every intermediate
-// result is a double rounded once in all of them.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define TREELINE_VECTOR_CLONES [[gnu::flatten, gnu::target_clones("avx512f", "avx2", "default")]]
-#else
-#define TREELINE_VECTOR_CLONES
-#endif
+#include "sim/vector_clones.h"
 
 namespace treeline::sim {
 namespace {

@@ -5,11 +5,7 @@
 #include <limits>
 #include <utility>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define TREELINE_KERNEL_CLONES [[gnu::flatten, gnu::target_clones("avx512f", "avx2", "default")]]
-#else
-#define TREELINE_KERNEL_CLONES
-#endif
+#include "sim/vector_clones.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -52,9 +48,25 @@ inline void collect(const std::int64_t* flags, std::size_t size, TilePlaces& fou
     }
 }
 
+/// Clears the flags of points that a guard beats.
+template <std::size_t count>
+inline void strike_beaten(std::span<const double* const> ranks, std::span<const FrontRanks> guards, std::size_t size,
+                          std::int64_t* flags) {
+    for (const FrontRanks& guard : guards) {
+        for (std::size_t i = 0; i < size; ++i) {
+            std::int64_t behind = 0, ahead = 0;  // whether the guard is, in any rank
+            for (std::size_t c = 0; c < count; ++c) {
+                behind |= guard[c] > ranks[c][i] ? 1 : 0;
+                ahead |= guard[c] < ranks[c][i] ? 1 : 0;
+            }
+            flags[i] &= behind | (1 - ahead);
+        }
+    }
+}
+
 }  // namespace
 
-TREELINE_KERNEL_CLONES
+TREELINE_VECTOR_CLONES
 void fill_values(const SweepColumn& column, const TileRow& row, TileColumn& out) {
     if (column.known != nullptr && !column.known(row.variant)) {
         std::fill_n(out.values, row.size(), std::numeric_limits<double>::quiet_NaN());
@@ -63,7 +75,7 @@ void fill_values(const SweepColumn& column, const TileRow& row, TileColumn& out)
     fill_one(index_of(column), row, out.values, std::make_index_sequence<sweep_columns.size()>());
 }
 
-TREELINE_KERNEL_CLONES
+TREELINE_VECTOR_CLONES
 void fill_ranks(const SweepColumn& column, const TileRow& row, const TileColumn& penalty, TileColumn& out) {
     fill_values(column, row, out);
     const double sign = column.better == Better::higher ? -1.0 : 1.0;
@@ -73,7 +85,7 @@ void fill_ranks(const SweepColumn& column, const TileRow& row, const TileColumn&
     }
 }
 
-TREELINE_KERNEL_CLONES
+TREELINE_VECTOR_CLONES
 std::size_t count_unpenalised(const TileColumn& penalty, std::size_t size) {
     std::int64_t count = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -82,7 +94,7 @@ std::size_t count_unpenalised(const TileColumn& penalty, std::size_t size) {
     return static_cast<std::size_t>(count);
 }
 
-TREELINE_KERNEL_CLONES
+TREELINE_VECTOR_CLONES
 std::size_t penalise_misfits(const TileRow& row, TileColumn& penalty) {
     std::int64_t count = 0;
     const double capacity = row.estimates.capacity;
@@ -95,7 +107,7 @@ std::size_t penalise_misfits(const TileRow& row, TileColumn& penalty) {
     return static_cast<std::size_t>(count);
 }
 
-TREELINE_KERNEL_CLONES
+TREELINE_VECTOR_CLONES
 std::size_t penalise_outside(const TileColumn& values, double least, double most, std::size_t size, TileColumn& penalty) {
     std::int64_t count = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -106,7 +118,7 @@ std::size_t penalise_outside(const TileColumn& values, double least, double most
     return static_cast<std::size_t>(count);
 }
 
-TREELINE_KERNEL_CLONES
+TREELINE_VECTOR_CLONES
 void find_at_most(const double* ranks, double bar, std::size_t size, TilePlaces& found) {
     alignas(64) std::int64_t flags[sim::tile_size];
     for (std::size_t i = 0; i < size; ++i) {
@@ -115,7 +127,7 @@ void find_at_most(const double* ranks, double bar, std::size_t size, TilePlaces&
     collect(flags, size, found);
 }
 
-TREELINE_KERNEL_CLONES
+TREELINE_VECTOR_CLONES
 void find_at_most(const double* ranks, const double* bars, std::size_t size, TilePlaces& found) {
     alignas(64) std::int64_t flags[sim::tile_size];
     for (std::size_t i = 0; i < size; ++i) {
@@ -124,10 +136,10 @@ void find_at_most(const double* ranks, const double* bars, std::size_t size, Til
     collect(flags, size, found);
 }
 
-TREELINE_KERNEL_CLONES
+TREELINE_VECTOR_CLONES
 void find_unbeaten(std::span<const double* const> ranks, std::span<const FrontRanks> guards, std::size_t size,
                    TilePlaces& found) {
-    alignas(64) std::int64_t flags[sim::tile_size], behind[sim::tile_size], ahead[sim::tile_size];
+    alignas(64) std::int64_t flags[sim::tile_size];
     for (std::size_t i = 0; i < size; ++i) {
         flags[i] = 1;
     }
@@ -136,21 +148,15 @@ void find_unbeaten(std::span<const double* const> ranks, std::span<const FrontRa
             flags[i] &= (rank[i] < infinity ? 1 : 0) & (rank[i] > -infinity ? 1 : 0);
         }
     }
-    for (const FrontRanks& guard : guards) {
-        for (std::size_t i = 0; i < size; ++i) {
-            behind[i] = ahead[i] = 0;  // whether the guard is, in any rank
-        }
-        for (std::size_t c = 0; c < ranks.size(); ++c) {
-            const double* const rank = ranks[c];
-            const double its = guard[c];
-            for (std::size_t i = 0; i < size; ++i) {
-                behind[i] |= its > rank[i] ? 1 : 0;
-                ahead[i] |= its < rank[i] ? 1 : 0;
-            }
-        }
-        for (std::size_t i = 0; i < size; ++i) {
-            flags[i] &= 1 - (ahead[i] & (1 - behind[i]));
-        }
+    switch (ranks.size()) {
+        case 2:
+            strike_beaten<2>(ranks, guards, size, flags);
+            break;
+        case 3:
+            strike_beaten<3>(ranks, guards, size, flags);
+            break;
+        default:
+            strike_beaten<most_front_columns>(ranks, guards, size, flags);
     }
     collect(flags, size, found);
 }

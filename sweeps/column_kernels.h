@@ -53,7 +53,8 @@ void find_at_most(const double* ranks, const double* bars, std::size_t size, Til
 inline constexpr std::size_t most_front_columns = 4;
 using FrontRanks = std::array<double, most_front_columns>;  ///< of a point; unused ones are 0
 
-/// Points of finite ranks that none of the guards beats: a guard beats a point that it is nowhere behind and somewhere ahead.
+/// Points of finite ranks, 2 to most_front_columns of each, that none of the guards beats: a guard beats a point that it is
+/// nowhere behind and somewhere ahead.
 void find_unbeaten(std::span<const double* const> ranks, std::span<const FrontRanks> guards, std::size_t size,
                    TilePlaces& found);
 

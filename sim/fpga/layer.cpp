@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/vector_clones.h"
+
 namespace treeline::sim::fpga {
 
 double clock_of(const Board& board, const Design& design) { return design.clock_hz > 0.0 ? design.clock_hz : board.clock_hz; }
@@ -52,6 +54,7 @@ double convolution_cycles(const ConvolutionUnit& unit, double channels, double t
     return std::ceil(channels * tokens / unit.lanes) * std::ceil(unit.cycles_per_group);
 }
 
+TREELINE_VECTOR_CLONES
 LayerCycles layer_cycles(const Board& board, const Design& design, const MambaShape& shape, const LayerWork& work) {
     LayerCycles cycles;
     const TileRates rates = tile_rates(board, design, work);

@@ -1,7 +1,10 @@
 #include "sim/fpga/pass.h"
 
+#include "sim/vector_clones.h"
+
 namespace treeline::sim::fpga {
 
+TREELINE_VECTOR_CLONES
 PassCost pass_cost(const Board& board, const Design& design, const MambaShape& shape, const PassWork& work) {
     PassCost cost;
     cost.layer = layer_cycles(board, design, shape, work.layer);

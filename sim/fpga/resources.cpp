@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sim/fpga/pass.h"
+#include "sim/vector_clones.h"
 
 namespace treeline::sim::fpga {
 namespace {
@@ -123,6 +124,7 @@ ResourceUse resource_use(const Design& design, const BufferNeeds& needs, bool ha
     return use;
 }
 
+TREELINE_VECTOR_CLONES
 Resources total_use(const Design& design, const BufferNeeds& needs, bool has_urams) {
     Resources total = linear_use(design) + ssm_use(design) + design.fabric.fixed;
     total.dsps += design.convolution.dsps + design.norm.dsps;
