@@ -7,8 +7,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   list(APPEND TREELINE_WARNINGS -Wno-restrict)
 endif()
 
-# What computes for long. With sanitizers it is optimised a little more than the rest: unoptimised, a fit by Eigen takes a quarter of an hour.
-set(TREELINE_COMPUTING_FOLDERS sim numerics kernels decoder calibrate validation sweeps)
+# What computes for long. With sanitizers it is optimised a little more than the rest, which takes twice as long to compile as -Og:
+# unoptimised, a fit by Eigen takes a quarter of an hour.
+set(TREELINE_COMPUTING_FOLDERS numerics kernels decoder calibrate)
 
 # What loops over many points or elements. In the rest optimising more would not be felt, and it costs time to compile, in a page size
 # as well.

@@ -64,6 +64,9 @@ public:
     void contradiction(const std::string& sentence);
     /// Once, however often it is said.
     void remark(const std::string& sentence);
+    /// Tokens a round of which `drafts` are drafted and the share `rate` of these accepted. 0, with a remark, where that is
+    /// more than any drafter is known to reach: then it is a share of something else.
+    [[nodiscard]] double length_of_rate(double rate, int drafts);
 
     /// Why something that looks like measurements is not read; said where nothing else of the file is.
     void unread(const std::string& why) { unread_ = unread_.empty() ? why : unread_; }

@@ -96,6 +96,21 @@ Bytes weights_on_host(const Model& model, const Precision& precision) {
     return stored_weights(moved, precision, 1.0) - stored_weights(model, precision, 1.0);
 }
 
+std::optional<Placement> placement_that_frees(Bytes needed, const Model& model, const Precision& precision) {
+    if (layers_on_host(model) > 0) {
+        return std::nullopt;
+    }
+    const bool experts = has_experts(model);
+    Placement placement{experts ? Residence::experts_on_host : Residence::host, std::nullopt, false};
+    for (Count layers = 1; layers <= static_cast<Count>(model.order.size()); ++layers) {
+        placement.layers = layers;
+        if (weights_on_host(placed(model, placement), precision) >= needed) {
+            return placement;
+        }
+    }
+    return std::nullopt;
+}
+
 std::string host_problem(const Model& model, const Precision& precision, const Platform& platform) {
     if (platform.host == nullptr || layers_on_host(model) == 0) {
         return "";

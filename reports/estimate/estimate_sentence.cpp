@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "reports/objective_text.h"
+#include "sim/placement.h"
 #include "text/number_text.h"
 
 namespace treeline::reports {
@@ -20,11 +21,25 @@ std::string what_runs(const sweeps::PointEstimate& estimate) {
     return text;
 }
 
+/// What an engine that keeps weights in the host's memory would do about it.
+std::string way_to_fit(const sweeps::PointInput& input, Bytes too_much) {
+    const auto placement = input.platform.devices() == 1 && input.platform.device.kind == sim::DeviceKind::gpu
+                               ? sim::placement_that_frees(too_much, input.target.model, input.target.precision)
+                               : std::nullopt;
+    if (!placement) {
+        return "";
+    }
+    const bool experts = placement->residence == sim::Residence::experts_on_host;
+    return fmt::format(" With {}the first {} layers in the host's memory it fits: --placement {}:{} prices that.",
+                       experts ? "the routed experts of " : "", *placement->layers, experts ? "experts" : "weights",
+                       *placement->layers);
+}
+
 std::string shortage(const sweeps::PointEstimate& estimate) {
-    const Bytes capacity = estimate.round.memory.capacity;
-    return fmt::format("{} does not fit at batch {:.0f} and context {:.0f}: each device needs {} of its {}, {} too much.",
+    const Bytes capacity = estimate.round.memory.capacity, too_much = estimate.speculative.memory - capacity;
+    return fmt::format("{} does not fit at batch {:.0f} and context {:.0f}: each device needs {} of its {}, {} too much.{}",
                        what_runs(estimate), estimate.input.batch, estimate.input.context, text_of(estimate.speculative.memory),
-                       text_of(capacity), text_of(estimate.speculative.memory - capacity));
+                       text_of(capacity), text_of(too_much), way_to_fit(estimate.input, too_much));
 }
 
 /// "batch 4 and context 4000", or "12 requests in flight".

@@ -317,7 +317,7 @@ void LoadTable::add(bool plain, RunBuilder& run) {
                    ": a threshold (p-min) ends drafts, so that rates of acceptance give no accept length, and were left out");
         accepted = 0.0;
     }
-    length = length > 1.0 ? length : accepted > 0.0 ? 1.0 + drafts * accepted : 0.0;
+    length = length > 1.0 ? length : accepted > 0.0 ? run.length_of_rate(accepted, drafts) : 0.0;
     if (length > drafts + 1.0) {
         return run.problem(
             fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be", length, drafts));

@@ -88,7 +88,9 @@ private:
         }
         RunCell& cell = run.cell_of_request(1.0, drafts, prompt_ + 0.5 * tokens, tokens);
         if (accepted > 0.0 && accepted <= 1.0) {
-            run.count(cell, counts_of_mean(1.0 + accepted * drafts, tokens, drafts));
+            if (const double length = run.length_of_rate(accepted, drafts); length > 0.0) {
+                run.count(cell, counts_of_mean(length, tokens, drafts));
+            }
         }
         run.time(cell.tpot, "a time per token", 1.0 / rate, tokens);
         prompt_ = answer_ = 0.0;

@@ -342,4 +342,32 @@ TEST_CASE("mlxcel's bench, and LM Studio's statistics of an answer") {
     CHECK(read(usage + "}}\n").cells.front().draft_tokens == 0);
 }
 
+TEST_CASE("An acceptance said behind the baseline's rate is of the line's drafts") {
+    const auto lengths_of = [](const runs::MeasuredRun& run) {
+        std::string text;
+        for (const runs::RunCell& cell : run.cells) {
+            text += fmt::format("{}: {:.2f} ", cell.draft_tokens, cell.accept_length());
+        }
+        return text;
+    };
+    CHECK(lengths_of(read("EAGLE-3 k=3 gives 140 tok/s vs 100 tok/s baseline (accept length 2.4)\n")) == "3: 2.40 0: 1.00 ");
+    CHECK(lengths_of(read("K=4: 60 tok/s, accept 70%, baseline 30 tok/s\n")) == "4: 3.80 0: 1.00 ");
+    CHECK(lengths_of(read("K=2: 60 tok/s, K=4: 70 tok/s, baseline 30 tok/s (accept 70%)\n")) == "2: 0.00 4: 0.00 0: 1.00 ");
+}
+
+TEST_CASE("A rate of acceptance that no drafter reaches is a share of something else") {
+    const runs::MeasuredRun of_blocks =
+        read("| K | tok/s | accept |\n|---|---|---|\n| 0 | 24.1 | |\n| 15 | 52.3 | 85% |\n| 16 | 50 | 40% |\n");
+    REQUIRE(of_blocks.cells.size() == 3);
+    for (const runs::RunCell& cell : of_blocks.cells) {
+        CHECK(cell.accept_length() == Approx(cell.draft_tokens == 16 ? 7.4 : cell.draft_tokens == 15 ? 0.0 : 1.0));
+    }
+    CHECK(says(remarks_of(of_blocks), "85 % of 15 draft tokens accepted would be 13.8 tokens a round"));
+    CHECK(says(remarks_of(of_blocks), "it is 6.7"));
+    const runs::MeasuredRun of_chains = read("| K | tok/s | accept |\n|---|---|---|\n| 5 | 52.3 | 85% |\n");
+    REQUIRE(of_chains.cells.size() == 1);
+    CHECK(of_chains.cells.front().accept_length() == Approx(5.25));
+    CHECK(of_chains.remarks.size() == 1);  // of the load alone
+}
+
 }  // namespace typed_forms_test

@@ -9,6 +9,7 @@
 #include "setups.h"
 #include "sim/ggml_types.h"
 #include "sim/pass.h"
+#include "sim/traits.h"
 
 namespace placement_test {
 
@@ -139,6 +140,23 @@ TEST_CASE("weights that fill the host's free memory to the last byte fit") {
     host.device.memory = Bytes(needed.value() * (1.0 - 1e-6));
     on.host = std::make_shared<const Platform>(host);
     CHECK_FALSE(host_problem(small, q4, on).empty());
+}
+
+TEST_CASE("the fewest layers that free what is too much: routed experts, or whole layers where there are none") {
+    const Precision q4 = *gguf_precision("q4_k_m");
+    for (const char* name : {"qwen3-30b-a3b", "llama-3-8b"}) {
+        const Model whole = model(name);
+        const Bytes needed(2e9);
+        const auto found = placement_that_frees(needed, whole, q4);
+        REQUIRE(found);
+        CHECK(found->residence == (has_experts(whole) ? Residence::experts_on_host : Residence::host));
+        CHECK(weights_on_host(placed(whole, *found), q4) >= needed);
+        Placement fewer = *found;
+        fewer.layers = *found->layers - 1;
+        CHECK(weights_on_host(placed(whole, fewer), q4) < needed);
+        CHECK_FALSE(placement_that_frees(Bytes(1e12), whole, q4));
+        CHECK_FALSE(placement_that_frees(needed, placed(whole, *found), q4));
+    }
 }
 
 }  // namespace placement_test
