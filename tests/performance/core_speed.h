@@ -27,7 +27,7 @@ using EightDoubles [[gnu::vector_size(64)]] = double;
 /// Additions and multiplications a second of `chains` independent vectors, which the registers hold.
 template <typename Vector, int chains>
 [[gnu::always_inline]] inline double repeated_flops() {
-    constexpr int repeats = 1 << 18;
+    constexpr int repeats = 1 << 18, lanes = sizeof(Vector) / sizeof(double);
     Vector sums[chains];
     for (int c = 0; c < chains; ++c) {
         sums[c] = Vector{} + 1.0 + static_cast<double>(c);
@@ -39,7 +39,7 @@ template <typename Vector, int chains>
             sums[c] = sums[c] * 0.999999 + 1e-6;
         }
     }
-    const double rate = 2.0 * (sizeof(Vector) / sizeof(double)) * chains * repeats / (thread_seconds() - start);
+    const double rate = 2.0 * lanes * chains * repeats / (thread_seconds() - start);
     double kept = 0.0;
     for (const Vector& sum : sums) {
         kept += sum[0];
