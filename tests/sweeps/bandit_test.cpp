@@ -181,6 +181,9 @@ TEST_CASE("bandit: it follows the task, sooner if it forgets") {
     const BanditOutcome forgets = simulate_bandit(problem, {0.3, BanditReward::published, true}, {10, 3, 0});
     CHECK(keeps.tasks[0].fastest == 0);
     CHECK(keeps.tasks[1].fastest == 1);
+    // 1 + 0.1 + 2·0.8 tokens in 10 ms, and 1 + 0.5.
+    CHECK(keeps.stretches[0].best_tokens_per_second == Approx(270.0));
+    CHECK(keeps.stretches[1].best_tokens_per_second == Approx(150.0));
     CHECK(forgets.stretches[0].arm_share[0] > 0.9);
     CHECK(forgets.stretches[1].arm_share[1] > 0.9);
     // What it remembers of the first task, −0.4167 a round for the deep shape, must sink below −0.75 by rewards of −0.95:

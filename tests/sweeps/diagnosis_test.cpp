@@ -276,6 +276,8 @@ TEST_CASE("acceptance that collapses as contexts grow is the drafter's training,
     const Diagnosis found = with_cells({at(1, 1000, good), at(1, 40'000, bad)});
     REQUIRE(!found.causes.empty());
     CHECK(found.causes.front().kind == CauseKind::long_contexts);
+    CHECK(found.causes.front().share == Approx(1.0 - 1.11 / 2.83));
+    CHECK(found.causes.front().rank == Approx(2.0 - 1.11 / 2.83));
     CHECK(found.causes.front().evidence ==
           "With the same 3 draft tokens a round yields 2.83 tokens at 1000 tokens of context and 1.11 at 40000.");
     // Many requests with long contexts, few with short ones: the batch is not to blame.

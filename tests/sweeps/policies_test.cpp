@@ -139,4 +139,20 @@ TEST_CASE("a drafter of one pass takes no time in a round without drafts, and al
     CHECK(found.policies[1].tokens_per_second.mean == Approx((1.0 + found.policies[1].accepted) / 14e-3));
 }
 
+TEST_CASE("a round of a setting takes what its batch takes, and more for each cached token of its batch") {
+    SpeculationSetting setting{"plain", {1.0}, {Seconds(0.010), Seconds(0.020)}};
+    CHECK(setting.round_of(2, 500.0) == Seconds(0.020));
+    setting.per_cached_token = {Seconds(1e-6), Seconds(3e-6)};
+    CHECK(setting.round_of(1, 500.0).value() == Approx(0.0105));
+    CHECK(setting.round_of(2, 500.0).value() == Approx(0.0215));
+}
+
+TEST_CASE("an interval holds its ends") {
+    const Interval interval{2.0, 0.5};
+    CHECK(interval.holds(1.5));
+    CHECK(interval.holds(2.5));
+    CHECK_FALSE(interval.holds(1.4999));
+    CHECK_FALSE(interval.holds(2.5001));
+}
+
 }  // namespace policies_test

@@ -61,6 +61,27 @@ double by_hand(const Workload& workload, const Candidate& candidate) {
 
 }  // namespace
 
+TEST_CASE("limits and shares of nothing are refused") {
+    CHECK(problems_of(llama_workload()).empty());
+    for (int which = 0; which < 4; ++which) {
+        Workload workload = llama_workload();
+        if (which == 0) {
+            workload.limits.time_per_token = Seconds(0.0);
+        } else if (which == 1) {
+            workload.limits.time_to_first_token = Seconds(0.0);
+        } else if (which == 2) {
+            workload.limits.memory = Bytes(0.0);
+        } else {
+            workload.limits.minimum_gain = 0.0;
+        }
+        INFO(which);
+        CHECK(problems_of(workload) == std::vector<std::string>{"every limit must be above 0"});
+    }
+    Workload workload = llama_workload();
+    workload.traffic.points.front().share = 0.0;
+    CHECK(problems_of(workload) == std::vector<std::string>{"every share of the traffic must be above 0"});
+}
+
 TEST_CASE("shares of traffic are normalised") {
     const Traffic traffic = traffic_from({{1, 3.0}, {8, 1.0}}, {{0, 1.0}, {4096, 1.0}});
     REQUIRE(traffic.points.size() == 4);

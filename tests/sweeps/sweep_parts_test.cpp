@@ -288,4 +288,47 @@ TEST_CASE("variants are grouped by each of their degrees of parallelism") {
     CHECK(groups.values({}) == std::vector<std::string>{"2", "4", "3", "5"});
 }
 
+TEST_CASE("every column is its figure of the estimate in the unit of its name") {
+    sim::RoundEstimate estimate;
+    estimate.draft = Seconds(0.002);
+    estimate.verify = Seconds(0.003);
+    estimate.rollback = Seconds(0.004);
+    estimate.host = Seconds(0.005);
+    estimate.round = Seconds(0.014);
+    estimate.first_token = Seconds(0.25);
+    estimate.time_per_token = Seconds(0.007);
+    estimate.accept_length = 2.0;
+    estimate.iteration_multiplier = 1.4;
+    estimate.throughput_multiplier = 1.5;
+    estimate.decode_share = 0.75;
+    estimate.tokens_per_second_user = 140.0;
+    estimate.tokens_per_second_device = 560.0;
+    estimate.memory = Bytes(16e9);
+    estimate.energy_per_token = Joules(4.0);
+    estimate.price_per_token = Dollars(3e-6);
+    estimate.wasted_draft_share = 0.6;
+    Variant variant;
+    variant.setup.platform.device.price = DollarsPerSecond(1e-3);
+    const SweepFigures at{variant, 3.0, 4.0, 512.0, estimate, 9.0, 5.0, 1.25};
+    // The device states no energy.
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<double> values = {3,   4,  512,     1.5,     2, 1.4, 7,  2,   3,    4, 5, 140,
+                                        560, 16, unknown, unknown, 3, 0.6, 14, 250, 0.25, 9, 5, 1.25};
+    REQUIRE(values.size() == sweep_columns.size());
+    for (const SweepColumn& column : sweep_columns) {
+        INFO(column.name);
+        const double value = values[index_of(column)];
+        if (std::isnan(value)) {
+            CHECK(std::isnan(column.value(at)));
+        } else {
+            CHECK(column.value(at) == Catch::Detail::Approx(value));
+            CHECK(rank_of(column, at) == Catch::Detail::Approx(column.better == Better::higher ? -value : value));
+        }
+    }
+    CHECK(find_sweep_column("energy_j_per_token")->figure(at) == 4.0);
+    CHECK(find_sweep_column("tokens_per_joule")->figure(at) == 0.25);
+    estimate.first_token = Seconds(0.0);
+    CHECK(std::isnan(find_sweep_column("ttft_ms")->value(at)));
+}
+
 }  // namespace sweep_parts_test
