@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sweeps/adaptive/interval.h"
+#include "sweeps/adaptive/speed_table.h"
+
 namespace policies_test {
 
 using namespace treeline;
