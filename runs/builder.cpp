@@ -223,8 +223,7 @@ double RunBuilder::length_of_rate(double rate, int drafts) {
     }
     remark(fmt::format(
         "{}: {:.0f} % of {} draft tokens accepted would be {:.1f} tokens a round, more than any drafter is known to reach; if "
-        "it "
-        "is a share of generated tokens, as MLX's runners print, it is {:.1f}. It was left out; an accept length settles it",
+        "it is a share of generated tokens, as MLX's runners print, it is {:.1f}. It was left out; an accept length settles it",
         file(), 100.0 * rate, drafts, length, 1.0 / std::max(1.0 - rate, 1.0 / (drafts + 1))));
     return 0.0;
 }

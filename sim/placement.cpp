@@ -96,8 +96,9 @@ Bytes weights_on_host(const Model& model, const Precision& precision) {
     return stored_weights(moved, precision, 1.0) - stored_weights(model, precision, 1.0);
 }
 
-std::optional<Placement> placement_that_frees(Bytes needed, const Model& model, const Precision& precision) {
-    if (layers_on_host(model) > 0) {
+std::optional<Placement> placement_that_frees(Bytes needed, const Model& model, const Precision& precision,
+                                              const Device& device) {
+    if (layers_on_host(model) > 0 || link_to_host(device) == nullptr) {
         return std::nullopt;
     }
     const bool experts = has_experts(model);

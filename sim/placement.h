@@ -32,8 +32,10 @@ Count layers_on_host(const Model& model);
 Bytes weights_on_host(const Model& model, const Precision& precision);
 
 /// The fewest first layers that free at least `needed` of the device's memory when their routed experts, or in a model without
-/// experts they as a whole, lie on the host; nothing where none do, or where some of the model lies there already.
-std::optional<Placement> placement_that_frees(Bytes needed, const Model& model, const Precision& precision);
+/// experts they as a whole, lie on the host; nothing where none do, where some of the model lies there already, or where the
+/// device states no link to a host (its memory may be the host's).
+std::optional<Placement> placement_that_frees(Bytes needed, const Model& model, const Precision& precision,
+                                              const Device& device);
 
 /// Why the host of a platform cannot hold them, as a sentence; empty where it can, and where no host is named.
 std::string host_problem(const Model& model, const Precision& precision, const Platform& platform);

@@ -23,16 +23,18 @@ std::string what_runs(const sweeps::PointEstimate& estimate) {
 
 /// What an engine that keeps weights in the host's memory would do about it.
 std::string way_to_fit(const sweeps::PointInput& input, Bytes too_much) {
-    const auto placement = input.platform.devices() == 1 && input.platform.device.kind == sim::DeviceKind::gpu
-                               ? sim::placement_that_frees(too_much, input.target.model, input.target.precision)
-                               : std::nullopt;
-    if (!placement) {
+    const sim::Model& model = input.target.model;
+    const sim::Precision& precision = input.target.precision;
+    const auto placement = sim::placement_that_frees(too_much, model, precision, input.platform.device);
+    if (!placement || input.platform.devices() > 1) {
         return "";
     }
     const bool experts = placement->residence == sim::Residence::experts_on_host;
-    return fmt::format(" With {}the first {} layers in the host's memory it fits: --placement {}:{} prices that.",
-                       experts ? "the routed experts of " : "", *placement->layers, experts ? "experts" : "weights",
-                       *placement->layers);
+    return fmt::format(" With {}its first {} in the host's memory it fits, where that has room for {}: --placement {}:{}.",
+                       experts ? "the routed experts of " : "",
+                       *placement->layers == 1 ? "layer" : fmt::format("{} layers", *placement->layers),
+                       text_of(sim::weights_on_host(sim::placed(model, *placement), precision)),
+                       experts ? "experts" : "weights", *placement->layers);
 }
 
 std::string shortage(const sweeps::PointEstimate& estimate) {

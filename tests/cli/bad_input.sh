@@ -30,7 +30,7 @@ expect 2 '--target: .*did you mean "llama-3-8b"' estimate --model llama-3-8c --d
 expect 2 'cannot be opened' estimate --model ./no-such-model.json --device h100-sxm
 
 # A model that does not fit is a result, and says by how much.
-expect 0 'does not fit at batch 1 .* too much.*--placement weights:[0-9]+ prices' estimate --model llama-3-70b --device rtx-4090
+expect 0 'does not fit at batch 1 .* too much.*has room for 1[0-9]+ GB: --placement weights:[0-9]+' estimate --model llama-3-70b --device rtx-4090
 
 # Files
 expect 2 'no-such-file.json: cannot be opened' estimate no-such-file.json

@@ -144,18 +144,20 @@ TEST_CASE("weights that fill the host's free memory to the last byte fit") {
 
 TEST_CASE("the fewest layers that free what is too much: routed experts, or whole layers where there are none") {
     const Precision q4 = *gguf_precision("q4_k_m");
+    const Device card = platform("rtx-3060", "llama.cpp").device, shared = platform("m4-max", "mlx").device;
     for (const char* name : {"qwen3-30b-a3b", "llama-3-8b"}) {
         const Model whole = model(name);
         const Bytes needed(2e9);
-        const auto found = placement_that_frees(needed, whole, q4);
+        CHECK_FALSE(placement_that_frees(needed, whole, q4, shared));  // the host's memory is the device's
+        const auto found = placement_that_frees(needed, whole, q4, card);
         REQUIRE(found);
         CHECK(found->residence == (has_experts(whole) ? Residence::experts_on_host : Residence::host));
         CHECK(weights_on_host(placed(whole, *found), q4) >= needed);
         Placement fewer = *found;
         fewer.layers = *found->layers - 1;
         CHECK(weights_on_host(placed(whole, fewer), q4) < needed);
-        CHECK_FALSE(placement_that_frees(Bytes(1e12), whole, q4));
-        CHECK_FALSE(placement_that_frees(needed, placed(whole, *found), q4));
+        CHECK_FALSE(placement_that_frees(Bytes(1e12), whole, q4, card));
+        CHECK_FALSE(placement_that_frees(needed, placed(whole, *found), q4, card));
     }
 }
 
