@@ -59,7 +59,7 @@ TEST_CASE("on the device windows and sparse drafters change no token, and long c
     check_all_ways(yardstick(short_setup(windowed)), SharedLayers{.layers = 2}, chain_of(3),
                    {decoder::DeviceKind::cuda, GraphUse::phases});
     DecodeSetup setup = short_setup(tiny_model("transformer"));
-    setup.context_tokens = 1100;  // two parts of about 512 positions
+    setup.context_tokens = 300;  // two parts: attention_splits()
     setup.batch = 1;
     setup.new_tokens = 6;
     check_all_ways(yardstick(setup), SharedLayers{.layers = 4, .window = 4, .sink = 2}, shapes()[1],
