@@ -49,16 +49,17 @@ struct PerShape {
 };
 
 /// The cost of computing few rows as a piecewise linear curve, and what goes with it for simple kernels such as those on a CPU.
+/// measured_rates() sets all of it where the rule is `curve`.
 struct RowCosts {
     PerShape rows;                               ///< that share what is read
-    double first = 1.0;                          ///< what the first row costs, in rows at full speed
-    double slope = 1.0;                          ///< what each further row costs
+    double first = 0.0;                          ///< what the first row costs, in rows at full speed
+    double slope = 0.0;                          ///< what each further row costs
     std::array<double, most_row_knots> knots{};  ///< rows at which the slope changes
     std::array<double, most_row_knots> bends{};  ///< by this much; 0 = unused
     PerShape outputs;                            ///< elements that are written
     Seconds per_output;
     PerShape items;  ///< that are divided among workers as a whole
-    double inverse_workers = 1.0;
+    double inverse_workers = 0.0;
 };
 
 /// Startup and time of a byte of the ways to reduce: an engine's own in one shot and in two, which serve up to `limit` bytes,
@@ -70,25 +71,25 @@ struct CollectiveLines {
     bool own_up_to_limit = false;  ///< even where the library would be faster; else whichever is
 };
 
-/// Rows of a mixture's experts in whole tiles.
+/// Rows of a mixture's experts in whole tiles. measured_rates() sets all of it where the rule is `experts`.
 struct ExpertTiles {
     SecondsPerByte per_activation_byte;
     Flops per_row;
-    double tile = 1.0;
+    double tile = 0.0;
 };
 
-/// Tiles of a prompt's attention.
+/// Tiles of a prompt's attention. measured_rates() sets all of it where the rule is `prompt`.
 struct PromptTiles {
-    double rows_per_token = 1.0;  ///< of one group of heads that fills tiles together
-    double groups = 1.0;
-    double tile = 1.0, inverse_tile = 1.0;  ///< rows
-    double tokens = 1.0;                    ///< of a tile
-    double columns = 1.0;                   ///< keys of a block: a tile reads whole ones
-    double inverse_workers = 1.0;
+    double rows_per_token = 0.0;  ///< of one group of heads that fills tiles together
+    double groups = 0.0;
+    double tile = 0.0, inverse_tile = 0.0;  ///< rows
+    double tokens = 0.0;                    ///< of a tile
+    double columns = 0.0;                   ///< keys of a block: a tile reads whole ones
+    double inverse_workers = 0.0;
     Seconds per_tile;
     Seconds per_column;  ///< of a tile, on one multiprocessor
     Bytes in_cache;      ///< of the traffic, so much is found in the cache
-    double depth = 1.0;
+    double depth = 0.0;
 };
 
 /// The overlap law: with x = startup + bytes/bandwidth and y = startup + FLOPs/peak, time = max(x, y) + overlap·min(x, y).

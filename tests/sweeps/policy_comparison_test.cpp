@@ -91,4 +91,19 @@ TEST_CASE("plain decoding has no policies") {
     CHECK(compare_policies(*result.recommendation).empty());
 }
 
+TEST_CASE("each excluded policy has its own reason") {
+    Recommendation found;
+    found.variants.resize(3);
+    found.speculations = sim::chains_up_to(1);
+    found.speculate = true;
+    found.candidates.resize(1);
+    found.excluded.push_back({1, "the first"});
+    found.excluded.push_back({2, "the second"});
+    const std::vector<PolicyOutcome> outcomes = compare_policies(found);
+    REQUIRE(outcomes.size() == 3);
+    CHECK(outcomes[1].variant == 1);
+    CHECK(outcomes[1].reason == "the first");
+    CHECK(outcomes[2].reason == "the second");
+}
+
 }  // namespace policy_comparison_test
