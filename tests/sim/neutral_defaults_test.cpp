@@ -8,9 +8,9 @@
 
 #include "sim/draft_acceptance.h"
 #include "sim/drafters/draft_steps.h"
-#include "sim/fpga/ablation.h"
 #include "sim/fpga/block_pipeline.h"
-#include "sim/fpga/tile_stream.h"
+#include "sim/fpga/resources.h"
+#include "sim/fpga/round.h"
 #include "sim/kernel_law.h"
 #include "sim/layers/layers.h"
 #include "sim/measured_acceptance.h"

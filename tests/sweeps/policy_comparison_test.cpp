@@ -97,8 +97,11 @@ TEST_CASE("each excluded policy has its own reason") {
     found.speculations = sim::chains_up_to(1);
     found.speculate = true;
     found.candidates.resize(1);
-    found.excluded.push_back({1, "the first"});
-    found.excluded.push_back({2, "the second"});
+    found.excluded.resize(2);
+    found.excluded[0].variant = 1;
+    found.excluded[0].reason = "the first";
+    found.excluded[1].variant = 2;
+    found.excluded[1].reason = "the second";
     const std::vector<PolicyOutcome> outcomes = compare_policies(found);
     REQUIRE(outcomes.size() == 3);
     CHECK(outcomes[1].variant == 1);
