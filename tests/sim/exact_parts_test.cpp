@@ -384,15 +384,15 @@ TEST_CASE("an operation is bound by the longest of its launch, its bytes and its
 
 TEST_CASE("a pipeline's stage holds its part of the layers, and the larger of embedding and head") {
     // Llama-3-8B: 32 layers of 218.1 million weights and two norms of 4096, 16 of them on each of two stages; embedding and
-    // head of 128,256 rows of 4096. The last norm lies beside the layers, and is shared out with them.
+    // head of 128,256 rows of 4096, the head with the last norm.
     Model target = model("llama-3-8b");
     const Precision bf16 = uniform_precision(NumberFormat::bf16);
     const double layers = 32.0 * (4096.0 * 6144 + 4096.0 * 4096 + 3.0 * 4096 * 14336 + 2 * 4096);
-    const double end = 128256.0 * 4096;
+    const double embedding = 128256.0 * 4096, head = embedding + 4096;
     const auto stored = [&](double stages) { return stored_weights(target, bf16, 1.0, {1.0, 1.0, stages}).value(); };
-    CHECK(stored(1.0) == Approx(2.0 * (layers + 2.0 * end)).epsilon(1e-6));
-    CHECK(stored(2.0) == Approx(2.0 * (layers / 2 + end)).epsilon(1e-6));
-    CHECK(stored(4.0) == Approx(2.0 * (layers / 4 + end)).epsilon(1e-6));
+    CHECK(stored(1.0) == Approx(2.0 * (layers + embedding + head)).epsilon(1e-12));
+    CHECK(stored(2.0) == Approx(2.0 * (layers / 2 + head)).epsilon(1e-12));
+    CHECK(stored(4.0) == Approx(2.0 * (layers / 4 + head)).epsilon(1e-12));
     const CriticalInputs inputs = critical_inputs(target, bf16, device("h100-sxm"));
     CHECK(inputs.weight_bytes.value() == Approx(2.0 * layers).epsilon(1e-4));
     CHECK(inputs.active_parameters == Approx(layers).epsilon(1e-4));
@@ -410,8 +410,8 @@ TEST_CASE("a prompt whose first half is cached takes the time of the rest, and a
         setup.prefix_hit = hit;
         return time_to_first_token(compile_round(setup), tokens).value();
     };
-    // 2,000 of 4,000 tokens; scores are less than a twentieth of the work, and the rest has three quarters of them.
-    CHECK(first_token(0.5, 4000.0) / first_token(0.0, 4000.0) == Approx(0.5).epsilon(0.03));
+    // 2,000 of 4,000 tokens; scores are less than a tenth of the work, and the rest has three quarters of them.
+    CHECK(first_token(0.5, 4000.0) / first_token(0.0, 4000.0) == Approx(0.5125).epsilon(0.025));
     CHECK(first_token(0.5, 4000.0) > 0.5 * first_token(0.0, 4000.0));
     CHECK(first_token(0.0, 1.0) == Approx(evaluate(compile_round(setup), {0, 1.0, 0.0}).autoregressive.value()).epsilon(1e-6));
     setup.prompt_tokens = 0.0;  // is a problem of the setup: nothing is read of it

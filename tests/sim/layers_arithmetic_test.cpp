@@ -519,7 +519,7 @@ TEST_CASE("entries of compressed attention: two series of keys with values and g
     for (const int series : {1, 2}) {
         attention.series = series;
         // From a width of 7 to 2·3 of each series; a bias of 3 for each of 4 positions and series; a norm of 3.
-        const Operation entries = named(operations_with(attention, on_ranks(1.0)), "compress");
+        const Operation entries = named(operations_with(attention, on_ranks(1.0)), "compression");
         CHECK(entries.weight_elements == 7.0 * 2 * series * 3 + 4.0 * series * 3 + 3);
         CHECK(entries.active_elements == entries.weight_elements);
     }

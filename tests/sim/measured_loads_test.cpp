@@ -201,13 +201,15 @@ TEST_CASE("a box of more than one point leaves room for roundings in either dire
     const LoadFactorBounds point = ratios.over(4, 4, 1000, 1000, 0);
     CHECK(point.least.plain == low.plain);
     CHECK(point.most.plain == low.plain);
-    // Beyond 1,000 tokens the ratio fades: both ends of each box are its bounds, but for roundings.
-    const LoadFactorBounds contexts = ratios.over(4, 4, 1000, 2000, 0), batches = ratios.over(4, 16, 1000, 1000, 0);
-    CHECK(contexts.most.plain > low.plain);
-    CHECK(contexts.most.plain == Approx(low.plain).epsilon(1e-9));
+    const LoadFactorBounds batches = ratios.over(4, 16, 1000, 1000, 0);
     CHECK(batches.least.plain < low.plain);
     CHECK(batches.most.plain > high.plain);
     CHECK(batches.most.plain == Approx(high.plain).epsilon(1e-9));
+    // Of one load the ratio fades with the context: the largest is that at the load.
+    const LoadRatios one = of({load(4, 1000, 0, 1.2)});
+    const LoadFactorBounds contexts = one.over(4, 4, 1000, 2000, 0);
+    CHECK(contexts.most.plain > one.at(4, 1000, 0).plain);
+    CHECK(contexts.most.plain == Approx(1.2).epsilon(1e-9));
 }
 
 }  // namespace measured_loads_test
