@@ -23,9 +23,9 @@ struct AttentionWalkLaw {
 };
 
 struct AttentionWalk {
-    double sequences = 1.0;
-    double query_heads = 1.0;  ///< on this rank
-    double rows = 1.0;         ///< of each head: tokens of a sequence that are computed together, k + 1 in verification
+    double sequences = 0.0;
+    double query_heads = 0.0;  ///< on this rank
+    double rows = 0.0;         ///< of each head: tokens of a sequence that are computed together, k + 1 in verification
     double context = 0.0;      ///< cached tokens that they see, at most the window
     double head_width = walk_head_width;
     Bytes cache;  ///< keys and values of all sequences that are read

@@ -135,9 +135,7 @@ void check(const Mamba2& mamba, Findings& found) {
     found.positive("conv_width", mamba.conv_width, 64);
     found.positive("chunk", mamba.chunk, largest_width);
     found.not_negative("shared_width", mamba.shared_width, largest_width);
-    if (mamba.heads > 0 && mamba.head_dim > 0 && mamba.shared_width > 0) {
-        found.multiple("heads · head_dim", mamba.inner(), "shared_width", mamba.shared_width);
-    }
+    found.multiple("heads · head_dim", mamba.inner(), "shared_width", mamba.shared_width);
 }
 
 void check(const GatedDelta& delta, Findings& found) {

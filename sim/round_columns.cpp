@@ -67,7 +67,7 @@ void run(const CompiledPass& pass, PassBlock& block) {
 struct Owner {
     std::size_t point = 0;
     const RoundStep* step = nullptr;
-    double passes = 1.0;
+    double passes = 0.0;
 };
 
 struct RoundBlock {

@@ -59,7 +59,7 @@ DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& inpu
     load.accept_length = measured.cell.accept_length();
     const Seconds step = factor > 0.0 ? load.plain_measured : load.plain_predicted;
     load.break_even = load.measured / step;
-    load.speedup = load.accept_length > 0.0 ? load.accept_length / load.break_even : 0.0;
+    load.speedup = load.accept_length / load.break_even;
     load.served_speedup =
         step_of_plain.tpot > 0.0 && measured.cell.tpot.known() ? step_of_plain.tpot / measured.cell.tpot.mean() : 0.0;
     load.ceiling = (measured.cell.most_accepted() + 1.0) / load.break_even;

@@ -28,14 +28,14 @@ struct CandidateRun {
 /// A run with what is known after it and those before it.
 struct PlannedRun {
     CandidateRun run;
-    double low = 1.0, high = 1.0;      ///< 80 % interval of the gain expected then
+    double low = 0.0, high = 0.0;      ///< 80 % interval of the gain expected then
     double value = 0.0;                ///< expected rise of the gain, as a share, by choosing after these runs instead of now
     std::vector<std::string> settles;  ///< inputs whose uncertainty it more than halves
 };
 
 struct MeasurementPlan {
-    double gain = 1.0;
-    double low = 1.0, high = 1.0;  ///< before any run
+    double gain = 0.0;
+    double low = 0.0, high = 0.0;  ///< before any run
     double perfect = 0.0;          ///< the value of knowing everything
     std::vector<PlannedRun> runs;  ///< the most valuable first
     std::vector<std::string> inputs;

@@ -102,11 +102,11 @@ struct TradeoffPoint {
     std::size_t variant = 0;
     int speculation = 0;
     int draft_tokens = 0;
-    double batch = 1.0;
+    double batch = 0.0;
     double context = 0.0;
     double tokens_per_second_user = 0.0;
     double tokens_per_second_device = 0.0;
-    double speedup = 1.0;
+    double speedup = 0.0;
     Joules energy_per_token;  ///< 0 if the device's energy is unknown
     bool on_front = false;
     sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;  ///< of its accept length

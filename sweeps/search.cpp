@@ -49,6 +49,7 @@ public:
         for (const Root& root : roots) {
             explore(root);
         }
+        report();  // what the last roots' bounds left out
         return finished();
     }
 

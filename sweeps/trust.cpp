@@ -217,8 +217,9 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
     }
     measured.engine_low = low * gain;
     measured.engine_high = high * gain;
+    // Of the distances from 1, whichever way they go.
     const auto both = [](double a, double b) { return std::exp(numerics::root_of_squares(std::log(a), std::log(b))); };
-    measured.low = low < 1.0 ? gain / both(1.0 / low, 1.0 / unmeasured.low) : gain * low * unmeasured.low;
+    measured.low = low < 1.0 ? gain / both(low, unmeasured.low) : gain * low * unmeasured.low;
     measured.high = high > 1.0 ? gain * both(high, unmeasured.high) : gain * high * unmeasured.high;
     return measured;
 }

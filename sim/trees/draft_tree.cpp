@@ -120,7 +120,7 @@ UnrolledTree DraftTree::unrolled() const {
         }
         if (children(token) == 0) {
             std::vector<int> path(index(level(token)) + 1);
-            for (int at = token; at >= 0; at = parent(at)) {
+            for (int at = token; level(at) > 0; at = parent(at)) {  // it begins with the root, which is token 0
                 path[index(level(at))] = at;
             }
             result.paths.push_back(std::move(path));
@@ -161,7 +161,8 @@ std::vector<int> cycle_members(const std::vector<int>& parents) {
             visited_from[static_cast<std::size_t>(at)] = start;
             at = parents[static_cast<std::size_t>(at - 1)];
         }
-        if (at > 0 && at < tokens && visited_from[static_cast<std::size_t>(at)] == start) {
+        const bool is_token = static_cast<std::size_t>(at) < visited_from.size();
+        if (is_token && visited_from[static_cast<std::size_t>(at)] == start) {
             for (int member = at; cycle[static_cast<std::size_t>(member)] == unreached;
                  member = parents[static_cast<std::size_t>(member - 1)]) {
                 cycle[static_cast<std::size_t>(member)] = at;

@@ -28,8 +28,8 @@ struct BanditArm {
 
 /// One shape on one task.
 struct ArmOnTask {
-    Seconds round;                                 ///< true time of a round
-    std::vector<double> accepted_exactly = {1.0};  ///< P(i drafts accepted), i = 0, 1, …
+    Seconds round;                         ///< true time of a round
+    std::vector<double> accepted_exactly;  ///< P(i drafts accepted), i = 0, 1, …
 };
 
 struct BanditTask {

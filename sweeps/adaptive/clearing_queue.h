@@ -27,7 +27,7 @@ namespace treeline::sweeps {
 enum class WindowOpens { with_last_clearing, with_first_request };
 
 struct ClearingQueue {
-    double arrivals_per_second = 1.0;
+    double arrivals_per_second = 0.0;
     int capacity = 1;  ///< C
     Seconds window;    ///< T
     WindowOpens opens = WindowOpens::with_last_clearing;

@@ -171,4 +171,74 @@ TEST_CASE("Weights and stored states lie in the board's memory", "[fpga]") {
     CHECK(needed(Backtracking::recompute) < needed(Backtracking::hybrid));
 }
 
+TEST_CASE("Where the power is unknown, so are tokens per joule", "[fpga]") {
+    Setup setup;
+    setup.board.static_power = Watts(0.0);
+    CHECK(setup.cost({}).tokens_per_joule == 0.0);
+    setup.board.static_power = Watts(10.0);
+    setup.board.memory_energy = JoulesPerByte(0.0);
+    setup.design.power = {Joules(1e-30), Joules(0.0)};
+    const RoundCost cost = setup.cost({});
+    CHECK(cost.tokens_per_joule == Approx(cost.tokens_per_second / 10.0));
+}
+
+TEST_CASE("Two tokens already wait for each other in the FIFO, one never does", "[fpga]") {
+    const Setup setup;
+    const auto width = [&](double tokens) {
+        for (const Buffer& buffer : resource_use(setup.design, {setup.target, tokens, Backtracking::hybrid, {}}).buffers) {
+            if (buffer.name == "tree FIFO") {
+                return buffer.width_bits;
+            }
+        }
+        return 0.0;
+    };
+    CHECK(width(1.0) == 0.0);
+    CHECK(width(2.0) == setup.design.ssm.lanes * setup.design.ssm.on_chip_state_bits);
+}
+
+TEST_CASE("What has no width, no lanes, no tokens or no cycles is no design", "[fpga]") {
+    const auto wrong = [](auto change) {
+        Design design = Setup().design;
+        change(design);
+        return problems_of(design).size();
+    };
+    CHECK(wrong([](Design&) {}) == 0);
+    CHECK(wrong([](Design& d) { d.weights.bits = 0.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.state.bits = 0.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.memory_efficiency = 0.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.memory_efficiency = 1.0; }) == 0);
+    CHECK(wrong([](Design& d) { d.memory_efficiency = 1.01; }) == 1);
+    CHECK(wrong([](Design& d) { d.linear.tile_inputs = 0.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.linear.tile_outputs = 2.5; }) == 1);
+    CHECK(wrong([](Design& d) { d.linear.tokens = 0.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.linear.initiation_interval = 1.0; }) == 0);
+    CHECK(wrong([](Design& d) { d.linear.initiation_interval = 0.9; }) == 1);
+    CHECK(wrong([](Design& d) { d.linear.draft_tile_outputs = d.linear.tile_outputs; }) == 0);
+    CHECK(wrong([](Design& d) { d.linear.draft_tile_outputs = d.linear.tile_outputs - 1.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.ssm.lanes = 0.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.convolution.lanes = 0.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.norm.lanes = 0.0; }) == 1);
+    CHECK(wrong([](Design& d) { d.ssm.rules.pipeline_depth = 0; }) == 1);
+    CHECK(wrong([](Design& d) { d.ssm.rules.pipeline_depth = 1000; }) == 0);
+    CHECK(wrong([](Design& d) { d.ssm.rules.pipeline_depth = 1001; }) == 1);
+    CHECK(wrong([](Design& d) { d.ssm.rules.interleave = 1; }) == 0);
+    CHECK(wrong([](Design& d) { d.ssm.rules.interleave = 0; }) == 1);
+    CHECK(wrong([](Design& d) { d.ssm.rules.interleave = 256; }) == 0);
+    CHECK(wrong([](Design& d) { d.ssm.rules.interleave = 257; }) == 1);
+    CHECK(wrong([](Design& d) { d.ssm.rules.initiation_interval = 64; }) == 0);
+    CHECK(wrong([](Design& d) { d.ssm.rules.initiation_interval = 65; }) == 1);
+    CHECK(wrong([](Design& d) { d.ssm.rules.initiation_interval = 0; }) == 1);
+    const auto wrong_board = [](auto change) {
+        Board board = Setup().board;
+        change(board);
+        return problems_of(board).size();
+    };
+    CHECK(wrong_board([](Board&) {}) == 0);
+    CHECK(wrong_board([](Board& b) { b.resources.dsps = 0.0; }) == 1);
+    CHECK(wrong_board([](Board& b) { b.resources.luts = 0.0; }) == 1);
+    CHECK(wrong_board([](Board& b) { b.resources.bram18s = 0.0; }) == 1);
+    CHECK(wrong_board([](Board& b) { b.bandwidth = BytesPerSecond(0.0); }) == 1);
+    CHECK(wrong_board([](Board& b) { b.clock_hz = 0.0; }) == 1);
+}
+
 }  // namespace fpga_round_test

@@ -180,4 +180,11 @@ TEST_CASE("golden curves of lengths 1, 2 and 4 predict the lengths between and b
     CHECK(numerics::quantile(errors, 0.9) < 0.06);
 }
 
+TEST_CASE("lengths that grow by more than a draft each accept no draft more than surely") {
+    // 1, 2.2 and 3.1 tokens: gains of 1.2 and 0.9, of which the first is 1 at most.
+    const Acceptance curve = Acceptance::curve({{1, 2.2}, {2, 3.1}});
+    CHECK(curve.position(1) == 1.0);
+    CHECK(curve.position(2) == Approx(0.9));
+}
+
 }  // namespace acceptance_test

@@ -319,4 +319,29 @@ TEST_CASE("the first pass over a tree ends at one token, whose successors are dr
     CHECK(steps.passes[1].logits == steps.passes[1].tokens);
 }
 
+TEST_CASE("of a look-up whose misses were counted as rejected, hits have 0.62 and then 0.75 accepted") {
+    NgramDrafter lookup;
+    Acceptance once = Acceptance::per_position({0.31});
+    count_misses(lookup, once, 1);
+    CHECK(lookup.hit_rate == Approx(0.5));
+    CHECK(once.position(1) == Approx(0.62));
+    // Two drafts of a hit have 0.62·1.75 = 1.085 accepted, on average; of all 0.434 + 0.217.
+    Acceptance twice = Acceptance::per_position({0.434, 0.217});
+    count_misses(lookup, twice, 2);
+    CHECK(lookup.hit_rate == Approx(0.6));
+    CHECK(twice.position(1) == Approx(0.434 / 0.6));
+    CHECK(twice.position(2) == Approx(0.217 / 0.6));
+    // No fewer rounds hit than have a draft accepted, and no more than all do.
+    Acceptance sure = Acceptance::per_position({0.5, 0.0});
+    count_misses(lookup, sure, 2);
+    CHECK(lookup.hit_rate == Approx(0.5));
+    Acceptance always = Acceptance::per_position({0.9, 0.9});
+    count_misses(lookup, always, 2);
+    CHECK(lookup.hit_rate == 1.0);
+    Acceptance never = Acceptance::per_position({0.0});
+    lookup.hit_rate = 0.7;
+    count_misses(lookup, never, 1);
+    CHECK(lookup.hit_rate == 0.7);
+}
+
 }  // namespace drafter_kinds_test

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "setups.h"
+#include "sim/critical.h"
 #include "sim/drafters/draft_steps.h"
 #include "sim/operations.h"
 #include "sim/pass.h"
@@ -72,6 +73,7 @@ TEST_CASE("an indexer of DeepSeek-V3.2: 64 heads of 128 over keys of one byte a 
     CHECK(projections.weight_elements == 7168.0 * (128 + 64) + 1536.0 * 64 * 128 + 2.0 * 128);
     CHECK(projections.flops.per_token.value() == 2.0 * 7168 * (128 + 64) + 2.0 * 1536 * 64 * 128);
     CHECK(projections.bytes.fixed.value() == 2.0 * (7168.0 * (128 + 64) + 1536.0 * 64 * 128));
+    CHECK(projections.stored.value() == projections.bytes.fixed.value());  // all that is stored is read once
     CHECK(named(operations, "index preparation").launches == 14.0);
 }
 
@@ -228,7 +230,16 @@ TEST_CASE("drafting a tree row by row keeps a state for each node that it may re
     const DrafterPlan recurrent = plan(Drafter(IndependentDrafter{small, small.precision}), small, small.precision);
     const DraftSteps steps = draft_steps(recurrent, shape, tree, {}, false);
     CHECK(steps.kept_states == 2.0 + 3 + 6 + 12 + 12);
+    CHECK(steps.copied_states == 3.0 + 6 + 12);  // the second level of 12 goes on in the rows of the first
     REQUIRE(steps.passes.size() == 5);
+    const double rows[] = {1, 3, 6, 12, 12};  // a row for each node, as all of them have children
+    for (std::size_t i = 0; i < 5; ++i) {
+        CHECK(steps.passes[i].rows == rows[i]);
+        CHECK(steps.passes[i].logits == 1.0);
+    }
+    CHECK(steps.passes[0].tokens == 1.0);
+    CHECK(steps.passes[0].context_offset == 0.0);
+    CHECK(steps.passes[0].runs == 1.0);
     for (std::size_t i = 1; i < steps.passes.size(); ++i) {
         CHECK(steps.passes[i].context_offset == static_cast<double>(i));
         CHECK(steps.passes[i].runs == 1.0);
@@ -269,6 +280,12 @@ TEST_CASE("bounds of a box of one point are the point") {
                     CHECK(figure(bounds.least) == Approx(figure(exact)).epsilon(1e-9));
                     CHECK(figure(bounds.most) == Approx(figure(exact)).epsilon(1e-9));
                 };
+                same([](const RoundEstimate& e) { return e.draft.value(); });
+                same([](const RoundEstimate& e) { return e.verify.value(); });
+                same([](const RoundEstimate& e) { return e.rollback.value(); });
+                same([](const RoundEstimate& e) { return e.host.value(); });
+                same([](const RoundEstimate& e) { return e.prompts.value(); });
+                same([](const RoundEstimate& e) { return e.autoregressive.value(); });
                 same([](const RoundEstimate& e) { return e.round.value(); });
                 same([](const RoundEstimate& e) { return e.time_per_token.value(); });
                 same([](const RoundEstimate& e) { return e.tokens_per_second_user; });
@@ -342,6 +359,112 @@ TEST_CASE("bounds of one point are the point where rows that pad a tile cost mor
     const EstimateBounds bounds = bounds_of(round, 3, {150.0, 150.0, 100.0, 100.0});
     CHECK(bounds.least.round.value() == Approx(exact.round.value()).epsilon(1e-9));
     CHECK(bounds.most.round.value() == Approx(exact.round.value()).epsilon(1e-9));
+}
+
+TEST_CASE("an operation is bound by the longest of its launch, its bytes and its FLOPs") {
+    // 100 bytes in 4 us, 10 FLOPs in 2 us; a gap of 1, 3 or 5 us before it.
+    Platform where = platform("h100-sxm", "ideal");
+    where.device.bandwidth = BytesPerSecond(25e6);
+    where.device.peak.fill(FlopsPerSecond(5e6));
+    const Precision precision = uniform_precision(NumberFormat::bf16);
+    const auto bound = [&](double gap, double flops, double bytes) {
+        where.stack.node_cost = Seconds(gap * 1e-6);
+        Operation operation = small_operation(1.0, 1.0);
+        operation.flops.per_token = Flops(flops);
+        operation.bytes.per_token = Bytes(bytes);
+        return explain(compile_operations({operation}, precision, where, {}), {}).front().bound;
+    };
+    CHECK(bound(1.0, 10.0, 100.0) == Bound::memory);
+    CHECK(bound(3.0, 10.0, 100.0) == Bound::memory);
+    CHECK(bound(5.0, 10.0, 100.0) == Bound::launch);
+    CHECK(bound(1.0, 30.0, 100.0) == Bound::compute);  // 6 us
+    CHECK(bound(5.0, 30.0, 100.0) == Bound::compute);
+    CHECK(bound(7.0, 30.0, 100.0) == Bound::launch);
+}
+
+TEST_CASE("a pipeline's stage holds its part of the layers, and the larger of embedding and head") {
+    // Llama-3-8B: 32 layers of 218.1 million weights and two norms of 4096, 16 of them on each of two stages; embedding and
+    // head of 128,256 rows of 4096, the head with the last norm.
+    Model target = model("llama-3-8b");
+    const Precision bf16 = uniform_precision(NumberFormat::bf16);
+    const double layers = 32.0 * (4096.0 * 6144 + 4096.0 * 4096 + 3.0 * 4096 * 14336 + 2 * 4096);
+    const double embedding = 128256.0 * 4096, head = embedding + 4096;
+    const auto stored = [&](double stages) { return stored_weights(target, bf16, 1.0, {1.0, 1.0, stages}).value(); };
+    CHECK(stored(1.0) == Approx(2.0 * (layers + embedding + head)).epsilon(1e-12));
+    CHECK(stored(2.0) == Approx(2.0 * (layers / 2 + head)).epsilon(1e-12));
+    CHECK(stored(4.0) == Approx(2.0 * (layers / 4 + head)).epsilon(1e-12));
+    const CriticalInputs inputs = critical_inputs(target, bf16, device("h100-sxm"));
+    CHECK(inputs.weight_bytes.value() == Approx(2.0 * layers).epsilon(1e-4));
+    CHECK(inputs.active_parameters == Approx(layers).epsilon(1e-4));
+    CHECK(inputs.cache_per_token == Bytes(32.0 * 2 * 8 * 128 * 2));
+    CHECK(inputs.intensity.value() == Approx(989.4e12 / 3.35e12).epsilon(1e-3));
+}
+
+TEST_CASE("a prompt whose first half is cached takes the time of the rest, and a prompt of one token that of a step") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "ideal"));
+    setup.drafter = NoDrafter{};
+    setup.speculations = chains_up_to(0);
+    setup.prompt_tokens = 4000.0;
+    setup.output_tokens = 100.0;
+    const auto first_token = [&](double hit, double tokens) {
+        setup.prefix_hit = hit;
+        return time_to_first_token(compile_round(setup), tokens).value();
+    };
+    // 2,000 of 4,000 tokens; scores are less than a tenth of the work, and the rest has three quarters of them.
+    CHECK(first_token(0.5, 4000.0) / first_token(0.0, 4000.0) == Approx(0.5125).epsilon(0.025));
+    CHECK(first_token(0.5, 4000.0) > 0.5 * first_token(0.0, 4000.0));
+    CHECK(first_token(0.0, 1.0) == Approx(evaluate(compile_round(setup), {0, 1.0, 0.0}).autoregressive.value()).epsilon(1e-6));
+    setup.prompt_tokens = 0.0;  // is a problem of the setup: nothing is read of it
+    CHECK(compile_round(setup).prompts.target == Seconds(0.0));
+}
+
+TEST_CASE("passes of the smallest model of a cascade see half of what the round adds") {
+    RoundSetup setup = pair_setup("llama-2-7b", "tinyllama-1.1b", platform("h100-sxm", "vllm"));
+    CascadeDrafter drafter;
+    drafter.middle = std::get<IndependentDrafter>(setup.drafter);
+    drafter.inner = std::get<IndependentDrafter>(setup.drafter);
+    setup.drafter = drafter;
+    const CompiledRound round = compile_round(setup);
+    for (const int drafts : {2, 6}) {
+        const RoundRow& row = round.row(drafts);
+        const auto inner = static_cast<std::size_t>(PassId::draft_inner);
+        REQUIRE(row.begin[inner + 1] == row.begin[inner] + 1);
+        CHECK(round.steps[row.begin[inner]].context_offset == 0.5 * drafts);
+        CHECK(round.steps[row.begin[inner]].runs == drafts / 2.0 * 2.0);  // rounds of two tokens, each of two drafts
+    }
+    CHECK(round.runs(16));
+    CHECK_FALSE(round.runs(17));  // there are chains of up to 16
+}
+
+TEST_CASE("the passes of a round by name: the levels of a tree, the first pass, the verification") {
+    RoundSetup setup = pair_setup("mamba2-2.7b", "mamba2-130m", platform("h100-sxm", "ideal"));
+    const auto names = [&](TreeShape shape) {
+        setup.speculations = chains_up_to(0);
+        setup.speculations.push_back({std::move(shape), Verification::unrolled, "tree"});
+        setup.acceptance.siblings = RankAcceptance({0.5, 0.2, 0.1});
+        std::vector<std::string> found;
+        for (const ExplainedPass& pass : explain(compile_round(setup), {1, 1.0, 100.0})) {
+            if (pass.phase.find("draft, ") == 0 && pass.phase != "draft, state copies") {
+                found.push_back(pass.phase);
+            }
+        }
+        return found;
+    };
+    const std::vector<std::string> levels = {"draft, first pass", "draft, level 2", "draft, level 3"};
+    CHECK(names(BranchingShape{{3, 2, 1}}) == levels);
+    CHECK(names(BranchingShape{{3, 2}}) == std::vector<std::string>{"draft, first pass", "draft, next pass"});
+    CHECK(names(ChainShape{4}) == std::vector<std::string>{"draft, first pass", "draft, next pass"});
+    setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "ideal"));
+    CHECK(names(BranchingShape{{3, 2, 1}}) == levels);  // by attention over the tree
+}
+
+TEST_CASE("SPIRe projects keys and values of its memory anew in every pass") {
+    // 2·d·(8 + 8)·128 FLOPs of each of 32 layers of Llama-3-8B, for a sequence.
+    const Model target = model("llama-3-8b");
+    const DrafterPlan memory = plan(Drafter(SpireDrafter{32, {}, true}), target, target.precision);
+    REQUIRE(memory.extra.size() == 1);
+    CHECK(memory.extra.front().flops.per_sequence.value() == 32.0 * 2 * 4096 * 16 * 128);
+    CHECK(plan(Drafter(SpireDrafter{32, {}, false}), target, target.precision).extra.empty());
 }
 
 }  // namespace exact_parts_test

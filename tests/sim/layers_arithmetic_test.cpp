@@ -507,4 +507,22 @@ TEST_CASE("attention of 4 heads of queries and 2 of keys of 3: biases, and what 
     CHECK(named(operations_with(attention, on_ranks(1.0)), "rotary embedding").outputs == 4 * 3.0);
 }
 
+TEST_CASE("entries of compressed attention: two series of keys with values and gates where windows overlap") {
+    CompressedAttention attention;
+    attention.heads = 4;
+    attention.head_dim = 3;
+    attention.q_lora_rank = 5;
+    attention.output_groups = 2;
+    attention.output_rank = 6;
+    attention.window = 8;
+    attention.compression = 4;
+    for (const int series : {1, 2}) {
+        attention.series = series;
+        // From a width of 7 to 2·3 of each series; a bias of 3 for each of 4 positions and series; a norm of 3.
+        const Operation entries = named(operations_with(attention, on_ranks(1.0)), "compression");
+        CHECK(entries.weight_elements == 7.0 * 2 * series * 3 + 4.0 * series * 3 + 3);
+        CHECK(entries.active_elements == entries.weight_elements);
+    }
+}
+
 }  // namespace layers_arithmetic_test

@@ -137,4 +137,18 @@ TEST_CASE("a measured all-reduce of one step that has no limit is not left to th
     CHECK(all_reduce(measured, 100.0 * kilobyte) > 0.9e6);
 }
 
+TEST_CASE("caches travel where a pool of its own reads the prompts of a steady state, and nowhere else") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    setup.platform.device.interconnects.clear();
+    setup.prompt_tokens = 700.0;
+    const auto wrong = [&](PrefillPolicy prefill, double output_tokens) {
+        setup.platform.stack.prefill = prefill;
+        setup.output_tokens = output_tokens;
+        return problems_of(setup).size();
+    };
+    CHECK(wrong(PrefillPolicy::mixed, 300.0) == 0);
+    CHECK(wrong(PrefillPolicy::disaggregated, 0.0) == 0);
+    CHECK(wrong(PrefillPolicy::disaggregated, 300.0) == 1);
+}
+
 }  // namespace link_test

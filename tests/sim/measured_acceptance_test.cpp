@@ -1,6 +1,8 @@
 // Does acceptance measured by kind of request mix as rounds do, and does it say where measurements are missing?
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "sim/measured_acceptance.h"
 
 namespace measured_acceptance_test {
@@ -89,6 +91,16 @@ TEST_CASE("positions yield the bonus token and what is accepted at each") {
 TEST_CASE("kinds that were measured with a single draft are kinds all the same") {
     const AcceptanceOfTraffic found = acceptance_of_traffic({measured("code", 1, 1.8), measured("chat", 1, 1.5)}, {});
     CHECK(found.kinds.count == 2);
+}
+
+TEST_CASE("kinds of requests scatter as their rates do, in log-odds") {
+    // Of a single draft 0.8, 0.5 and 0.2 are accepted: log-odds ln 4, 0 and −ln 4, whose sample variance is (ln 4)².
+    const std::vector<MeasuredAcceptance> rows = {measured("code", 1, 1.8), measured("chat", 1, 1.5), measured("math", 1, 1.2)};
+    const AcceptanceOfTraffic found = acceptance_of_traffic(rows, {});
+    CHECK(found.kinds.count == 3);
+    CHECK(found.kinds.variance == Approx(std::pow(std::log(4.0), 2)));
+    // Of two, with ln 4 and 0: half of (ln 4)².
+    CHECK(acceptance_of_traffic({rows[0], rows[1]}, {}).kinds.variance == Approx(0.5 * std::pow(std::log(4.0), 2)));
 }
 
 }  // namespace measured_acceptance_test

@@ -195,4 +195,21 @@ TEST_CASE("a load with e^2 times as many verified tokens of a sequence is as far
     CHECK(distance_of(plain, drafting) == Approx(1.0));
 }
 
+TEST_CASE("a box of more than one point leaves room for roundings in either direction, a point none") {
+    const LoadRatios ratios = of({load(4, 1000, 0, 1.2), load(16, 1000, 0, 1.5)});
+    const LoadFactors low = ratios.at(4, 1000, 0), high = ratios.at(16, 1000, 0);
+    const LoadFactorBounds point = ratios.over(4, 4, 1000, 1000, 0);
+    CHECK(point.least.plain == low.plain);
+    CHECK(point.most.plain == low.plain);
+    const LoadFactorBounds batches = ratios.over(4, 16, 1000, 1000, 0);
+    CHECK(batches.least.plain < low.plain);
+    CHECK(batches.most.plain > high.plain);
+    CHECK(batches.most.plain == Approx(high.plain).epsilon(1e-9));
+    // Of one load the ratio fades with the context: the largest is that at the load.
+    const LoadRatios one = of({load(4, 1000, 0, 1.2)});
+    const LoadFactorBounds contexts = one.over(4, 4, 1000, 2000, 0);
+    CHECK(contexts.most.plain > one.at(4, 1000, 0).plain);
+    CHECK(contexts.most.plain == Approx(1.2).epsilon(1e-9));
+}
+
 }  // namespace measured_loads_test

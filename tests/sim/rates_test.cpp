@@ -192,4 +192,18 @@ TEST_CASE("the largest tile is one that the least one grows into") {
     }
 }
 
+TEST_CASE("a cache whose pages fit costs attention no step, whatever its share") {
+    KernelLaw law;
+    law.first_row = 2.0;
+    law.step_share = 0.5;
+    Operation attention;
+    attention.kind = OperationKind::attention;
+    attention.reads_context = true;
+    attention.bytes.per_context = Bytes(4.0);
+    CHECK(measured_rates(law, unit_rates(), attention).steps.step == Seconds(0.0));
+    law.step_rows = 100.0;  // half of 4 bytes for each token beyond
+    CHECK(measured_rates(law, unit_rates(), attention).steps.step == Seconds(2.0));
+    CHECK(measured_rates(law, unit_rates(), attention).steps.step_after == 100.0);
+}
+
 }  // namespace rates_test

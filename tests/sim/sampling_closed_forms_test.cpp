@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <limits>
 
 #include "numerics/random.h"
 #include "sim/sampling/chain.h"
@@ -283,6 +284,15 @@ TEST_CASE("closed forms that would take too many steps are not begun") {
     CHECK_FALSE(naive_law(models, SiblingDrafts::without_replacement, 2, 63.0));
     CHECK(naive_law(models, SiblingDrafts::without_replacement, 1, 1.0));
     CHECK(naive_law(models, SiblingDrafts::with_replacement, 2, 1.0));
+}
+
+TEST_CASE("a token without weight is never drawn, even where rounding leaves nothing of the draw") {
+    // A share of the least number above 0 is rounded to 0 or to itself: in half of the draws nothing is left for a token.
+    numerics::Random random(7);
+    const std::vector<double> weights = {0.0, std::numeric_limits<double>::denorm_min(), 0.0};
+    for (int i = 0; i < 30; ++i) {
+        CHECK(draw(weights, random) == 1);
+    }
 }
 
 }  // namespace sampling_closed_forms_test

@@ -102,4 +102,9 @@ TEST_CASE("what an engine or a tree cannot be is named in one sentence") {
     CHECK(problems(ParentsShape{{2, 1}}).size() == 1);
 }
 
+TEST_CASE("a candidate's score is the product along its path, that of the first candidate as of any other") {
+    // Of 0.5, 0.45; 0.25, 0.225; 0.225, 0.2025 the best two are both children of the root.
+    CHECK(build(SglangShape{2, 2, 3}, RankAcceptance({0.5, 0.45})).parents() == std::vector<int>{0, 0});
+}
+
 }  // namespace tree_shape_test

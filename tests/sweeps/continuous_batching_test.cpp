@@ -43,6 +43,18 @@ TEST_CASE("speed table: accept length, schedule, interpolation") {
     for (std::size_t i = 0; i < 6; ++i) {
         CHECK(rounds[i].value() == Approx(expected[i]));
     }
+    const std::vector<Seconds> to_the_last = interpolated_rounds({1, 3}, {Seconds(10.0), Seconds(30.0)}, 3);
+    REQUIRE(to_the_last.size() == 3);
+    CHECK(to_the_last[1].value() == Approx(20.0));
+    CHECK(to_the_last[2] == Seconds(30.0));
+}
+
+TEST_CASE("continuous batching: answers that have between one and two tokens in the mean") {
+    // Under a tenth of what the server can do, so all that is asked for is delivered: 2 requests a second of 1.5 tokens.
+    const std::vector<SpeculationSetting> settings = {setting("plain", {1.0}, {0.02, 0.02, 0.02, 0.02})};
+    const ServedTraffic served =
+        simulate_serving({settings, always(0, 4)}, requests(2.0, 1.5, OutputLength::geometric), {4000, 200, 5, 3, 0}, 0.99);
+    CHECK(served.tokens_per_second.mean == Approx(3.0).epsilon(0.05));
 }
 
 TEST_CASE("speed table: mean rounds of a request") {

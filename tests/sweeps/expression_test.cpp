@@ -106,4 +106,12 @@ TEST_CASE("a hundred levels are read, one more is refused") {
     CHECK_THROWS_WITH(value_of(nested(100)), "it is nested too deeply");
 }
 
+TEST_CASE("a number ends where its characters do") {
+    CHECK_THROWS_WITH(value_of("2e*3"), Catch::Contains("\"2e\" is not a number"));
+    CHECK(value_of("2*3") == 6.0);
+    CHECK(value_of("1e+1-2") == 8.0);
+    CHECK(value_of("50e-1+2") == 7.0);
+    CHECK(value_of(".5e1/2") == 2.5);
+}
+
 }  // namespace treeline::sweeps::expression_test

@@ -165,4 +165,50 @@ TEST_CASE("a round that is measured without the plain step of its batch leaves w
     CHECK(plan.runs.back().high - plan.runs.back().low > 2.0 * 1.2816 * plan.gain * left);
 }
 
+TEST_CASE("knowing everything is worth what the better of two would gain on average, over the one chosen now") {
+    // One chain and plain decoding: the gain is normal around g with the deviation s of its interval, and the better of it and
+    // 1 gains g·P(d) + s·p(d) + 1 − P(d), d = (g − 1)/s.
+    Workload workload = workload_of("cuda-graph");
+    workload.speculations = {sim::chains_up_to(3)[0], sim::chains_up_to(3)[3]};
+    workload.variants.front().setup.acceptance = sim::Acceptance::geometric(0.5);
+    workload.variants.front().setup.speculations = workload.speculations;
+    const std::optional<Recommendation> found = best_drafting(workload);
+    REQUIRE(found);
+    const MeasurementPlan plan = plan_measurements(*found, workload, 4, 0.01);
+    const double deviation = (plan.high - plan.low) / 2.0 / 1.2816, far = (plan.gain - 1.0) / deviation;
+    const double below = 0.5 * std::erfc(-far / std::sqrt(2.0)),
+                 density = std::exp(-far * far / 2) / std::sqrt(2.0 * std::acos(-1.0));
+    const double expected = plan.gain * below + deviation * density + 1.0 - below;
+    REQUIRE(std::abs(far) < 2.0);
+    CHECK(plan.perfect == Approx(expected / std::max(1.0, plan.gain) - 1.0).epsilon(0.06));
+    REQUIRE(!plan.runs.empty());
+    CHECK(plan.runs.back().value > 0.2 * plan.perfect);
+    CHECK(plan.runs.back().value < plan.perfect);
+}
+
+TEST_CASE("runs are made at the batches of the traffic, which may be one") {
+    Workload workload = workload_of("cuda-graph");
+    workload.traffic.points = {{1, 1000, 0.1}, {3, 1000, 0.7}, {5, 1000, 0.1}, {7, 1000, 0.1}};
+    const MeasurementPlan plan = plan_measurements(*recommend(workload, 1).recommendation, workload, 4, 0.0);
+    bool at_three = false;
+    for (const PlannedRun& run : plan.runs) {
+        at_three = at_three || (!run.run.of_acceptance && run.run.batch == 3.0);
+    }
+    CHECK(at_three);
+}
+
+TEST_CASE("runs are planned for the best chain, not for a tree that is better or for plain decoding") {
+    Workload workload = workload_of("cuda-graph");
+    workload.speculations.push_back({sim::BranchingShape{{3, 1, 1, 1, 1}}, sim::Verification::packed, "wide"});
+    workload.variants.front().setup.speculations = workload.speculations;
+    workload.variants.front().setup.acceptance.siblings = sim::RankAcceptance({0.8, 0.12, 0.05});
+    workload.traffic.points = {{1, 1000, 1.0}};
+    const RecommendationResult all = recommend(workload, 1);
+    REQUIRE(all.recommendation->candidates.front().speculation == 6);
+    const std::optional<Recommendation> found = best_drafting(workload);
+    REQUIRE(found);
+    CHECK(found->candidates.front().speculation >= 1);
+    CHECK(found->candidates.front().speculation <= 5);
+}
+
 }  // namespace measurement_plan_test

@@ -41,4 +41,16 @@ TEST_CASE("the front equals a comparison of every pair, in any order of input") 
     CHECK(pareto_front({}).empty());
 }
 
+TEST_CASE("a point is taken unless one that is there is as good, and comes first") {
+    ParetoFront front;
+    CHECK(front.insert({2.0, 2.0, 5}));
+    CHECK_FALSE(front.insert({2.0, 2.0, 5}));  // is there
+    CHECK_FALSE(front.insert({2.0, 2.0, 6}));
+    CHECK(front.insert({2.0, 2.0, 4}));
+    CHECK_FALSE(front.insert({1.0, 2.0, 1}));
+    CHECK_FALSE(front.insert({2.0, 1.0, 1}));
+    CHECK(front.insert({1.0, 3.0, 9}));
+    CHECK(front.insert({3.0, 1.0, 9}));
+}
+
 }  // namespace pareto_test

@@ -158,4 +158,31 @@ TEST_CASE("an interval holds its ends") {
     CHECK_FALSE(interval.holds(2.5001));
 }
 
+TEST_CASE("drafts that scatter evenly around even odds are accepted half of the time") {
+    PolicyProblem problem = problem_of(1.0, 0.1, 32, 2.0);
+    problem.per_position = {0.5};
+    problem.batches.front().draft.resize(2);
+    problem.batches.front().rest.resize(2);
+    // 160,000 drafts: the standard error is 0.00125.
+    const PolicyBatchOutcome found = simulate_policies(problem, {{PolicyKind::fixed, 1}}, {1000, 5, 11}).front();
+    CHECK(found.policies.at(1).accepted == Approx(0.5).margin(0.005));
+    CHECK(found.policies.at(1).drafted == 1.0);
+}
+
+TEST_CASE("a policy's gain is its rate over that of the best fixed length, less one") {
+    const std::vector<ServedByPolicy> served =
+        simulate_policies(problem_of(1.0, 0.2, 16, 0.0), {{PolicyKind::fixed, 0}, {PolicyKind::fixed, 4}}, {200, 4, 5})
+            .front()
+            .policies;
+    REQUIRE(served.size() == 3);
+    CHECK(served[0].gain.mean == 0.0);
+    for (const std::size_t i : {1U, 2U}) {
+        CHECK(served[i].gain.mean < 0.0);
+        CHECK(served[i].gain.mean ==
+              Approx(served[i].tokens_per_second.mean / served[0].tokens_per_second.mean - 1.0).margin(0.002));
+    }
+    // Without drafts 16 tokens in 10 + 0.2·16 ms.
+    CHECK(served[1].tokens_per_second.mean == Approx(16.0 / 13.2e-3));
+}
+
 }  // namespace policies_test

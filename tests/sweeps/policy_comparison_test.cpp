@@ -91,4 +91,22 @@ TEST_CASE("plain decoding has no policies") {
     CHECK(compare_policies(*result.recommendation).empty());
 }
 
+TEST_CASE("each excluded policy has its own reason") {
+    Recommendation found;
+    found.variants.resize(3);
+    found.speculations = sim::chains_up_to(1);
+    found.speculate = true;
+    found.candidates.resize(1);
+    found.excluded.resize(2);
+    found.excluded[0].variant = 1;
+    found.excluded[0].reason = "the first";
+    found.excluded[1].variant = 2;
+    found.excluded[1].reason = "the second";
+    const std::vector<PolicyOutcome> outcomes = compare_policies(found);
+    REQUIRE(outcomes.size() == 3);
+    CHECK(outcomes[1].variant == 1);
+    CHECK(outcomes[1].reason == "the first");
+    CHECK(outcomes[2].reason == "the second");
+}
+
 }  // namespace policy_comparison_test

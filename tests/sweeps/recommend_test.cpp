@@ -1,6 +1,8 @@
 // Is the recommendation the best of all candidates, do limits exclude with reasons, and does the schedule match a search by
 // hand?
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include <catch2/catch.hpp>
 
@@ -438,6 +440,71 @@ TEST_CASE("a load of which one request fits at a time is left out with the rate 
     CAPTURE(reason);
     REQUIRE(reason.starts_with("at most about "));
     CHECK(std::stod(reason.substr(14)) == Approx(1.0 / shortest).epsilon(0.005));
+}
+
+TEST_CASE("trade-offs are priced at 1, 2, 4 and so on, up to four times the largest batch and at least 64") {
+    Workload workload = llama_workload();
+    for (const double load : {4.0, 50.0}) {
+        workload.traffic.points = {{load, 1024, 1.0}};
+        const Recommendation answer = *recommend(workload, 1).recommendation;
+        std::map<std::size_t, std::vector<double>> batches;
+        for (const TradeoffPoint& point : answer.tradeoffs) {
+            batches[point.variant].push_back(point.batch);
+        }
+        REQUIRE(batches.size() == answer.variants.size());
+        for (const auto& [variant, of_variant] : batches) {
+            REQUIRE(of_variant.size() == (load < 16.0 ? 7U : 8U));  // 64, or 128 of at most 200
+            for (std::size_t i = 0; i < of_variant.size(); ++i) {
+                CHECK(of_variant[i] == std::pow(2.0, static_cast<double>(i)));
+            }
+        }
+    }
+}
+
+TEST_CASE("of shapes that break a limit alike the first says why") {
+    Workload workload = llama_workload();
+    workload.variants.resize(1);
+    workload.speculations = {sim::chains_up_to(3)[0], sim::chains_up_to(3)[3]};
+    workload.speculations.push_back({sim::ParentsShape{{0, 1, 2}}, sim::Verification::unrolled, "a line"});
+    workload.variants.front().setup.speculations = workload.speculations;
+    workload.variants.front().setup.acceptance.siblings = sim::RankAcceptance({0.8});
+    workload.traffic.points = {{1, 1024, 1.0}};
+    const sim::CompiledRound round = sim::compile_round(workload.variants.front().setup);
+    const auto time = [&](int speculation) { return sim::evaluate(round, {speculation, 1.0, 1024.0}).time_per_token; };
+    REQUIRE(time(1) == time(2));
+    workload.limits.minimum_gain = 100.0;
+    const RecommendationResult result = recommend(workload, 1);
+    REQUIRE(result.recommendation);
+    const auto excluded = std::find_if(result.recommendation->excluded.begin(), result.recommendation->excluded.end(),
+                                       [](const Exclusion& exclusion) { return exclusion.variant == 0; });
+    REQUIRE(excluded != result.recommendation->excluded.end());
+    CHECK_THAT(excluded->reason, Catch::Contains("with 3 drafts it"));
+}
+
+TEST_CASE("arrivals that nobody keeps up with are answered for servers that are always full, by what a full server is for") {
+    for (const Objective objective : {Objective::latency, Objective::throughput, Objective::energy}) {
+        Workload workload = llama_workload();
+        workload.variants.resize(1);
+        workload.objective = objective;
+        workload.traffic.kind = LoadKind::arrival_rate;
+        workload.traffic.points = {{1e5, 1024, 1.0}};
+        for (Variant& variant : workload.variants) {
+            variant.setup.prompt_tokens = 1024.0;
+            variant.setup.output_tokens = 256.0;
+        }
+        const RecommendationResult result = recommend(workload, 1);
+        REQUIRE(result.recommendation);
+        const Recommendation& found = *result.recommendation;
+        REQUIRE(found.saturation);
+        CHECK(found.saturation->asked == 1e5);
+        CHECK(found.saturation->best <= 1e5);
+        // Tokens/s of one device over those of an answer.
+        CHECK(found.saturation->plain == Approx(found.plain.tokens_per_second_device / 256.0));
+        CHECK(found.saturation->best == Approx(found.candidates.front().tokens_per_second_device / 256.0));
+        CHECK(found.traffic.kind == LoadKind::concurrency);
+        // What waits for its turn has no latency to speak of: then the most tokens count.
+        CHECK(found.objective == (objective == Objective::latency ? Objective::throughput : objective));
+    }
 }
 
 }  // namespace recommend_test

@@ -97,6 +97,7 @@ TEST_CASE("a search lists what an enumeration lists, on random spaces, by every 
         REQUIRE(found.search);
         CHECK(found.search->gap == 0.0);
         CHECK(accounted(found) == space.size());
+        CHECK(found.too_large + found.beyond_limits <= found.points);
         CHECK(found.excluded.size() == 1);
         for (std::size_t i = 0; i < std::min(found.best.size(), all.best.size()); ++i) {
             CHECK(found.best[i].estimate.round == all.best[i].estimate.round);
@@ -245,6 +246,27 @@ TEST_CASE("a wide gap spares boxes") {
         return run_sweep(space, options).search->boxes;
     };
     CHECK(boxes(0.3) < boxes(0.0));
+}
+
+TEST_CASE("a search's progress rises to all points that can be priced") {
+    std::mt19937 random(8);
+    DesignSpace space = some_space();
+    space.batch = axis(random, 60, 1.0, 3000.0, true);
+    space.context = axis(random, 50, 0.0, 90'000.0, true);
+    SweepOptions options;
+    options.best_by = find_sweep_column("tokens_per_s_device");
+    options.search_gap = 0.0;
+    options.limits = {{find_sweep_column("tpot_ms"), 0.0, 15.0}};
+    std::uint64_t last = 0;
+    options.progress = [&](std::uint64_t done, std::uint64_t all) {
+        CHECK(done >= last);
+        CHECK(all == space.size());
+        last = done;
+    };
+    const SweepSummary found = run_sweep(space, options);
+    CHECK(last == space.size() - found.search->excluded);
+    CHECK(found.search->beyond_limits > 0);
+    CHECK(found.too_large + found.beyond_limits <= found.points);
 }
 
 }  // namespace search_test

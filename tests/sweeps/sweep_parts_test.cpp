@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "sweeps/column_kernels.h"
 #include "sweeps/condition_bounds.h"
@@ -329,6 +330,37 @@ TEST_CASE("every column is its figure of the estimate in the unit of its name") 
     CHECK(find_sweep_column("tokens_per_joule")->figure(at) == 0.25);
     estimate.first_token = Seconds(0.0);
     CHECK(std::isnan(find_sweep_column("ttft_ms")->value(at)));
+}
+
+TEST_CASE("a tile's row fills as many places as it has points, and ranks the better first") {
+    const auto estimates = std::make_unique<sim::EstimateColumns>();
+    estimates->size = 3;
+    for (std::size_t i = 0; i < 4; ++i) {
+        sim::RoundEstimate e;
+        e.time_per_token = Seconds(0.010 + 0.001 * static_cast<double>(i));
+        e.tokens_per_second_device = 100.0 * static_cast<double>(i + 1);
+        estimates->set_times(i, e);
+        estimates->memory[i] = 0.0;
+    }
+    const double batch[] = {1.0, 2.0, 3.0, 4.0}, context[] = {5.0, 5.0, 5.0, 5.0};
+    const Variant variant;
+    const TileRow row{variant, 2.0, batch, context, *estimates};
+    const auto columns = std::make_unique<std::array<TileColumn, 3>>();
+    TileColumn &values = (*columns)[0], &ranks = (*columns)[1], &penalty = (*columns)[2];
+    std::fill_n(values.values, 4, -7.0);
+    std::fill_n(penalty.values, 4, 0.0);
+    penalty.values[1] = infinite;
+    fill_values(*find_sweep_column("tpot_ms"), row, values);
+    CHECK(values.values[0] == Catch::Detail::Approx(10.0));
+    CHECK(values.values[2] == Catch::Detail::Approx(12.0));
+    CHECK(values.values[3] == -7.0);  // no point is there
+    fill_ranks(*find_sweep_column("tpot_ms"), row, penalty, ranks);
+    CHECK(ranks.values[0] == Catch::Detail::Approx(10.0));
+    CHECK(ranks.values[1] == infinite);
+    CHECK(ranks.values[2] == Catch::Detail::Approx(12.0));
+    fill_ranks(*find_sweep_column("tokens_per_s_device"), row, penalty, ranks);
+    CHECK(ranks.values[0] == Catch::Detail::Approx(-100.0));
+    CHECK(ranks.values[2] == Catch::Detail::Approx(-300.0));
 }
 
 }  // namespace sweep_parts_test

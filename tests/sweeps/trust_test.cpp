@@ -9,6 +9,7 @@
 #include "requests/recommend/workload_reader.h"
 #include "setups.h"
 #include "sweeps/recommend_answer.h"
+#include "sweeps/uncertainty.h"
 
 namespace trust_test {
 
@@ -114,6 +115,10 @@ TEST_CASE("wide errors put the switch-off batch into a range, as an unknown acce
     const Answer sure = with(0.0, 0.0), unknown = with(0.0, 1.0), unsure = with(0.45, 0.0);
     CHECK(sure.trust->switch_off->earliest == sure.trust->switch_off->latest);
     CHECK(sure.trust->measured->engine_low == Approx(sure.interval->value));
+    REQUIRE(sure.trust->other_mode);
+    REQUIRE(sure.trust->other_mode->gain != Approx(sure.trust->measured->low));
+    REQUIRE(sure.trust->other_mode->gain != Approx(sure.trust->measured->high));
+    CHECK_FALSE(sure.trust->other_mode->inside);  // of an interval that is hardly wider than its value
     CHECK(sure.trust->measured->low == Approx(sure.interval->value * unmeasured_factors(*sure.interval).low));
     REQUIRE(unsure.trust->switch_off->earliest);
     REQUIRE(unknown.trust->switch_off->earliest);
@@ -278,6 +283,63 @@ TEST_CASE("steps of the own deployment make an answer surer than what engines el
     CHECK(own.trust->chances->pays >= elsewhere.trust->chances->pays);
     // Many steps without error leave little but a trace of what is usual.
     CHECK(sim::step_error_of(std::vector<double>(400, 0.0)) < 0.1 * sim::step_error_of({}));
+}
+
+TEST_CASE("of two drafters that would gain as much the first is named", "[trust]") {
+    RecommendInput input = example();
+    for (Variant& variant : input.workload.variants) {
+        variant.setup.acceptance = sim::DraftAcceptance(sim::Acceptance::geometric(0.02));
+    }
+    Variant twin = input.workload.variants.front();
+    twin.labels.drafter = "twin";
+    twin.origin.drafter = 1000;
+    input.workload.variants.push_back(twin);
+    const Answer result = answer(std::move(input), 1);
+    REQUIRE(result.rejected);
+    CHECK(result.rejected->label.find("twin") == std::string::npos);
+}
+
+TEST_CASE("the ends of each uncertain input's range, on the time that it stands for", "[trust]") {
+    const auto factors = [](const sim::RoundSetup& setup, const std::string& name, sim::PassId pass, auto figure) {
+        const sim::CompiledRound round = sim::compile_round(setup);
+        for (const UncertainRound& each : uncertain_rounds(setup)) {
+            if (each.input == name) {
+                const double stated = figure(round.pass(pass));
+                return std::pair{figure(each.low.pass(pass)) / stated, figure(each.high.pass(pass)) / stated};
+            }
+        }
+        return std::pair{0.0, 0.0};
+    };
+    const auto per_byte = [](const sim::CompiledPass& pass) { return pass.operations.front().rates.per_byte.value(); };
+    const auto per_flop = [](const sim::CompiledPass& pass) { return pass.operations.front().rates.per_flop.value(); };
+    const auto gaps = [](const sim::CompiledPass& pass) { return pass.node_time.value(); };
+    const auto check = [](std::pair<double, double> found, double low, double high) {
+        CHECK(found.first == Approx(low));
+        CHECK(found.second == Approx(high));
+    };
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    const double memory = setup.platform.stack.memory_efficiency, compute = setup.platform.stack.compute_efficiency;
+    using enum sim::PassId;
+    // 74 to 95 % of the bandwidth and 50 to 90 % of the peak, over what the stack states.
+    REQUIRE(memory >= 0.74);
+    REQUIRE(compute >= 0.5);
+    check(factors(setup, "memory bandwidth reached", plain, per_byte), memory / 0.95, memory / 0.74);
+    check(factors(setup, "matrix peak reached", plain, per_flop), compute / 0.9, compute / 0.5);
+    // A small model's kernels may take as long as they would at 60 % of that; the target's do not change.
+    check(factors(setup, "drafter's efficiency", draft, per_byte), 1.0, 1.0 / 0.6);
+    check(factors(setup, "drafter's efficiency", plain, per_byte), 1.0, 1.0);
+    check(factors(setup, "launch and host time", plain, gaps), 0.5, 2.0);
+    // A stack that states less keeps the same relative spread around its own figure.
+    setup.platform.stack.memory_efficiency = 0.5;
+    check(factors(setup, "memory bandwidth reached", plain, per_byte), (0.74 + 0.95) / 2 / 0.95, (0.74 + 0.95) / 2 / 0.74);
+    // Laws of measured kernels: 13 % either way, and three times that where they were carried over.
+    setup.platform.mode = sim::CostMode::calibrated;
+    REQUIRE(setup.platform.device.calibration);
+    setup.platform.device.calibration->kind = "measured";
+    check(factors(setup, "memory bandwidth reached", plain, per_byte), 0.87, 1.13);
+    check(factors(setup, "matrix peak reached", plain, per_flop), 0.87, 1.13);
+    setup.platform.device.calibration->kind = "derived";
+    check(factors(setup, "memory bandwidth reached", plain, per_byte), 0.61, 1.39);
 }
 
 }  // namespace trust_test
