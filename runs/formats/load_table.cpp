@@ -16,6 +16,18 @@ bool holds_two_numbers(const std::string& cell) {
     return sides && number_of(sides->first) && number_of(sides->second);
 }
 
+/// "Throughput (off → MTP)" is "Throughput off" and "Throughput MTP"; nothing without an arrow.
+std::optional<std::pair<std::string, std::string>> sides_of_heading(const std::string& heading) {
+    auto sides = sides_of_arrow(heading);
+    const std::size_t opens = sides ? sides->first.find('(') : std::string::npos;
+    if (opens != std::string::npos && sides->second.ends_with(')')) {
+        const std::string what = sides->first.substr(0, opens);
+        sides->second.pop_back();
+        *sides = {what + sides->first.substr(opens + 1), what + sides->second};
+    }
+    return sides;
+}
+
 std::string in_lower_case(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return text;
@@ -142,8 +154,11 @@ std::vector<std::string> LoadTable::split_arrows(std::vector<std::string> cells)
 void LoadTable::name_sides() {
     for (auto column = arrows_.rbegin(); column != arrows_.rend(); ++column) {
         const std::string heading = names_[*column];
-        auto sides = sides_of_arrow(heading);
-        if (!sides) {
+        auto sides = sides_of_heading(heading);
+        if (sides && plain_words(sides->first).starts_with("before") && plain_words(sides->second).starts_with("after") &&
+            caption_.drafting()) {
+            *sides = {"baseline " + sides->first, "drafts " + sides->second};
+        } else if (!sides) {
             const auto around = caption_.sides().value_or(std::pair<std::string, std::string>());
             sides = {around.first + " " + heading, around.second + " " + heading};
         }

@@ -35,6 +35,7 @@ private:
     std::vector<std::string> split_arrows(std::vector<std::string> cells);
     void name_sides();
     bool understand(RunBuilder& run);
+    void tell_times_from_drafts();
     void take_units_of_others();
     void say_unnamed(RunBuilder& run);
     void settle_meanings();
@@ -42,8 +43,10 @@ private:
     void leave_out_beside_means();
     void take_loads();
     void take_throughput(RunBuilder& run);
+    bool take_throughput_of_sides();
     void keep_overall(Role role);
     std::string leave_out_further_drafters();
+    [[nodiscard]] std::string columns_without_unit() const;
     [[nodiscard]] std::string reason(bool timed) const;
 
     [[nodiscard]] bool has_metrics_in_rows() const;

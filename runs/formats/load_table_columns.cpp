@@ -38,6 +38,7 @@ bool LoadTable::understand(RunBuilder& run) {
         }
         columns_.push_back(column);
     }
+    tell_times_from_drafts();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         if (columns_[i].role == Role::none && says(plain_words(names_[i]), "acc")) {
             run.remark(
@@ -70,9 +71,22 @@ bool LoadTable::understand(RunBuilder& run) {
     if (understood && !left_out.empty()) {
         run.remark(run.file() + ": " + left_out);
     } else if (!understood && any_number) {
-        why_not_ = left_out.empty() ? reason(timed) : left_out;
+        why_not_ = left_out.empty() || !arrows_.empty() ? reason(timed && left_out.empty()) : left_out;
     }
     return understood;
+}
+
+/// "| baseline | MTP |" over "| 22.0 | 40.0 |": what is no count of drafts was measured with that drafter.
+void LoadTable::tell_times_from_drafts() {
+    constexpr double most_counted = 32.0;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const std::string name = plain_words(names_[i]);
+        const std::optional<double> number = number_of(row_[i]);
+        const bool count = !number || (*number <= most_counted && row_[i].find('.') == std::string::npos);
+        if (columns_[i].role == Role::drafts && drafter_in(name) == name && !count) {
+            columns_[i].role = Role::none;
+        }
+    }
 }
 
 /// "| | baseline | MTP |" above "decode", "TTFT": a setting in each column, and what was measured of it in each row.
@@ -179,6 +193,10 @@ void LoadTable::take_throughput(RunBuilder& run) {
             return;
         }
     }
+    if (take_throughput_of_sides()) {
+        run.remark(run.file() + ": columns of a throughput without a unit were taken for tokens/s");
+        return;
+    }
     const auto drafting =
         std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.drafts >= 0; });
     for (std::size_t i = 0; caption_.names_throughput() && drafting > 1 && i < columns_.size(); ++i) {
@@ -187,6 +205,28 @@ void LoadTable::take_throughput(RunBuilder& run) {
             run.remark(run.file() + ": columns of draft lengths under a throughput without a unit were taken for tokens/s");
         }
     }
+}
+
+/// "Throughput baseline" and "Throughput MTP", or "before → after" under "decode throughput"; false where none is.
+bool LoadTable::take_throughput_of_sides() {
+    bool any = false;
+    const auto take = [&](std::size_t i) {
+        const bool rate = columns_[i].role == Role::none && may_be_time(names_[i], row_[i]);
+        columns_[i].role = rate ? Role::rate : columns_[i].role;
+        any = any || rate;
+    };
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const std::string name = plain_words(names_[i]);
+        const bool of_tokens = says(name, "throughput") && !says(name, "req s") && !says(name, "requests");
+        if (of_tokens && (columns_[i].plain || columns_[i].drafts >= 0 || names_drafter(name))) {
+            take(i);
+        }
+    }
+    for (std::size_t pair = 0; caption_.names_throughput() && pair < arrows_.size(); ++pair) {
+        take(arrows_[pair] + pair);
+        take(arrows_[pair] + pair + 1);
+    }
+    return any;
 }
 
 /// Under a caption that drafts, numbers beside plain times may be rates with drafts, of which nothing says so.
@@ -236,6 +276,18 @@ void LoadTable::settle_meanings() {
     }
 }
 
+/// Columns that name plain decoding, a drafter or a draft length over bare numbers, quoted; empty where not two are.
+std::string LoadTable::columns_without_unit() const {
+    std::vector<std::string> quoted;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const bool side = columns_[i].plain || columns_[i].drafts >= 0 || names_drafter(plain_words(names_[i]));
+        if (columns_[i].role == Role::none && side && may_be_time(names_[i], row_[i])) {
+            quoted.push_back("\"" + names_[i] + "\"");
+        }
+    }
+    return quoted.size() < 2 ? std::string() : text::listed(quoted, "and");
+}
+
 std::string LoadTable::reason(bool timed) const {
     if (!timed && !arrows_.empty()) {
         return "its cells hold two numbers each (\"22.7 → 40.6\"), and neither their heading nor the lines before the table "
@@ -245,6 +297,10 @@ std::string LoadTable::reason(bool timed) const {
     std::vector<std::string> quoted;
     for (const std::string& name : names_) {
         quoted.push_back("\"" + name + "\"");
+    }
+    if (const std::string unnamed = columns_without_unit(); !timed && !unnamed.empty()) {
+        return fmt::format("its columns {} name no unit: a line above the table (\"tok/s\" or \"ms per token\") says it",
+                           unnamed);
     }
     return fmt::format(
         "its table of {} has no column of {}", text::listed(quoted, "and"),
