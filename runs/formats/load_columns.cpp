@@ -103,14 +103,6 @@ int drafts_of_sglang(const std::string& text, const Words& words) {
     return -1;
 }
 
-/// llama.cpp's word for the tokens of an answer: "tg", "tg128".
-bool names_generation(const std::string& words) {
-    const Words all = words_of(words);
-    return std::any_of(all.begin(), all.end(), [](const std::string& word) {
-        return word.starts_with("tg") && word.find_first_not_of("0123456789", 2) == std::string::npos;
-    });
-}
-
 /// "~14 tok/s" without its sign.
 std::string without_about(std::string cell) {
     for (const std::string_view about : {"~", "\u2248", "ca. ", "ca "}) {
@@ -155,9 +147,29 @@ bool says(const std::string& words, std::string_view phrase) {
 }
 
 bool means_plain(const std::string& words) {
-    static const Words plain = {"baseline", "plain",    "ar",       "no spec", "none",           "off",        "vanilla",
-                                "without",  "no mtp",   "no draft", "n a",     "disabled",       "no drafter", "no speculation",
-                                "base",     "spec off", "mtp off",  "no",      "autoregressive", "ohne"};
+    static const Words plain = {"baseline",
+                                "plain",
+                                "ar",
+                                "no spec",
+                                "none",
+                                "off",
+                                "vanilla",
+                                "without",
+                                "no mtp",
+                                "no draft",
+                                "n a",
+                                "disabled",
+                                "no drafter",
+                                "no speculation",
+                                "base",
+                                "spec off",
+                                "mtp off",
+                                "no",
+                                "autoregressive",
+                                "ohne",
+                                "normal decoding",
+                                "standard decoding",
+                                "regular decoding"};
     return says_any(words, plain);
 }
 
@@ -182,6 +194,9 @@ Role role_of(const std::string& words) {
                                   "streams",
                                   "concurrent requests",
                                   "concurrent users",
+                                  "concurrent streams",
+                                  "c",
+                                  "parallel requests",
                                   "num concurrent"};
     static const Words drafts = {"k",
                                  "n max",
@@ -280,15 +295,24 @@ bool says_rate_of_tokens(const std::string& words) {
     return says_any(words, rates);
 }
 
+bool names_generation(const std::string& words) {
+    const Words all = words_of(words);
+    return std::any_of(all.begin(), all.end(), [](const std::string& word) {
+        return word.starts_with("tg") && word.find_first_not_of("0123456789", 2) == std::string::npos;
+    });
+}
+
 bool says_rate(const std::string& words) { return says_any(words, {"rate", "percent", "ratio"}); }
 
 bool names_drafter(const std::string& words) {
-    return !means_plain(words) && says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dspark", "nextn", "ngram", "medusa",
-                                                   "draft", "drafts", "spec", "speculative", "speculation", "lookup"});
+    return !means_plain(words) &&
+           says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dflash2", "dspark", "nextn", "ngram", "medusa", "draft",
+                            "drafts", "spec", "speculative", "speculation", "lookup"});
 }
 
 std::string drafter_in(const std::string& words) {
-    for (const char* name : {"mtp", "nextn", "eagle3", "eagle", "dflash", "dspark", "ngram", "medusa"}) {
+    for (const char* name :
+         {"mtp", "nextn", "eagle3", "eagle", "dflash2", "dflash", "dspark", "ngram", "medusa", "draft model"}) {
         if (says(words, name)) {
             return name;
         }
@@ -299,6 +323,11 @@ std::string drafter_in(const std::string& words) {
 bool names_something_else(const std::string& words) {
     return says_any(words, {"model", "target", "prompt", "dataset", "data", "task", "category", "workload", "gpu", "device",
                             "hardware", "backend", "quant", "precision"});
+}
+
+bool tells_deployment(const std::string& words) {
+    return is_any(words, {"model", "target", "gpu", "device", "hardware", "card", "quant", "quantization", "quantisation",
+                          "precision", "format", "weights", "backend", "tp", "tp size", "gpus", "n gpu", "num gpus"});
 }
 
 bool is_of_trees(const std::string& words) {

@@ -32,10 +32,11 @@ private:
         [[nodiscard]] bool known() const { return rate > 0.0 || rate_of_user > 0.0 || tpot > 0.0; }
     };
 
-    std::vector<std::string> split_arrows(std::vector<std::string> cells);
-    void name_sides();
+    std::vector<std::string> split_arrows(std::vector<std::string> cells, bool drafting);
+    void name_sides(bool drafting);
     bool understand(RunBuilder& run);
     void tell_times_from_drafts();
+    void take_lengths_of_drafts();
     void take_units_of_others();
     void say_unnamed(RunBuilder& run);
     void settle_meanings();
@@ -43,6 +44,8 @@ private:
     void leave_out_beside_means();
     void take_loads();
     void take_throughput(RunBuilder& run);
+    void take_rates_by_speedup(RunBuilder& run);
+    [[nodiscard]] std::string unknown_load() const;
     bool take_throughput_of_sides();
     void keep_overall(Role role);
     std::string leave_out_further_drafters();
@@ -60,6 +63,8 @@ private:
     [[nodiscard]] std::size_t at(Role role, bool plain) const;
     [[nodiscard]] std::string cell(Role role, bool plain = false) const;
     [[nodiscard]] double number(Role role, bool plain = false) const;
+    [[nodiscard]] double length_beside(std::size_t times) const;
+    [[nodiscard]] double rate_accepted() const;
     [[nodiscard]] int drafts_of_row() const;
     [[nodiscard]] bool row_names_drafter() const;
     [[nodiscard]] SglangDraft sglang_draft_of_row() const;
@@ -82,6 +87,7 @@ private:
     std::string why_not_;
     std::map<std::size_t, std::string> deployment_;  ///< what the first row says of its model or device, by column
     DeploymentWords labelled_;                       ///< what labels of the first rows say of it
+    std::string drafter_;                            ///< the kind that the first row with one names
     long rows_ = 0, plain_rows_ = 0;
 };
 

@@ -39,6 +39,7 @@ bool LoadTable::understand(RunBuilder& run) {
         columns_.push_back(column);
     }
     tell_times_from_drafts();
+    take_lengths_of_drafts();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         if (columns_[i].role == Role::none && says(plain_words(names_[i]), "acc")) {
             run.remark(
@@ -51,6 +52,7 @@ bool LoadTable::understand(RunBuilder& run) {
     take_units_of_others();
     take_medians();
     leave_out_beside_means();
+    take_rates_by_speedup(run);
     take_throughput(run);
     take_loads();
     for (Column& column : columns_) {
@@ -65,13 +67,14 @@ bool LoadTable::understand(RunBuilder& run) {
                         (has_times(false) && has_times(true)) || (has(Role::setup) && run.draft_tokens_or(0) > 0);
     // What `recommend` prints is predicted.
     const bool measured = std::find(names_.begin(), names_.end(), "tokens/s/device") == names_.end();
-    const bool understood = measured && loaded && (timed || (accepts && says_drafts));
+    const std::string load = timed ? unknown_load() : "";
+    const bool understood = measured && loaded && load.empty() && (timed || (accepts && says_drafts));
     const bool any_number =
         std::any_of(row_.begin(), row_.end(), [](const std::string& cell) { return number_of(cell).has_value(); });
     if (understood && !left_out.empty()) {
         run.remark(run.file() + ": " + left_out);
     } else if (!understood && any_number) {
-        why_not_ = left_out.empty() || !arrows_.empty() ? reason(timed && left_out.empty()) : left_out;
+        why_not_ = !load.empty() ? load : left_out.empty() || !arrows_.empty() ? reason(timed && left_out.empty()) : left_out;
     }
     return understood;
 }
@@ -85,6 +88,24 @@ void LoadTable::tell_times_from_drafts() {
         const bool count = !number || (*number <= most_counted && row_[i].find('.') == std::string::npos);
         if (columns_[i].role == Role::drafts && drafter_in(name) == name && !count) {
             columns_[i].role = Role::none;
+        }
+    }
+}
+
+/// "A(2)", "AL k=2" beside "k=2": the accept length of as many drafts.
+void LoadTable::take_lengths_of_drafts() {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        std::string name = plain_words(names_[i]);
+        const std::size_t last = name.rfind(' ');
+        const int drafts = last == std::string::npos ? -1 : whole_number(std::string_view(name).substr(last + 1));
+        name = name.substr(0, drafts > 0 ? last : 0);
+        name = name.substr(0, name.size() - (name.ends_with(" k") || name.ends_with(" n") ? 2 : 0));
+        const bool beside = std::any_of(columns_.begin(), columns_.end(), [&](const Column& other) {
+            return &other != &columns_[i] && other.drafts == drafts && other.role != Role::length;
+        });
+        if (drafts > 0 && beside && (name == "a" || role_of(name) == Role::length)) {
+            columns_[i].role = Role::length;
+            columns_[i].drafts = drafts;
         }
     }
 }
@@ -207,6 +228,58 @@ void LoadTable::take_throughput(RunBuilder& run) {
     }
 }
 
+/// Columns without a unit are tokens/s where a speed-up beside them is the second over the first.
+void LoadTable::take_rates_by_speedup(RunBuilder& run) {
+    const auto factor = [&]() -> std::optional<double> {
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            const std::string name = plain_words(names_[i]);
+            if (says(name, "speedup") || says(name, "speed up")) {
+                return number_of(row_[i]);
+            }
+        }
+        return std::nullopt;
+    }();
+    std::vector<std::size_t> sides;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const bool side = columns_[i].plain || columns_[i].drafts > 0 || names_drafter(plain_words(names_[i]));
+        if (is_time(columns_[i].role)) {
+            return;
+        }
+        if (columns_[i].role == Role::none && side && may_be_time(names_[i], row_[i])) {
+            sides.push_back(i);
+        }
+    }
+    if (!factor || sides.size() != 2 || columns_[sides[0]].plain == columns_[sides[1]].plain) {
+        return;
+    }
+    const std::size_t plain = columns_[sides[0]].plain ? sides[0] : sides[1], with = sides[0] + sides[1] - plain;
+    constexpr double printed = 0.02;
+    const double ratio = mean_of_runs(row_[with]).value_or(0.0) / std::max(1e-9, mean_of_runs(row_[plain]).value_or(0.0));
+    if (std::abs(ratio - *factor) <= printed * *factor && std::abs(*factor - 1.0) > printed) {
+        columns_[plain].role = columns_[with].role = Role::rate;
+        run.remark(fmt::format("{}: the columns \"{}\" and \"{}\" name no unit; by the speed-up beside them they are tokens/s",
+                               run.file(), names_[plain], names_[with]));
+    }
+}
+
+/// Why rows cannot be told apart: they begin with a number of which nothing says what it is. Empty where they do not.
+std::string LoadTable::unknown_load() const {
+    static const std::vector<std::string> repeats = {"run", "trial",  "seed", "iteration", "iter",
+                                                     "rep", "repeat", "id",   "no",        "attempt"};
+    const std::string name = plain_words(names_.front());
+    const bool bare = !row_.front().empty() && row_.front().find_first_not_of("0123456789") == std::string::npos;
+    const bool loaded = has(Role::batch) || has(Role::context) || has(Role::prompt) || has(Role::test) || has(Role::drafts);
+    if (columns_.front().role != Role::none || name.empty() || !bare || loaded || names_something_else(name) ||
+        tells_deployment(name) || std::find(repeats.begin(), repeats.end(), name) != repeats.end()) {
+        return "";
+    }
+    const bool arrivals = says(name, "qps") || says(name, "rps") || says(name, "rate") || says(name, "req s");
+    return fmt::format(
+        "its rows are told apart by \"{}\"{}; requests in flight (\"concurrency\") say at which batch they were "
+        "measured",
+        names_.front(), arrivals ? ", which are arrivals" : ", which is no load that is known");
+}
+
 /// "Throughput baseline" and "Throughput MTP", or "before → after" under "decode throughput"; false where none is.
 bool LoadTable::take_throughput_of_sides() {
     bool any = false;
@@ -222,9 +295,14 @@ bool LoadTable::take_throughput_of_sides() {
             take(i);
         }
     }
-    for (std::size_t pair = 0; caption_.names_throughput() && pair < arrows_.size(); ++pair) {
-        take(arrows_[pair] + pair);
-        take(arrows_[pair] + pair + 1);
+    for (std::size_t pair = 0; pair < arrows_.size(); ++pair) {
+        const std::string name = plain_words(names_[arrows_[pair] + pair]);
+        const bool decodes =
+            says(name, "decode") || says(name, "generation") || says(name, "decoding") || names_generation(name);
+        if (caption_.names_throughput() || decodes) {
+            take(arrows_[pair] + pair);
+            take(arrows_[pair] + pair + 1);
+        }
     }
     return any;
 }

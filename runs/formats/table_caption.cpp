@@ -56,7 +56,10 @@ int requests_of_heading(const std::string& heading) {
     if (words.size() == 2 && (words[1].starts_with("user") || words[1].starts_with("request") || words[1] == "concurrent")) {
         return std::max(0, whole_number(words[0]));
     }
-    for (const std::string_view name : {"concurrency", "conc", "c", "bs", "batch", "b"}) {
+    if (words.size() == 2 && requests_at(words, 0) == 1) {
+        return 1;  // "Single-stream"
+    }
+    for (const std::string_view name : {"concurrency", "conc", "c", "bs", "batch", "b", "np"}) {
         const bool apart = words.size() == 2 && words[0] == name, joined = words.size() == 1 && words[0].starts_with(name);
         if (const int count = apart    ? whole_number(words[1])
                               : joined ? whole_number(std::string_view(words[0]).substr(name.size()))
