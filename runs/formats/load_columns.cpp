@@ -167,6 +167,9 @@ bool means_plain(const std::string& words) {
                                 "no",
                                 "autoregressive",
                                 "ohne",
+                                "w o spec",
+                                "w o mtp",
+                                "w o",
                                 "normal decoding",
                                 "standard decoding",
                                 "regular decoding"};
@@ -326,8 +329,9 @@ bool names_something_else(const std::string& words) {
 }
 
 bool tells_deployment(const std::string& words) {
-    return is_any(words, {"model", "target", "gpu", "device", "hardware", "card", "quant", "quantization", "quantisation",
-                          "precision", "format", "weights", "backend", "tp", "tp size", "gpus", "n gpu", "num gpus"});
+    return is_any(words, {"model",    "main model", "target model", "draft model",  "target",       "gpu",       "device",
+                          "hardware", "card",       "quant",        "quantization", "quantisation", "precision", "format",
+                          "weights",  "backend",    "tp",           "tp size",      "gpus",         "n gpu",     "num gpus"});
 }
 
 bool is_of_trees(const std::string& words) {
