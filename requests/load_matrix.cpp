@@ -113,7 +113,13 @@ void take_range(const Json& object, Matrix& matrix) {
     }
 }
 
-void take(const Json& node, Matrix& matrix) {
+/// "speculative_config": what its keys name is the drafter.
+bool is_of_drafter(const std::string& key) {
+    return key.find("spec") != std::string::npos || key.find("draft") != std::string::npos;
+}
+
+/// `of_drafter`: within such a key.
+void take(const Json& node, bool of_drafter, Matrix& matrix) {
     if (node.is_object()) {
         take_range(node, matrix);
     }
@@ -121,12 +127,13 @@ void take(const Json& node, Matrix& matrix) {
         if (configures_engine(key)) {
             continue;
         }
-        const std::string flag = node.is_object() ? flag_of_key(key) : "";
+        std::string flag = node.is_object() ? flag_of_key(key) : "";
+        flag = of_drafter && flag == "--target" ? "--drafter" : flag;
         const bool words = value.is_array() && !value.empty() &&
                            std::all_of(value.begin(), value.end(), [](const Json& one) { return !word_of(one).empty(); });
         if (flag.empty() || (value.is_structured() && !words)) {
             if (value.is_structured()) {
-                take(value, matrix);
+                take(value, of_drafter || is_of_drafter(key), matrix);
             }
             continue;
         }
@@ -162,6 +169,8 @@ Question question_of(const Matrix& matrix) {
         const bool one = flag == "--prompt" || flag == "--output-tokens" || flag == "--context" || flag == "--target" ||
                          flag == "--drafter" || flag == "--arrival-rate";
         question.command += " " + flag + " " + (one ? values.front() : fmt::format("{}", fmt::join(values, ",")));
+        const bool load = flag == "--concurrency" || flag == "--arrival-rate";
+        question.command += load && !matrix.has("--output-tokens") ? " --output-tokens TOKENS" : "";
         if (one && values.size() > 1) {
             question.again += fmt::format("{}{} {}", question.again.empty() ? "" : " and ", flag,
                                           text::listed({values.begin() + 1, values.end()}, "or"));
@@ -195,7 +204,7 @@ std::string matrix_of_loads(const Json& tree) {
     if (!tree.is_structured() || is_ours || measures(tree)) {
         return "";
     }
-    take(tree, matrix);
+    take(tree, false, matrix);
     const bool names_more = matrix.has("--target") || matrix.lists.size() > 1 || matrix.values.size() > 2;
     if (matrix.lists.empty() || !names_more) {
         return "";

@@ -130,6 +130,9 @@ std::optional<std::pair<std::string, std::string>> sides_of_arrow(std::string_vi
 
 std::string plain_words(std::string_view name) {
     std::string words;
+    if (const std::size_t tau = name.find("\u03C4"); tau != std::string_view::npos) {
+        return plain_words(std::string(name.substr(0, tau)) + " tau " + std::string(name.substr(tau + 2)));
+    }
     for (const char letter : name) {
         const auto c = static_cast<unsigned char>(letter);
         if (std::isalnum(c) != 0) {

@@ -33,6 +33,15 @@ TEST_CASE("nested matrices: parameters of servers and clients, ranges of concurr
                                Catch::Contains("--prompt 1024 --output-tokens 1024`"));
 }
 
+TEST_CASE("a model within a speculative configuration is the drafter; a load of requests needs answers") {
+    CHECK(matrix_in_text(
+              "server:\n  model: Qwen/Qwen3-32B\n  speculative_config:\n    model: some/eagle3\n"
+              "    num_speculative_tokens: 3\nbench:\n  max_concurrency: [1, 8]\n  random_input_len: [1024, 8192]\n") ==
+          "is a matrix of loads to measure; as a question it is `treeline recommend --target Qwen/Qwen3-32B --device NAME "
+          "--drafter some/eagle3 --concurrency 1,8 --output-tokens TOKENS --prompt 1024 --draft-tokens 3`, and again with "
+          "--prompt 8192");
+}
+
 TEST_CASE("lists that are no loads make no matrix") {
     CHECK(matrix_in_text("model: m\ncuda_graph_config:\n  batch_sizes: [1, 2, 4]\nmax_batch_size: 8\n").empty());
     CHECK(matrix_in_text(R"({"model": "m", "cudagraph_capture_sizes": [1, 2, 4]})").empty());

@@ -110,6 +110,25 @@ TEST_CASE("rows of several drafters, and a row of two draft lengths") {
     CHECK(says(remarks_of(run), "names two draft lengths"));
 }
 
+TEST_CASE("an accept length in a column that is called by its letter") {
+    const runs::MeasuredRun run = read(
+        "| Batch | AR latency (ms/tok) | EAGLE3 k=4 latency (ms/tok) | τ |\n|---|---|---|---|\n| 8 | 10.3 | 6.6 | 3.1 |\n");
+    CHECK(cells_of(run) == "8/0/0: 10300, 8/4/0: 6600");
+    CHECK(cell_at(run, 8, 4).accept_length() == Approx(3.1));
+}
+
+TEST_CASE("statistics of LM Studio's SDK: rounds are tokens that were not drafted") {
+    const runs::MeasuredRun run = read(
+        R"({"stats": {"stopReason": "eosFound", "tokensPerSecond": 50, "promptTokensCount": 120, "predictedTokensCount": 401,
+                 "usedDraftModelKey": "qwen3-0.6b", "totalDraftTokensCount": 600, "acceptedDraftTokensCount": 200}})");
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells[0].draft_tokens == 3);
+    CHECK(run.cells[0].acceptance.drafts == 200);
+    CHECK(run.cells[0].round.mean() == Approx(8.02 / 200));
+    CHECK(run.identity.drafter == "qwen3-0.6b");
+    CHECK(says(refusal(R"({"stats": {"tokensPerSecond": 0, "predictedTokensCount": 4}})"), "above 0"));
+}
+
 TEST_CASE("with and without, of two models and their draft models") {
     const runs::MeasuredRun run = read(
         "Prompt | Main Model | Draft Model | w/o Spec. | w/ Spec. | tok/sec speedup\n---|---|---|---|---|---\n"

@@ -2,6 +2,7 @@
 // those forms; expected values are arithmetic on them.
 #include <fstream>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
