@@ -66,7 +66,8 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
-    const bool under_load = answer.input.workload.traffic.kind != sweeps::LoadKind::batch;
+    // A server that can never catch up has no time to the first token.
+    const bool under_load = answer.input.workload.traffic.kind != sweeps::LoadKind::batch && !found.saturation;
     if (best.gain_of_capacity) {
         return fmt::format(
             "{} {} with {} drafting {} token{}{}: plain decoding cannot serve these arrivals, and this can; at most it serves "
