@@ -103,6 +103,20 @@ int drafts_of_sglang(const std::string& text, const Words& words) {
     return -1;
 }
 
+/// "1,034.5" as "1034.5", and "22,5", as most of Europe writes it, as "22.5".
+std::string with_points(const std::string& cell) {
+    constexpr std::size_t group = 3;
+    std::string text;
+    for (std::size_t at = 0; at < cell.size(); ++at) {
+        const std::size_t end = std::min(cell.find_first_not_of("0123456789", at + 1), cell.size());
+        const bool decimal = cell[at] == ',' && end > at + 1 && end - at - 1 < group && at > 0 &&
+                             std::isdigit(static_cast<unsigned char>(cell[at - 1])) != 0 &&
+                             (end == cell.size() || cell[end] != ',');
+        text += cell[at] != ',' ? std::string(1, cell[at]) : decimal ? "." : "";
+    }
+    return text;
+}
+
 /// "~14 tok/s" without its sign.
 std::string without_about(std::string cell) {
     for (const std::string_view about : {"~", "\u2248", "ca. ", "ca "}) {
@@ -130,8 +144,10 @@ std::optional<std::pair<std::string, std::string>> sides_of_arrow(std::string_vi
 
 std::string plain_words(std::string_view name) {
     std::string words;
-    if (const std::size_t tau = name.find("\u03C4"); tau != std::string_view::npos) {
-        return plain_words(std::string(name.substr(0, tau)) + " tau " + std::string(name.substr(tau + 2)));
+    for (const auto& [letter, word] : {std::pair{"\u03C4", " tau "}, std::pair{"\u03B3", " gamma "}}) {
+        if (const std::size_t at = name.find(letter); at != std::string_view::npos) {
+            return plain_words(std::string(name.substr(0, at)) + word + std::string(name.substr(at + 2)));
+        }
     }
     for (const char letter : name) {
         const auto c = static_cast<unsigned char>(letter);
@@ -232,7 +248,8 @@ Role role_of(const std::string& words) {
                                  "draft depth",
                                  "mtp depth",
                                  "spec steps"};
-    static const Words contexts = {"context", "ctx", "depth", "context length", "ctx len", "n ctx", "context tokens"};
+    static const Words contexts = {"context",        "kontext", "ctx",   "depth",
+                                   "context length", "ctx len", "n ctx", "context tokens"};
     static const Words prompts = {"isl", "input len", "input length", "prompt tokens", "input tokens", "prompt len", "prompt"};
     static const Words outputs = {"osl",        "output len", "output length", "output tokens", "generated tokens", "tokens",
                                   "max tokens", "gen tokens", "new tokens",    "n predict",     "gen len"};
@@ -354,6 +371,7 @@ int drafts_of_setting(const std::string& text) {
                                              {"steps"},
                                              {"n"},
                                              {"k"},
+                                             {"gamma"},
                                              {"mtp"}};
     const std::string plain = plain_words(text);
     const Words words = words_of(plain);
@@ -373,6 +391,7 @@ int drafts_of_caption(const std::string& text) {
                                              {"draft", "max"},
                                              {"draft", "size"},
                                              {"k"},
+                                             {"gamma"},
                                              {"num", "steps"},
                                              {"mtp"},
                                              {"mtp", "n"}};
@@ -420,8 +439,7 @@ std::optional<double> number_of(std::string cell, double thousand) {
     if (sides_of_arrow(cell)) {
         return std::nullopt;
     }
-    cell.erase(std::remove(cell.begin(), cell.end(), ','), cell.end());
-    cell = without_about(std::move(cell));
+    cell = without_about(with_points(cell));
     const std::optional<double> number = number_after(cell, "");
     const std::size_t after = cell.find_first_not_of("0123456789. ");
     const bool thousands = number && after != std::string::npos && after > 0 && (cell[after] == 'k' || cell[after] == 'K');
@@ -430,6 +448,10 @@ std::optional<double> number_of(std::string cell, double thousand) {
 
 std::optional<double> mean_of_runs(const std::string& cell) {
     constexpr double largest_spread = 0.2;
+    if (const std::size_t bracket = cell.find('(');
+        bracket != std::string::npos && number_of(cell.substr(0, bracket), 1000.0)) {
+        return mean_of_runs(cell.substr(0, bracket));  // "41.2 (39.8-42.5)"
+    }
     std::string parts;
     for (std::size_t at = 0; at < cell.size(); ++at) {
         const bool dash = cell.compare(at, 3, "\u2013") == 0, hyphen = cell[at] == '-';

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "runs/formats/sglang_counts.h"
+#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -26,6 +27,14 @@ std::optional<std::pair<std::string, std::string>> sides_of_heading(const std::s
         *sides = {what + sides->first.substr(opens + 1), what + sides->second};
     }
     return sides;
+}
+
+/// A cell that is a whole number and nothing else; below 0 for another.
+int whole_count(const std::string& cell) {
+    const std::string digits = text::trimmed(cell);
+    constexpr std::size_t most = 9;
+    const bool whole = !digits.empty() && digits.size() <= most && digits.find_first_not_of("0123456789") == std::string::npos;
+    return whole ? std::stoi(digits) : -1;
 }
 
 /// "DFlash K=5 / K=3".
@@ -245,9 +254,34 @@ double LoadTable::length_beside(std::size_t times) const {
     return 0.0;
 }
 
-/// Of a range ("45-53%") its middle.
+/// By rates in columns of positions ("pos 1", "pos 2"); 0 where the row lacks one of so many.
+double LoadTable::length_by_position(int drafts) const {
+    double length = 1.0;
+    for (int position = 1; position <= drafts; ++position) {
+        const std::string number = std::to_string(position);
+        const auto column = std::find_if(names_.begin(), names_.end(), [&](const std::string& name) {
+            const std::string words = plain_words(name);
+            return words == "pos " + number || words == "position " + number || words == "acc pos " + number;
+        });
+        const auto at = static_cast<std::size_t>(column - names_.begin());
+        const double rate = at < row_.size() ? number_of(row_[at]).value_or(0.0) : 0.0;
+        if (!(rate > 0.0)) {
+            return 0.0;
+        }
+        length += rate > 1.0 ? rate / 100.0 : rate;
+    }
+    return length;
+}
+
+/// Of a range ("45-53%") its middle, of counts ("118/144") their ratio.
 double LoadTable::rate_accepted() const {
     const std::string own = cell(Role::accept_rate);
+    if (const std::size_t slash = own.find('/'); slash != std::string::npos) {
+        const int accepted = whole_count(own.substr(0, slash)), drafted = whole_count(own.substr(slash + 1));
+        if (accepted >= 0 && drafted > 1 && accepted <= drafted) {
+            return static_cast<double>(accepted) / drafted;
+        }
+    }
     return own.find('-') == std::string::npos && own.find("\u2013") == std::string::npos ? number(Role::accept_rate)
                                                                                          : mean_of_runs(own).value_or(0.0);
 }
@@ -371,7 +405,10 @@ void LoadTable::add(bool plain, RunBuilder& run) {
                    ": a threshold (p-min) ends drafts, so that rates of acceptance give no accept length, and were left out");
         accepted = 0.0;
     }
-    length = length > 1.0 ? length : accepted > 0.0 ? run.length_of_rate(accepted, drafts) : 0.0;
+    length = length > 1.0     ? length
+             : accepted > 0.0 ? run.length_of_rate(accepted, drafts)
+             : accepts        ? length_by_position(drafts)
+                              : 0.0;
     if (length > drafts + 1.0) {
         return run.problem(
             fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be", length, drafts));

@@ -65,6 +65,7 @@ private:
     [[nodiscard]] double number(Role role, bool plain = false) const;
     [[nodiscard]] double length_beside(std::size_t times) const;
     [[nodiscard]] double rate_accepted() const;
+    [[nodiscard]] double length_by_position(int drafts) const;
     [[nodiscard]] int drafts_of_row() const;
     [[nodiscard]] bool row_names_drafter() const;
     [[nodiscard]] SglangDraft sglang_draft_of_row() const;

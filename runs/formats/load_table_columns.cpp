@@ -267,7 +267,9 @@ std::string LoadTable::unknown_load() const {
     static const std::vector<std::string> repeats = {"run", "trial",  "seed", "iteration", "iter",
                                                      "rep", "repeat", "id",   "no",        "attempt"};
     const std::string name = plain_words(names_.front());
-    const bool bare = !row_.front().empty() && row_.front().find_first_not_of("0123456789") == std::string::npos;
+    const std::size_t behind = std::min(row_.front().find_first_not_of("0123456789"), row_.front().size());
+    const std::string unit = row_.front().substr(behind);
+    const bool bare = behind > 0 && (unit.empty() || unit == "k" || unit == "K");
     const bool loaded = has(Role::batch) || has(Role::context) || has(Role::prompt) || has(Role::test) || has(Role::drafts);
     if (columns_.front().role != Role::none || name.empty() || !bare || loaded || names_something_else(name) ||
         tells_deployment(name) || std::find(repeats.begin(), repeats.end(), name) != repeats.end()) {
@@ -359,7 +361,9 @@ std::string LoadTable::columns_without_unit() const {
     std::vector<std::string> quoted;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const bool side = columns_[i].plain || columns_[i].drafts >= 0 || names_drafter(plain_words(names_[i]));
-        if (columns_[i].role == Role::none && side && may_be_time(names_[i], row_[i])) {
+        const std::string name = plain_words(names_[i]);
+        const bool has_unit = says(name, "ms") || says(name, "itl") || name.ends_with(" s");
+        if (columns_[i].role == Role::none && side && !has_unit && may_be_time(names_[i], row_[i])) {
             quoted.push_back("\"" + names_[i] + "\"");
         }
     }

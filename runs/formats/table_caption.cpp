@@ -1,6 +1,7 @@
 #include "runs/formats/table_caption.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <sstream>
 
@@ -164,6 +165,16 @@ double TableCaption::batch() const {
         }
     }
     return 0.0;
+}
+
+DeploymentWords TableCaption::deployment() const {
+    DeploymentWords words;
+    for (std::string part : parts()) {
+        std::transform(part.begin(), part.end(), part.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        words.add(deployment_in(part));
+    }
+    return words;
 }
 
 std::optional<std::pair<std::string, std::string>> TableCaption::sides() const {

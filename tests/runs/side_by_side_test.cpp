@@ -110,6 +110,66 @@ TEST_CASE("rows of several drafters, and a row of two draft lengths") {
     CHECK(says(remarks_of(run), "names two draft lengths"));
 }
 
+TEST_CASE("tables under the names of other devices and models are other deployments") {
+    const std::string head = "| concurrency | off tok/s | MTP k=3 tok/s |\n|---|---|---|\n";
+    const runs::MeasuredRun devices = read("### H100\n\n" + head + "| 1 | 22 | 40 |\n| 4 | 64 | 80 |\n\n### A100\n\n" + head +
+                                           "| 1 | 11 | 20 |\n| 8 | 64 | 80 |\n");
+    CHECK(cells_of(devices) == both);
+    CHECK(says(remarks_of(devices), "the table under a100 was left out beside that of h100"));
+    CHECK(cells_of(read("## Qwen3.6-27B\n\n" + head + "| 1 | 22 | 40 |\n\n## Qwen3.6-35B-A3B\n\n" + head +
+                        "| 1 | 88 | 116 |\n")) == "1/0/0: 45455, 1/3/0: 25000");
+    // Of one deployment, with a load in each.
+    CHECK(cells_of(read("batch=1, H200\n\n| draft tokens | tok/s |\n|---|---|\n| none | 22 |\n| 3 | 40 |\n\n"
+                        "batch=4, H200\n\n| draft tokens | tok/s |\n|---|---|\n| none | 64 |\n| 3 | 80 |\n")) == both);
+}
+
+TEST_CASE("decimal commas, ranges behind a mean, counts as a rate") {
+    CHECK(cells_of(read("| Kontext | ohne MTP | mit MTP (n=3) |\n|---|---|---|\n| 4k | 12,5 tok/s | 40,0 tok/s |\n")) ==
+          "1/0/4096: 80000, 1/3/4096: 25000");
+    CHECK(cells_of(read("| conc | k=0 tok/s | k=3 tok/s |\n|---|---|---|\n| 64 | 1,024.0 | 12,800 |\n")) ==
+          "64/0/0: 62500, 64/3/0: 5000");
+    CHECK(cells_of(
+              read("| ctx | tg t/s (base) | tg t/s (MTP n=2) |\n|---|---|---|\n| 1024 | 40 (38.8-42.9) | 50.0 (48–53) |\n")) ==
+          "1/0/1024: 25000, 1/2/1024: 20000");
+    const runs::MeasuredRun counted =
+        read("| n-max | tok/s | accepted |\n|---|---|---|\n| 0 | 25 | - |\n| 2 | 40 | 120/150 |\n| 3 | 50 | 0.6 |\n");
+    CHECK(cell_at(counted, 1, 2).accept_length() == Approx(1.0 + 2 * 0.8));
+    CHECK(cell_at(counted, 1, 3).accept_length() == Approx(1.0 + 3 * 0.6));
+    CHECK(cells_of(read("| Method | τ | tok/s |\n|---|---|---|\n| Vanilla | 1.00 | 50 |\n| EAGLE-3 (γ=5) | 3.9 | 125 |\n")) ==
+          "1/0/0: 20000, 1/5/0: 8000");
+    // Gaps between messages are no times per token, and their unit is there.
+    CHECK(says(refusal("| concurrency | ITL off (ms) | ITL MTP k=3 (ms) |\n|---|---|---|\n| 1 | 20.0 | 31.0 |\n"),
+               "no column of times per token"));
+}
+
+TEST_CASE("tables in HTML, between blanks, and records that something wraps") {
+    CHECK(cells_of(
+              read("<table>\n<tr><th>concurrency</th><th>baseline tok/s</th><th>MTP k=3 tok/s</th></tr>\n"
+                   "<tr><td>1</td><td>22</td><td><b>40</b></td></tr>\n<tr>\n  <td>4</td>\n  <td>64</td>\n  <td>80</td>\n</tr>\n"
+                   "</table>\n")) == both);
+    CHECK(cells_of(read("concurrency   baseline(tok/s)   mtp3(tok/s)\n1             22.0              40.0\n"
+                        "4             64.0              80.0\n")) == both);
+    CHECK(cells_of(read(R"({"model": "m", "results": [{"concurrency": 1, "num_speculative_tokens": 0, "tpot_ms": 20.0},
+                            {"concurrency": 1, "num_speculative_tokens": 3, "tpot_ms": 11.0, "accept_length": 2.4}]})")) ==
+          "1/0/0: 20000, 1/3/0: 11000");
+}
+
+TEST_CASE("rates by position in columns, and an accept length beside no counts") {
+    const runs::MeasuredRun positions =
+        read("| k | pos 1 | pos 2 | tok/s |\n|---|---|---|---|\n| 1 | 0.81 | | 40 |\n| 2 | 0.80 | 61% | 50 |\n");
+    CHECK(cell_at(positions, 1, 1).accept_length() == Approx(1.81));
+    CHECK(cell_at(positions, 1, 2).accept_length() == Approx(2.41));
+    const runs::MeasuredRun metrics = read(
+        "| Metric | no spec | EAGLE3 (k=3) | diff |\n|---|---|---|---|\n| Mean TPOT (ms) | 12.1 | 8.2 | -32% |\n"
+        "| Output token throughput (tok/s) | 640 | 930 | +45% |\n| Acceptance length | - | 2.31 | |\n");
+    CHECK(cells_of(metrics) == "1/0/0: 12100, 1/3/0: 8200");
+    CHECK(metrics.cells.back().accept_length() == Approx(2.31));
+    CHECK(says(
+        refusal(
+            "| Metric | EAGLE3 (k=3) | n |\n|---|---|---|\n| Mean TPOT (ms) | 8.2 | x |\n| Acceptance length | 4.31 | x |\n"),
+        "more than can be"));
+}
+
 TEST_CASE("an accept length in a column that is called by its letter") {
     const runs::MeasuredRun run = read(
         "| Batch | AR latency (ms/tok) | EAGLE3 k=4 latency (ms/tok) | τ |\n|---|---|---|---|\n| 8 | 10.3 | 6.6 | 3.1 |\n");
