@@ -162,7 +162,7 @@ TEST_CASE("rates by position in columns, and an accept length beside no counts")
     const runs::MeasuredRun metrics = read(
         "| Metric | no spec | EAGLE3 (k=3) | diff |\n|---|---|---|---|\n| Mean TPOT (ms) | 12.1 | 8.2 | -32% |\n"
         "| Output token throughput (tok/s) | 640 | 930 | +45% |\n| Acceptance length | - | 2.31 | |\n");
-    CHECK(cells_of(metrics) == "1/0/0: 12100, 1/3/0: 8200");
+    CHECK(cells_of(metrics) == "0/0/0: 12100, 0/3/0: 8200");  // nothing says how many requests
     CHECK(metrics.cells.back().accept_length() == Approx(2.31));
     CHECK(says(
         refusal(
