@@ -25,6 +25,8 @@ public:
     bool take(std::vector<std::string> cells, RunBuilder& run);
     /// Why it is none; empty where its first row holds no number.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
+    /// Whether that is a unit which nothing names.
+    [[nodiscard]] bool lacks_unit() const { return !why_not_.empty() && !columns_without_unit().empty(); }
 
 private:
     struct Times {

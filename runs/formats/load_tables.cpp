@@ -276,7 +276,8 @@ private:
             }
             deployment_.add(taken ? caption_.deployment() : DeploymentWords());
             if (!taken) {
-                const std::string& why = table && !table->why_not().empty() ? table->why_not() : table_->why_not();
+                const bool turned_tells = table && !table->why_not().empty() && !table_->lacks_unit();
+                const std::string& why = turned_tells ? table->why_not() : table_->why_not();
                 if (!why.empty()) {
                     run.unread(why);
                 }

@@ -53,6 +53,8 @@ TEST_CASE("columns without a unit: by the line above, by their speed-up, or refu
     CHECK(cells_of(read("tok/s\n\n" + table)) == both);
     CHECK(says(refusal(table), "the columns \"plain\" and \"MTP n=3\" name no unit") == false);
     CHECK(says(refusal(table), "columns \"plain\" and \"MTP n=3\" name no unit: a line above the table"));
+    CHECK(says(refusal("| Prompt | n=0 | n=2 | n=3 |\n|---|---|---|---|\n| code | 22.0 | 38.1 | 42.2 |\n"),
+               "columns \"n=0\", \"n=2\" and \"n=3\" name no unit"));
     const std::string speedup =
         "| Tokens | Baseline | DFlash | Speedup | Accept |\n|---|---|---|---|---|\n| 256 | 22.0 | 40.0 | 1.82x | 85 % |\n";
     const runs::MeasuredRun rates = read(speedup, 7);
