@@ -12,7 +12,8 @@ namespace treeline::engines {
 /// The most requests that SGLang runs at once with speculation unless it is told otherwise (server_args.py).
 inline constexpr double sglang_requests = 48.0;
 
-/// The most slots of llama.cpp's server: a context holds so many sequences (LLAMA_MAX_SEQ of src/llama-cparams.h).
+/// The most slots of llama.cpp's server: a context holds so many sequences (LLAMA_MAX_SEQ of src/llama-cparams.h). The stacks
+/// of llama.cpp state it, too (`most_requests`), which prices it; a test holds them together.
 inline constexpr long long llama_cpp_slots = 256;
 
 /// The most requests that one server runs at once by default while it speculates, over all its groups of attention data

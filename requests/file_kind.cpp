@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/reader.h"
+#include "requests/load_matrix.h"
 
 namespace treeline::requests {
 namespace {
@@ -107,7 +108,10 @@ FileKind kind_of(const Json& tree) {
 
 std::string other_kind(const Json& tree, const std::string& file, const std::vector<FileKind>& wanted) {
     const JsonKind* found = json_kind_of(tree);
-    if (found == nullptr || std::find(wanted.begin(), wanted.end(), found->kind) != wanted.end()) {
+    if (found == nullptr) {
+        return matrix_of_loads(tree);
+    }
+    if (std::find(wanted.begin(), wanted.end(), found->kind) != wanted.end()) {
         return "";
     }
     const auto* const first =

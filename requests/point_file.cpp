@@ -1,6 +1,7 @@
 #include "requests/point_file.h"
 
 #include "requests/file_kind.h"
+#include "requests/load_matrix.h"
 
 namespace treeline::requests {
 namespace {
@@ -22,7 +23,7 @@ PointSource read_raw(FlagJson raw, const std::string& name, const std::filesyste
 }  // namespace
 
 FlagJson point_json(const std::string& file, const FlagTexts& flags) {
-    FlagJson point = file.empty() ? FlagJson::object() : point_in(json::Document::load(file));
+    FlagJson point = file.empty() ? FlagJson::object() : point_in(load_question(file));
     refuse_other_kinds(point, file, {FileKind::point});
     rebase_paths(point, std::filesystem::path(file).parent_path().string());
     return with_flags(std::move(point), flags);

@@ -136,7 +136,8 @@ void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& pla
 
 void read_power_limit(json::Reader& at, sim::Device& device) {
     const Watts limit(read_or(at, platform_keys::power_limit, 1.0));
-    if (device.name.empty()) {  // an unknown device is a problem of its own
+    const bool read = at.raw().at(std::string(platform_keys::power_limit.key)) == limit.value();
+    if (device.name.empty() || !read) {  // an unknown device and a value that is none are problems of their own
         return;
     }
     if (const std::string problem = sim::power_limit_problem(device, limit); !problem.empty()) {

@@ -10,7 +10,9 @@
 
 #include "json/parse.h"
 #include "json/wording.h"
+#include "json/yaml.h"
 #include "runs/builder.h"
+#include "runs/formats/html_rows.h"
 #include "runs/log_lines.h"
 #include "text/csv.h"
 #include "text/file_roles.h"
@@ -56,11 +58,32 @@ const JsonFormat* format_of(const RunJson& json) {
     return found == formats.end() ? nullptr : &*found;
 }
 
+/// The list of records that an object of no format wraps ({"results": [...]}); null where it holds none or several.
+const RunJson* wrapped_records(const RunJson& json) {
+    if (!json.is_object()) {
+        return nullptr;
+    }
+    const RunJson* found = nullptr;
+    for (const RunJson& value : json) {
+        if (value.is_array() && !value.empty() && format_of(value.front()) != nullptr) {
+            if (found != nullptr) {
+                return nullptr;
+            }
+            found = &value;
+        }
+    }
+    return found;
+}
+
 /// What is of no format is left out, with a remark if something else is read.
 void take_value(const RunJson& json, RunBuilder& run, long& left_out) {
     if (const JsonFormat* format = format_of(json)) {
         run.format(format->name);
         format->read(json, run);
+    } else if (const RunJson* records = wrapped_records(json)) {
+        for (const RunJson& record : *records) {
+            take_value(record, run, left_out);
+        }
     } else {
         ++left_out;
     }
@@ -201,6 +224,7 @@ std::optional<std::string> recorded_line(const std::string& line, const std::str
 /// `recorded`: each line is a record of a collector (recorded_line).
 void read_log(std::istream& in, std::string line, bool complete, bool recorded, RunBuilder& run) {
     const std::vector<std::unique_ptr<LineReader>> readers = line_readers();
+    run_formats_of::HtmlRows rows;
     long number = 0;
     do {
         run.at_line(++number);
@@ -210,7 +234,12 @@ void read_log(std::istream& in, std::string line, bool complete, bool recorded, 
             }
             break;
         }
-        line = text::as_utf8(recorded ? recorded_line(line, run.file()).value_or("") : line);
+        const std::optional<std::string> whole =
+            rows.take(text::as_utf8(recorded ? recorded_line(line, run.file()).value_or("") : line));
+        if (!whole) {
+            continue;
+        }
+        line = *whole;
         for (const std::unique_ptr<LineReader>& reader : readers) {
             if (reader->take(line, run)) {
                 break;
@@ -273,6 +302,18 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
         throw text::InputError({file + ": holds a number beyond 1e308, which nothing measured can be"});
     }
     return run.take();
+}
+
+bool is_yaml(const std::string& file) { return file.ends_with(".yaml") || file.ends_with(".yml"); }
+
+/// Records in YAML; what is none is read as text, in which a log may be redirected into any name.
+MeasuredRun import_yaml(std::istream& in, const std::string& file, const RunHints& hints) {
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    constexpr std::size_t longest = 1u << 20;
+    const json::ParsedYaml yaml = text.size() <= longest ? json::parse_yaml(text) : json::ParsedYaml{{}, "is too long", {}};
+    const bool structured = yaml.failure.empty() && yaml.tree.is_structured();
+    std::istringstream document(structured ? yaml.tree.dump() + "\n" : text);
+    return import_stream(document, file, hints);
 }
 
 }  // namespace
@@ -358,7 +399,7 @@ MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& h
                     {fmt::format("{}: {}", file, in.is_open() ? "is empty or cannot be read" : "cannot be opened")});
             }
             text::note_input(std::filesystem::path(file));
-            runs.push_back(import_stream(in, file, hints));
+            runs.push_back(is_yaml(file) ? import_yaml(in, file, hints) : import_stream(in, file, hints));
         } catch (const text::InputError& error) {
             if (files.size() == 1) {
                 throw;

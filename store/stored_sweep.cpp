@@ -14,6 +14,7 @@
 #include "reports/sweep/sweep_page.h"
 #include "reports/sweep/sweep_summary.h"
 #include "requests/file_kind.h"
+#include "requests/load_matrix.h"
 #include "requests/sweep/sweep_columns_reader.h"
 #include "requests/sweep/sweep_reader.h"
 #include "store/fingerprint.h"
@@ -120,7 +121,7 @@ void finish(Store& store, std::int64_t id, const SweepRequest& request, const sw
 
 SweepRequest sweep_request(const std::string& file, const requests::FlagTexts& texts, bool ignore_memory,
                            const requests::Catalogue& catalogue) {
-    json::Document document = json::Document::load(file);
+    json::Document document = requests::load_question(file);
     requests::refuse_other_kinds(document.root().raw(), file, {requests::FileKind::sweep});
     const std::string text = document.root().raw().dump();
     const fs::path folder = fs::path(file).parent_path();

@@ -138,7 +138,8 @@ std::vector<std::string> problems_of(const DiagnosisInput& input) {
         const std::string defects = diagnosis::defects_of(input);
         return {(defects.empty() ? "" : "this looks like a defective drafter. " + defects + " Costs cannot be told: ") +
                 "the run holds no load with a known batch at which rounds of drafts were timed; measure at a fixed concurrency "
-                "(`treeline import --batch N` states it where a log does not)"};
+                "(`treeline import --batch N` states it where a log does not), and where there are times per token alone, give "
+                "accept lengths, too"};
     }
     return {};
 }

@@ -17,6 +17,7 @@
 #include "reports/sweep/sweep_summary.h"
 #include "requests/file_kind.h"
 #include "requests/fpga/fpga_explore_reader.h"
+#include "requests/load_matrix.h"
 #include "requests/sweep/sweep_flags.h"
 #include "store/ranks.h"
 #include "store/stored_sweep.h"
@@ -46,7 +47,7 @@ void explore_designs(const SweepFlags& flags) {
     const Format format = flags.common.chosen_format();
     const unsigned threads = requests::sweep_options(texts, false).threads;
     const requests::Catalogue catalogue = flags.common.find();
-    json::Document document = json::Document::load(flags.file);
+    json::Document document = requests::load_question(flags.file);
     requests::Descriptions descriptions(catalogue, std::filesystem::path(flags.file).parent_path());
     const nlohmann::ordered_json input = document.root().raw();
     requests::refuse_other_kinds(input, flags.file, {requests::FileKind::design_search});

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/host_weights.h"
+#include "engines/priced_engine.h"
 #include "reports/objective_text.h"
 #include "sim/placement.h"
 #include "text/number_text.h"
@@ -21,7 +23,7 @@ std::string what_runs(const sweeps::PointEstimate& estimate) {
     return text;
 }
 
-/// What an engine that keeps weights in the host's memory would do about it.
+/// How the engine, or one that can, keeps weights in the host's memory instead.
 std::string way_to_fit(const sweeps::PointInput& input, Bytes too_much) {
     const sim::Model& model = input.target.model;
     const sim::Precision& precision = input.target.precision;
@@ -29,12 +31,8 @@ std::string way_to_fit(const sweeps::PointInput& input, Bytes too_much) {
     if (!placement || input.platform.devices() > 1) {
         return "";
     }
-    const bool experts = placement->residence == sim::Residence::experts_on_host;
-    return fmt::format(" With {}its first {} in the host's memory it fits, where that has room for {}: --placement {}:{}.",
-                       experts ? "the routed experts of " : "",
-                       *placement->layers == 1 ? "layer" : fmt::format("{} layers", *placement->layers),
-                       text_of(sim::weights_on_host(sim::placed(model, *placement), precision)),
-                       experts ? "experts" : "weights", *placement->layers);
+    return engines::way_to_fit(engines::priced_engine(input.platform), *placement, too_much,
+                               sim::weights_on_host(sim::placed(model, *placement), precision));
 }
 
 std::string shortage(const sweeps::PointEstimate& estimate) {

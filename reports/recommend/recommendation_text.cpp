@@ -44,6 +44,18 @@ std::string other_side(const sweeps::Candidate& best, const sweeps::Candidate& p
                        text_of(plain.time_per_token));
 }
 
+/// What the gain is paid with where the first token comes more than a fifth later than in plain decoding under the same load.
+std::string later_first_token(const sweeps::Candidate& best, const sweeps::Candidate& plain) {
+    constexpr double much = 1.2;
+    const bool known = plain.time_to_first_token > Seconds(0.0) && std::isfinite(best.time_to_first_token.value());
+    if (!known || best.time_to_first_token <= much * plain.time_to_first_token) {
+        return "";
+    }
+    return fmt::format(", but the first token comes after {} instead of {}{}", text_of(best.time_to_first_token),
+                       text_of(plain.time_to_first_token),
+                       best.queued >= 0.5 ? fmt::format(", with {:.0f} requests waiting", best.queued) : "");
+}
+
 /// "Run", unless plain decoding is the likelier winner: measured speed-ups lie below predictions more often than above.
 std::string_view opening(const sweeps::Answer& answer) {
     const bool unlikely = answer.trust && answer.trust->chances && answer.trust->chances->pays < 0.5;
@@ -54,6 +66,8 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
+    // A server that can never catch up has no time to the first token.
+    const bool under_load = answer.input.workload.traffic.kind != sweeps::LoadKind::batch && !found.saturation;
     if (best.gain_of_capacity) {
         return fmt::format(
             "{} {} with {} drafting {} token{}{}: plain decoding cannot serve these arrivals, and this can; at most it serves "
@@ -65,7 +79,8 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
     return fmt::format("{} {} with {} drafting {} token{}{}: {}, {} instead of {}{}", opening(answer), where,
                        found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "",
                        in_a_tree(found), gain_text(best.gain, objective), figure_text(best, objective),
-                       objective_cell(found.plain, objective), other_side(best, found.plain, objective));
+                       objective_cell(found.plain, objective),
+                       other_side(best, found.plain, objective) + (under_load ? later_first_token(best, found.plain) : ""));
 }
 
 /// Why drafts that gain are not recommended: a limit that the user can raise.

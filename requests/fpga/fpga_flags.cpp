@@ -9,6 +9,7 @@
 #include "requests/file_kind.h"
 #include "requests/fpga/fpga_run_reader.h"
 #include "requests/keys/fpga_keys.h"
+#include "requests/load_matrix.h"
 
 namespace treeline::requests {
 namespace {
@@ -33,7 +34,7 @@ void rebase_paths(FlagJson& run, const std::filesystem::path& base) {
 }
 
 FlagJson run_in(const std::string& file) {
-    json::Document document = json::Document::load(file);
+    json::Document document = load_question(file);
     const FlagJson& tree = document.root().raw();
     document.throw_if_problems();
     const bool is_result = tree.contains("input") && (tree.value("format", FlagJson()) == "treeline-fpga-estimate" ||
@@ -67,7 +68,7 @@ bool describes_a_run(const std::string& file) {
     if (file.empty()) {
         return false;
     }
-    json::Document document = json::Document::load(file);
+    json::Document document = load_question(file);
     const FlagJson& tree = document.root().raw();
     return tree.is_object() && (tree.contains("design") || tree.value("format", FlagJson()) == "treeline-fpga-estimate" ||
                                 tree.value("format", FlagJson()) == "treeline-fpga-simulation");

@@ -1,7 +1,10 @@
 #include "requests/loop/import_request.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "requests/load_matrix.h"
 #include "runs/scrape.h"
 #include "sim/input_limits.h"
 #include "text/input_error.h"
@@ -49,6 +52,16 @@ runs::RunHints hints_of(const FlagTexts& flags) {
     return hints;
 }
 
+/// A matrix of loads is told from a file that nobody knows.
+runs::MeasuredRun imported(const std::vector<std::string>& files, const runs::RunHints& hints) {
+    try {
+        return runs::import_runs(files, hints);
+    } catch (const runs::UnknownFormat&) {
+        std::for_each(files.begin(), files.end(), refuse_matrix);
+        throw;
+    }
+}
+
 }  // namespace
 
 const std::vector<KeyFlag>& import_flags() {
@@ -83,7 +96,7 @@ runs::MeasuredRun import_requested(const std::vector<std::string>& files, const 
     }
     std::vector<runs::MeasuredRun> runs;
     if (!files.empty()) {
-        runs.push_back(runs::import_runs(files, hints));
+        runs.push_back(imported(files, hints));
     }
     if (!from.empty()) {
         runs.push_back(runs::scrape_run(from, seconds, hints));

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "requests/file_kind.h"
+#include "requests/load_matrix.h"
 
 namespace treeline::requests {
 namespace {
@@ -47,7 +48,7 @@ std::string laid_out(const Json& node, std::size_t column, std::size_t indent) {
 
 WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, const Catalogue& catalogue) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-    Json raw = workload_in(json::Document::load(file));
+    Json raw = workload_in(load_question(file));
     refuse_other_kinds(raw, file, {FileKind::workload});
     Json changed = raw;
     rebase_paths(changed, folder.string());  // those of flags are relative to the current folder

@@ -233,7 +233,8 @@ void read_aiperf(const RunJson& json, RunBuilder& run) {
     }
     const double prompt = number_at(json, "input_sequence_length.avg").value_or(0.0);
     const double output = number_at(json, "output_sequence_length.avg").value_or(0.0);
-    const double accepted = number_at(json, "acceptance_rate.avg").value_or(0.0);
+    const double stated = number_at(json, "acceptance_rate.avg").value_or(0.0),
+                 accepted = stated > 1.0 && stated <= 100.0 ? 0.01 * stated : stated;  // "53.2" with the unit %
     const int drafts = std::max(0, run.draft_tokens_or(0));
     if (accepted > 0.0 && accepted <= 1.0 && drafts == 0) {
         return run.problem("gives an acceptance rate, but not how many tokens were drafted; --draft-tokens K says it");
@@ -252,7 +253,7 @@ void read_aiperf(const RunJson& json, RunBuilder& run) {
         cell.tokens_per_second.add(*rate);
     }
     if (accepted > 0.0 && accepted <= 1.0) {
-        cell.stated_length = 1.0 + accepted * drafts;
+        cell.stated_length = run.length_of_rate(accepted, drafts);
     }
 }
 

@@ -84,6 +84,7 @@ public:
         } else if (decodes) {
             flush(run);
             milliseconds_ = number_after(line, "eval time");
+            stated_ = run.stated_draft_tokens();
             predicted_ = number_after(line.substr(line.find("eval time")), "/");
             if (predicted_ && line.find(" runs ", line.find("eval time")) != std::string_view::npos) {
                 *predicted_ += 1.0;  // llama-cli counts its steps, without the token that the prompt gave
@@ -243,10 +244,10 @@ private:
         if (milliseconds_) {
             const double milliseconds = *milliseconds_;
             milliseconds_.reset();
-            if (*predicted_ > 1.0 && run.stated_draft_tokens() > 0) {
+            if (*predicted_ > 1.0 && stated_ > 0) {
                 // The server drafts, by its command above, and this answer does not say with what luck.
-                run.time(run.cell_of_request(run.batch_or(1.0), run.stated_draft_tokens(), 0.0, *predicted_ - 1.0).tpot,
-                         "a time per token", milliseconds * 1e-3 / (*predicted_ - 1.0), *predicted_ - 1.0);
+                run.time(run.cell_of_request(run.batch_or(1.0), stated_, 0.0, *predicted_ - 1.0).tpot, "a time per token",
+                         milliseconds * 1e-3 / (*predicted_ - 1.0), *predicted_ - 1.0);
                 run.remark(run.file() +
                            ": answers after a command that drafts, without a line on what was accepted, have a time per token "
                            "and no accept length");
@@ -259,6 +260,7 @@ private:
     std::optional<double> milliseconds_, predicted_;
     double prompt_ = 0.0, drafting_ms_ = 0.0, drafting_calls_ = 0.0;
     int last_draft_length_ = 0;
+    int stated_ = -1;  ///< draft tokens by the command above the answer whose time is pending
     AcceptanceCounts sums_;
     std::map<int, AcceptanceCounts> rounds_;  ///< by draft length
     Slots slots_;

@@ -103,12 +103,18 @@ int drafts_of_sglang(const std::string& text, const Words& words) {
     return -1;
 }
 
-/// llama.cpp's word for the tokens of an answer: "tg", "tg128".
-bool names_generation(const std::string& words) {
-    const Words all = words_of(words);
-    return std::any_of(all.begin(), all.end(), [](const std::string& word) {
-        return word.starts_with("tg") && word.find_first_not_of("0123456789", 2) == std::string::npos;
-    });
+/// "1,034.5" as "1034.5", and "22,5", as most of Europe writes it, as "22.5".
+std::string with_points(const std::string& cell) {
+    constexpr std::size_t group = 3;
+    std::string text;
+    for (std::size_t at = 0; at < cell.size(); ++at) {
+        const std::size_t end = std::min(cell.find_first_not_of("0123456789", at + 1), cell.size());
+        const bool decimal = cell[at] == ',' && end > at + 1 && end - at - 1 < group && at > 0 &&
+                             std::isdigit(static_cast<unsigned char>(cell[at - 1])) != 0 &&
+                             (end == cell.size() || cell[end] != ',');
+        text += cell[at] != ',' ? std::string(1, cell[at]) : decimal ? "." : "";
+    }
+    return text;
 }
 
 /// "~14 tok/s" without its sign.
@@ -138,6 +144,11 @@ std::optional<std::pair<std::string, std::string>> sides_of_arrow(std::string_vi
 
 std::string plain_words(std::string_view name) {
     std::string words;
+    for (const auto& [letter, word] : {std::pair{"\u03C4", " tau "}, std::pair{"\u03B3", " gamma "}}) {
+        if (const std::size_t at = name.find(letter); at != std::string_view::npos) {
+            return plain_words(std::string(name.substr(0, at)) + word + std::string(name.substr(at + 2)));
+        }
+    }
     for (const char letter : name) {
         const auto c = static_cast<unsigned char>(letter);
         if (std::isalnum(c) != 0) {
@@ -155,9 +166,32 @@ bool says(const std::string& words, std::string_view phrase) {
 }
 
 bool means_plain(const std::string& words) {
-    static const Words plain = {"baseline", "plain",    "ar",       "no spec", "none",           "off",        "vanilla",
-                                "without",  "no mtp",   "no draft", "n a",     "disabled",       "no drafter", "no speculation",
-                                "base",     "spec off", "mtp off",  "no",      "autoregressive", "ohne"};
+    static const Words plain = {"baseline",
+                                "plain",
+                                "ar",
+                                "no spec",
+                                "none",
+                                "off",
+                                "vanilla",
+                                "without",
+                                "no mtp",
+                                "no draft",
+                                "n a",
+                                "disabled",
+                                "no drafter",
+                                "no speculation",
+                                "base",
+                                "spec off",
+                                "mtp off",
+                                "no",
+                                "autoregressive",
+                                "ohne",
+                                "w o spec",
+                                "w o mtp",
+                                "w o",
+                                "normal decoding",
+                                "standard decoding",
+                                "regular decoding"};
     return says_any(words, plain);
 }
 
@@ -182,6 +216,9 @@ Role role_of(const std::string& words) {
                                   "streams",
                                   "concurrent requests",
                                   "concurrent users",
+                                  "concurrent streams",
+                                  "c",
+                                  "parallel requests",
                                   "num concurrent"};
     static const Words drafts = {"k",
                                  "n max",
@@ -211,7 +248,8 @@ Role role_of(const std::string& words) {
                                  "draft depth",
                                  "mtp depth",
                                  "spec steps"};
-    static const Words contexts = {"context", "ctx", "depth", "context length", "ctx len", "n ctx", "context tokens"};
+    static const Words contexts = {"context",        "kontext", "ctx",   "depth",
+                                   "context length", "ctx len", "n ctx", "context tokens"};
     static const Words prompts = {"isl", "input len", "input length", "prompt tokens", "input tokens", "prompt len", "prompt"};
     static const Words outputs = {"osl",        "output len", "output length", "output tokens", "generated tokens", "tokens",
                                   "max tokens", "gen tokens", "new tokens",    "n predict",     "gen len"};
@@ -280,15 +318,24 @@ bool says_rate_of_tokens(const std::string& words) {
     return says_any(words, rates);
 }
 
+bool names_generation(const std::string& words) {
+    const Words all = words_of(words);
+    return std::any_of(all.begin(), all.end(), [](const std::string& word) {
+        return word.starts_with("tg") && word.find_first_not_of("0123456789", 2) == std::string::npos;
+    });
+}
+
 bool says_rate(const std::string& words) { return says_any(words, {"rate", "percent", "ratio"}); }
 
 bool names_drafter(const std::string& words) {
-    return !means_plain(words) && says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dspark", "nextn", "ngram", "medusa",
-                                                   "draft", "drafts", "spec", "speculative", "speculation", "lookup"});
+    return !means_plain(words) &&
+           says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dflash2", "dspark", "nextn", "ngram", "medusa", "draft",
+                            "drafts", "spec", "speculative", "speculation", "lookup"});
 }
 
 std::string drafter_in(const std::string& words) {
-    for (const char* name : {"mtp", "nextn", "eagle3", "eagle", "dflash", "dspark", "ngram", "medusa"}) {
+    for (const char* name :
+         {"mtp", "nextn", "eagle3", "eagle", "dflash2", "dflash", "dspark", "ngram", "medusa", "draft model"}) {
         if (says(words, name)) {
             return name;
         }
@@ -299,6 +346,12 @@ std::string drafter_in(const std::string& words) {
 bool names_something_else(const std::string& words) {
     return says_any(words, {"model", "target", "prompt", "dataset", "data", "task", "category", "workload", "gpu", "device",
                             "hardware", "backend", "quant", "precision"});
+}
+
+bool tells_deployment(const std::string& words) {
+    return is_any(words, {"model",    "main model", "target model", "draft model",  "target",       "gpu",       "device",
+                          "hardware", "card",       "quant",        "quantization", "quantisation", "precision", "format",
+                          "weights",  "backend",    "tp",           "tp size",      "gpus",         "n gpu",     "num gpus"});
 }
 
 bool is_of_trees(const std::string& words) {
@@ -318,6 +371,7 @@ int drafts_of_setting(const std::string& text) {
                                              {"steps"},
                                              {"n"},
                                              {"k"},
+                                             {"gamma"},
                                              {"mtp"}};
     const std::string plain = plain_words(text);
     const Words words = words_of(plain);
@@ -337,6 +391,7 @@ int drafts_of_caption(const std::string& text) {
                                              {"draft", "max"},
                                              {"draft", "size"},
                                              {"k"},
+                                             {"gamma"},
                                              {"num", "steps"},
                                              {"mtp"},
                                              {"mtp", "n"}};
@@ -384,8 +439,7 @@ std::optional<double> number_of(std::string cell, double thousand) {
     if (sides_of_arrow(cell)) {
         return std::nullopt;
     }
-    cell.erase(std::remove(cell.begin(), cell.end(), ','), cell.end());
-    cell = without_about(std::move(cell));
+    cell = without_about(with_points(cell));
     const std::optional<double> number = number_after(cell, "");
     const std::size_t after = cell.find_first_not_of("0123456789. ");
     const bool thousands = number && after != std::string::npos && after > 0 && (cell[after] == 'k' || cell[after] == 'K');
@@ -394,6 +448,10 @@ std::optional<double> number_of(std::string cell, double thousand) {
 
 std::optional<double> mean_of_runs(const std::string& cell) {
     constexpr double largest_spread = 0.2;
+    if (const std::size_t bracket = cell.find('(');
+        bracket != std::string::npos && number_of(cell.substr(0, bracket), 1000.0)) {
+        return mean_of_runs(cell.substr(0, bracket));  // "41.2 (39.8-42.5)"
+    }
     std::string parts;
     for (std::size_t at = 0; at < cell.size(); ++at) {
         const bool dash = cell.compare(at, 3, "\u2013") == 0, hyphen = cell[at] == '-';

@@ -51,6 +51,8 @@ bool means_plain(const std::string& words);
 Role role_of(const std::string& words);
 /// Whether words name tokens per second.
 bool says_rate_of_tokens(const std::string& words);
+/// llama.cpp's word for the tokens of an answer: "tg", "tg128".
+bool names_generation(const std::string& words);
 /// Whether a heading of acceptance says that it holds rates.
 bool says_rate(const std::string& words);
 /// A setting or a heading that says that something is drafted ("MTP"), however many tokens.
@@ -59,6 +61,8 @@ bool names_drafter(const std::string& words);
 std::string drafter_in(const std::string& words);
 /// Headings of what is no setting of the drafter, although its cells may hold a word that means one ("Llama base").
 bool names_something_else(const std::string& words);
+/// Headings of what a run has one of: its model, device, format, ranks.
+bool tells_deployment(const std::string& words);
 /// Headings that tell of trees, beside which "depth" is none of the context.
 bool is_of_trees(const std::string& words);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "runs/formats/sglang_counts.h"
+#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -14,6 +15,36 @@ namespace {
 bool holds_two_numbers(const std::string& cell) {
     const auto sides = sides_of_arrow(cell);
     return sides && number_of(sides->first) && number_of(sides->second);
+}
+
+/// "Throughput (off → MTP)" is "Throughput off" and "Throughput MTP"; nothing without an arrow.
+std::optional<std::pair<std::string, std::string>> sides_of_heading(const std::string& heading) {
+    auto sides = sides_of_arrow(heading);
+    const std::size_t opens = sides ? sides->first.find('(') : std::string::npos;
+    if (opens != std::string::npos && sides->second.ends_with(')')) {
+        const std::string what = sides->first.substr(0, opens);
+        sides->second.pop_back();
+        *sides = {what + sides->first.substr(opens + 1), what + sides->second};
+    }
+    return sides;
+}
+
+/// A cell that is a whole number and nothing else; below 0 for another.
+int whole_count(const std::string& cell) {
+    const std::string digits = text::trimmed(cell);
+    constexpr std::size_t most = 9;
+    const bool whole = !digits.empty() && digits.size() <= most && digits.find_first_not_of("0123456789") == std::string::npos;
+    return whole ? std::stoi(digits) : -1;
+}
+
+/// "DFlash K=5 / K=3".
+bool names_two_lengths(const std::string& setup) {
+    const std::size_t slash = setup.find('/');
+    if (slash == std::string::npos) {
+        return false;
+    }
+    const int first = drafts_of_caption(setup.substr(0, slash)), second = drafts_of_caption(setup.substr(slash + 1));
+    return first >= 0 && second >= 0 && first != second;
 }
 
 std::string in_lower_case(std::string text) {
@@ -25,7 +56,7 @@ std::string in_lower_case(std::string text) {
 
 bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     const bool first = rows_ == 0;
-    row_ = split_arrows(std::move(cells));
+    row_ = split_arrows(std::move(cells), run.draft_tokens_or(0) > 0);
     if (first && !understand(run)) {
         return false;
     }
@@ -36,6 +67,10 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     }
     if (const std::string other = other_deployment(); !other.empty()) {
         run.remark(run.file() + ": " + other);
+        return true;
+    }
+    if (names_two_lengths(cell(Role::setup))) {
+        run.problem(fmt::format("names two draft lengths (\"{}\"); give each a row of its own", cell(Role::setup)));
         return true;
     }
     if (const SglangDraft draft = sglang_draft_of_row(); draft.draft_tokens() > 0) {
@@ -73,12 +108,9 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
 
 /// Why the row is of another model, format or device than the first one; empty where it is not.
 std::string LoadTable::other_deployment() {
-    static const std::vector<std::string> of_deployments = {
-        "model",     "target", "gpu",     "device",  "hardware", "card",    "quant", "quantization", "quantisation",
-        "precision", "format", "weights", "backend", "tp",       "tp size", "gpus",  "n gpu",        "num gpus"};
     for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
         const std::string name = plain_words(names_[i]), own = plain_words(row_[i]);
-        if (std::find(of_deployments.begin(), of_deployments.end(), name) == of_deployments.end()) {
+        if (!tells_deployment(name)) {
             continue;
         }
         std::string& first = deployment_[i];
@@ -86,6 +118,11 @@ std::string LoadTable::other_deployment() {
         if (!own.empty() && own != first) {
             return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
         }
+    }
+    const std::string drafter = drafter_in(plain_words(cell(Role::setup)));
+    drafter_ = drafter_.empty() ? drafter : drafter_;
+    if (!drafter.empty() && drafter != drafter_) {
+        return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", drafter, drafter_);
     }
     DeploymentWords words;
     for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
@@ -121,14 +158,14 @@ bool LoadTable::is_of_tree() const {
 }
 
 /// The row with two cells for each column of two numbers; the first row says which those are.
-std::vector<std::string> LoadTable::split_arrows(std::vector<std::string> cells) {
+std::vector<std::string> LoadTable::split_arrows(std::vector<std::string> cells, bool drafting) {
     if (rows_ == 0) {
         for (std::size_t i = 0; i < cells.size(); ++i) {
             if (holds_two_numbers(cells[i])) {
                 arrows_.push_back(i);
             }
         }
-        name_sides();
+        name_sides(drafting);
     }
     for (auto column = arrows_.rbegin(); column != arrows_.rend(); ++column) {
         const auto sides = sides_of_arrow(cells[*column]).value_or(std::pair<std::string, std::string>());
@@ -138,12 +175,21 @@ std::vector<std::string> LoadTable::split_arrows(std::vector<std::string> cells)
     return cells;
 }
 
-/// Headings of both sides: the heading's own ("baseline → MTP"), or those of the caption.
-void LoadTable::name_sides() {
+/// Headings of both sides: the heading's own ("baseline → MTP"), those of the caption, or, where a column, the caption or the
+/// user says how much is drafted and nothing names the sides, those of before and after.
+void LoadTable::name_sides(bool drafting) {
+    drafting = drafting || caption_.drafting() || std::any_of(names_.begin(), names_.end(), [](const std::string& name) {
+                   return role_of(plain_words(name)) == Role::drafts;
+               });
     for (auto column = arrows_.rbegin(); column != arrows_.rend(); ++column) {
         const std::string heading = names_[*column];
-        auto sides = sides_of_arrow(heading);
-        if (!sides) {
+        auto sides = sides_of_heading(heading);
+        const bool unnamed =
+            sides ? plain_words(sides->first).starts_with("before") && plain_words(sides->second).starts_with("after")
+                  : !caption_.sides() && drafting;
+        if (unnamed && drafting) {
+            sides = {"baseline " + (sides ? sides->first : heading), "drafts " + (sides ? sides->second : heading)};
+        } else if (!sides) {
             const auto around = caption_.sides().value_or(std::pair<std::string, std::string>());
             sides = {around.first + " " + heading, around.second + " " + heading};
         }
@@ -197,6 +243,48 @@ std::string LoadTable::cell(Role role, bool plain) const {
 }
 
 double LoadTable::number(Role role, bool plain) const { return number_of(cell(role, plain)).value_or(0.0); }
+
+/// The accept length of the same draft tokens as a column of times ("| k=2 | A(2) |"); 0 without.
+double LoadTable::length_beside(std::size_t times) const {
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        if (columns_[i].role == Role::length && columns_[i].drafts > 0 && columns_[i].drafts == columns_[times].drafts) {
+            return number_of(row_[i]).value_or(0.0);
+        }
+    }
+    return 0.0;
+}
+
+/// By rates in columns of positions ("pos 1", "pos 2"); 0 where the row lacks one of so many.
+double LoadTable::length_by_position(int drafts) const {
+    double length = 1.0;
+    for (int position = 1; position <= drafts; ++position) {
+        const std::string number = std::to_string(position);
+        const auto column = std::find_if(names_.begin(), names_.end(), [&](const std::string& name) {
+            const std::string words = plain_words(name);
+            return words == "pos " + number || words == "position " + number || words == "acc pos " + number;
+        });
+        const auto at = static_cast<std::size_t>(column - names_.begin());
+        const double rate = at < row_.size() ? number_of(row_[at]).value_or(0.0) : 0.0;
+        if (!(rate > 0.0)) {
+            return 0.0;
+        }
+        length += rate > 1.0 ? rate / 100.0 : rate;
+    }
+    return length;
+}
+
+/// Of a range ("45-53%") its middle, of counts ("118/144") their ratio.
+double LoadTable::rate_accepted() const {
+    const std::string own = cell(Role::accept_rate);
+    if (const std::size_t slash = own.find('/'); slash != std::string::npos) {
+        const int accepted = whole_count(own.substr(0, slash)), drafted = whole_count(own.substr(slash + 1));
+        if (accepted >= 0 && drafted > 1 && accepted <= drafted) {
+            return static_cast<double>(accepted) / drafted;
+        }
+    }
+    return own.find('-') == std::string::npos && own.find("\u2013") == std::string::npos ? number(Role::accept_rate)
+                                                                                         : mean_of_runs(own).value_or(0.0);
+}
 
 /// Of the row, by its own column, by what it says of its setting ("MTP n=3", "baseline") or by the caption; below 0 where
 /// nothing says it.
@@ -294,8 +382,8 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     const int stated = plain ? 0 : drafts_of_row();
     // Beside columns of draft lengths, one of acceptance does not say of which.
     const bool accepts = !plain && stated != 0 && (!only_ || columns_[*only_].requests > 0);
-    double length = accepts ? number(Role::length) : 0.0;
-    double accepted = accepts ? number(Role::accept_rate) : 0.0;
+    double length = accepts ? number(Role::length) : only_ ? length_beside(*only_) : 0.0;
+    double accepted = accepts ? rate_accepted() : 0.0;
     accepted *= accepted > 1.0 || cell(Role::accept_rate).find('%') != std::string::npos ? 0.01 : 1.0;
     plain_rows_ += has_times(true) || stated != 0 ? 0 : 1;
     const bool beside_plain =
@@ -317,7 +405,10 @@ void LoadTable::add(bool plain, RunBuilder& run) {
                    ": a threshold (p-min) ends drafts, so that rates of acceptance give no accept length, and were left out");
         accepted = 0.0;
     }
-    length = length > 1.0 ? length : accepted > 0.0 ? run.length_of_rate(accepted, drafts) : 0.0;
+    length = length > 1.0     ? length
+             : accepted > 0.0 ? run.length_of_rate(accepted, drafts)
+             : accepts        ? length_by_position(drafts)
+                              : 0.0;
     if (length > drafts + 1.0) {
         return run.problem(
             fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be", length, drafts));

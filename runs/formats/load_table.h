@@ -25,6 +25,8 @@ public:
     bool take(std::vector<std::string> cells, RunBuilder& run);
     /// Why it is none; empty where its first row holds no number.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
+    /// Whether that is a unit which nothing names.
+    [[nodiscard]] bool lacks_unit() const { return !why_not_.empty() && !columns_without_unit().empty(); }
 
 private:
     struct Times {
@@ -32,9 +34,11 @@ private:
         [[nodiscard]] bool known() const { return rate > 0.0 || rate_of_user > 0.0 || tpot > 0.0; }
     };
 
-    std::vector<std::string> split_arrows(std::vector<std::string> cells);
-    void name_sides();
+    std::vector<std::string> split_arrows(std::vector<std::string> cells, bool drafting);
+    void name_sides(bool drafting);
     bool understand(RunBuilder& run);
+    void tell_times_from_drafts();
+    void take_lengths_of_drafts();
     void take_units_of_others();
     void say_unnamed(RunBuilder& run);
     void settle_meanings();
@@ -42,8 +46,12 @@ private:
     void leave_out_beside_means();
     void take_loads();
     void take_throughput(RunBuilder& run);
+    void take_rates_by_speedup(RunBuilder& run);
+    [[nodiscard]] std::string unknown_load() const;
+    bool take_throughput_of_sides();
     void keep_overall(Role role);
     std::string leave_out_further_drafters();
+    [[nodiscard]] std::string columns_without_unit() const;
     [[nodiscard]] std::string reason(bool timed) const;
 
     [[nodiscard]] bool has_metrics_in_rows() const;
@@ -57,6 +65,9 @@ private:
     [[nodiscard]] std::size_t at(Role role, bool plain) const;
     [[nodiscard]] std::string cell(Role role, bool plain = false) const;
     [[nodiscard]] double number(Role role, bool plain = false) const;
+    [[nodiscard]] double length_beside(std::size_t times) const;
+    [[nodiscard]] double rate_accepted() const;
+    [[nodiscard]] double length_by_position(int drafts) const;
     [[nodiscard]] int drafts_of_row() const;
     [[nodiscard]] bool row_names_drafter() const;
     [[nodiscard]] SglangDraft sglang_draft_of_row() const;
@@ -79,6 +90,7 @@ private:
     std::string why_not_;
     std::map<std::size_t, std::string> deployment_;  ///< what the first row says of its model or device, by column
     DeploymentWords labelled_;                       ///< what labels of the first rows say of it
+    std::string drafter_;                            ///< the kind that the first row with one names
     long rows_ = 0, plain_rows_ = 0;
 };
 

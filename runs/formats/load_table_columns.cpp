@@ -38,6 +38,8 @@ bool LoadTable::understand(RunBuilder& run) {
         }
         columns_.push_back(column);
     }
+    tell_times_from_drafts();
+    take_lengths_of_drafts();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         if (columns_[i].role == Role::none && says(plain_words(names_[i]), "acc")) {
             run.remark(
@@ -50,6 +52,7 @@ bool LoadTable::understand(RunBuilder& run) {
     take_units_of_others();
     take_medians();
     leave_out_beside_means();
+    take_rates_by_speedup(run);
     take_throughput(run);
     take_loads();
     for (Column& column : columns_) {
@@ -64,15 +67,47 @@ bool LoadTable::understand(RunBuilder& run) {
                         (has_times(false) && has_times(true)) || (has(Role::setup) && run.draft_tokens_or(0) > 0);
     // What `recommend` prints is predicted.
     const bool measured = std::find(names_.begin(), names_.end(), "tokens/s/device") == names_.end();
-    const bool understood = measured && loaded && (timed || (accepts && says_drafts));
+    const std::string load = timed ? unknown_load() : "";
+    const bool understood = measured && loaded && load.empty() && (timed || (accepts && says_drafts));
     const bool any_number =
         std::any_of(row_.begin(), row_.end(), [](const std::string& cell) { return number_of(cell).has_value(); });
     if (understood && !left_out.empty()) {
         run.remark(run.file() + ": " + left_out);
     } else if (!understood && any_number) {
-        why_not_ = left_out.empty() ? reason(timed) : left_out;
+        why_not_ = !load.empty() ? load : left_out.empty() || !arrows_.empty() ? reason(timed && left_out.empty()) : left_out;
     }
     return understood;
+}
+
+/// "| baseline | MTP |" over "| 22.0 | 40.0 |": what is no count of drafts was measured with that drafter.
+void LoadTable::tell_times_from_drafts() {
+    constexpr double most_counted = 32.0;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const std::string name = plain_words(names_[i]);
+        const std::optional<double> number = number_of(row_[i]);
+        const bool count = !number || (*number <= most_counted && row_[i].find('.') == std::string::npos);
+        if (columns_[i].role == Role::drafts && drafter_in(name) == name && !count) {
+            columns_[i].role = Role::none;
+        }
+    }
+}
+
+/// "A(2)", "AL k=2" beside "k=2": the accept length of as many drafts.
+void LoadTable::take_lengths_of_drafts() {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        std::string name = plain_words(names_[i]);
+        const std::size_t last = name.rfind(' ');
+        const int drafts = last == std::string::npos ? -1 : whole_number(std::string_view(name).substr(last + 1));
+        name = name.substr(0, drafts > 0 ? last : 0);
+        name = name.substr(0, name.size() - (name.ends_with(" k") || name.ends_with(" n") ? 2 : 0));
+        const bool beside = std::any_of(columns_.begin(), columns_.end(), [&](const Column& other) {
+            return &other != &columns_[i] && other.drafts == drafts && other.role != Role::length;
+        });
+        if (drafts > 0 && beside && (name == "a" || role_of(name) == Role::length)) {
+            columns_[i].role = Role::length;
+            columns_[i].drafts = drafts;
+        }
+    }
 }
 
 /// "| | baseline | MTP |" above "decode", "TTFT": a setting in each column, and what was measured of it in each row.
@@ -179,6 +214,10 @@ void LoadTable::take_throughput(RunBuilder& run) {
             return;
         }
     }
+    if (take_throughput_of_sides()) {
+        run.remark(run.file() + ": columns of a throughput without a unit were taken for tokens/s");
+        return;
+    }
     const auto drafting =
         std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.drafts >= 0; });
     for (std::size_t i = 0; caption_.names_throughput() && drafting > 1 && i < columns_.size(); ++i) {
@@ -187,6 +226,87 @@ void LoadTable::take_throughput(RunBuilder& run) {
             run.remark(run.file() + ": columns of draft lengths under a throughput without a unit were taken for tokens/s");
         }
     }
+}
+
+/// Columns without a unit are tokens/s where a speed-up beside them is the second over the first.
+void LoadTable::take_rates_by_speedup(RunBuilder& run) {
+    const auto factor = [&]() -> std::optional<double> {
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            const std::string name = plain_words(names_[i]);
+            if (says(name, "speedup") || says(name, "speed up")) {
+                return number_of(row_[i]);
+            }
+        }
+        return std::nullopt;
+    }();
+    std::vector<std::size_t> sides;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const bool side = columns_[i].plain || columns_[i].drafts > 0 || names_drafter(plain_words(names_[i]));
+        if (is_time(columns_[i].role)) {
+            return;
+        }
+        if (columns_[i].role == Role::none && side && may_be_time(names_[i], row_[i])) {
+            sides.push_back(i);
+        }
+    }
+    if (!factor || sides.size() != 2 || columns_[sides[0]].plain == columns_[sides[1]].plain) {
+        return;
+    }
+    const std::size_t plain = columns_[sides[0]].plain ? sides[0] : sides[1], with = sides[0] + sides[1] - plain;
+    constexpr double printed = 0.02;
+    const double ratio = mean_of_runs(row_[with]).value_or(0.0) / std::max(1e-9, mean_of_runs(row_[plain]).value_or(0.0));
+    if (std::abs(ratio - *factor) <= printed * *factor && std::abs(*factor - 1.0) > printed) {
+        columns_[plain].role = columns_[with].role = Role::rate;
+        run.remark(fmt::format("{}: the columns \"{}\" and \"{}\" name no unit; by the speed-up beside them they are tokens/s",
+                               run.file(), names_[plain], names_[with]));
+    }
+}
+
+/// Why rows cannot be told apart: they begin with a number of which nothing says what it is. Empty where they do not.
+std::string LoadTable::unknown_load() const {
+    static const std::vector<std::string> repeats = {"run", "trial",  "seed", "iteration", "iter",
+                                                     "rep", "repeat", "id",   "no",        "attempt"};
+    const std::string name = plain_words(names_.front());
+    const std::size_t behind = std::min(row_.front().find_first_not_of("0123456789"), row_.front().size());
+    const std::string unit = row_.front().substr(behind);
+    const bool bare = behind > 0 && (unit.empty() || unit == "k" || unit == "K");
+    const bool loaded = has(Role::batch) || has(Role::context) || has(Role::prompt) || has(Role::test) || has(Role::drafts);
+    if (columns_.front().role != Role::none || name.empty() || !bare || loaded || names_something_else(name) ||
+        tells_deployment(name) || std::find(repeats.begin(), repeats.end(), name) != repeats.end()) {
+        return "";
+    }
+    const bool arrivals = says(name, "qps") || says(name, "rps") || says(name, "rate") || says(name, "req s");
+    return fmt::format(
+        "its rows are told apart by \"{}\"{}; requests in flight (\"concurrency\") say at which batch they were "
+        "measured",
+        names_.front(), arrivals ? ", which are arrivals" : ", which is no load that is known");
+}
+
+/// "Throughput baseline" and "Throughput MTP", or "before → after" under "decode throughput"; false where none is.
+bool LoadTable::take_throughput_of_sides() {
+    bool any = false;
+    const auto take = [&](std::size_t i) {
+        const bool rate = columns_[i].role == Role::none && may_be_time(names_[i], row_[i]);
+        columns_[i].role = rate ? Role::rate : columns_[i].role;
+        any = any || rate;
+    };
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const std::string name = plain_words(names_[i]);
+        const bool of_tokens = says(name, "throughput") && !says(name, "req s") && !says(name, "requests");
+        if (of_tokens && (columns_[i].plain || columns_[i].drafts >= 0 || names_drafter(name))) {
+            take(i);
+        }
+    }
+    for (std::size_t pair = 0; pair < arrows_.size(); ++pair) {
+        const std::string name = plain_words(names_[arrows_[pair] + pair]);
+        const bool decodes =
+            says(name, "decode") || says(name, "generation") || says(name, "decoding") || names_generation(name);
+        if (caption_.names_throughput() || decodes) {
+            take(arrows_[pair] + pair);
+            take(arrows_[pair] + pair + 1);
+        }
+    }
+    return any;
 }
 
 /// Under a caption that drafts, numbers beside plain times may be rates with drafts, of which nothing says so.
@@ -236,6 +356,20 @@ void LoadTable::settle_meanings() {
     }
 }
 
+/// Columns that name plain decoding, a drafter or a draft length over bare numbers, quoted; empty where not two are.
+std::string LoadTable::columns_without_unit() const {
+    std::vector<std::string> quoted;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const bool side = columns_[i].plain || columns_[i].drafts >= 0 || names_drafter(plain_words(names_[i]));
+        const std::string name = plain_words(names_[i]);
+        const bool has_unit = says(name, "ms") || says(name, "itl") || name.ends_with(" s");
+        if (columns_[i].role == Role::none && side && !has_unit && may_be_time(names_[i], row_[i])) {
+            quoted.push_back("\"" + names_[i] + "\"");
+        }
+    }
+    return quoted.size() < 2 ? std::string() : text::listed(quoted, "and");
+}
+
 std::string LoadTable::reason(bool timed) const {
     if (!timed && !arrows_.empty()) {
         return "its cells hold two numbers each (\"22.7 → 40.6\"), and neither their heading nor the lines before the table "
@@ -245,6 +379,10 @@ std::string LoadTable::reason(bool timed) const {
     std::vector<std::string> quoted;
     for (const std::string& name : names_) {
         quoted.push_back("\"" + name + "\"");
+    }
+    if (const std::string unnamed = columns_without_unit(); !timed && !unnamed.empty()) {
+        return fmt::format("its columns {} name no unit: a line above the table (\"tok/s\" or \"ms per token\") says it",
+                           unnamed);
     }
     return fmt::format(
         "its table of {} has no column of {}", text::listed(quoted, "and"),

@@ -138,7 +138,28 @@ private:
             return cells;
         }
         cells = cells_without_sides(line, '\t');
-        return cells.empty() ? cells_between_commas(line) : cells;
+        cells = cells.empty() ? cells_between_commas(line) : cells;
+        return cells.empty() ? cells_between_blanks(line) : cells;
+    }
+
+    /// Of headings that stand two blanks or more apart, and of rows of as many cells below them.
+    Cells cells_between_blanks(std::string_view line) {
+        Cells cells(1);
+        for (std::size_t at = 0; at < line.size(); ++at) {
+            const bool gap = line.substr(at).starts_with("  ") || line[at] == '\r';
+            if (!gap) {
+                cells.back() += line[at];
+            } else if (!cells.back().empty()) {
+                cells.emplace_back();
+            }
+            at = gap ? std::min(line.find_first_not_of(" \r", at), line.size()) - 1 : at;
+        }
+        if (cells.back().empty()) {
+            cells.pop_back();
+        }
+        const bool row = blanks_ > 0 && cells.size() == blanks_;
+        blanks_ = row || are_headings(cells) ? cells.size() : 0;
+        return blanks_ > 0 ? cells : Cells();
     }
 
     /// Of headings, and of rows as long as they are below them.
@@ -215,6 +236,9 @@ private:
             }
             return false;
         }
+        if (!table_ && is_of_another_deployment(run)) {
+            return false;
+        }
         if (!table_) {
             table_.emplace(names_, caption_);
         }
@@ -222,6 +246,18 @@ private:
             unread_.push_back(std::move(cells));
             return false;
         }
+        deployment_.add(caption_.deployment());
+        return true;
+    }
+
+    /// Whether a table stands under the name of another model, format or device than one before it, of which rows were taken.
+    bool is_of_another_deployment(RunBuilder& run) {
+        const DeploymentWords own = caption_.deployment();
+        if (!deployment_.contradicts(own)) {
+            return false;
+        }
+        run.remark(run.file() + ": the table under " + own.text() + " was left out beside that of " + deployment_.text() +
+                   ": a run is of one deployment");
         return true;
     }
 
@@ -238,8 +274,10 @@ private:
                     break;
                 }
             }
+            deployment_.add(taken ? caption_.deployment() : DeploymentWords());
             if (!taken) {
-                const std::string& why = table && !table->why_not().empty() ? table->why_not() : table_->why_not();
+                const bool turned_tells = table && !table->why_not().empty() && !table_->lacks_unit();
+                const std::string& why = turned_tells ? table->why_not() : table_->why_not();
                 if (!why.empty()) {
                     run.unread(why);
                 }
@@ -254,9 +292,11 @@ private:
     std::optional<LoadTable> table_;
     std::vector<Cells> unread_;  ///< rows of a table that is none of loads
     TableCaption caption_;
+    DeploymentWords deployment_;                              ///< that the lines before the tables say whose rows were taken
     std::vector<std::pair<std::size_t, std::size_t>> spans_;  ///< begins and lengths of columns without bars
     std::string last_line_;
     std::size_t commas_ = 0;    ///< columns of a table between commas
+    std::size_t blanks_ = 0;    ///< columns of a table that stand two blanks apart
     std::size_t sideless_ = 0;  ///< columns of a table without bars at its sides
 };
 

@@ -158,6 +158,30 @@ void read_lm_studio(const RunJson& json, RunBuilder& run) {
                                .context = number_at(json, "usage.prompt_tokens").value_or(0.0) + 0.5 * tokens});
 }
 
+/// What LM Studio's SDK calls `stats` of a prediction, in an answer or alone.
+const RunJson* stats_of_sdk(const RunJson& json) {
+    const RunJson* stats = node_at(json, "stats");
+    stats = stats == nullptr ? &json : stats;
+    return number_at(*stats, "tokensPerSecond") && number_at(*stats, "predictedTokensCount") ? stats : nullptr;
+}
+
+bool is_lm_studio_sdk(const RunJson& json) { return stats_of_sdk(json) != nullptr; }
+
+void read_lm_studio_sdk(const RunJson& json, RunBuilder& run) {
+    const RunJson& stats = *stats_of_sdk(json);
+    run.drafter(text_at(stats, "usedDraftModelKey"));
+    const double tokens = number_at(stats, "predictedTokensCount").value_or(0.0),
+                 rate = number_at(stats, "tokensPerSecond").value_or(0.0);
+    if (!(tokens > 0.0) || !(rate > 0.0)) {
+        return run.problem("must give predictedTokensCount and tokensPerSecond above 0");
+    }
+    add_llama_generation(run, {.predicted = tokens,
+                               .milliseconds = 1e3 * tokens / rate,
+                               .drafted = number_at(stats, "totalDraftTokensCount").value_or(0.0),
+                               .accepted = number_at(stats, "acceptedDraftTokensCount").value_or(0.0),
+                               .context = number_at(stats, "promptTokensCount").value_or(0.0) + 0.5 * tokens});
+}
+
 /// A record of a measured load, whose keys are those of the columns of tables.
 bool is_record_of_load(const RunJson& json) {
     bool timed = false, loaded = false;
@@ -190,6 +214,7 @@ void read_record_of_load(const RunJson& json, RunBuilder& run) {
 
 std::vector<JsonFormat> local_answers() {
     return {{"an answer with the statistics of LM Studio", is_lm_studio, read_lm_studio},
+            {"statistics of LM Studio's SDK", is_lm_studio_sdk, read_lm_studio_sdk},
             {"records of measured loads", is_record_of_load, read_record_of_load},
             {"an answer that counts predictions (OpenAI's form)", is_answer_with_predictions, read_answer_with_predictions}};
 }

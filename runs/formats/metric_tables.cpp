@@ -89,6 +89,15 @@ bool compares(const std::string& heading) {
            std::any_of(others.begin(), others.end(), [&](const char* other) { return says(words, other); });
 }
 
+/// Whether headings are statistics of one run ("avg", "min", "p50"), and not runs.
+bool holds_quantiles(const std::vector<std::string>& headings) {
+    return std::any_of(headings.begin(), headings.end(), [](const std::string& heading) {
+        const bool quantile =
+            heading.size() > 1 && heading[0] == 'p' && heading.find_first_not_of("0123456789.", 1) == std::string::npos;
+        return quantile || heading == "min" || heading == "max" || heading == "std" || heading == "median";
+    });
+}
+
 class MetricTables : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
@@ -119,7 +128,7 @@ public:
                                   (cells.front() == "Statistic" && cells[1] == "avg"))) {
             flush(run);
             columns_.assign(cells.size() - 1, Column{});
-            const bool statistics = std::find(cells.begin(), cells.end(), "p99") != cells.end();
+            const bool statistics = holds_quantiles(cells);
             for (std::size_t i = 0; i < columns_.size(); ++i) {
                 const std::string& heading = cells[i + 1];
                 columns_[i].is_run = statistics ? heading == "avg" || heading == "mean" : !compares(heading);

@@ -178,7 +178,8 @@ std::string setup_in(const std::string& clause) {
     if (drafts > 0) {
         return fmt::format("K={}{}", drafts, cuts_drafts(clause) ? " p-min 0.1" : "");
     }
-    static const std::vector<const char*> plain = {"baseline", "vanilla", "plain decoding", "without it", "autoregressive"};
+    static const std::vector<const char*> plain = {"baseline",       "vanilla",         "plain decoding",   "without it",
+                                                   "autoregressive", "normal decoding", "standard decoding"};
     static const std::vector<std::string> drafters = {"spec",   "speculation", "speculative", "mtp",    "draft",
                                                       "drafts", "drafter",     "eagle",       "eagle3", "dflash",
                                                       "dspark", "medusa",      "ngram"};

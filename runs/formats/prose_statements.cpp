@@ -1,7 +1,9 @@
 #include "runs/formats/prose_statements.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -105,13 +107,28 @@ struct Surroundings {
     }
 };
 
+/// "4 slots", "8 users": as many are in flight as a clause about a figure names; 0 where it names none.
+int requests_by_noun(const std::string& clause) {
+    static constexpr std::array<std::string_view, 8> nouns = {"slot",   "slots",   "user",   "users",
+                                                              "client", "clients", "stream", "streams"};
+    std::istringstream words(plain_words(clause));
+    std::string before;
+    for (std::string word; words >> word; before = word) {
+        const int count = std::find(nouns.begin(), nouns.end(), word) == nouns.end() ? 0 : whole_number(before);
+        if (count > 0) {
+            return count;
+        }
+    }
+    return 0;
+}
+
 /// Requests in flight, as a cell; empty where nothing says it.
 std::string requests_in(const Surroundings& around) {
     for (const std::vector<std::string>* clauses : {&around.after, &around.before}) {
         for (const std::string& clause : *clauses) {
             TableCaption caption;
             caption.take(clause);
-            if (const double requests = caption.batch(); requests >= 1.0) {
+            if (const double requests = std::max<double>(caption.batch(), requests_by_noun(clause)); requests >= 1.0) {
                 return fmt::format("{}", requests);
             }
         }

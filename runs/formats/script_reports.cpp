@@ -3,6 +3,7 @@
 // draft= 180 acc= 146 ... tok/s=31.3").
 #include <cmath>
 #include <memory>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -23,8 +24,8 @@ public:
                 "vllm bench throughput prints neither requests in flight nor a time per token; vllm bench serve "
                 "--max-concurrency N does");
         }
-        return take_request(line, run) || take_mlxcel(line, run) || take_questions(line, run) || take_vllm(line, run) ||
-               take_one_batch(line, run) || take_send_one(line, run) || take_llama(line, run);
+        return take_request(line, run) || take_mlxcel(line, run) || take_tuned_depth(line, run) || take_questions(line, run) ||
+               take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) || take_llama(line, run);
     }
 
     void finish(RunBuilder& run) override {
@@ -65,6 +66,22 @@ private:
                                    .accepted = accepted,
                                    .context = number_after(line, "prompt=").value_or(0.0) + 0.5 * *generated,
                                    .rounds = *rounds});
+        return true;
+    }
+
+    /// `mtplx tune`: "AR     14.8 tok/s   1.00x", "D2     21.4 tok/s   1.45x  BEST".
+    static bool take_tuned_depth(std::string_view line, RunBuilder& run) {
+        std::istringstream in{std::string(line.substr(0, 200))};
+        std::string depth, rate, unit, ratio;
+        in >> depth >> rate >> unit >> ratio;
+        const int drafts = depth == "AR" ? 0 : depth.starts_with('D') ? whole_number(std::string_view(depth).substr(1)) : -1;
+        const std::optional<double> tokens = number_of(rate);
+        if (drafts < 0 || !tokens || *tokens <= 0.0 || unit != "tok/s" || !ratio.ends_with('x')) {
+            return false;
+        }
+        run.format("what mtplx tune printed");
+        run.engine("mlx");
+        run.time(run.cell(run.batch_or(1.0), drafts).tpot, "a time per token", 1.0 / *tokens);
         return true;
     }
 

@@ -1,6 +1,7 @@
 #include "runs/formats/table_caption.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <sstream>
 
@@ -56,7 +57,10 @@ int requests_of_heading(const std::string& heading) {
     if (words.size() == 2 && (words[1].starts_with("user") || words[1].starts_with("request") || words[1] == "concurrent")) {
         return std::max(0, whole_number(words[0]));
     }
-    for (const std::string_view name : {"concurrency", "conc", "c", "bs", "batch", "b"}) {
+    if (words.size() == 2 && requests_at(words, 0) == 1) {
+        return 1;  // "Single-stream"
+    }
+    for (const std::string_view name : {"concurrency", "conc", "c", "bs", "batch", "b", "np"}) {
         const bool apart = words.size() == 2 && words[0] == name, joined = words.size() == 1 && words[0].starts_with(name);
         if (const int count = apart    ? whole_number(words[1])
                               : joined ? whole_number(std::string_view(words[0]).substr(name.size()))
@@ -161,6 +165,16 @@ double TableCaption::batch() const {
         }
     }
     return 0.0;
+}
+
+DeploymentWords TableCaption::deployment() const {
+    DeploymentWords words;
+    for (std::string part : parts()) {
+        std::transform(part.begin(), part.end(), part.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        words.add(deployment_in(part));
+    }
+    return words;
 }
 
 std::optional<std::pair<std::string, std::string>> TableCaption::sides() const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runs/formats/load_columns.h"
+#include "runs/formats/prose_labels.h"
 
 namespace treeline::runs::run_formats_of {
 
@@ -39,6 +40,8 @@ public:
     [[nodiscard]] bool cuts() const;
     /// Requests in flight of every row ("concurrency 8", "BS1", "single stream"); 0 where nothing says it.
     [[nodiscard]] double batch() const;
+    /// The model, format and device that it names, the nearest of each.
+    [[nodiscard]] DeploymentWords deployment() const;
     /// The sides of an arrow ("no MTP -> MTP (n-max 3), tok/s").
     [[nodiscard]] std::optional<std::pair<std::string, std::string>> sides() const;
 

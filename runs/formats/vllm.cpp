@@ -66,11 +66,6 @@ std::optional<AcceptanceCounts> counters_of(const RunJson& json, RunBuilder& run
     const auto drafts = number_at(json, "spec_decode_num_drafts"), drafted = number_at(json, "spec_decode_draft_tokens"),
                accepted = number_at(json, "spec_decode_accepted_tokens");
     if (!drafts && !drafted && !accepted) {
-        if (json.contains("spec_decode_acceptance_rate") || json.contains("spec_decode_acceptance_length")) {
-            run.problem(
-                "gives rates of acceptance without spec_decode_num_drafts, spec_decode_draft_tokens and "
-                "spec_decode_accepted_tokens; rates alone cannot be weighed");
-        }
         return std::nullopt;
     }
     if (!drafts || !drafted || !accepted) {
@@ -93,6 +88,24 @@ std::optional<AcceptanceCounts> counters_of(const RunJson& json, RunBuilder& run
         }
     }
     return counts;
+}
+
+/// Whether a result without counters, as people copy it, keeps what its drafts yielded.
+bool states_acceptance(const RunJson& json) {
+    return number_at(json, "spec_decode_acceptance_rate").value_or(0.0) > 0.0 ||
+           number_at(json, "spec_decode_acceptance_length").value_or(0.0) > 1.0;
+}
+
+/// Tokens a round of such a result, which prints its rate in percent; 0 where it states neither.
+double stated_length(const RunJson& json, int drafts, RunBuilder& run) {
+    const double length = number_at(json, "spec_decode_acceptance_length").value_or(0.0),
+                 rate = number_at(json, "spec_decode_acceptance_rate").value_or(0.0);
+    if (length > drafts + 1.0) {
+        run.problem(
+            fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be", length, drafts));
+        return 0.0;
+    }
+    return length > 1.0 ? length : rate > 0.0 ? run.length_of_rate(rate / 100.0, drafts) : 0.0;
 }
 
 void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
@@ -175,8 +188,9 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
         drafts = run.draft_tokens_or(by_position > 0
                                          ? by_position
                                          : static_cast<int>(std::lround(std::min(1e6, std::max(1.0, counts->draft_length())))));
-    } else if (!counts && !json.contains("spec_decode_acceptance_rate")) {
-        const std::optional<int> uncounted = uncounted_drafts(json, stated, run);
+    } else if (!counts) {
+        const std::optional<int> uncounted =
+            uncounted_drafts(json, {stated.tokens, stated.drafting || states_acceptance(json)}, run);
         if (!uncounted) {
             return;
         }
@@ -190,6 +204,8 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
         run.count(cell, counts_of_mean(*length, output * completed, drafts));
     } else if (counts) {
         run.count(cell, *counts);
+    } else if (drafts > 0 && states_acceptance(json)) {
+        cell.stated_length = stated_length(json, drafts, run);
     } else if (const double tokens = tokens_of_message(json);
                drafts > 0 && tokens > 1.0 && tokens <= cell.most_accepted() + 1.0) {
         run.remark(

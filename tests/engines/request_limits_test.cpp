@@ -25,6 +25,12 @@ bool says(const std::string& text, const std::string& what) { return text.find(w
 
 }  // namespace
 
+TEST_CASE("llama.cpp's slots are as many in its stacks as lint allows", "[engines]") {
+    for (const char* stack : {"llama.cpp", "llama.cpp-cpu"}) {
+        CHECK(platform("h100-sxm", stack).stack.most_requests == static_cast<double>(engines::llama_cpp_slots));
+    }
+}
+
 TEST_CASE("beyond an engine's own limit the flags raise it", "[engines]") {
     CHECK_FALSE(says(flags_at(48, "sglang"), "--max-running-requests"));
     CHECK(says(flags_at(49, "sglang"), " --max-running-requests 49"));

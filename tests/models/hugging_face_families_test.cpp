@@ -83,6 +83,17 @@ TEST_CASE("configs of 2024 to 2026, multimodal ones among them, count to half a 
     CHECK(table.at("rows").size() == 89);
 }
 
+TEST_CASE("checkpoints in bf16 are as large as their pages say, to what those round off") {
+    std::ifstream file(treeline::testing::source_folder() / "tests" / "models" / "file_sizes.json");
+    const Json table = Json::parse(file);
+    for (const Json& row : table.at("rows")) {
+        INFO(row.at("model"));
+        const sim::Count stored = parameter_count(import(row.at("config"))) + row.value("left_out", sim::Count(0));
+        CHECK(2e-9 * static_cast<double>(stored) == Approx(row.at("gigabytes").get<double>()).margin(0.02));
+    }
+    CHECK(table.at("rows").size() == 3);
+}
+
 TEST_CASE("text-only names, model types and wrapped language models find their family") {
     for (const char* name : {"LLaMAForCausalLM", "LlamaModel", "llama", "LlamaForConditionalGeneration"}) {
         INFO(name);

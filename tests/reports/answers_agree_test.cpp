@@ -161,6 +161,31 @@ TEST_CASE("requests that arrive ask for answers as long as the workload's") {
     CHECK(contains(traffic->text, "answers of 740 tokens on average"));
 }
 
+TEST_CASE("a headline says when the first token comes more than a fifth later under a load, and only then") {
+    Shown s = shown((source_folder() / "examples" / "llama-3.1-8b-h100-concurrency.json").string());
+    sweeps::Recommendation& found = *s.answer.result.recommendation;
+    REQUIRE(found.speculate);
+    REQUIRE_FALSE(found.candidates.front().gain_of_capacity);
+    found.plain.time_to_first_token = Seconds(2.0);
+    found.candidates.front().queued = 0.0;
+    const auto says_it = [&](double seconds) {
+        found.candidates.front().time_to_first_token = Seconds(seconds);
+        return contains(sentence_of(s.answer), "the first token comes");
+    };
+    CHECK_FALSE(says_it(2.39));
+    CHECK(says_it(2.5));
+    const std::string later =
+        fmt::format(", but the first token comes after {} instead of {}", text_of(Seconds(2.5)), text_of(Seconds(2.0)));
+    CHECK(contains(sentence_of(s.answer), later + "."));
+    found.candidates.front().queued = 44.0;
+    CHECK(contains(sentence_of(s.answer), later + ", with 44 requests waiting."));
+    found.saturation.emplace();  // nobody catches up
+    CHECK_FALSE(says_it(2.5));
+    found.saturation.reset();
+    s.answer.input.workload.traffic.kind = sweeps::LoadKind::batch;  // a prompt read alone
+    CHECK_FALSE(says_it(2.5));
+}
+
 TEST_CASE("where plain decoding is recommended, table, JSON and page say how near drafting came") {
     const Shown s = shown((source_folder() / "examples" / "llama-3.1-8b-h100.json").string(), 20.0);
     REQUIRE_FALSE(s.json["speculate"].get<bool>());

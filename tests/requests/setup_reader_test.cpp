@@ -336,6 +336,18 @@ TEST_CASE("a platform may limit the power of its devices where what that takes i
     CHECK_THAT(input.document.problems()[1], Catch::Contains("d.power_limit") && Catch::Contains("not known"));
 }
 
+TEST_CASE("a limit of power that is none is one problem, and so is one that is too small") {
+    Input input(R"({"a": {"device": "h100-sxm", "power_limit": "abc"}, "b": {"device": "rtx-5090", "power_limit": 1},
+                    "c": {"device": "rtx-5090", "power_limit": 20000}})");
+    read_platform(input.root.object("a"), input.descriptions);
+    read_platform(input.root.object("b"), input.descriptions);
+    read_platform(input.root.object("c"), input.descriptions);
+    REQUIRE(input.document.problems().size() == 3);
+    CHECK_THAT(input.document.problems()[0], Catch::Contains("a.power_limit: must be a number"));
+    CHECK_THAT(input.document.problems()[1], Catch::Contains("b.power_limit: must be at least 400 W"));
+    CHECK_THAT(input.document.problems()[2], Catch::Contains("c.power_limit: is 20000"));
+}
+
 TEST_CASE("a platform may state its own host and share of the memory") {
     Input input(R"({"a": {"device": "h100-sxm", "stack": "vllm", "host_speed": 0.3, "memory_utilisation": 0.8},
                     "b": {"device": "h100-sxm", "stack": "vllm"}, "c": {"device": "h100-sxm", "host_speed": 100}})");

@@ -314,8 +314,8 @@ TEST_CASE("impossible files are refused in sentences") {
     CHECK(
         problem_of(bench(R"("spec_decode_num_drafts": 5, "spec_decode_draft_tokens": 15, "spec_decode_accepted_tokens": 0.62)"))
             .find("looks like a rate") != std::string::npos);
-    CHECK(problem_of(bench(R"("spec_decode_acceptance_rate": 62.0)")).find("rates alone cannot be weighed") !=
-          std::string::npos);
+    CHECK(problem_of(bench(R"("spec_decode_acceptance_rate": 62.0)"))
+              .find("was measured with drafts, but nothing says how many tokens were drafted") != std::string::npos);
     CHECK(problem_of(bench(R"("spec_decode_num_drafts": 9, "spec_decode_draft_tokens": 18, "spec_decode_accepted_tokens": 9,
               "spec_decode_per_position_acceptance_rates": [0.3, 0.7])"))
               .find("a draft that fails at one position is not accepted at the next") != std::string::npos);

@@ -54,7 +54,7 @@ TEST_CASE("the unit and the load of a table stand in the lines before it") {
               "Mean TPOT in ms per token at concurrency 8\n| drafts | vLLM |\n|---|---|\n| 0 | 20 |\n| 3 | 10 |\n")) ==
           "8/0/0: 50, 8/3/0: 100");
     CHECK_THROWS_WITH(read_table("Some numbers.\n| context | off | k=1 |\n|---|---|---|\n| 1K | 24 | 30 |\n"),
-                      Catch::Contains("has no column of times per token"));
+                      Catch::Contains("name no unit: a line above the table"));
     // Of shares, factors and memory no unit makes times.
     CHECK(cells_of(read_table("Output tok/s\n| k | result | speed-up | memory |\n|---|---|---|---|\n| 0 | 50 | 1.0 | 20 |\n"
                               "| 2 | 80 | 1.6 | 21 |\n")) == "1/0/0: 50, 1/2/0: 80");

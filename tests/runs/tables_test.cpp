@@ -2,6 +2,7 @@
 // those forms; expected values are arithmetic on them.
 #include <fstream>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -335,6 +336,15 @@ TEST_CASE("aiperf's console: the mean of each metric; requests in flight by Litt
     CHECK(run.cells[0].context == 200);
 }
 
+TEST_CASE("statistics of which the last were cut off are still of one run") {
+    const runs::MeasuredRun run = of_text(
+        "| Metric | avg | min | max |\n|---|---|---|---|\n| Request Latency (ms) | 2000 | 800 | 2490 |\n"
+        "| Inter Token Latency (ms) | 8.00 | 6.50 | 21.0 |\n| Output Sequence Length (tokens) | 200 | 100 | 228 |\n"
+        "| Request Throughput (requests/sec) | 4.00 | N/A | N/A |\n");
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells[0].tpot.mean() == Approx(0.008));
+}
+
 TEST_CASE("llama.cpp's rounds, requests without a time, slots and adaptive lengths") {
     // Pull request 18211: rounds of 2 drafts that accept 2, 0 and 1.
     const std::string round = "slot update_slots: id  0 | task 0 | accepted ", end = " draft tokens, new n_tokens = 661\n";
@@ -547,6 +557,15 @@ TEST_CASE("aiperf's rate without a draft length is no plain decoding") {
     const std::string table = "| Metric | avg |\n|---|---|\n| Inter Token Latency (ms) | 8.0 |\n| acceptance_rate | 0.5 |\n";
     CHECK_THROWS_WITH(of_text(table), Catch::Contains("gives an acceptance rate, but not how many tokens were drafted"));
     CHECK(with_drafts(of_text(table, drafting(4)), 4).accept_length() == Approx(3.0));
+    // In percent it is the same, and 85 % of 16 drafts are more than any drafter is known to reach.
+    const auto with_rate = [](const char* rate) {
+        return fmt::format("| Metric | avg |\n|---|---|\n| Inter Token Latency (ms) | 8.0 |\n| acceptance_rate | {} |\n", rate);
+    };
+    CHECK(with_drafts(of_text(with_rate("50"), drafting(4)), 4).accept_length() == Approx(3.0));
+    const runs::MeasuredRun too_good = of_text(with_rate("0.85"), drafting(16));
+    CHECK(with_drafts(too_good, 16).stated_length == 0.0);
+    REQUIRE_FALSE(too_good.remarks.empty());
+    CHECK_THAT(too_good.remarks.front(), Catch::Contains("more than any drafter is known to reach"));
 }
 
 }  // namespace tables_test

@@ -1,62 +1,17 @@
 // Further forms in which people type or paste what they measured: tables whose columns are loads, rows that are metrics,
 // spreads and quantiles beside means, reports that count no drafts, Chinese headings, files between commas. The forms are those
 // of public threads; the numbers are made up, expected values arithmetic on them.
-#include <algorithm>
-#include <cmath>
-#include <tuple>
-
-#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
-#include "runs/run.h"
-#include "text/input_error.h"
+#include "typed_run.h"
 
 namespace typed_forms_test {
 
 using namespace treeline;
+using namespace treeline::testing::typed;
 using Catch::Detail::Approx;
 
 namespace {
-
-runs::MeasuredRun read(const std::string& text, int draft_tokens = -1) {
-    runs::RunHints hints;
-    hints.draft_tokens = draft_tokens;
-    return runs::import_run_text(text, "typed.md", hints);
-}
-
-std::string refusal(const std::string& text) {
-    try {
-        static_cast<void>(read(text));
-    } catch (const text::InputError& error) {
-        return error.what();
-    }
-    return "";
-}
-
-/// "batch/drafts/context: microseconds per token" of each cell, by drafts, context and batch.
-std::string cells_of(const runs::MeasuredRun& run) {
-    std::vector<std::tuple<int, int, int, int>> cells;
-    for (const runs::RunCell& cell : run.cells) {
-        cells.emplace_back(cell.draft_tokens, std::lround(cell.context), std::lround(cell.batch),
-                           std::lround(cell.tpot_seconds() * 1e6));
-    }
-    std::sort(cells.begin(), cells.end());
-    std::string text;
-    for (const auto& [drafts, context, batch, time] : cells) {
-        text += fmt::format("{}{}/{}/{}: {}", text.empty() ? "" : ", ", batch, drafts, context, time);
-    }
-    return text;
-}
-
-std::string remarks_of(const runs::MeasuredRun& run) {
-    std::string all;
-    for (const std::string& remark : run.remarks) {
-        all += remark + "\n";
-    }
-    return all;
-}
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A report of `vllm bench serve` without counts of drafts.
 std::string report(double tpot, double itl) {
