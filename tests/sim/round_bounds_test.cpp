@@ -224,39 +224,43 @@ TEST_CASE("laws that fall as rows grow are bounded all the same") {
 }
 
 TEST_CASE("a start that shortens as bytes grow lies within its bounds, as does a curve of rows, with room for roundings") {
-    // 200 us of a tiny kernel shrink to 5 us at 64 MB: between them lie the caches of 8 sequences of hundreds of tokens.
     Platform where = platform("h100-sxm", "ideal");
     where.mode = CostMode::calibrated;
+    const auto by_law = [&](KernelClass kernel, const KernelLaw& law, std::vector<Operation> operations) {
+        where.device.calibration = Calibration{"h100-sxm", "", "", {{kernel, NumberFormat::bf16, law}}};
+        return compile_operations(std::move(operations), uniform_precision(NumberFormat::bf16), where, {});
+    };
+    // 30 us of a tiny kernel shrink to 5 us at a megabyte, which ten sequences have.
     KernelLaw shrinking;
-    shrinking.launch = Seconds(200e-6);
+    shrinking.launch = Seconds(30e-6);
     shrinking.startup = Seconds(5e-6);
-    shrinking.ramp_bytes = Bytes(64e6);
+    shrinking.ramp_bytes = Bytes(1e6);
+    Operation element_wise;
+    element_wise.name = "layers: small";
+    element_wise.kind = OperationKind::element_wise;
+    element_wise.bytes.per_token = Bytes(1e5);
+    const CompiledPass by_start = by_law(KernelClass::element_wise, shrinking, {element_wise});
+    REQUIRE(by_start.operations.front().rates.ramp < Seconds(0.0));
+    const PassBounds bounds = bounds_of(by_start, {1.0}, {20.0});
+    for (double sequences = 1.0; sequences <= 20.0; ++sequences) {
+        const Seconds device = totals_of(by_start, {sequences}).device;
+        CHECK(device >= bounds.least.device);
+        CHECK(device <= bounds.most.device);
+    }
+    CHECK(totals_of(by_start, {20.0}).device < totals_of(by_start, {1.0}).device);
     KernelLaw curve;
     curve.first_row = 3.0;
     curve.knots[0] = {8.0, 0.5};
-    const Model target = model("llama-3-8b");
-    const auto pass_by = [&](const KernelLaw& law, KernelClass kernel) {
-        where.device.calibration = Calibration{"h100-sxm", "", "", {{kernel, NumberFormat::bf16, law}}};
-        return compile_pass(target, uniform_precision(NumberFormat::bf16), where, {}, {});
-    };
-    const CompiledPass by_start = pass_by(shrinking, KernelClass::attention), by_rows = pass_by(curve, KernelClass::gemm);
-    REQUIRE(std::any_of(by_start.operations.begin(), by_start.operations.end(),
-                        [](const TimedOperation& timed) { return timed.rates.ramp < Seconds(0.0); }));
-    bool falls = false;
-    const PassShape low{8.0, 1.0, 100.0, 1.0}, high{8.0, 1.0, 2000.0, 1.0};
-    const PassBounds bounds = bounds_of(by_start, low, high);
-    Seconds before;
-    for (double context = 100.0; context <= 2000.0; context += 50.0) {
-        const Seconds device = totals_of(by_start, {8.0, 1.0, context, 1.0}).device;
-        CHECK(device >= bounds.least.device);
-        CHECK(device <= bounds.most.device);
-        falls = falls || device < before;
-        before = device;
-    }
-    CHECK(falls);
-    const PassBounds of_rows = bounds_of(by_rows, low, low);
-    CHECK(of_rows.least.device < totals_of(by_rows, low).device);
-    CHECK(of_rows.most.device > totals_of(by_rows, low).device);
+    Operation linear;
+    linear.name = "layers: projection";
+    linear.flops.per_token = Flops(1e9);
+    linear.bytes.fixed = Bytes(1e6);
+    const CompiledPass by_rows = by_law(KernelClass::gemm, curve, {linear});
+    REQUIRE(by_rows.operations.front().rates.rule == RowRule::curve);
+    const PassBounds of_rows = bounds_of(by_rows, {5.0}, {5.0});
+    const Seconds exact = totals_of(by_rows, {5.0}).device;
+    CHECK(of_rows.least.device < exact);
+    CHECK(of_rows.most.device > exact);
     CHECK(of_rows.most.device / of_rows.least.device < 1.0 + 1e-9);
 }
 

@@ -125,7 +125,9 @@ TEST_CASE("experts on a curve: rows are those of one expert that is touched at a
     rates.rule = RowRule::curve;
     rates.costs.rows.per_token = 1.0;
     rates.costs.items.fixed = 1.0;
+    rates.costs.inverse_workers = 1.0;
     rates.costs.first = 4.0;
+    rates.costs.slope = 1.0;
     // 64 tokens are 128 rows on 8 experts, 16 each: they cost 4 + 15 of full speed, over 16.
     const double each = 64 * 2 / (8 * (1 - std::pow(0.75, 64)));
     CHECK(time_of<false, true, RowRule::curve>(cost, rates, {64.0}, 0.0, 100.0) ==
@@ -153,6 +155,7 @@ TEST_CASE("prompts: tiles of rows by whole blocks of keys, shared among workers,
     tiles.inverse_workers = 1.0 / 2;
     tiles.per_tile = Seconds(5.0);
     tiles.per_column = Seconds(0.5);
+    tiles.depth = 1.0;
     const auto sides = [&](const PassShape& shape, double bytes = 0.0) {
         return sides_of_prompt(cost, rates, terms_of(shape), Bytes(bytes));
     };
@@ -237,6 +240,7 @@ TEST_CASE("on a curve a step counts above its rows, for attention for each cache
     Rates rates = unit_rates();
     rates.costs.rows.per_token = 1.0;
     rates.costs.items.fixed = 1.0;
+    rates.costs.first = rates.costs.slope = rates.costs.inverse_workers = 1.0;
     rates.steps.step_after = 4.0;
     rates.steps.step = Seconds(3.0);
     CHECK(time_of<false, false, RowRule::curve>({}, rates, {4.0}, 10.0, 0.0) == 10.0);
