@@ -177,6 +177,9 @@ bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) 
                          : "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of "
                            "that fork are not checked");
     }
+    if (by_path && flags.has({"-mtp"})) {
+        findings.add(Kind::removed, "-mtp", "ends in an error in ik_llama.cpp; write --spec-type mtp:n_max=N,p_min=P");
+    }
     return by_path || flag != nullptr;
 }
 

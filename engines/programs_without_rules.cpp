@@ -9,18 +9,20 @@ namespace {
 
 using Named = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Named, 10> started_by = {{{"lmdeploy", "LMDeploy"},
+constexpr std::array<Named, 11> started_by = {{{"lmdeploy", "LMDeploy"},
                                                {"mlx_lm", "mlx_lm"},
                                                {"mlx_vlm", "mlx-vlm"},
                                                {"rapid-mlx", "Rapid-MLX"},
                                                {"omlx", "oMLX"},
+                                               {"mtplx", "MTPLX"},
                                                {"ktransformers", "KTransformers"},
                                                {"tokenspeed", "TokenSpeed"},
                                                {"fastdeploy", "FastDeploy"},
                                                {"koboldcpp", "KoboldCpp"},
                                                {"text-generation-launcher", "TGI"}}};
 
-constexpr std::array<Named, 5> told_by = {{{"draft_model_dir:", "TabbyAPI"},
+constexpr std::array<Named, 6> told_by = {{{"draft_model_dir:", "TabbyAPI"},
+                                           {"tabbyapi", "TabbyAPI"},
                                            {"draft_model_name:", "TabbyAPI"},
                                            {"draft_num_predict", "Ollama"},
                                            {"llm.prediction.speculativeDecoding", "LM Studio"},

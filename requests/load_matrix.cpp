@@ -194,14 +194,34 @@ bool measures(const Json& node) {
     return false;
 }
 
+/// An input of ours, or a part of one that flags complete: it is the reader's to judge.
+bool is_of_ours(const Json& tree) {
+    static const std::vector<std::string> tell = {"target", "platforms", "platform", "traffic", "axes"};
+    static const std::vector<std::string> keys = {
+        "drafters", "drafter",     "draft_tokens", "shapes",        "shape",       "prompt_tokens", "output_tokens", "batch",
+        "context",  "concurrency", "arrival_rate", "limits",        "objective",   "rollback",      "verification",  "decoding",
+        "title",    "source",      "prefix_hit",   "shared_prefix", "expert_pool", "conditions",    "training"};
+    const auto holds = [](const std::vector<std::string>& names, const std::string& key) {
+        return std::find(names.begin(), names.end(), key) != names.end();
+    };
+    if (!tree.is_object()) {
+        return false;
+    }
+    bool all = true;
+    for (const auto& [key, value] : tree.items()) {
+        if (holds(tell, key)) {
+            return true;
+        }
+        all = all && holds(keys, key);
+    }
+    return all;
+}
+
 }  // namespace
 
 std::string matrix_of_loads(const Json& tree) {
-    static constexpr std::array<const char*, 4> ours = {"target", "platforms", "traffic", "axes"};
-    const bool is_ours =
-        tree.is_object() && std::any_of(ours.begin(), ours.end(), [&](const char* key) { return tree.contains(key); });
     Matrix matrix;
-    if (!tree.is_structured() || is_ours || measures(tree)) {
+    if (!tree.is_structured() || is_of_ours(tree) || measures(tree)) {
         return "";
     }
     take(tree, false, matrix);

@@ -217,6 +217,8 @@ TEST_CASE("a list of flags in Python, options of SGLang in JSON, TGI's image") {
     CHECK(problem("docker run -e SPECULATE=3 ghcr.io/huggingface/text-generation-inference:3.3 --model-id m")
               .find("the text is for TGI") != std::string::npos);
     CHECK(problem("model:\n  model_name: m\ndraft_model:\n  draft_model_name: d\n").find("the text is for TabbyAPI") == 0);
+    CHECK(problem("qwen:\n  cmd: docker run --rm tabbyapi-qwen38:1.4.2\n").find("the text is for TabbyAPI") == 0);
+    CHECK(problem("mtplx start --model /models/Qwen3.6-27B-MTPLX --port 1234").find("the text is for MTPLX") == 0);
 }
 
 TEST_CASE("variables that a script sets are put in") {

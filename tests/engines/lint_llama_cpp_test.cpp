@@ -53,6 +53,8 @@ TEST_CASE("ik_llama.cpp is told from llama.cpp") {
     CHECK(finds("llama-server -m a.gguf -md b.gguf -fmoe --draft-max 4", "-fmoe is a flag of the fork ik_llama.cpp"));
     CHECK(finds("/opt/ik_llama.cpp/build/bin/llama-server -m a.gguf -md b.gguf --draft-max 4",
                 "is a fork with flags of its own"));
+    CHECK(finds("/opt/ik_llama.cpp/build/bin/llama-server -m a.gguf -mtp", "-mtp ends in an error in ik_llama.cpp"));
+    CHECK_FALSE(finds("/opt/ik_llama.cpp/build/bin/llama-server -m a.gguf --spec-type mtp:n_max=3", "-mtp ends"));
     CHECK(finds("llama-server -m a.gguf --spec-type mtp:n_max=3,p_min=0.0", "is of the form that the fork ik_llama.cpp takes"));
     CHECK(finds("llama-server -m a.gguf --spec-stage mtp:n_max=3", "--spec-stage is a flag of the fork"));
     CHECK(!finds("llama-server -m a.gguf -md b.gguf --spec-type draft-simple", "fork"));

@@ -46,6 +46,8 @@ TEST_CASE("lists that are no loads make no matrix") {
     CHECK(matrix_in_text("model: m\ncuda_graph_config:\n  batch_sizes: [1, 2, 4]\nmax_batch_size: 8\n").empty());
     CHECK(matrix_in_text(R"({"model": "m", "cudagraph_capture_sizes": [1, 2, 4]})").empty());
     CHECK(matrix_in_text(R"({"target": "llama-3-8b", "traffic": {"batch": [1, 8]}, "platforms": []})").empty());
+    // A part of a workload, which flags complete.
+    CHECK(matrix_in_text(R"({"draft_tokens": [1, 2, 4], "prompt_tokens": 100, "output_tokens": 50, "title": "t"})").empty());
     CHECK(matrix_in_text(R"([{"model": "m", "batch_size": [1, 2], "tpot_ms": 4.2}])").empty());  // measured
     CHECK(matrix_in_text("model: m\nmax_num_seqs: 64\n").empty());                               // no list
     CHECK(matrix_in_text("a: [1, 2").empty());
