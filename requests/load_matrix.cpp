@@ -184,9 +184,9 @@ bool measures(const Json& node) {
     static constexpr std::array<std::string_view, 8> names = {"throughput", "tpot",  "ttft",       "latency",
                                                               "tok_s",      "tok/s", "acceptance", "accept_len"};
     for (const auto& [key, value] : node.items()) {
-        const bool measured =
-            value.is_number() && node.is_object() &&
-            std::any_of(names.begin(), names.end(), [&](std::string_view name) { return key.find(name) != std::string::npos; });
+        const bool measured = value.is_number() && node.is_object() &&
+                              std::any_of(names.begin(), names.end(),
+                                          [&key = key](std::string_view name) { return key.find(name) != std::string::npos; });
         if (measured || (value.is_structured() && measures(value))) {
             return true;
         }
