@@ -177,6 +177,11 @@ TEST_CASE("a headline says when the first token comes more than a fifth later un
     const std::string later =
         fmt::format(", but the first token comes after {} instead of {}", text_of(Seconds(2.5)), text_of(Seconds(2.0)));
     CHECK(contains(sentence_of(s.answer), later + "."));
+    found.plain.time_to_first_token = Seconds(0.02);
+    CHECK_FALSE(says_it(0.03));  // half as much again, and nobody notices
+    CHECK(says_it(0.13));
+    found.plain.time_to_first_token = Seconds(2.0);
+    CHECK(says_it(2.5));
     found.candidates.front().queued = 44.0;
     CHECK(contains(sentence_of(s.answer), later + ", with 44 requests waiting."));
     found.saturation.emplace();  // nobody catches up
