@@ -169,7 +169,7 @@ PointEstimate estimate_point(PointInput input) {
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
     result.input = std::move(input);
     compare_with_plain(result);
-    if (result.input.speculates() && !result.input.errors.modes.empty()) {
+    if (result.input.speculates() && result.speculative.fits && !result.input.errors.modes.empty()) {
         const sim::RoundSetup setup = setup_of(result.input, result.rollback);
         const Traffic alone = traffic_of(result.input);
         result.interval = gain_interval(setup, result.point.speculation, alone, result.objective);

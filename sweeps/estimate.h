@@ -78,6 +78,7 @@ struct PointEstimate {
     std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context; nothing on accelerators,
                                            ///< where sequences do not share a pass
     bool knows_energy = false, knows_price = false;
+    // Nothing where the point does not fit.
     std::optional<GainChances> chances;    ///< that it pays, if it speculates and engines like this one were measured
     std::optional<MeasuredGain> measured;  ///< the interval of the gain, likewise
     std::optional<GainInterval> interval;  ///< the same from the ranges of inputs, if it speculates and any errors are known

@@ -31,6 +31,8 @@ expect 2 'cannot be opened' estimate --model ./no-such-model.json --device h100-
 
 # A model that does not fit is a result, and says by how much.
 expect 0 'does not fit at batch 1 .* too much.*has room for 1[0-9]+ GB: --placement weights:[0-9]+' estimate --model llama-3-70b --device rtx-4090
+expect 0 'does not fit' estimate --model llama-3-70b --device rtx-4090 --stack vllm --drafter eagle3 --draft-tokens 3
+! grep -q 'confidence\|speculation pays' out.txt || fail "what does not fit has a gain: $(cat out.txt)"
 
 # Files
 expect 2 'no-such-file.json: cannot be opened' estimate no-such-file.json

@@ -64,6 +64,18 @@ RecurrentState plain_state() {
     return state;
 }
 
+/// 4 heads of 3, queries from a latent of 5, outputs through two groups of 6, a window of 8.
+CompressedAttention compressed_attention() {
+    CompressedAttention attention;
+    attention.heads = 4;
+    attention.head_dim = 3;
+    attention.q_lora_rank = 5;
+    attention.output_groups = 2;
+    attention.output_rank = 6;
+    attention.window = 8;
+    return attention;
+}
+
 }  // namespace
 
 TEST_CASE("a linear layer is cut by its outputs, by its inputs or not at all") {
@@ -423,13 +435,7 @@ TEST_CASE("experts dealt out over groups: rows travel, or are gathered") {
 }
 
 TEST_CASE("compressed attention: 4 heads of 3 on two ranks, queries from a latent of 5, outputs through two groups of 6") {
-    CompressedAttention attention;
-    attention.heads = 4;
-    attention.head_dim = 3;
-    attention.q_lora_rank = 5;
-    attention.output_groups = 2;
-    attention.output_rank = 6;
-    attention.window = 8;
+    CompressedAttention attention = compressed_attention();
     const auto operations = operations_with(attention, on_ranks(2.0));
     // Norms of both latents, and a sink for each head.
     CHECK(named(operations, "latent down-projections").weight_elements == 7 * 8 + 5 + 3 + 4.0);
@@ -468,13 +474,7 @@ TEST_CASE("how busy the busiest rank is") {
 }
 
 TEST_CASE("compressed attention without entries caches its window alone, and has no indexer") {
-    CompressedAttention attention;
-    attention.heads = 4;
-    attention.head_dim = 3;
-    attention.q_lora_rank = 5;
-    attention.output_groups = 2;
-    attention.output_rank = 6;
-    attention.window = 8;
+    CompressedAttention attention = compressed_attention();
     const auto alone = operations_with(attention, on_ranks(1.0));
     CHECK_FALSE(named(alone, "latent attention").keeps);
     CHECK(named(alone, "latent attention").cache_heads == 1.0);
@@ -508,13 +508,7 @@ TEST_CASE("attention of 4 heads of queries and 2 of keys of 3: biases, and what 
 }
 
 TEST_CASE("entries of compressed attention: two series of keys with values and gates where windows overlap") {
-    CompressedAttention attention;
-    attention.heads = 4;
-    attention.head_dim = 3;
-    attention.q_lora_rank = 5;
-    attention.output_groups = 2;
-    attention.output_rank = 6;
-    attention.window = 8;
+    CompressedAttention attention = compressed_attention();
     attention.compression = 4;
     for (const int series : {1, 2}) {
         attention.series = series;

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <initializer_list>
 #include <vector>
 
+#include "neutral.h"
 #include "sim/draft_acceptance.h"
 #include "sim/drafters/draft_steps.h"
 #include "sim/fpga/block_pipeline.h"
@@ -26,15 +26,7 @@ namespace neutral_defaults_test {
 using namespace treeline;
 using namespace treeline::sim;
 
-namespace {
-
-void check_ones(std::initializer_list<double> values) {
-    for (const double value : values) {
-        CHECK(value == 1.0);
-    }
-}
-
-}  // namespace
+using testing::check_ones;
 
 TEST_CASE("a law that states nothing is the data sheet") {
     // 1 B/s and 1 FLOP/s: 10 FLOPs a row and 30 bytes of weights take 30 s with one row, 40 s with four.

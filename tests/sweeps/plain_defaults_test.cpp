@@ -2,8 +2,7 @@
 // without words is asked of one request.
 #include <catch2/catch.hpp>
 
-#include <initializer_list>
-
+#include "neutral.h"
 #include "sweeps/adaptive/bandit.h"
 #include "sweeps/adaptive/policies.h"
 #include "sweeps/adaptive/speed_table.h"
@@ -21,15 +20,7 @@ namespace plain_defaults_test {
 using namespace treeline;
 using namespace treeline::sweeps;
 
-namespace {
-
-void check_ones(std::initializer_list<double> values) {
-    for (const double value : values) {
-        CHECK(value == 1.0);
-    }
-}
-
-}  // namespace
+using testing::check_ones;
 
 TEST_CASE("plain decoding gains 1, at any load and however sure") {
     check_ones({Outcome{}.gain, Outcome{}.speedup, Outcome{}.first_token_growth});
