@@ -21,7 +21,7 @@ bool has_peer() {
 
 }  // namespace
 
-TEST_CASE("the smallest cases of every table are measured on the device", "[on_device]") {
+TEST_CASE("the smallest case of every table is measured on the device", "[on_device]") {
     constexpr std::size_t rotation = std::size_t{8} << 20;
     const calibrate::MeasuredDevice device{&kernels::cuda_backend(), true, {}};
     calibrate::Workspace workspace(*device.backend, rotation);
@@ -36,13 +36,15 @@ TEST_CASE("the smallest cases of every table are measured on the device", "[on_d
     }
     std::vector<std::size_t> chosen;
     for (auto& [table, indices] : by_table) {
-        std::stable_sort(indices.begin(), indices.end(),
-                         [&](std::size_t a, std::size_t b) { return cases[a].largest_piece < cases[b].largest_piece; });
-        chosen.insert(chosen.end(), indices.begin(), indices.begin() + std::min<std::ptrdiff_t>(2, std::ssize(indices)));
+        const auto smallest = std::min_element(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
+            return cases[a].largest_piece < cases[b].largest_piece;
+        });
+        std::iter_swap(indices.begin(), smallest);
+        chosen.push_back(indices.front());
     }
     calibrate::ProtocolOptions options;
     options.least_samples = 1;
-    options.most_samples = 2;
+    options.most_samples = 1;
     options.seconds = 1.0;
     options.limits = {1e9, 1.0};  // times mean nothing here
     std::vector<calibrate::Skipped> skipped;
