@@ -89,6 +89,16 @@ std::string plain_name(const std::string& name) {
 /// Tenstorrent's cards, by how their plain names begin.
 constexpr std::array<std::string_view, 7> tenstorrent = {"p100a", "p150", "n150", "n300", "ttp150", "tenstorrent", "blackhole"};
 
+/// "2x RTX 3090" and "8xH100": how many, and of which; 0 where a name does not begin so.
+std::pair<int, std::string> counted(const std::string& name) {
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    std::size_t after = name.find_first_not_of(' ', digits);
+    const bool times = digits > 0 && digits < 4 && after != std::string::npos && (name[after] == 'x' || name[after] == 'X');
+    after = times ? name.find_first_not_of(' ', after + 1) : std::string::npos;
+    return after == std::string::npos ? std::pair{0, std::string()}
+                                      : std::pair{std::stoi(name.substr(0, digits)), name.substr(after)};
+}
+
 /// Why this device is not in the catalogue; empty for any other name.
 std::string refused_device(const std::string& name) {
     const std::string plain = plain_name(name);
@@ -130,6 +140,13 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
     }
     if (const std::optional<fs::path> called = file_called(files, name_or_path)) {
         return *called;
+    }
+    if (const auto [devices, one] = counted(name_or_path); devices > 0) {
+        if (const std::optional<fs::path> called = file_called(files, one)) {
+            throw text::InputError(
+                {"\"" + name_or_path + "\" is " + std::to_string(devices) + " devices: give one, \"" + called->stem().string() +
+                 "\", and how a model is cut over them, such as --tensor-parallel " + std::to_string(devices)});
+        }
     }
     std::vector<std::string> names = catalogue_names(catalogue, folders);
     names.insert(names.end(), also.begin(), also.end());

@@ -192,6 +192,8 @@ std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
         reserve.base = reader.bytes("base", json::Zero::allowed);
         reserve.per_rank = reader.has("per_rank") ? reader.bytes("per_rank", json::Zero::allowed) : Bytes(0.0);
         reserve.with_drafter = reader.has("with_drafter") ? reader.bytes("with_drafter", json::Zero::allowed) : Bytes(0.0);
+        reserve.with_own_model =
+            reader.has("with_own_model") ? reader.bytes("with_own_model", json::Zero::allowed) : reserve.with_drafter;
         reader.finish();
         reserves.push_back(reserve);
     }

@@ -165,8 +165,10 @@ bool ends_in_date(const std::string& name) {
 std::string catalogue_name(std::string name) {
     name = name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1);
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
-    if (name.starts_with("nvidia-")) {
-        name.erase(0, std::string_view("nvidia-").size());
+    for (const std::string_view maker : {"nvidia-", "meta-"}) {  // before a name of another family
+        if (name.starts_with(maker)) {
+            name.erase(0, maker.size());
+        }
     }
     for (bool shorter = true; shorter;) {
         shorter = ends_in_date(name);
@@ -184,6 +186,12 @@ std::string catalogue_name(std::string name) {
 /// A name that ends in a format, as repositories of quantised checkpoints do: the rest of it and the format's word; an empty
 /// word where it ends in none.
 std::pair<std::string, std::string> without_format(std::string name) {
+    // "…-GGUF:Q4_K_M" names a file of the repository; "…-NVFP4-v2" is a later upload of the same format.
+    const std::string tag = name.find(':') == std::string::npos ? "" : name.substr(name.find(':') + 1);
+    name.erase(std::min(name.find(':'), name.size()));
+    if (name.size() > 3 && name[name.size() - 3] == '-' && name[name.size() - 2] == 'v') {
+        name.erase(name.size() - 3);
+    }
     constexpr std::array<std::pair<std::string_view, std::string_view>, 20> formats = {
         {{"-fp8-dynamic", "fp8"},   {"-fp8", "fp8"},           {"-awq-int4", "awq"},  {"-awq-4bit", "awq"},
          {"-awq", "awq"},           {"-gptq-int4", "gptq"},    {"-gptq", "gptq"},     {"-int4", "int4"},
@@ -193,7 +201,7 @@ std::pair<std::string, std::string> without_format(std::string name) {
     for (const auto& [ending, word] : formats) {
         if (name.size() > ending.size() && name.ends_with(ending)) {
             name.erase(name.size() - ending.size());
-            return {catalogue_name(name), std::string(word)};
+            return {catalogue_name(name), tag.empty() ? std::string(word) : tag};
         }
     }
     return {name, ""};

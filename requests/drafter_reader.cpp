@@ -120,7 +120,7 @@ sweeps::DrafterChoice with_acceptance(DescribedDrafter described, AcceptanceChoi
 
 /// What the config.json of a drafter's checkpoint says of it, with what the input says otherwise, where the input names one as
 /// its model.
-std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptions) {
+std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptions, const DrafterUse& use) {
     constexpr std::uintmax_t largest_config = 1u << 20;
     const FileJson& input = at.raw();
     if (!descriptions.reads_files() || !input.contains("model") || !input["model"].is_string() ||
@@ -138,6 +138,11 @@ std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptio
     const std::optional<models::DrafterConfig> read = config.is_discarded() ? std::nullopt : models::drafter_of_config(config);
     if (!read) {
         return std::nullopt;
+    }
+    if (use.target != nullptr && read->target_width > 0 && read->target_width != use.target->width) {
+        at.problem("model",
+                   fmt::format("{} takes states of width {} from its target, but {} has {}: it drafts for another model",
+                               path.string(), read->target_width, use.target->name, use.target->width));
     }
     FileJson json = {{"kind", read->kind}};
     for (const auto& [key, value] : {std::pair{"layers", read->layers},
@@ -318,7 +323,7 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
         at.finish();
         return choice;
     }
-    if (const std::optional<FileJson> checkpoint = checkpoint_of(at, descriptions)) {
+    if (const std::optional<FileJson> checkpoint = checkpoint_of(at, descriptions, use)) {
         if (!checkpoint->contains(std::string(drafter_keys::acceptance))) {
             at.problem(
                 drafter_keys::acceptance,

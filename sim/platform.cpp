@@ -18,7 +18,7 @@ const Interconnect* link_between(const Platform& platform, double ranks) {
     return nullptr;
 }
 
-double memory_utilisation_of(const Platform& platform, bool has_drafter) {
+double memory_utilisation_of(const Platform& platform, DrafterOnDevice drafter) {
     const Stack& stack = platform.stack;
     if (platform.memory_utilisation || stack.memory_utilisation) {
         return platform.memory_utilisation ? *platform.memory_utilisation : *stack.memory_utilisation;
@@ -26,8 +26,7 @@ double memory_utilisation_of(const Platform& platform, bool has_drafter) {
     const Bytes memory = platform.device.memory;
     for (const MemoryReserve& reserve : stack.memory_reserves) {
         if (memory < reserve.below) {
-            const Bytes kept =
-                reserve.base + reserve.per_rank * platform.ranks + (has_drafter ? reserve.with_drafter : Bytes(0.0));
+            const Bytes kept = reserve.base + reserve.per_rank * platform.ranks + reserve.beside(drafter);
             return std::max(0.01, 1.0 - kept / memory);
         }
     }

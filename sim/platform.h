@@ -56,7 +56,7 @@ struct Platform {
 
 /// The share of the device's memory that the engine takes here (Stack::memory_share_of says of what), as its own flag states
 /// it: the platform's, the stack's, or what its reserves leave. 1 where the stack knows none.
-double memory_utilisation_of(const Platform& platform, bool has_drafter);
+double memory_utilisation_of(const Platform& platform, DrafterOnDevice drafter);
 
 /// An accelerator as a platform: device_of(), on_chip_stack(), CostMode::cycles.
 Platform platform_of(Accelerator accelerator);

@@ -38,18 +38,25 @@ PrefillMemory prefill_memory(const RoundSetup& setup, const CompiledPass& prefil
     return memory;
 }
 
+DrafterOnDevice on_device(const Drafter& drafter) {
+    if (std::holds_alternative<NoDrafter>(drafter) || std::holds_alternative<NgramDrafter>(drafter)) {
+        return DrafterOnDevice::nothing;
+    }
+    return std::holds_alternative<IndependentDrafter>(drafter) ? DrafterOnDevice::whole_model : DrafterOnDevice::some;
+}
+
 /// What of the device the engine may take. Where its share is not one of everything, what lies outside of the share counts as
 /// what reading the largest chunk of prompts needs, beside what the device reserves.
-Bytes capacity_for(const Platform& platform, bool has_drafter, const MemoryConstants& memory) {
+Bytes capacity_for(const Platform& platform, DrafterOnDevice drafter, const MemoryConstants& memory) {
     const Bytes device = platform.device.memory;
-    const double share = memory_utilisation_of(platform, has_drafter);
+    const double share = memory_utilisation_of(platform, drafter);
     const double chunk = std::min(memory.prefill.tokens, most_tokens_outside);
     const Bytes outside = memory.reserved + memory.per_graph + memory.prefill.per_token * chunk;
     Bytes capacity = device * share;
     if (platform.stack.memory_share_of == MemoryShare::pools) {
         capacity = std::min(device, capacity + outside);
     } else if (platform.stack.memory_share_of == MemoryShare::leftover) {
-        const Bytes weights = memory.target_weights + (has_drafter ? memory.draft_weights : Bytes(0.0));
+        const Bytes weights = memory.target_weights + (drafter != DrafterOnDevice::nothing ? memory.draft_weights : Bytes(0.0));
         const Bytes fixed = std::min(device, weights + outside);
         capacity = fixed + (device - fixed) * share;
     }
@@ -105,8 +112,8 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
             caches_of(*drafter.inner.model, drafter.inner.precision, draft_platform.ranks, draft_platform.parallel);
         memory.draft_caches.insert(memory.draft_caches.end(), inner.begin(), inner.end());
     }
-    memory.plain_capacity = capacity_for(setup.platform, false, memory);
-    memory.capacity = capacity_for(setup.platform, !std::holds_alternative<NoDrafter>(setup.drafter), memory);
+    memory.plain_capacity = capacity_for(setup.platform, DrafterOnDevice::nothing, memory);
+    memory.capacity = capacity_for(setup.platform, on_device(setup.drafter), memory);
     return memory;
 }
 

@@ -72,10 +72,24 @@ constexpr auto names_in(CutDegree) {
                                   {CutDegree::pipeline, "pipeline_parallel"}});
 }
 
+/// What a drafter holds beside the target on the device, as engines tell them apart when they set memory aside.
+enum class DrafterOnDevice {
+    nothing,     ///< no drafter, or one that looks tokens up
+    some,        ///< heads, layers or draft graphs that belong to the target
+    whole_model  ///< a model of its own
+};
+
 /// Memory that an engine leaves to activations and graphs where nobody states a share, on devices of less than `below`.
 struct MemoryReserve {
     Bytes below;
-    Bytes base, per_rank, with_drafter;
+    Bytes base, per_rank;
+    Bytes with_drafter, with_own_model;  ///< further ones, DrafterOnDevice::some and ::whole_model
+
+    [[nodiscard]] Bytes beside(DrafterOnDevice drafter) const {
+        return drafter == DrafterOnDevice::nothing ? Bytes(0.0)
+               : drafter == DrafterOnDevice::some  ? with_drafter
+                                                   : with_own_model;
+    }
 };
 
 /// Speed of an engine's linear layers over what they would be priced at otherwise: the stack's shares of the data sheet, or in

@@ -184,17 +184,11 @@ std::int64_t number_of(const std::string& text) {
     return *number;
 }
 
-/// The same question, asked of today's catalogue and program, and kept as a run of its own.
+/// The same question, asked of today's catalogue and program, and kept as a run of its own where its figures are others.
 std::int64_t asked_again(Store& store, std::int64_t id, const requests::Catalogue& catalogue) {
     const Question question = store.run(id).question;
-    const std::int64_t again = is_recommendation(question)
-                                   ? answer_from(store, recommend_request(question, catalogue), 0).run
-                                   : answer_from(store, sweep_request(question, catalogue), sweeps::run_sweep).run;
-    if (again == id) {
-        throw text::InputError(
-            {fmt::format("nothing has changed since run {}: this program and catalogue give the same figures", id)});
-    }
-    return again;
+    return is_recommendation(question) ? answer_from(store, recommend_request(question, catalogue), 0).run
+                                       : answer_from(store, sweep_request(question, catalogue), sweeps::run_sweep).run;
 }
 
 std::string lines_of(const std::vector<std::string>& sentences) {
@@ -269,6 +263,9 @@ std::string results_text(const ResultsRequest& request, const requests::Catalogu
         return printed(rows_of(store, id), request.format == "table" ? "csv" : request.format);
     }
     const std::int64_t other = arguments.size() == 2 ? number_of(arguments[1]) : asked_again(store, id, catalogue);
+    if (arguments.size() == 1 && other == id) {
+        return fmt::format("Nothing has changed since run {}: this program and catalogue give the same figures.\n", id);
+    }
     return difference_text(store, id, other);
 }
 

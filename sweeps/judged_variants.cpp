@@ -49,13 +49,22 @@ std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, c
                100.0 * outcome.waiting, 100.0 * limits.waiting);
 }
 
+/// With as many digits as tell the two apart.
+std::string memory_sentence(Bytes needed, Bytes allowed) {
+    int digits = 1;
+    const auto text_of = [&](Bytes bytes) { return fmt::format("{:.{}f}", bytes.value() / 1e9, digits); };
+    while (digits < 6 && text_of(needed) == text_of(allowed)) {
+        ++digits;
+    }
+    return fmt::format("needs {} GB of memory per device; {} GB are allowed", text_of(needed), text_of(allowed));
+}
+
 /// The sentence for a broken limit and the outcome that breaks it.
 std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& prepared, const Traffic& traffic,
                         const Limits& limits) {
     switch (limit) {
         case Limit::memory:
-            return formatted("needs %.1f GB of memory per device; %.1f GB are allowed", outcome.means.peak_memory.value() / 1e9,
-                             allowed_memory(prepared.round, outcome.speculation, limits).value() / 1e9);
+            return memory_sentence(outcome.means.peak_memory, allowed_memory(prepared.round, outcome.speculation, limits));
         case Limit::time_per_token:
             return formatted("reaches a TPOT of %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
                              limits.time_per_token->value() * 1e3);

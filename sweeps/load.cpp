@@ -89,6 +89,7 @@ void settle_arrivals(const sim::CompiledRound& round, int speculation, double ra
     if (asked_for(high) > high) {
         const double most = settled.largest_batch / stay_of_request(round, speculation, high + 1.0, context).value();
         settled.batch = settled.largest_batch;
+        settled.waits_for_ever = true;
         settled.problem =
             fmt::format("{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests {}",
                         text::short_text(rate), text::short_text(most), settled.largest_batch, text_of(settled.held_by));

@@ -41,7 +41,8 @@ struct SettledLoad {
     double reading = 0.0;        ///< requests of a concurrency whose prompts a pool of its own reads (disaggregated prefill)
     double largest_batch = 1.0;  ///< that memory, token budget and engine hold
     HeldBy held_by = HeldBy::memory;
-    std::string problem;  ///< why the load cannot be served, as a sentence; then `batch` is the largest one
+    std::string problem;          ///< why the load cannot be served, as a sentence; then `batch` is the largest one
+    bool waits_for_ever = false;  ///< requests come faster than they are answered: there is no steady TTFT
 };
 
 /// Settles a load on a speculation of a compiled round, all at one context. Other loads than a batch need a steady state

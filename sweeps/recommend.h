@@ -89,6 +89,9 @@ struct Saturation {
     double asked = 0.0;  ///< requests/s, the least of the traffic
     double plain = 0.0;  ///< requests/s that plain decoding on the recommended platform serves at most
     double best = 0.0;   ///< and the recommended configuration
+    // Set aside, since a wait that grows without end keeps none of them.
+    std::optional<Seconds> first_token_limit;  ///< on TTFT
+    bool was_for_latency = false;              ///< the objective that was asked for; the answer is for throughput
 };
 
 /// A device of the workload, and the best that it can do.

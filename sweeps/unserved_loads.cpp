@@ -100,7 +100,8 @@ std::optional<RecommendationResult> saturated(const Workload& workload, unsigned
             return candidate.tokens_per_second_device * found.variants[candidate.variant].setup.platform.devices() /
                    per_request;
         };
-        found.saturation = Saturation{largest_batch_of(workload.traffic), rate(found.plain), rate(found.candidates.front())};
+        found.saturation = Saturation{largest_batch_of(workload.traffic), rate(found.plain), rate(found.candidates.front()),
+                                      workload.limits.time_to_first_token, workload.objective == Objective::latency};
     }
     return result;
 }

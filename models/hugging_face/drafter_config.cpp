@@ -155,6 +155,9 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
                     target =
                         count_of_keys({&config, &layers, &wrapped, &eagle}, {"target_hidden_size", "backbone_hidden_size"});
     drafter.width = target > 0 && own > 0 && own != target ? own : 0;
+    const bool as_wide_as_target = drafter.kind == "eagle3" || drafter.kind == "p-eagle" || drafter.kind == "eagle" ||
+                                   drafter.kind == "hass" || drafter.kind == "mtp";
+    drafter.target_width = target > 0 ? target : as_wide_as_target ? own : 0;
     std::string type = text_of_key(config, "torch_dtype");
     type = type.empty() ? text_of_key(config, "dtype") : type;
     drafter.format = type == "bfloat16" ? "bf16" : type == "float16" ? "fp16" : type == "float32" ? "fp32" : "";

@@ -12,7 +12,8 @@ namespace treeline::models {
 struct DrafterConfig {
     std::string kind;  ///< as inputs name it: "eagle3", "dflash", "medusa"
     long long layers = 0, draft_vocabulary = 0, input_features = 0, feed_forward = 0, block = 0, heads = 0, layers_per_head = 0;
-    long long width = 0;  ///< only where the config says that it is not the target's
+    long long width = 0;         ///< only where the config says that it is not the target's
+    long long target_width = 0;  ///< of the states that it takes from the target
     bool reads_target_cache = false;
     std::string format;  ///< of its weights: "bf16"
 };

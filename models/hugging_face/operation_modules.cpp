@@ -80,19 +80,20 @@ const Modules& block_modules(const sim::MixtureOfExperts&) {
                                         "mixer.shared_experts." + plain,
                                         "feed_forward.shared_expert." + gate,
                                         "block_sparse_moe.shared_experts." + gate,
-                                        "share_expert." + gate};
+                                        "share_expert." + gate,
+                                        gate == "down_proj" ? "ffn.shared_experts.w2" : "ffn.shared_experts.w1"};
     };
-    static const Modules modules = {
-        {"router",
-         {"mlp.gate", "mlp.router", "block_sparse_moe.gate", "mixer.gate", "router", "feed_forward.router", "moe.gate"}},
-        {"latent down-projection", {"mixer.fc1_latent_proj"}},
-        {"routed experts",
-         {"mlp.experts.0.gate_proj", "block_sparse_moe.experts.0.w1", "mixer.experts.0.up_proj",
-          "feed_forward.experts.0.gate_proj", "moe.gate_proj"}},
-        {"latent up-projection", {"mixer.fc2_latent_proj"}},
-        {"shared expert gate and up projection", shared("gate_proj", "up_proj")},
-        {"shared expert up projection", shared("up_proj", "up_proj")},
-        {"shared expert down projection", shared("down_proj", "down_proj")}};
+    static const Modules modules = {{"router",
+                                     {"mlp.gate", "mlp.router", "block_sparse_moe.gate", "mixer.gate", "router",
+                                      "feed_forward.router", "moe.gate", "ffn.gate"}},
+                                    {"latent down-projection", {"mixer.fc1_latent_proj"}},
+                                    {"routed experts",
+                                     {"mlp.experts.0.gate_proj", "block_sparse_moe.experts.0.w1", "mixer.experts.0.up_proj",
+                                      "feed_forward.experts.0.gate_proj", "moe.gate_proj", "ffn.experts.0.w1"}},
+                                    {"latent up-projection", {"mixer.fc2_latent_proj"}},
+                                    {"shared expert gate and up projection", shared("gate_proj", "up_proj")},
+                                    {"shared expert up projection", shared("up_proj", "up_proj")},
+                                    {"shared expert down projection", shared("down_proj", "down_proj")}};
     return modules;
 }
 

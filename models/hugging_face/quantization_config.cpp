@@ -109,7 +109,10 @@ std::vector<std::string> texts_or_none(Reader& at, std::string_view key) {
 void read_groups(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model) {
     for (auto& [name, group] : config.members("config_groups")) {
         const StoredFormat format = group_format(group, base);
-        for (const std::string& target : texts_or_none(group, "targets")) {
+        // ModelOpt before 0.33 wrote no targets: all linear layers.
+        const std::vector<std::string> targets =
+            group.has("targets") ? texts_or_none(group, "targets") : std::vector<std::string>{"Linear"};
+        for (const std::string& target : targets) {
             if (target == "Linear") {
                 result.linear = format;
                 result.lm_head = true;
@@ -272,8 +275,14 @@ Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::
     const std::string method = is_modelopt ? "modelopt" : is_mlx ? "mlx" : config.choice("quant_method", methods);
     const bool further = std::find(further_methods().begin(), further_methods().end(), method) != further_methods().end();
     Quantization result;
+    bool names_layers = false;
     if (method == "fp8" || method == "fbgemm_fp8") {
         result.linear = StoredFormat{fp8_storage(config), fp8};
+        // ModelOpt requantises some layers of an fp8 checkpoint: they are listed, and what it ignores stays in fp8.
+        names_layers = config.has("quantized_layers");
+        if (names_layers) {
+            read_layers(config, base, result, model);
+        }
     } else if (method == "mxfp4") {
         result.linear = StoredFormat{{fp4, 32.0, 8.0}, base};
     } else if (method == "gptq" || method == "awq" || method == "auto-round") {
@@ -293,7 +302,8 @@ Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::
     }
     for (const char* key :
          {"ignore", "modules_to_not_convert", "exclude_modules", "exclude", "ignored_layers", "llm_int8_skip_modules"}) {
-        for (const std::string& pattern : texts_or_none(config, key)) {
+        const bool of_layers_listed = names_layers && std::string_view(key) == "ignore";
+        for (const std::string& pattern : of_layers_listed ? std::vector<std::string>{} : texts_or_none(config, key)) {
             add_pattern(result.excluded, pattern, {}, model);
         }
     }

@@ -31,10 +31,12 @@ using Json = nlohmann::ordered_json;
 double milliseconds(Seconds time) { return 1e3 * time.value(); }
 double gigabytes(Bytes bytes) { return 1e-9 * bytes.value(); }
 
-Json rates_json(const sweeps::PointEstimate& estimate, const sim::RoundEstimate& round, Seconds first_token) {
+/// TTFT is null where requests wait ever longer.
+Json rates_json(const sweeps::PointEstimate& estimate, const sim::RoundEstimate& round, Seconds first_token,
+                const sweeps::SettledLoad& load) {
     const bool pool = has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens);
     return {{"tpot_ms", milliseconds(round.time_per_token)},
-            {"ttft_ms", milliseconds(first_token)},
+            {"ttft_ms", load.waits_for_ever ? Json() : Json(milliseconds(first_token))},
             {"itl_ms", milliseconds(round.round)},
             {"prefill_share", 1.0 - round.decode_share},
             {"prefill_devices", pool ? Json(prefill_pool(round.decode_share) * estimate.input.platform.devices()) : Json()},
@@ -129,8 +131,8 @@ Json configuration_json(const sweeps::PointEstimate& estimate) {
     for (const sweeps::LoadKind kind : {sweeps::LoadKind::concurrency, sweeps::LoadKind::arrival_rate}) {
         json[std::string(name_of(kind))] = input.load.kind == kind ? Json(input.load.value) : Json();
     }
-    json["queued"] = estimate.load.queued;
-    json["plain_queued"] = estimate.plain_load.queued;
+    json["queued"] = estimate.load.waits_for_ever ? Json() : Json(estimate.load.queued);
+    json["plain_queued"] = estimate.plain_load.waits_for_ever ? Json() : Json(estimate.plain_load.queued);
     json["cannot_serve"] = estimate.load.problem.empty() ? Json() : Json(estimate.load.problem);
     json["plain_cannot_serve"] = estimate.plain_load.problem.empty() ? Json() : Json(estimate.plain_load.problem);
     json["largest_batch"] = estimate.most_sequences;
@@ -169,8 +171,8 @@ Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
             {"critical_context", std::isfinite(estimate.critical_context) ? Json(estimate.critical_context) : Json()},
             {"critical_batch", estimate.critical_batch ? Json(*estimate.critical_batch) : Json()},
             {"training", training_json(estimate)},
-            {"speculative", rates_json(estimate, round, estimate.first_token)},
-            {"plain", rates_json(estimate, estimate.plain, estimate.plain_first_token)},
+            {"speculative", rates_json(estimate, round, estimate.first_token, estimate.load)},
+            {"plain", rates_json(estimate, estimate.plain, estimate.plain_first_token, estimate.plain_load)},
             {"round_ms",
              {{"draft", milliseconds(round.draft)},
               {"verify", milliseconds(round.verify)},
@@ -182,7 +184,7 @@ Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
             {"policies_tried", policies_json(estimate)},
             {"passes", passes_json(estimate)},
             {"inputs", provenance_json(estimate.input.provenance)},
-            {"notes", estimate.input.target.model.notes}};
+            {"notes", notes_of(estimate)}};
 }
 
 }  // namespace treeline::reports

@@ -14,6 +14,9 @@ namespace treeline::reports {
 /// The answer: one sentence.
 std::string sentence_of(const sweeps::PointEstimate& estimate);
 
+/// What has to be known beside the figures, the first the weightiest.
+std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate);
+
 /// The sections behind the first screen, in their order.
 std::vector<std::string> estimate_sections();
 /// What `treeline estimate` prints: the answer, the figures side by side, notes; with `explain` what stands behind them.

@@ -106,8 +106,11 @@ std::string gains(const sweeps::PointEstimate& estimate) {
     };
     add("Time per token (TPOT)", text_of(without.time_per_token), text_of(with.time_per_token),
         with.time_per_token / without.time_per_token);
-    add("Time to first token (TTFT)", text_of(estimate.plain_first_token), text_of(estimate.first_token),
-        estimate.plain_first_token > Seconds(0.0) ? estimate.first_token / estimate.plain_first_token : 0.0);
+    const bool plain_waits = estimate.plain_load.waits_for_ever, waits = estimate.load.waits_for_ever;
+    add("Time to first token (TTFT)", plain_waits ? "grows" : text_of(estimate.plain_first_token),
+        waits ? "grows" : text_of(estimate.first_token),
+        !plain_waits && !waits && estimate.plain_first_token > Seconds(0.0) ? estimate.first_token / estimate.plain_first_token
+                                                                            : 0.0);
     if (estimate.input.output_tokens > 0.0) {
         add("Time between steps (ITL)", text_of(without.round), text_of(with.round), with.round / without.round);
         add("Device time on prompts", text::percent_text(1.0 - without.decode_share),
@@ -200,7 +203,9 @@ std::string rollbacks(const sweeps::PointEstimate& estimate) {
 ServerRow row_of(const sweeps::PointEstimate& estimate, const char* name, const sim::RoundEstimate& round, Seconds first_token,
                  const sweeps::SettledLoad& load, double most_sequences) {
     ServerRow row{name, round.tokens_per_second_device, round.time_per_token, first_token, {}, {}, {}, {}};
-    if (estimate.input.load.given()) {
+    if (load.waits_for_ever) {
+        row.first_token.reset();
+    } else if (estimate.input.load.given()) {
         row.waiting = load.queued;
     }
     row.largest_batch = most_sequences;
@@ -233,25 +238,6 @@ std::string acceptance(const sweeps::PointEstimate& estimate) {
            "\n";
 }
 
-std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
-    std::vector<std::string> notes;
-    if (std::string note = version_note(estimate.input.platform.stack); !note.empty()) {
-        notes.push_back(std::move(note));
-    }
-    for (const auto& [who, load] : {std::pair{"", &estimate.load}, std::pair{"Without the drafter: ", &estimate.plain_load}}) {
-        if (!load->problem.empty() && (load == &estimate.load || estimate.input.speculates())) {
-            notes.push_back(fmt::format("{}{}; the figures are those of the largest batch.", who, load->problem));
-        }
-    }
-    if (has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {
-        const double share = (estimate.input.speculates() ? estimate.speculative : estimate.plain).decode_share;
-        notes.push_back(prefill_pool_sentence(share, estimate.input.platform.devices()));
-    }
-    const std::vector<std::string>& of_model = estimate.input.target.model.notes;
-    notes.insert(notes.end(), of_model.begin(), of_model.end());
-    return notes;
-}
-
 /// Whether the round, and the plain step that it is compared with, were measured. Empty where no
 /// load of the deployment was.
 std::string measured_text(const sweeps::PointEstimate& estimate) {
@@ -265,6 +251,24 @@ std::string measured_text(const sweeps::PointEstimate& estimate) {
     return text.empty() ? "" : text::wrapped("Measured: " + text + ".", screen_width) + "\n";
 }
 
+/// Whether training the drafter pays, where its cost is stated.
+std::string training(const sweeps::PointEstimate& estimate) {
+    const std::optional<sim::TrainingCost>& cost = estimate.input.training;
+    if (!cost || !estimate.input.speculates()) {
+        return "";
+    }
+    const double multiplier = estimate.speculative.throughput_multiplier, net = sim::net_saving(*cost, multiplier);
+    const std::optional<double> pays_from = sim::break_even_decoding(*cost, multiplier);
+    return text::wrapped(
+               fmt::format("Training {}: it saves {} of {}; {}.", net > 0.0 ? "pays" : "does not pay",
+                           text::fixed_text(sim::decoding_saved(*cost, multiplier), 2), text::short_text(cost->decoding_budget),
+                           pays_from ? fmt::format("net of training {}, and it pays from a decoding budget of {}",
+                                                   text::fixed_text(net, 2), text::short_text(*pays_from))
+                                     : std::string("drafting gains nothing")),
+               screen_width) +
+           "\n";
+}
+
 std::string screen(const sweeps::PointEstimate& estimate) {
     constexpr std::size_t most_notes = 3;
     std::string text = text::wrapped(sentence_of(estimate), screen_width) + "\n";
@@ -273,7 +277,7 @@ std::string screen(const sweeps::PointEstimate& estimate) {
         text += text::wrapped(gain_sentence(*estimate.interval, &trust, estimate.objective), screen_width) + "\n";
     }
     text += measured_text(estimate);
-    text += side_by_side(estimate) + acceptance(estimate);
+    text += side_by_side(estimate) + acceptance(estimate) + training(estimate);
     const std::vector<std::string> notes = notes_of(estimate);
     for (std::size_t i = 0; i < std::min(most_notes, notes.size()); ++i) {
         text += text::wrapped("Note: " + notes[i], screen_width, "  ") + "\n";
@@ -316,6 +320,25 @@ constexpr std::array all_sections = {Section{"round", round_section}, Section{"e
                                      Section{"inputs", inputs_section}};
 
 }  // namespace
+
+std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
+    std::vector<std::string> notes;
+    if (std::string note = version_note(estimate.input.platform.stack); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
+    for (const auto& [who, load] : {std::pair{"", &estimate.load}, std::pair{"Without the drafter: ", &estimate.plain_load}}) {
+        if (!load->problem.empty() && (load == &estimate.load || estimate.input.speculates())) {
+            notes.push_back(fmt::format("{}{}; the figures are those of the largest batch.", who, load->problem));
+        }
+    }
+    if (has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {
+        const double share = (estimate.input.speculates() ? estimate.speculative : estimate.plain).decode_share;
+        notes.push_back(prefill_pool_sentence(share, estimate.input.platform.devices()));
+    }
+    const std::vector<std::string>& of_model = estimate.input.target.model.notes;
+    notes.insert(notes.end(), of_model.begin(), of_model.end());
+    return notes;
+}
 
 std::vector<std::string> estimate_sections() {
     std::vector<std::string> names;

@@ -22,11 +22,11 @@ std::string point_text(const sweeps::TrafficPoint& point, sweeps::LoadKind kind)
 }
 
 /// "memory holds 12 sequences at context 2048", or fewer that the engine runs.
-std::string holding_text(const sweeps::Recommendation& found) {
+std::string holding_text(const sweeps::Recommendation& found, double sequences) {
     const sim::Stack& stack = found.variants[found.candidates.front().variant].setup.platform.stack;
-    const bool by_engine = stack.most_requests && found.capacity.drafting >= *stack.most_requests;
-    return fmt::format("{} {:.0f} sequences{} at context {}", by_engine ? "the engine runs" : "memory holds",
-                       std::floor(found.capacity.drafting), by_engine ? " at once" : "",
+    const bool by_engine = stack.most_requests && sequences >= *stack.most_requests;
+    return fmt::format("{} {:.0f} sequence{}{} at context {}", by_engine ? "the engine runs" : "memory holds",
+                       std::floor(sequences), std::floor(sequences) == 1.0 ? "" : "s", by_engine ? " at once" : "",
                        text::short_text(found.capacity.context));
 }
 
@@ -37,7 +37,7 @@ std::string off_text(const sweeps::Recommendation& found) {
         case sweeps::Limit::memory:
         case sweeps::Limit::load:
         case sweeps::Limit::waiting:
-            return fmt::format("with {} drafts {}", best.draft_tokens, holding_text(found));
+            return fmt::format("with {} drafts {}", best.draft_tokens, holding_text(found, found.capacity.drafting));
         case sweeps::Limit::first_token_growth:
             return fmt::format("drafts would make TTFT more than {} as long (--ttft-growth)",
                                text::ratio_text(found.limits.first_token_growth));
@@ -51,14 +51,30 @@ std::string capped_note(const sweeps::Recommendation& found) {
     std::vector<std::string> capped;
     for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {
         const double asked = found.traffic.points[i].load, run = found.settled.points[i].load;
-        if (found.speculate && found.traffic.kind == sweeps::LoadKind::batch && run < asked) {
+        if (found.traffic.kind == sweeps::LoadKind::batch && run < asked) {
             capped.push_back(fmt::format("{:.0f} of batch {}", run, text::short_text(asked)));
         }
     }
-    return capped.empty() ? ""
-                          : fmt::format("At once run {}, and the others wait: with {} drafts {}; {:.0f} without the drafter.",
-                                        text::listed(capped, "and"), found.candidates.front().draft_tokens, holding_text(found),
-                                        std::floor(found.capacity.plain));
+    if (capped.empty()) {
+        return "";
+    }
+    const std::string held =
+        found.speculate ? fmt::format("with {} drafts {}; {:.0f} without the drafter", found.candidates.front().draft_tokens,
+                                      holding_text(found, found.capacity.drafting), std::floor(found.capacity.plain))
+                        : holding_text(found, found.capacity.plain);
+    return fmt::format("At once run {}, and the others wait: {}.", text::listed(capped, "and"), held);
+}
+
+std::string saturation_note(const sweeps::Saturation& saturation) {
+    std::string note = fmt::format(
+        "{} requests/s are more than this can serve: plain decoding serves {}, the recommended configuration {}; the answer "
+        "is about servers that are always full, and requests wait ever longer{}.",
+        text::short_text(saturation.asked), text::short_text(saturation.plain), text::short_text(saturation.best),
+        saturation.was_for_latency ? ", so it is for throughput instead of latency" : "");
+    if (saturation.first_token_limit) {
+        note += fmt::format(" No configuration keeps TTFT below {} then.", text_of(*saturation.first_token_limit));
+    }
+    return note;
 }
 
 }  // namespace
@@ -66,12 +82,7 @@ std::string capped_note(const sweeps::Recommendation& found) {
 std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps::LoadKind kind) {
     std::vector<std::string> notes;
     if (found.saturation) {
-        notes.push_back(
-            fmt::format("{} requests/s are more than this can serve: plain decoding serves {}, the recommended configuration "
-                        "{}; the answer "
-                        "is about servers that are always full, and requests wait ever longer.",
-                        text::short_text(found.saturation->asked), text::short_text(found.saturation->plain),
-                        text::short_text(found.saturation->best)));
+        notes.push_back(saturation_note(*found.saturation));
     }
     for (const sweeps::UnservedLoad& load : found.unserved) {
         notes.push_back(fmt::format("Left out, since nothing serves it: {}: {}.", point_text(load.point, kind), load.reason));

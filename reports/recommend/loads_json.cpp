@@ -47,7 +47,10 @@ Json saturation_json(const sweeps::Recommendation& found) {
     }
     return {{"requests_per_s_asked", found.saturation->asked},
             {"requests_per_s_plain", found.saturation->plain},
-            {"requests_per_s_recommended", found.saturation->best}};
+            {"requests_per_s_recommended", found.saturation->best},
+            {"ttft_limit_ms",
+             found.saturation->first_token_limit ? Json(1e3 * found.saturation->first_token_limit->value()) : Json()},
+            {"objective_was_latency", found.saturation->was_for_latency}};
 }
 
 }  // namespace treeline::reports

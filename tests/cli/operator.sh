@@ -169,6 +169,28 @@ expect 0 'plain' estimate --target mamba2-2.7b --device specmamba-vhk158 --promp
 checks=$((checks + 1))
 [ "$(figure plain 4)" != "$longer" ] || fail "an accelerator's TTFT does not depend on the prompt: $longer"
 expect 0 'TTFT' estimate --target mamba2-2.7b --device specmamba-vhk158 --prompt 2000
+# 12. More requests than can be served: no figure pretends that the wait ends, in text and in JSON, and what was asked for and cannot be had is said.
+overload="--target gpt-oss-20b --device rtx-5090 --arrival-rate 40 --prompt 2000 --output-tokens 400"
+expect 0 'Note: 40 requests/s are more than can be served' estimate $overload --stack sglang
+checks=$((checks + 2))
+grep -q 'TTFT' out.txt && fail "a time to the first token of a server that never catches up: $(cat out.txt)"
+"$TREELINE" estimate $overload --stack sglang --format json >overload.json
+[ "$("$JSON_GET" overload.json /plain/ttft_ms)" = null ] && "$JSON_GET" overload.json /notes/0 | grep -q 'more than can be served' ||
+    fail "the JSON of an overloaded server: $("$JSON_GET" overload.json /plain/ttft_ms), $("$JSON_GET" overload.json /notes)"
+expect 0 'requests wait ever longer, +so it is +for +throughput +instead +of +latency.*No +configuration +keeps +TTFT +below +1\.00 +s' \
+    recommend $overload --engine sglang --objective latency --drafter eagle3 --acceptance 0.9 --max-ttft-ms 1000
+expect 0 '"ttft_ms": null' recommend $overload --engine sglang --drafter eagle3 --acceptance 0.9 --format json
+# 13. A batch that memory does not hold waits, whether anything is drafted or not.
+expect 0 'At +once +run +[0-9]+ +of +batch +128, +and +the +others +wait: +memory +holds +[0-9]+ +sequence' \
+    recommend --target qwen3.5-9b --device rtx-4090 --engine vllm --batch 128 --context 65536 --drafter none
+# 14. SGLang leaves as much to activations and graphs as it does on a device of this size: an 8B model runs on 24 GB.
+expect 0 'on rtx-3090, sglang' estimate --target llama-3.1-8b --device rtx-3090 --stack sglang --batch 1 --context 2048
+checks=$((checks + 1))
+grep -q 'does not fit' out.txt && fail "llama-3.1-8b on 24 GB: $(cat out.txt)"
+# 15. What a flag asks for is on the first screen, and a head of another model is refused.
+expect 0 'Training pays: it saves [0-9.]+ of 1000; net of training' estimate --target llama-3.1-8b --device h100-sxm --stack vllm --drafter eagle3 --acceptance 0.8 --draft-tokens 3 \
+    --decoding-budget 1000 --draft-training 100
+expect 2 '"8xH200" is 8 devices: give one, "h200-sxm"|"8xH200" is 8 devices: give one, "h200"' estimate --target qwen3-8b --device 8xH200
 "$TREELINE" validate >said.txt 2>&1
 checks=$((checks + 1))
 for named in $(grep -oE 'treeline [a-z]+' said.txt | cut -d' ' -f2 | sort -u); do

@@ -214,6 +214,7 @@ TEST_CASE("other names of a model, and those of Hugging Face") {
     CHECK(load("Qwen/Qwen3.8-27B").name == "qwen3.8-27b");
     CHECK(parameter_count(load("qwen3.8-27b")) == parameter_count(load("qwen3.5-27b")));
     CHECK(load("meta-llama/Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
+    CHECK(load("meta-llama/Meta-Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
     CHECK(load("Qwen3-8B").name == "qwen3-8b");
     CHECK(load("Qwen/Qwen3-30B-A3B-Instruct-2507").name == "qwen3-30b-a3b");
     CHECK(load("swiss-ai/Apertus-70B-Instruct-2509").name == "apertus-70b");
@@ -225,6 +226,9 @@ TEST_CASE("other names of a model, and those of Hugging Face") {
     CHECK_THROWS_WITH(load("RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic"),
                       Catch::Contains("give the model, \"llama-3.3-70b\"") && Catch::Contains("such as \"fp8\""));
     CHECK_THROWS_WITH(load("unsloth/Qwen3.8-27B-GGUF"), Catch::Contains("give the model, \"qwen3.8-27b\""));
+    CHECK_THROWS_WITH(load("unsloth/Qwen3-30B-A3B-GGUF:Q4_K_M"),
+                      Catch::Contains("give the model, \"qwen3-30b-a3b\"") && Catch::Contains("such as \"q4_k_m\""));
+    CHECK_THROWS_WITH(load("nvidia/Llama-3.3-70B-Instruct-NVFP4-v2"), Catch::Contains("give the model, \"llama-3.3-70b\""));
     CHECK_THROWS_WITH(load("./Qwen/Qwen3.8-27B"), Catch::Contains("cannot be opened"));
 }
 

@@ -158,6 +158,32 @@ TEST_CASE("4-bit weights with 8-bit inputs, and other quantisers") {
     CHECK(storage_of(gptq, gptq.kinds[1].name + ": down projection") == sim::Storage{int8, 128.0, 16.0});
 }
 
+TEST_CASE("ModelOpt's groups without targets are of all linear layers") {
+    const Json eight_bits = {{"num_bits", 8}, {"type", "float"}, {"dynamic", false}};
+    const sim::Model model =
+        quantised({{"config_groups", {{"group_0", {{"input_activations", eight_bits}, {"weights", eight_bits}}}}},
+                   {"ignore", {"lm_head"}},
+                   {"quant_algo", "FP8"},
+                   {"producer", {{"name", "modelopt"}}}});
+    CHECK(model.precision.weights.format == fp8);
+    CHECK(model.precision.math == fp8);
+    CHECK(storage_of(model, "output: LM head").format == bf16);
+}
+
+TEST_CASE("layers of an fp8 checkpoint that ModelOpt requantised are listed, and what it ignored stays in fp8") {
+    Json mlps = Json::object();
+    for (int i = 0; i < 4; ++i) {
+        mlps["layers." + std::to_string(i) + ".mlp.down_proj"] = {{"quant_algo", "NVFP4"}, {"group_size", 16}};
+    }
+    const sim::Model model = quantised({{"quant_method", "fp8"},
+                                        {"weight_block_size", {128, 128}},
+                                        {"quant_algo", "MIXED_PRECISION"},
+                                        {"ignore", {"*.self_attn.*", "lm_head"}},
+                                        {"quantized_layers", mlps}});
+    CHECK(storage_of(model, "decoder: down projection") == nvfp4);
+    CHECK(storage_of(model, "decoder: qkv projection") == sim::Storage{fp8, 16'384.0, 32.0});
+}
+
 TEST_CASE("mixed precision is priced layer by layer") {
     // Layers 0 and 1 in fp8, layers 2 and 3 with NVFP4 MLPs; the second layer's output projection stays in bf16.
     Json layers = Json::object();

@@ -138,6 +138,16 @@ TEST_CASE("a drafter's config.json says nothing of its acceptance") {
     Input stated("{\"d\": {" + model + R"(, "acceptance": {"geometric": 0.8}}})");
     CHECK(std::get<sim::OneLayerDrafter>(drafter(stated).drafter).kind == sim::OneLayerKind::eagle3);
     CHECK(stated.problems().empty());
+    // It was trained on states of width 4096.
+    for (const auto& [name, problem] : {std::pair{"llama-3.1-8b", ""}, {"llama-3.2-1b", "takes states of width 4096"}}) {
+        Input of_target("{\"d\": {" + model + R"(, "acceptance": {"geometric": 0.8}}})");
+        const sim::Model target = treeline::testing::model(name);
+        DrafterUse use;
+        use.target = &target;
+        static_cast<void>(read_drafter(of_target.root.object("d"), of_target.descriptions, use));
+        CHECK((of_target.problems().empty() == std::string(problem).empty()));
+        CHECK(of_target.problems().find(problem) != std::string::npos);
+    }
     std::filesystem::remove(file);
 }
 

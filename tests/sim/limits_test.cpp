@@ -365,7 +365,9 @@ TEST_CASE("a stack's shares and factors") {
     CHECK(launches(0.0) == 1);
     CHECK(launches(infinite) == 1);
     const auto reserves = [](double first, double second) {
-        return stack_with([&](Stack& s) { s.memory_reserves = {{Bytes(first), {}, {}, {}}, {Bytes(second), {}, {}, {}}}; });
+        return stack_with([&](Stack& s) {
+            s.memory_reserves = {{Bytes(first), {}, {}, {}, {}}, {Bytes(second), {}, {}, {}, {}}};
+        });
     };
     CHECK(reserves(1.0, 2.0) == 0);
     CHECK(reserves(2.0, 2.0) == 1);
