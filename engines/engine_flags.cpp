@@ -8,7 +8,7 @@
 namespace treeline::engines {
 namespace {
 
-EngineFlags write(FlagPlan plan) {
+EngineFlags write_in_syntax(FlagPlan plan) {
     switch (plan.engine->name) {
         case EngineName::vllm:
             return write_vllm(std::move(plan));
@@ -24,16 +24,22 @@ EngineFlags write(FlagPlan plan) {
 
 }  // namespace
 
+EngineFlags write_flags(FlagPlan plan) {
+    const std::string engine = plan.engine->label();
+    EngineFlags flags = write_in_syntax(std::move(plan));
+    flags.engine = engine;
+    flags.text.erase(flags.text.find_last_not_of(' ') + 1);
+    return flags;
+}
+
 std::string pasted(const EngineFlags& flags) {
     return flags.file.empty() ? flags.text : flags.text + "\n# " + flags.file + "\n" + flags.file_text;
 }
 
 EngineFlags flags_for(const sweeps::Recommendation& recommendation, const Engine& engine) {
     PlanResult result = plan_flags(recommendation, engine);
-    EngineFlags flags = result.refusal.empty() ? write(std::move(result.plan)) : EngineFlags{"", "", result.refusal, "", ""};
-    flags.engine = engine.label();
-    flags.text.erase(flags.text.find_last_not_of(' ') + 1);
-    return flags;
+    return result.refusal.empty() ? write_flags(std::move(result.plan))
+                                  : EngineFlags{engine.label(), "", result.refusal, "", ""};
 }
 
 std::optional<EngineFlags> engine_flags(const sweeps::Recommendation& recommendation) {

@@ -29,10 +29,7 @@ std::string title_of(const sweeps::CandidateRun& run) {
 }
 
 engines::RunCommands commands_of(const PlanAnswer& answer, const sweeps::CandidateRun& run) {
-    const sweeps::Candidate& best = answer.answer.result.recommendation->candidates.front();
-    const sweeps::Variant& variant = sweeps::recommended_variant(answer.answer);
-    return engines::commands_for(run, answer.engine, variant.setup.drafter, engines::checkpoints_of(variant),
-                                 best.accept_length);
+    return engines::commands_for(run, answer.engine, *answer.answer.result.recommendation);
 }
 
 /// Whether a choice after the runs is expected to beat the choice now by more than a benchmark can show.
