@@ -83,7 +83,9 @@ std::string tensorrt_llm_yaml(FlagPlan& plan) {
 EngineFlags write_tensorrt_llm(FlagPlan plan) {
     const std::string yaml = tensorrt_llm_yaml(plan);
     EngineFlags flags;
-    flags.text = fmt::format("# trtllm-serve {} --config {}\n{}", plan.checkpoints.target, tensorrt_llm_file, yaml);
+    flags.text = yaml.empty()
+                     ? "trtllm-serve " + plan.checkpoints.target
+                     : fmt::format("# trtllm-serve {} --config {}\n{}", plan.checkpoints.target, tensorrt_llm_file, yaml);
     flags.remark = joined_remarks(plan.remarks);
     return flags;
 }

@@ -420,4 +420,13 @@ TEST_CASE("picked kernels of experts are told to the engines that have a flag fo
     }
 }
 
+TEST_CASE("TensorRT-LLM without a drafter or other settings is its command alone, without a file") {
+    sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
+    found.speculate = false;
+    CHECK(flags_for(found, "tensorrt-llm").text == "trtllm-serve meta-llama/Meta-Llama-3-8B-Instruct");
+    found.variants.front().setup.platform.ranks = 2.0;
+    CHECK(flags_for(found, "tensorrt-llm").text ==
+          "# trtllm-serve meta-llama/Meta-Llama-3-8B-Instruct --config treeline.yaml\ntensor_parallel_size: 2\n");
+}
+
 }  // namespace engine_flags_test
