@@ -193,7 +193,7 @@ RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, 
     PlanResult planned = plan_of_shape(recommendation.variants[best.variant], engine, drafted_in(run), run.draft_tokens,
                                        std::max(planned_requests(recommendation), clients_of(run)));
     if (!planned.refusal.empty()) {
-        return {{}, planned.refusal};
+        return {{}, planned.refusal, false};
     }
     FlagPlan& plan = planned.plan;
     bool simulated = run.draft_tokens > 0 && !run.of_acceptance;
@@ -210,7 +210,7 @@ RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, 
     const double accept_length = std::min(best.accept_length, run.draft_tokens + 1.0);
     Server server = server_for(plan, simulated, accept_length);
     server.lines.push_back(client_for(plan, run));
-    return {std::move(server.lines), std::move(server.remark)};
+    return {std::move(server.lines), std::move(server.remark), simulated};
 }
 
 }  // namespace treeline::engines

@@ -14,6 +14,7 @@ namespace treeline::engines {
 struct RunCommands {
     std::vector<std::string> lines;  ///< the server, then the client
     std::string remark;              ///< what the engine cannot do, or what has to be filled in; empty if nothing
+    bool simulated = false;          ///< the engine accepts drafts at a stated rate
 };
 
 /// A run for the deployment that is recommended. Simulated is its accept length.
