@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include "engines/flag_plan.h"
+#include "engines/lint.h"
 #include "engines/priced_engine.h"
 
 namespace treeline::engines {
 namespace {
 
-EngineFlags write(FlagPlan plan) {
+EngineFlags write_in_syntax(FlagPlan plan) {
     switch (plan.engine->name) {
         case EngineName::vllm:
             return write_vllm(std::move(plan));
@@ -24,15 +25,39 @@ EngineFlags write(FlagPlan plan) {
 
 }  // namespace
 
+EngineFlags write_flags(FlagPlan plan) {
+    const std::string engine = plan.engine->label();
+    EngineFlags flags = write_in_syntax(std::move(plan));
+    flags.engine = engine;
+    flags.text.erase(flags.text.find_last_not_of(' ') + 1);
+    return flags;
+}
+
 std::string pasted(const EngineFlags& flags) {
     return flags.file.empty() ? flags.text : flags.text + "\n# " + flags.file + "\n" + flags.file_text;
 }
 
+namespace {
+
+/// Adds what lint has against flags that draft: what the engine at this version runs more slowly, or not at all.
+void remark_on_findings(EngineFlags& flags, const Engine& engine) {
+    for (LintFinding& finding : lint(pasted(flags), engine, [](const std::string&) { return std::nullopt; }).findings) {
+        finding.text.erase(finding.text.find_last_not_of('.') + 1);
+        flags.remark += (flags.remark.empty() ? "" : "; ") + finding.text;
+    }
+}
+
+}  // namespace
+
 EngineFlags flags_for(const sweeps::Recommendation& recommendation, const Engine& engine) {
     PlanResult result = plan_flags(recommendation, engine);
-    EngineFlags flags = result.refusal.empty() ? write(std::move(result.plan)) : EngineFlags{"", "", result.refusal, "", ""};
-    flags.engine = engine.label();
-    flags.text.erase(flags.text.find_last_not_of(' ') + 1);
+    if (!result.refusal.empty()) {
+        return {engine.label(), "", result.refusal, "", ""};
+    }
+    EngineFlags flags = write_flags(std::move(result.plan));
+    if (recommendation.speculate) {
+        remark_on_findings(flags, engine);
+    }
     return flags;
 }
 

@@ -108,60 +108,116 @@ bool is_of_others(const sim::DraftAcceptance& acceptance) {
            acceptance.origin == sim::AcceptanceOrigin::kind_of_drafter;
 }
 
-}  // namespace
-
-PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine) {
-    const sweeps::Candidate& best = recommendation.candidates.front();
-    const sweeps::Variant& variant = recommendation.variants[best.variant];
-    const sim::Drafter& drafter = variant.setup.drafter;
-    const DrafterKind kind = kind_of(drafter);
+/// The variant's server before anything is said of drafting.
+FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, double requests) {
     FlagPlan plan;
     plan.engine = &engine;
     plan.platform = variant.setup.platform;
-    plan.requests = recommendation.settled.points.empty() ? 1.0 : sweeps::largest_batch_of(recommendation.settled);
+    plan.requests = requests;
     plan.checkpoints = checkpoints_of(variant);
     plan.target = variant.setup.target;
     plan.remarks = plan.checkpoints.remarks;
     if (plan.platform.memory_utilisation != plan.platform.stack.memory_utilisation) {
         plan.memory_utilisation = plan.platform.memory_utilisation;
     }
-    if (recommendation.speculate) {
-        const sim::Speculation& speculation = recommendation.speculations[static_cast<std::size_t>(best.speculation)];
-        for (const std::string& problem :
-             {drafter_problem(engine, kind), translation_problem(engine, drafter),
-              tree_problem(engine, kind, speculation, variant.setup.target), parallel_problem(engine, kind, plan.platform)}) {
-            if (!problem.empty()) {
-                return {{}, problem};
-            }
-        }
-        plan.drafter = *engine.drafter(kind);
-        plan.translated = is_translated(drafter);
-        plan.drafter->scheduled = plan.drafter->scheduled && !has_groups(plan.platform);  // which drop schedules by batch
-        const auto& rollback_flags = plan.platform.stack.rollback_flags;
-        if (const auto flag = rollback_flags.find(variant.setup.rollback); flag != rollback_flags.end()) {
-            plan.rollback_flag = flag->second;
-        }
-        if (plan.drafter->needs_path && plan.checkpoints.drafter == drafter_placeholder &&
-            is_of_others(variant.setup.acceptance)) {
-            remark(plan, fmt::format("{}: one trained for {}; none is known here, and this is what one would gain",
-                                     drafter_placeholder, plan.target.name));
-        }
-        if (!plan_drafting(plan, recommendation, best)) {
-            return {{}, "no chain of drafts pays at any batch size"};
-        }
-        if (kind == DrafterKind::mtp && plan.longest() > 1 && !variant.setup.target.mtp_layers &&
-            (engine.name == EngineName::vllm || engine.name == EngineName::llama_cpp)) {
-            remark(plan, "how many MTP modules the checkpoint has is not known; of several each drafts one token");
-        }
-        if (kind_is_assumed(drafter)) {
-            remark(plan, fmt::format("the input does not say which one-layer drafter it is; assumed {}", name_of(kind)));
+    return plan;
+}
+
+/// Why the engine does not draft this on that platform, as a sentence; empty if it does.
+std::string why_not_drafted(const sweeps::Variant& variant, const Engine& engine, const sim::Speculation& speculation) {
+    const sim::Drafter& drafter = variant.setup.drafter;
+    const DrafterKind kind = kind_of(drafter);
+    for (const std::string& problem : {drafter_problem(engine, kind), translation_problem(engine, drafter),
+                                       tree_problem(engine, kind, speculation, variant.setup.target),
+                                       parallel_problem(engine, kind, variant.setup.platform)}) {
+        if (!problem.empty()) {
+            return problem;
         }
     }
+    return {};
+}
+
+/// Puts the drafter into a plan whose engine drafts with it.
+void add_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
+    const sim::Drafter& drafter = variant.setup.drafter;
+    plan.drafter = *plan.engine->drafter(kind_of(drafter));
+    plan.translated = is_translated(drafter);
+    plan.drafter->scheduled = plan.drafter->scheduled && !has_groups(plan.platform);  // which drop schedules by batch
+    const auto& rollback_flags = plan.platform.stack.rollback_flags;
+    if (const auto flag = rollback_flags.find(variant.setup.rollback); flag != rollback_flags.end()) {
+        plan.rollback_flag = flag->second;
+    }
+}
+
+/// What is not known of the drafter that was priced.
+void remark_on_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
+    if (plan.drafter->needs_path && plan.checkpoints.drafter == drafter_placeholder && is_of_others(variant.setup.acceptance)) {
+        remark(plan, fmt::format("{}: one trained for {}; none is known here, and this is what one would gain",
+                                 drafter_placeholder, plan.target.name));
+    }
+}
+
+/// What is not known of the layers that draft.
+void remark_on_layers(FlagPlan& plan, const sweeps::Variant& variant) {
+    const DrafterKind kind = plan.drafter->kind;
+    if (kind == DrafterKind::mtp && plan.longest() > 1 && !plan.target.mtp_layers &&
+        (plan.engine->name == EngineName::vllm || plan.engine->name == EngineName::llama_cpp)) {
+        remark(plan, "how many MTP modules the checkpoint has is not known; of several each drafts one token");
+    }
+    if (kind_is_assumed(variant.setup.drafter)) {
+        remark(plan, fmt::format("the input does not say which one-layer drafter it is; assumed {}", name_of(kind)));
+    }
+}
+
+void remark_on_links(FlagPlan& plan) {
     if (const sim::Interconnect* link = sim::link_of(plan.platform)) {
-        if (const auto asked = link->own.asked_by.find(engine.word); asked != link->own.asked_by.end()) {
+        if (const auto asked = link->own.asked_by.find(plan.engine->word); asked != link->own.asked_by.end()) {
             remark(plan, "builds that have all-reduces of their own run them with " + asked->second);
         }
     }
+}
+
+}  // namespace
+
+double planned_requests(const sweeps::Recommendation& recommendation) {
+    return recommendation.settled.points.empty() ? 1.0 : sweeps::largest_batch_of(recommendation.settled);
+}
+
+PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine) {
+    const sweeps::Candidate& best = recommendation.candidates.front();
+    const sweeps::Variant& variant = recommendation.variants[best.variant];
+    FlagPlan plan = deployment_of(variant, engine, planned_requests(recommendation));
+    if (recommendation.speculate) {
+        const std::string problem =
+            why_not_drafted(variant, engine, recommendation.speculations[static_cast<std::size_t>(best.speculation)]);
+        if (!problem.empty()) {
+            return {{}, problem};
+        }
+        add_drafter(plan, variant);
+        remark_on_drafter(plan, variant);
+        if (!plan_drafting(plan, recommendation, best)) {
+            return {{}, "no chain of drafts pays at any batch size"};
+        }
+        remark_on_layers(plan, variant);
+    }
+    remark_on_links(plan);
+    return {std::move(plan), ""};
+}
+
+PlanResult plan_of_shape(const sweeps::Variant& variant, const Engine& engine, const sim::Speculation& speculation,
+                         int draft_tokens, double requests) {
+    FlagPlan plan = deployment_of(variant, engine, requests);
+    if (draft_tokens > 0) {
+        const std::string problem = why_not_drafted(variant, engine, speculation);
+        if (!problem.empty()) {
+            return {{}, problem};
+        }
+        add_drafter(plan, variant);
+        plan.shape = speculation.shape;
+        plan.draft_tokens = draft_tokens;
+        remark_on_layers(plan, variant);
+    }
+    remark_on_links(plan);
     return {std::move(plan), ""};
 }
 

@@ -34,6 +34,9 @@ struct FlagPlan {
     std::string rollback_flag;                 ///< with which it rolls back as was priced; empty where it does so by itself
     sim::Model target = {};                    ///< says what of it lies on the host
     std::optional<double> memory_utilisation;  ///< share of the devices' memory, where it is not the engine's default
+    /// P(the first i drafts are accepted) that the server simulates instead of verifying, where the engine takes such rates
+    /// (vLLM, llama.cpp); empty: it verifies.
+    std::vector<double> simulated_rates = {};
 
     /// Whether it drafts, and with this kind.
     [[nodiscard]] bool drafts_with(DrafterKind kind) const { return drafter && drafter->kind == kind; }
@@ -52,11 +55,26 @@ struct PlanResult {
 };
 PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine);
 
-/// The plan in the engine's syntax; remarks may be added.
+/// The variant's server with one shape at every batch (a chain of no draft tokens: plain decoding), for so many requests at
+/// once.
+PlanResult plan_of_shape(const sweeps::Variant& variant, const Engine& engine, const sim::Speculation& speculation,
+                         int draft_tokens, double requests);
+
+/// The requests that run at once at the largest load of the recommendation's traffic.
+double planned_requests(const sweeps::Recommendation& recommendation);
+
+/// The plan in its engine's syntax; remarks may be added.
+EngineFlags write_flags(FlagPlan plan);
+
+/// The plan in the syntax of one engine; remarks may be added.
 EngineFlags write_vllm(FlagPlan plan);
 EngineFlags write_sglang(FlagPlan plan);
 EngineFlags write_tensorrt_llm(FlagPlan plan);
 EngineFlags write_llama_cpp(FlagPlan plan);
+
+/// The YAML file of TensorRT-LLM alone, empty where its defaults do, and what its command calls that file.
+std::string tensorrt_llm_yaml(FlagPlan& plan);
+inline constexpr const char* tensorrt_llm_file = "treeline.yaml";
 
 /// "a; b; c".
 std::string joined_remarks(const std::vector<std::string>& remarks);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "engines/flag_plan.h"
 #include "engines/request_limits.h"
@@ -48,6 +49,10 @@ EngineFlags write_llama_cpp(FlagPlan plan) {
         flags.text +=
             fmt::format(" {} {}", plan.drafts_with(DrafterKind::ngram) ? "--spec-ngram-simple-size-m" : "--spec-draft-n-max",
                         plan.longest());
+    }
+    if (!plan.simulated_rates.empty()) {
+        const std::string list = nlohmann::ordered_json(plan.simulated_rates).dump();
+        flags.text += " --spec-synth-rates " + list.substr(1, list.size() - 2);
     }
     flags.text += requests_flag(*plan.engine, plan.platform, plan.requests);
     flags.remark = joined_remarks(plan.remarks);

@@ -51,7 +51,10 @@ std::string parallel_flags(const Engine& engine, const sim::Platform& platform) 
     return "";
 }
 
-bool is_a_second_model(DrafterKind drafter) { return drafter == DrafterKind::draft_model || drafter == DrafterKind::ngram; }
+/// Drafters with which SGLang does not start under attention data parallelism.
+bool sglang_rejects_groups(DrafterKind drafter) {
+    return drafter == DrafterKind::draft_model || drafter == DrafterKind::ngram || drafter == DrafterKind::dflash;
+}
 
 std::string vllm_problem(const Engine& engine, DrafterKind drafter, const sim::Platform& platform) {
     const sim::Parallelism& parallel = platform.parallel;
@@ -80,7 +83,7 @@ std::string parallel_problem(const Engine& engine, DrafterKind drafter, const si
             return vllm_problem(engine, drafter, platform);
         case EngineName::sglang:
             return parallel.pipeline > 1.0 ? "refuses pipeline stages while it drafts"
-                   : has_groups(platform) && is_a_second_model(drafter)
+                   : has_groups(platform) && sglang_rejects_groups(drafter)
                        ? fmt::format("rejects attention data parallelism with {}", name_of(drafter))
                        : "";
         case EngineName::tensorrt_llm:

@@ -9,8 +9,6 @@
 namespace treeline::engines {
 namespace {
 
-constexpr const char* config_file = "treeline.yaml";  ///< what the first line calls the rest
-
 /// Both meanings of draft_len_schedule want the smallest batches to draft the most, and something.
 bool can_be_written(const std::vector<PlannedLength>& schedule) {
     const int first = schedule.front().draft_tokens;
@@ -76,15 +74,18 @@ std::string speculative_yaml(FlagPlan& plan) {
 
 }  // namespace
 
-EngineFlags write_tensorrt_llm(FlagPlan plan) {
+std::string tensorrt_llm_yaml(FlagPlan& plan) {
     const Engine& engine = *plan.engine;
+    return platform_flags(engine, plan.platform) + requests_flag(engine, plan.platform, plan.requests) +
+           memory_flag(engine, plan.memory_utilisation) + (plan.drafter ? speculative_yaml(plan) : "");
+}
+
+EngineFlags write_tensorrt_llm(FlagPlan plan) {
+    const std::string yaml = tensorrt_llm_yaml(plan);
     EngineFlags flags;
-    flags.text = fmt::format("# trtllm-serve {} --config {}\n", plan.checkpoints.target, config_file) +
-                 platform_flags(engine, plan.platform) + requests_flag(engine, plan.platform, plan.requests) +
-                 memory_flag(engine, plan.memory_utilisation);
-    if (plan.drafter) {
-        flags.text += speculative_yaml(plan);
-    }
+    flags.text = yaml.empty()
+                     ? "trtllm-serve " + plan.checkpoints.target
+                     : fmt::format("# trtllm-serve {} --config {}\n{}", plan.checkpoints.target, tensorrt_llm_file, yaml);
     flags.remark = joined_remarks(plan.remarks);
     return flags;
 }

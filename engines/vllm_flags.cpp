@@ -44,6 +44,10 @@ nlohmann::ordered_json speculative_config(FlagPlan& plan) {
     if (plan.platform.parallel.draft_tensor > 0.0) {
         config["draft_tensor_parallel_size"] = static_cast<int>(plan.platform.parallel.draft_tensor);
     }
+    if (!plan.simulated_rates.empty()) {
+        config["rejection_sample_method"] = "synthetic";
+        config["synthetic_acceptance_rates"] = plan.simulated_rates;
+    }
     return config;
 }
 

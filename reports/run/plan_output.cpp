@@ -16,23 +16,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string title_of(const sweeps::CandidateRun& run) {
+engines::RunCommands commands_of(const PlanAnswer& answer, const sweeps::CandidateRun& run) {
+    return engines::commands_for(run, answer.engine, *answer.answer.result.recommendation);
+}
+
+std::string title_of(const PlanAnswer& answer, const sweeps::CandidateRun& run) {
     if (run.tree) {
         const std::string tree = "tree " + sweeps::text_of(*run.tree);
         return run.of_acceptance ? fmt::format("real requests, {}: acceptance", tree)
                                  : fmt::format("{} at batch {:g}", tree, run.batch);
     }
-    return run.of_acceptance ? fmt::format("real requests, {} draft tokens: acceptance", run.draft_tokens)
-           : run.draft_tokens == 0
-               ? fmt::format("plain decoding at batch {:g}", run.batch)
-               : fmt::format("{} draft tokens at batch {:g}, simulated acceptance", run.draft_tokens, run.batch);
-}
-
-engines::RunCommands commands_of(const PlanAnswer& answer, const sweeps::CandidateRun& run) {
-    const sweeps::Candidate& best = answer.answer.result.recommendation->candidates.front();
-    const sweeps::Variant& variant = sweeps::recommended_variant(answer.answer);
-    return engines::commands_for(run, answer.engine, variant.setup.drafter, engines::checkpoints_of(variant),
-                                 best.accept_length);
+    return run.of_acceptance       ? fmt::format("real requests, {} draft tokens: acceptance", run.draft_tokens)
+           : run.draft_tokens == 0 ? fmt::format("plain decoding at batch {:g}", run.batch)
+                                   : fmt::format("{} draft tokens at batch {:g}{}", run.draft_tokens, run.batch,
+                                                 commands_of(answer, run).simulated ? ", simulated acceptance" : "");
 }
 
 /// Whether a choice after the runs is expected to beat the choice now by more than a benchmark can show.
@@ -55,6 +52,35 @@ std::string range_text(double low, double high, const char* between = "to") {
     return fmt::format("{} {} {}", text::ratio_text(low), between, text::ratio_text(high));
 }
 
+/// A name as the catalogues have them; dots for what a file of the user's calls itself, whose path is not known.
+std::string name_or_dots(const std::string& name) {
+    const bool of_catalogue =
+        !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") == std::string::npos;
+    return of_catalogue ? name : "...";
+}
+
+/// The command that fits the stack to the runs of this deployment.
+std::string calibration_of(const sweeps::Variant& variant) {
+    const sim::Platform& platform = variant.setup.platform;
+    const sweeps::VariantLabels& labels = variant.labels;
+    std::string text = fmt::format("treeline calibrate --runs my-run.json --model {} --device {} ",
+                                   name_or_dots(variant.setup.target.name), name_or_dots(platform.device.name));
+    text += labels.precision == "as published" ? "" : fmt::format("--precision {} ", name_or_dots(labels.precision));
+    text += labels.tensor_parallel > 1 ? fmt::format("--tensor-parallel {} ", labels.tensor_parallel) : "";
+    return text + fmt::format("--stack {} --drafter {} --output my-stack.json", name_or_dots(platform.stack.name),
+                              name_or_dots(labels.drafter.substr(0, labels.drafter.find(" ("))));
+}
+
+/// What to do with the results of the runs.
+std::string after_the_runs(const sweeps::Variant& variant) {
+    const std::string import = "\nThen:  treeline import *-drafts-*.json* --output my-run.json\n";
+    return variant.setup.platform.parallel == sim::Parallelism{}
+               ? import + "       " + calibration_of(variant) + "\nand recommend again with \"stack\": \"my-stack.json\".\n"
+               : import +
+                     "(treeline calibrate fits deployments that tensor parallelism alone cuts, and this one is cut "
+                     "otherwise.)\n";
+}
+
 }  // namespace
 
 std::string plan_table(const PlanAnswer& answer) {
@@ -74,7 +100,7 @@ std::string plan_table(const PlanAnswer& answer) {
     }
     text::TextTable table({{"Run", text::Align::left}, {"interval then"}, {"worth"}, {"settles", text::Align::left}});
     for (const sweeps::PlannedRun& run : plan.runs) {
-        table.add({title_of(run.run), range_text(run.low, run.high), text::percent_text(run.value),
+        table.add({title_of(answer, run.run), range_text(run.low, run.high), text::percent_text(run.value),
                    text::listed(run.settles, "and")});
     }
     if (!is_worth_making(plan)) {
@@ -93,17 +119,13 @@ std::string plan_table(const PlanAnswer& answer) {
     int number = 0;
     for (const sweeps::PlannedRun& run : plan.runs) {
         const engines::RunCommands commands = commands_of(answer, run.run);
-        text += fmt::format("\n{}. {} ({})\n", ++number, title_of(run.run), answer.engine.label());
+        text += fmt::format("\n{}. {} ({})\n", ++number, title_of(answer, run.run), answer.engine.label());
         for (const std::string& line : commands.lines) {
             text += "   " + line + "\n";
         }
         text += commands.remark.empty() ? "" : "   " + text::wrapped("(" + commands.remark + ")", 110, "   ") + "\n";
     }
-    return text +
-           "\nThen:  treeline import *-drafts-*.json* --output my-run.json\n"
-           "       treeline calibrate --runs my-run.json --model ... --device ... --stack ... --drafter ... --output "
-           "my-stack.json\n"
-           "and recommend again with \"stack\": \"my-stack.json\".\n";
+    return text + after_the_runs(sweeps::recommended_variant(answer.answer));
 }
 
 namespace {

@@ -167,6 +167,10 @@ expect 0 'synthetic_acceptance_rates' plan "$SOURCE/examples/starter.json" --eng
 expect 0 'SGLANG_SIMULATE_ACC_LEN' plan "$SOURCE/examples/starter.json" --engine sglang --format json
 expect 0 'TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS' plan "$SOURCE/examples/starter.json" --engine tensorrt-llm --format json
 expect 0 'would raise the expected gain by .*interval then' plan "$SOURCE/examples/starter.json" --engine vllm
+tensor_parallel=(--target llama-3.1-8b --device h100-sxm --tensor-parallel 2 --engine vllm --drafter eagle3 --batch 8 --context 4096)
+expect 0 '--model llama-3.1-8b --device h100-sxm --tensor-parallel 2 --stack vllm-[0-9.]+ --drafter eagle3' plan "${tensor_parallel[@]}"
+read -ra calibrate < <("$TREELINE" plan "${tensor_parallel[@]}" 2>/dev/null | grep -o 'calibrate --runs.*')
+expect 0 'Written to my-stack.json' "${calibrate[@]}"
 expect 0 'real requests, [0-9]+ draft tokens' plan "$SOURCE/examples/trees-llama-3-8b-h100.json" --engine sglang
 for form in vllm-batch-context sglang-sps sglang-sps-model aisimulate check-vllm check-guidellm check-aiperf; do
     expect 0 'num_speculative_tokens|nextn_accepted|sample_steps_per_sec|alpha_seconds|max-concurrency|concurren' \

@@ -132,17 +132,20 @@ TEST_CASE("AISimulate gets rates of look-ups, the mean of MTP, and other drafter
 
 TEST_CASE("simulated acceptance counts the bonus token as each engine does") {
     const sweeps::CandidateRun run{false, 3, 8, 1024, 0.01};
-    const sim::Drafter drafter = sim::OneLayerDrafter::published_eagle3();
-    const auto first = [&](const char* engine) { return commands_for(run, find_engine(engine), drafter, {"m"}, 2.5).lines; };
+    const Case example;
+    const auto commands = [&](const sweeps::CandidateRun& of, const char* engine) {
+        return commands_for(of, find_engine(engine), example.recommendation);
+    };
+    const auto first = [&](const char* engine) { return commands(run, engine).lines; };
     CHECK(first("vllm")[0].find("\"synthetic_acceptance_rates\":[1.0,0.5,0.0]") != std::string::npos);
     CHECK(first("sglang")[0].find("SGLANG_SIMULATE_ACC_LEN=2.50") != std::string::npos);
     CHECK(first("sglang")[0].find("--speculative-num-draft-tokens 4") != std::string::npos);
     CHECK(first("tensorrt-llm")[1].find("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS=1.50") != std::string::npos);
-    const RunCommands simulated = commands_for(run, find_engine("llama.cpp"), drafter, {"m"}, 2.5);
+    const RunCommands simulated = commands(run, "llama.cpp");
     CHECK(simulated.lines[0].find("--spec-synth-rates 1.0,0.5") != std::string::npos);
     CHECK(simulated.remark.find("needs llama.cpp 0.5.0") != std::string::npos);
     const sweeps::CandidateRun real{true, 3, 1, 1024, 0.0};
-    CHECK(commands_for(real, find_engine("vllm"), drafter, {"m"}, 2.5).lines[0].find("synthetic") == std::string::npos);
+    CHECK(commands(real, "vllm").lines[0].find("synthetic") == std::string::npos);
 }
 
 }  // namespace export_test
