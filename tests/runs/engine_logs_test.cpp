@@ -28,4 +28,20 @@ TEST_CASE("counters of vLLM V0 are sums since its start, and its lines give diff
     CHECK(read(line(0, 100, "tokens tokens") + line(20, 150, "tokens tokens")).acceptance(5).drafts == 30);
 }
 
+TEST_CASE("throughput of SGLang's lines counts where no prompt was read and no request waited for") {
+    const auto line = [](double rate) {
+        return fmt::format(
+            "[2025-10-22 10:27:57 TP0] Decode batch. #running-req: 1, #token: 100, token usage: 0.00, accept len: "
+            "2.00, accept rate: 0.50, cuda graph: True, gen throughput (token/s): {}, #queue-req: 0,\n",
+            rate);
+    };
+    const runs::MeasuredRun run =
+        read("[2025-10-22 10:27:56 TP0] Prefill batch. #new-seq: 1, #new-token: 28, #running-req: 0,\n" + line(0.39) +
+                 line(170) + line(190),
+             3);
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells[0].tokens_per_second.mean() == Approx(180));
+    CHECK(run.cells[0].accept_length() == Approx(2.0));
+}
+
 }  // namespace engine_logs_test
