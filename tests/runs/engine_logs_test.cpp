@@ -44,4 +44,23 @@ TEST_CASE("throughput of SGLang's lines counts where no prompt was read and no r
     CHECK(run.cells[0].accept_length() == Approx(2.0));
 }
 
+TEST_CASE("timings of the drafter under \"draft:\", and a single run of the target, are no plain decoding") {
+    const std::string timings =
+        "draft:\n\nllama_print_timings: sample time = 0.52 ms / 1 runs ( 0.52 ms per token, 1900.00 tokens per second)\n"
+        "llama_print_timings: eval time = 320.00 ms / 216 runs ( 1.48 ms per token, 675.00 tokens per second)\n"
+        "llama_print_timings: total time = 2924.72 ms\n\ntarget:\n\n"
+        "llama_print_timings: prompt eval time = 1939.02 ms / 351 tokens ( 5.52 ms per token, 181.02 tokens per second)\n"
+        "llama_print_timings: eval time = 13.19 ms / 1 runs ( 13.19 ms per token, 75.82 tokens per second)\n";
+    CHECK(says(refusal(timings), "of one model's part of speculation"));
+    const runs::MeasuredRun run = read(
+        "decoded 201 tokens in 4.000 seconds, speed: 50.250 t/s\nn_draft = 4\nn_drafted = 320\nn_accept = 120\n\n" + timings);
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells[0].draft_tokens == 4);
+    CHECK(run.cells[0].round_seconds() == Approx(0.05));
+    CHECK(says(remarks_of(run), "were left out"));
+    // What decodes token by token is plain, whatever it is called.
+    CHECK(cells_of(read("target:\nllama_perf_context_print: eval time = 1000.00 ms / 100 runs ( 10.00 ms per token, 100 tokens "
+                        "per second)\n")) == "1/0/0: 10000");
+}
+
 }  // namespace engine_logs_test
