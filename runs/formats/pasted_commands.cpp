@@ -28,13 +28,13 @@ public:
     bool take(std::string_view line, RunBuilder& run) override {
         constexpr std::size_t longest_command = 1u << 16;
         line = line.substr(0, longest_command);
-        if (holds_any(line, {"llama-server ", "launch_server ", "sglang serve ", "vllm serve ", "trtllm-serve "})) {
+        if (holds_any(line, {"llama-server ", "launch_server ", "sglang serve ", "vllm serve ", "trtllm-serve ", "mlx_lm."})) {
             steps_ = top_k_ = tokens_ = std::nullopt;
             if (std::exchange(stated_, false)) {
                 run.draft_tokens(-1);
             }
         }
-        if (!holds_any(line, {"--spec", "--draft-", " -sc"})) {
+        if (!holds_any(line, {"--spec", "--draft-", "--num-draft-tokens", " -sc"})) {
             return false;
         }
         const auto steps = flag_in(line, "--speculative-num-steps"), top_k = flag_in(line, "--speculative-eagle-topk"),

@@ -63,4 +63,17 @@ TEST_CASE("timings of the drafter under \"draft:\", and a single run of the targ
                         "per second)\n")) == "1/0/0: 10000");
 }
 
+TEST_CASE("drafts of mlx_lm count no root, and those of SGLang do") {
+    const std::string answer = "Prompt: 10 tokens, 39.482 tokens-per-sec\nGeneration: 81 tokens, 20.0 tokens-per-sec\n";
+    const std::string plain = "Prompt: 10 tokens, 39.482 tokens-per-sec\nGeneration: 81 tokens, 10.0 tokens-per-sec\n";
+    const std::string command = "mlx_lm.generate --model a/b ";
+    CHECK(cells_of(read(command + "-m 1000\n" + plain + command + "--draft-model c/d --num-draft-tokens 4\n" + answer)) ==
+          "1/0/51: 100000, 1/4/51: 50000");
+    CHECK(cells_of(read(command + "--num-draft-tokens 4\n" + answer + command + "-m 1000\n" + plain)) ==
+          "1/0/51: 100000, 1/4/51: 50000");
+    const std::string questions = "#questions: 80, Throughput: 400.00 token/s, Acceptance length: 3.00\n";
+    CHECK(cells_of(read("SGLang, num_draft_tokens=4\n" + questions)) == "1/3/0: 2500");
+    CHECK(cells_of(read("num_steps=3, num_draft_tokens=4\n" + questions)) == "1/3/0: 2500");
+}
+
 }  // namespace engine_logs_test
