@@ -76,4 +76,30 @@ TEST_CASE("drafts of mlx_lm count no root, and those of SGLang do") {
     CHECK(cells_of(read("num_steps=3, num_draft_tokens=4\n" + questions)) == "1/3/0: 2500");
 }
 
+TEST_CASE("results of SGLang's questions are of the draft that stands above them, and of one drafter") {
+    const auto result = [](const std::string& caption, double rate, double length) {
+        return fmt::format("{}:\n#questions: 80, Throughput: {} token/s, Acceptance length: {}\n\n", caption, rate, length);
+    };
+    const runs::MeasuredRun run = read(result("EAGLE-3 (num_steps=8)", 400, 5.0) + result("EAGLE-3 (num_steps=5)", 320, 4.5) +
+                                       result("EAGLE-2 (num_steps=8)", 200, 3.5) + result("baseline", 160, 1.0));
+    CHECK(cells_of(run) == "1/0/0: 6250, 1/5/0: 3125, 1/8/0: 2500");
+    CHECK(says(remarks_of(run), "results of eagle2 were left out"));
+}
+
+TEST_CASE("several reports of llama-speculative are told apart, in whichever order their lines stand") {
+    const auto counts = [](int longest, int drafted, int accepted) {
+        return fmt::format("n_draft   = {}\nn_predict = 101\nn_drafted = {}\nn_accept  = {}\n", longest, drafted, accepted);
+    };
+    const auto time = [](double seconds) {
+        return fmt::format("decoded  101 tokens in   {} seconds, speed:   9 t/s\n", seconds);
+    };
+    // 100 - 80 = 20 rounds of 5 drafts, and 100 - 60 = 40 of 3.
+    const std::string cells = "1/3/0: 40000, 1/5/0: 20000";
+    const runs::MeasuredRun below = read(counts(16, 100, 80) + time(2) + counts(16, 120, 60) + time(4));
+    CHECK(cells_of(below) == cells);
+    CHECK(says(remarks_of(below), "drafts of up to 16 tokens ended after 5.0"));
+    CHECK(cells_of(read(time(2) + counts(5, 100, 80) + time(4) + counts(3, 120, 60))) == cells);
+    CHECK(cells_of(read("## one\n" + counts(5, 100, 80) + time(2) + "## other\n" + time(4) + counts(3, 120, 60))) == cells);
+}
+
 }  // namespace engine_logs_test
