@@ -102,4 +102,34 @@ TEST_CASE("several reports of llama-speculative are told apart, in whichever ord
     CHECK(cells_of(read("## one\n" + counts(5, 100, 80) + time(2) + "## other\n" + time(4) + counts(3, 120, 60))) == cells);
 }
 
+TEST_CASE("answers of mlx_lm are of the drafts that stand above them, or before them on their line") {
+    const std::string plain = "Generation: 101 tokens, 20.0 tokens-per-sec\n",
+                      drafted = "Generation: 101 tokens, 40.0 tokens-per-sec\n";
+    const std::string before = "Without draft model: " + plain + "With draft model: " + drafted;
+    CHECK(says(refusal(before), "--draft-tokens K says it"));
+    CHECK(cells_of(read(before, 3)) == "1/0/51: 50000, 1/3/51: 25000");
+    CHECK(cells_of(read("## baseline\n" + plain + "\n## draft model, K=2\n" + drafted)) == "1/0/51: 50000, 1/2/51: 25000");
+    // What the model wrote is no caption.
+    CHECK(cells_of(read("==========\ndef draft():\n## speculative decoding\n==========\n" + plain)) == "1/0/51: 50000");
+}
+
+TEST_CASE("a caption ends a console report whose last rule was not copied") {
+    const auto report = [](const std::string& caption, double tpot, double gap) {
+        return fmt::format(
+            "{}\n============ Serving Benchmark Result ============\nSuccessful requests: 100\n"
+            "Benchmark duration (s): 400.0\nTotal input tokens: 100000\nTotal generated tokens: 20000\n"
+            "Output token throughput (tok/s): 50.0\n---------------Time to First Token----------------\n"
+            "Mean TTFT (ms): 100.0\nMean TPOT (ms): {}\nMean ITL (ms): {}\n",
+            caption, tpot, gap);
+    };
+    const std::string two = report("*) base (concurrency = 1):", 18, 18) + report("*) spec decode (concurrency = 1):", 14, 28);
+    const runs::MeasuredRun run = read(two, 3);
+    REQUIRE(run.cells.size() == 2);
+    CHECK(run.cells[0].draft_tokens == 0);
+    CHECK(run.cells[0].tpot_seconds() == Approx(0.018));
+    CHECK(run.cells[1].draft_tokens == 3);
+    CHECK(run.cells[1].tpot_seconds() == Approx(0.014));
+    CHECK(read(report("## MTP off", 18, 18) + report("## MTP, num_speculative_tokens 2", 14, 28)).cells.size() == 2);
+}
+
 }  // namespace engine_logs_test
