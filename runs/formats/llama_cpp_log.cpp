@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <sstream>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -100,7 +102,7 @@ public:
         } else if (accepts) {
             take_acceptance(line, run);
         } else if (sums) {
-            take_sums(line);
+            take_sums(line, run);
         } else if (ends && line.find("release") != std::string_view::npos) {
             flush(run);
         }
@@ -237,7 +239,18 @@ private:
     }
 
     /// Sums since the start: the last line has them all.
-    void take_sums(std::string_view line) {
+    void take_sums(std::string_view line, RunBuilder& run) {
+        if (const std::size_t named = line.find("statistics"); named != std::string_view::npos) {
+            std::istringstream in{std::string(line.substr(named, 200))};
+            std::string word, drafter;
+            in >> word >> drafter;
+            if (drafter.starts_with("draft-") && number_after(line, "#gen drafts").value_or(0.0) > 0.0) {
+                RunIdentity said;
+                said.engine = "llama.cpp";
+                said.method = drafter.substr(6, drafter.find(':') - 6);
+                run.command(said);
+            }
+        }
         const std::vector<double> times = numbers_after(line, "dur(b,g,a)");
         const auto drafts = number_after(line, "#gen drafts"), drafted = number_after(line, "#gen tokens"),
                    accepted = number_after(line, "#acc tokens");

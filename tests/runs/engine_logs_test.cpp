@@ -132,4 +132,52 @@ TEST_CASE("a caption ends a console report whose last rule was not copied") {
     CHECK(read(report("## MTP off", 18, 18) + report("## MTP, num_speculative_tokens 2", 14, 28)).cells.size() == 2);
 }
 
+TEST_CASE("pasted commands say of what deployment a result is, unless they differ") {
+    const std::string questions = "#questions: 80, Throughput: 400.00 token/s, Acceptance length: 3.00\n";
+    const std::string plain = "#questions: 80, Throughput: 200.00 token/s, Acceptance length: 1.00\n";
+    const std::string server = "python3 -m sglang.launch_server --model meta/Llama-8B --tp 4";
+    const runs::RunIdentity found =
+        read("baseline:\n" + server + "\n" + plain + "\nEAGLE:\n" + server +
+             " \\\n  --speculative-algo EAGLE3 \\\n  --speculative-draft-model-path=a/eagle --speculative-num-steps 5 "
+             "--speculative-eagle-topk 1 --speculative-num-draft-tokens 6\n" +
+             questions)
+            .identity;
+    CHECK(found.engine == "sglang");
+    CHECK(found.model == "meta/Llama-8B");
+    CHECK(found.drafter == "a/eagle");
+    CHECK(found.method == "EAGLE3");
+    CHECK(found.ranks == 4);
+    CHECK(read(server + "\n" + plain + "python3 -m sglang.launch_server --model other --tp 2\n").identity.model.empty());
+    CHECK(read(server + "\n" + plain + "python3 -m sglang.launch_server --model other --tp 2\n").identity.ranks == 0);
+    // Of another server than the one that was measured.
+    CHECK(read("vllm serve Qwen/Qwen3-8B -tp 2\n" + plain).identity.model.empty());
+    const runs::RunIdentity table =
+        read(
+            "vllm serve Qwen/Qwen3-8B --tensor-parallel-size 2 --speculative-config '{\"method\": \"mtp\", "
+            "\"num_speculative_tokens\": 2}'\n\n| concurrency | K | TPOT (ms) |\n|---|---|---|\n| 1 | 2 | 10 |\n")
+            .identity;
+    CHECK(table.engine == "vllm");
+    CHECK(table.model == "Qwen/Qwen3-8B");
+    CHECK(table.method == "mtp");
+    CHECK(table.ranks == 2);
+}
+
+TEST_CASE("llama.cpp names the drafter in its sums") {
+    const std::string answer =
+        "slot print_timing: id  0 | task 0 | eval time =    2550.00 ms /   256 tokens (    9.96 ms per token,   100 tokens per "
+        "second)\n"
+        "slot print_timing: id  0 | task 0 | draft acceptance = 0.64479 (  167 accepted /   259 generated), mean acceptance "
+        "length =  "
+        "2.92\n";
+    const auto sums = [](const std::string& name, int drafts) {
+        return fmt::format(
+            "I statistics     {}: #calls(b,g,a) =    1     87     87, #gen drafts =     {}, #acc drafts =    70, #gen "
+            "tokens =    259, #acc tokens =   167, dur(b,g,a) = 0.005, 325.555, 0.11\n",
+            name, drafts);
+    };
+    CHECK(read(answer + sums("draft-eagle3", 87)).identity.method == "eagle3");
+    CHECK(read("./llama-server -m models/a.gguf -md b.gguf\n" + answer + sums("draft-mtp", 0)).identity.method.empty());
+    CHECK(read("./llama-server -m models/a.gguf -md b.gguf\n" + answer).identity.drafter == "b.gguf");
+}
+
 }  // namespace engine_logs_test
