@@ -180,4 +180,36 @@ TEST_CASE("llama.cpp names the drafter in its sums") {
     CHECK(read("./llama-server -m models/a.gguf -md b.gguf\n" + answer).identity.drafter == "b.gguf");
 }
 
+TEST_CASE("progress lines of vLLM are of the drafts that the command above them asks for") {
+    const auto line = [](double rate, const std::string& end) {
+        return fmt::format(
+            "Processed prompts: 100%|\u2588| 10/10 [00:33<00:00,  3.35s/it, est. speed input: 40.85 toks/s, output: {} "
+            "toks/{}\n",
+            rate, end);
+    };
+    const std::string text = "python bench.py --max-tokens 1024\nRunning on 20 prompts with batch size 10\n" + line(400, "s]") +
+                             line(200, "") + "python bench.py --with_speculation True\nRunning on 20 prompts\n" + line(100, "");
+    CHECK(says(refusal(text), "--draft-tokens K says it"));
+    const runs::MeasuredRun run = read(text, 4);
+    REQUIRE(run.cells.size() == 2);
+    CHECK(run.cells[0].draft_tokens == 0);
+    CHECK(run.cells[0].batch == 10);
+    CHECK(run.cells[0].tokens_per_second.mean() == Approx(300));
+    CHECK(run.cells[1].draft_tokens == 4);
+    CHECK(run.cells[1].tokens_per_second.mean() == Approx(100));
+}
+
+TEST_CASE("a JSON object over several lines of a text is read like one on a line") {
+    const std::string timings =
+        "{\n  \"prompt_n\": 1,\n  \"predicted_n\": 201,\n  \"predicted_ms\": 10000.0,\n  \"draft_n\": 400,\n"
+        "  \"draft_n_accepted\": 100\n}\n";
+    const runs::MeasuredRun run = read("$ curl -s http://localhost:8080/completion | jq .timings\n\n" + timings);
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells[0].acceptance.drafts == 100);
+    CHECK(run.cells[0].round_seconds() == Approx(0.1));
+    CHECK(read("both:\n" + timings + "again:\n" + timings).cells[0].acceptance.drafts == 200);
+    // A brace of something else ends, and a text may hold one.
+    CHECK(read("as follows:\n{ if (x\n}\n{ \"a\": \"}\",\n \"b\": 1 }\n" + timings).cells.size() == 1);
+}
+
 }  // namespace engine_logs_test
