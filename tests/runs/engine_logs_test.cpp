@@ -212,4 +212,26 @@ TEST_CASE("a JSON object over several lines of a text is read like one on a line
     CHECK(read("as follows:\n{ if (x\n}\n{ \"a\": \"}\",\n \"b\": 1 }\n" + timings).cells.size() == 1);
 }
 
+TEST_CASE("printed accept lengths of one load are averaged as its times are") {
+    const auto questions = [](double rate, double length) {
+        return fmt::format("#questions: 80, Throughput: {} token/s, Acceptance length: {}\n", rate, length);
+    };
+    const runs::MeasuredRun run = read(questions(200, 3.0) + questions(100, 2.0), 4);
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells[0].tpot_seconds() == Approx(0.0075));
+    CHECK(run.cells[0].accept_length() == Approx(2.5));
+    const auto result = [](int tokens, double tpot, double length) {
+        return fmt::format(
+            "============ Serving Benchmark Result ============\nSuccessful requests: 100\nMaximum request "
+            "concurrency: 4\nBenchmark duration (s): 400.0\nTotal input tokens: 10000\nTotal generated tokens: {}\n"
+            "Mean TPOT (ms): {}\nAcceptance length: {}\n"
+            "==================================================\n",
+            tokens, tpot, length);
+    };
+    const runs::MeasuredRun served = read(result(30000, 10, 3.0) + result(30000, 20, 2.0), 4);
+    REQUIRE(served.cells.size() == 1);
+    CHECK(served.cells[0].tpot_seconds() == Approx(0.015));
+    CHECK(served.cells[0].accept_length() == Approx(2.5));
+}
+
 }  // namespace engine_logs_test
