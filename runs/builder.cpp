@@ -203,8 +203,10 @@ void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, doub
 }
 
 UnknownFormat::UnknownFormat(const std::string& file, const std::string& why)
-    : InputError({file + ": is in none of the formats that are read; treeline import --help lists them" +
-                  (why.empty() ? "" : " (" + why + ")")}) {}
+    : InputError({file + (why.empty() ? ": is in none of the formats that are read; treeline import --help lists them"
+                                      : ": " + why +
+                                            "; the rest is in none of the formats that are read "
+                                            "(treeline import --help lists them)")}) {}
 
 std::string RunBuilder::placed(const std::string& sentence) const {
     return line_ > 0 ? fmt::format("{}: line {}: {}", file_, line_, sentence) : fmt::format("{}: {}", file_, sentence);
