@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t most_run_problems = 5;
 /// A schedule by batch and every batch of a large engine; more are a file of something else.
 constexpr std::size_t most_cells = 20'000;
+/// What commands say of a deployment by name.
+constexpr std::array<std::string RunIdentity::*, 4> commanded_fields = {&RunIdentity::engine, &RunIdentity::model,
+                                                                        &RunIdentity::drafter, &RunIdentity::method};
 /// A step that takes longer is no step.
 constexpr double longest_time = 3600.0;
 
@@ -88,6 +91,32 @@ void RunBuilder::engine(const std::string& name, const std::string& version) {
 void RunBuilder::model(const std::string& name) { say(run_.identity.model, name, hints_.identity.model, "model"); }
 void RunBuilder::drafter(const std::string& name) { say(run_.identity.drafter, name, hints_.identity.drafter, "drafter"); }
 void RunBuilder::method(const std::string& name) { say(run_.identity.method, name, hints_.identity.method, "method"); }
+
+void RunBuilder::command(const RunIdentity& said) {
+    for (std::size_t i = 0; i < commanded_.size(); ++i) {
+        if (const std::string& name = said.*commanded_fields[i]; !name.empty() && commanded_[i].size() < 2) {
+            commanded_[i].insert(name);
+        }
+    }
+    if (said.ranks >= 1.0 && commanded_ranks_.size() < 2) {
+        commanded_ranks_.insert(said.ranks);
+    }
+}
+
+void RunBuilder::take_over_commands() {
+    RunIdentity& known = run_.identity;
+    if (!known.engine.empty() && !commanded_.front().contains(known.engine)) {
+        return;  // of another server
+    }
+    if (commanded_.front().size() > 1) {
+        return;
+    }
+    for (std::size_t i = 0; i < commanded_.size(); ++i) {
+        std::string& name = known.*commanded_fields[i];
+        name = name.empty() && commanded_[i].size() == 1 ? *commanded_[i].begin() : name;
+    }
+    known.ranks = known.ranks <= 0.0 && commanded_ranks_.size() == 1 ? *commanded_ranks_.begin() : known.ranks;
+}
 
 int RunBuilder::draft_tokens_or(int counted) const {
     if (hints_.draft_tokens >= 0 || hints_.tree.branches()) {
@@ -174,8 +203,10 @@ void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, doub
 }
 
 UnknownFormat::UnknownFormat(const std::string& file, const std::string& why)
-    : InputError({file + ": is in none of the formats that are read; treeline import --help lists them" +
-                  (why.empty() ? "" : " (" + why + ")")}) {}
+    : InputError({file + (why.empty() ? ": is in none of the formats that are read; treeline import --help lists them"
+                                      : ": " + why +
+                                            "; the rest is in none of the formats that are read "
+                                            "(treeline import --help lists them)")}) {}
 
 std::string RunBuilder::placed(const std::string& sentence) const {
     return line_ > 0 ? fmt::format("{}: line {}: {}", file_, line_, sentence) : fmt::format("{}: {}", file_, sentence);
@@ -251,6 +282,7 @@ MeasuredRun RunBuilder::take() {
     if (!problems_.empty()) {
         throw text::InputError(problems_);
     }
+    take_over_commands();
     return std::move(run_);
 }
 

@@ -1,9 +1,11 @@
 // What the formats have in common: a run is built up cell by cell, and each count is judged where it stands in its file.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,9 @@ public:
     void model(const std::string& name);
     void drafter(const std::string& name);
     void method(const std::string& name);
+    /// What a pasted command says of the deployment. It is kept where nothing that was measured says it and no other command
+    /// says something else.
+    void command(const RunIdentity& said);
     void ranks(double count) { run_.identity.ranks = std::max(run_.identity.ranks, count); }
     void settings(const RunSettings& found) { run_.settings.add(found); }
     /// Draft tokens that the deployment says it drafts; used where a count does not say it.
@@ -93,12 +98,15 @@ private:
     std::map<std::size_t, double> rounds_of_cells_;
     std::vector<std::string> problems_, contradictions_, formats_;
     std::string unread_;
+    std::array<std::set<std::string>, 4> commanded_;  ///< engine, model, drafter and method by commands
+    std::set<double> commanded_ranks_;
     int stated_draft_tokens_ = -1;
     SglangDraft stated_tree_;
     long line_ = 0;
     long bad_line_ = 0, bad_records_ = 0, good_records_ = 0, good_line_ = 0;
     bool file_is_bad_ = false;
 
+    void take_over_commands();
     void good();
     void leave_out_bad_records();
     [[nodiscard]] std::string placed(const std::string& sentence) const;
@@ -144,6 +152,7 @@ std::vector<JsonFormat> llama_cpp();
 std::vector<JsonFormat> clients();
 std::vector<JsonFormat> local_answers();
 std::unique_ptr<LineReader> vllm_log();
+std::unique_ptr<LineReader> vllm_progress();
 std::unique_ptr<LineReader> sglang_log();
 std::unique_ptr<LineReader> llama_cpp_log();
 std::unique_ptr<LineReader> mlx_log();

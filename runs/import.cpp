@@ -121,10 +121,24 @@ std::optional<RunJson> parsed(const std::string& text, const std::string& file) 
     }
 }
 
+/// JSON on a line of a text, or an object over several of them, which begins and ends with a line of its own ("| jq .timings").
 class JsonLines : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        const std::string_view text = json_of_line(line);
+        if (read(json_of_line(line), run)) {
+            object_.clear();
+            open_ = 0;
+            return true;
+        }
+        if (open_ > 0 || opens_object(line)) {
+            collect(line, run);
+        }
+        return false;
+    }
+    void finish(RunBuilder&) override {}
+
+private:
+    static bool read(std::string_view text, RunBuilder& run) {
         const std::optional<RunJson> json = text.empty() ? std::nullopt : parsed(std::string(text), run.file());
         const JsonFormat* format = json ? format_of(*json) : nullptr;
         if (format == nullptr) {
@@ -134,7 +148,26 @@ public:
         format->read(*json, run);
         return true;
     }
-    void finish(RunBuilder&) override {}
+
+    static bool opens_object(std::string_view line) {
+        const std::size_t first = line.find_first_not_of(" \t");
+        return first != std::string_view::npos && line[first] == '{' && opened_braces(line) > 0;
+    }
+
+    void collect(std::string_view line, RunBuilder& run) {
+        constexpr std::size_t longest_object = 1u << 16;
+        open_ += opened_braces(line);
+        object_ += std::string(line) + "\n";
+        if (open_ > 0 && object_.size() < longest_object) {
+            return;
+        }
+        read(object_.substr(0, object_.rfind('}') + 1), run);
+        object_.clear();
+        open_ = 0;
+    }
+
+    std::string object_;  ///< its lines so far
+    long open_ = 0;       ///< its braces that are open
 };
 
 void left_out_remark(RunBuilder& run, long left_out) {
@@ -338,6 +371,7 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
     readers.push_back(run_formats_of::prometheus());
     readers.push_back(run_formats_of::console_report());
     readers.push_back(run_formats_of::vllm_log());
+    readers.push_back(run_formats_of::vllm_progress());
     readers.push_back(run_formats_of::sglang_log());
     readers.push_back(run_formats_of::llama_cpp_log());
     readers.push_back(run_formats_of::mlx_log());

@@ -116,4 +116,15 @@ std::string_view json_of_line(std::string_view line) {
     return brace != std::string_view::npos && without_blanks(line).ends_with("}") ? line.substr(brace) : std::string_view();
 }
 
+long opened_braces(std::string_view line) {
+    long open = 0;
+    bool in_text = false;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        at += in_text && line[at] == '\\' ? 1 : 0;
+        in_text = at < line.size() && line[at] == '"' ? !in_text : in_text;
+        open += in_text || at >= line.size() ? 0 : line[at] == '{' ? 1 : line[at] == '}' ? -1 : 0;
+    }
+    return open;
+}
+
 }  // namespace treeline::runs

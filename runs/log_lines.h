@@ -23,4 +23,7 @@ std::string_view from_label(std::string_view line, std::string_view label);
 /// The JSON object that a line holds after a prefix; empty if it holds none.
 std::string_view json_of_line(std::string_view line);
 
+/// Braces that a line opens less those that it closes, outside of texts.
+long opened_braces(std::string_view line);
+
 }  // namespace treeline::runs

@@ -168,7 +168,14 @@ std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& dia
     const bool one_length = std::all_of(rounds.begin(), rounds.end(), [&](const DiagnosedPoint& point) {
         return point.cell.draft_tokens == rounds.front().cell.draft_tokens;
     });
+    // SGLang's log says of each step whether a graph was replayed.
+    const bool captured = std::all_of(rounds.begin(), rounds.end(), [](const DiagnosedPoint& point) {
+        return point.cell.captured_steps > 0.0 && point.cell.eager_steps <= 0.0;
+    });
     std::erase_if(all, [&](const Hypothesis& each) {
+        if (captured && each.kind == CauseKind::rounds_not_captured) {
+            return true;
+        }
         const bool same_passes =
             each.kind == CauseKind::draft_passes && std::all_of(each.seconds.begin(), each.seconds.end(),
                                                                 [&](double passes) { return passes == each.seconds.front(); });

@@ -104,8 +104,8 @@ Json point_of_load(const runs::RunCell& cell, Json point) {
     if (cell.round_is_decoding()) {
         point.erase("output_tokens");
     } else if (cell.output_tokens >= 1.0 && cell.prompt_tokens >= 1.0) {
-        point["prompt_tokens"] = cell.prompt_tokens;
-        point["output_tokens"] = cell.output_tokens;
+        point["prompt_tokens"] = std::round(cell.prompt_tokens);  // means over requests; lengths of points are whole
+        point["output_tokens"] = std::round(cell.output_tokens);
     }
     return point;
 }

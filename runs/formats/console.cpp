@@ -87,6 +87,11 @@ public:
             flush(run);
             return true;
         }
+        if (kind_ == Kind::serving && begins_another(text)) {
+            flush(run);
+            caption_.take(line);
+            return false;
+        }
         // Where a prefix is as long as that of the header, the label is known to begin after it.
         return (line.size() > prefix_ && take_entry(line.substr(prefix_), true)) || take_entry(text, false);
     }
@@ -95,6 +100,17 @@ public:
 
 private:
     enum class Kind { none, serving, trtllm };
+
+    /// A heading, or a line that ends in ":" and says whether the report below drafts: the one above was copied without its
+    /// last rule.
+    static bool begins_another(std::string_view text) {
+        text = text.substr(0, text.find_last_not_of(" \t*") + 1);
+        ReportCaption caption;
+        if (text.ends_with(':')) {
+            caption.take(text);
+        }
+        return text.starts_with("# ") || text.starts_with("##") || caption.stated().tokens >= 0 || caption.stated().drafting;
+    }
 
     bool take_entry(std::string_view text, bool whole_label) {
         const std::size_t colon = text.rfind(':');

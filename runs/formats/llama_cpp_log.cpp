@@ -4,11 +4,14 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <sstream>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
+#include "runs/log_lines.h"
 #include "sim/input_limits.h"
 
 namespace treeline::runs::run_formats_of {
@@ -55,6 +58,9 @@ private:
 class LlamaCppLog : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
+        if (is_of_one_model(line, run)) {
+            return true;
+        }
         if (line.find(" draft tokens, new n_tokens") != std::string_view::npos && take_round(line, run)) {
             return true;
         }
@@ -96,7 +102,7 @@ public:
         } else if (accepts) {
             take_acceptance(line, run);
         } else if (sums) {
-            take_sums(line);
+            take_sums(line, run);
         } else if (ends && line.find("release") != std::string_view::npos) {
             flush(run);
         }
@@ -116,6 +122,31 @@ public:
     }
 
 private:
+    /// llama-speculative ends with the timings of its two models, under "draft:" and "target:". The first are the drafter's
+    /// own; the second count what was verified as prompts, and a single run is no mean of plain decoding.
+    bool is_of_one_model(std::string_view line, RunBuilder& run) {
+        const std::string_view text = without_prefix(line);
+        if (text == "draft:" || text == "target:") {
+            flush(run);
+            section_ = text;
+            return false;
+        }
+        const bool timing = text.starts_with("llama_print_timings:") || text.starts_with("llama_perf_") ||
+                            text.starts_with("common_perf_print:");
+        section_ = timing || text.empty() ? section_ : "";
+        const std::size_t decoding = text.find(" eval time =");
+        const bool many = decoding != std::string_view::npos && number_after(text.substr(decoding), "/").value_or(0.0) > 1.0 &&
+                          text.find("prompt eval") == std::string_view::npos;
+        if (section_.empty() || !timing || (section_ == "target:" && many)) {
+            return false;
+        }
+        const std::string why = "timings under \"draft:\" and \"target:\" are of one model's part of speculation";
+        run.unread(why +
+                   "; what llama-speculative prints before them (\"decoded ... tokens in\", n_drafted, n_accept) is read");
+        run.remark(run.file() + ": " + why + " and were left out");
+        return true;
+    }
+
     void take_acceptance(std::string_view line, RunBuilder& run) {
         const std::size_t open = line.find('(', line.find("draft acceptance"));
         const auto accepted = number_after(line.substr(open == std::string_view::npos ? line.size() : open), "("),
@@ -208,7 +239,18 @@ private:
     }
 
     /// Sums since the start: the last line has them all.
-    void take_sums(std::string_view line) {
+    void take_sums(std::string_view line, RunBuilder& run) {
+        if (const std::size_t named = line.find("statistics"); named != std::string_view::npos) {
+            std::istringstream in{std::string(line.substr(named, 200))};
+            std::string word, drafter;
+            in >> word >> drafter;
+            if (drafter.starts_with("draft-") && number_after(line, "#gen drafts").value_or(0.0) > 0.0) {
+                RunIdentity said;
+                said.engine = "llama.cpp";
+                said.method = drafter.substr(6, drafter.find(':') - 6);
+                run.command(said);
+            }
+        }
         const std::vector<double> times = numbers_after(line, "dur(b,g,a)");
         const auto drafts = number_after(line, "#gen drafts"), drafted = number_after(line, "#gen tokens"),
                    accepted = number_after(line, "#acc tokens");
@@ -265,6 +307,7 @@ private:
     std::map<int, AcceptanceCounts> rounds_;  ///< by draft length
     Slots slots_;
     bool counted_ = false;
+    std::string section_;  ///< "draft:" or "target:" where timings stand under one of them
 };
 
 }  // namespace

@@ -76,13 +76,16 @@ int number_in_words(const std::string& word) {
     return found == numbers.end() ? whole_number(word) : static_cast<int>(found - numbers.begin());
 }
 
-/// The drafts of a chain in SGLang's words, whose tokens count the root ("num_draft_tokens=4", "3-1-4"); 0 for those of a tree;
-/// below 0 where the text does not speak so.
+/// The drafts of a chain in SGLang's words, whose tokens count the root ("speculative_num_draft_tokens=4", "num_steps=3,
+/// num_draft_tokens=4", "3-1-4"); 0 for those of a tree; below 0 where the text does not speak so (mlx_lm's --num-draft-tokens
+/// counts no root).
 int drafts_of_sglang(const std::string& text, const Words& words) {
     const int tokens = number_after_names(words, {{"num", "draft", "tokens"}}),
-              top_k = number_after_names(words, {{"topk"}, {"top", "k"}});
-    if (tokens > 0) {
-        const int steps = number_after_names(words, {{"num", "steps"}, {"steps"}});
+              top_k = number_after_names(words, {{"topk"}, {"top", "k"}}),
+              steps = number_after_names(words, {{"num", "steps"}, {"steps"}});
+    const bool counts_root = number_after_names(words, {{"speculative", "num", "draft", "tokens"}}) > 0 || steps > 0 ||
+                             top_k > 0 || std::find(words.begin(), words.end(), "sglang") != words.end();
+    if (tokens > 0 && counts_root) {
         return top_k > 1 ? 0 : steps > 0 ? steps : tokens - 1;
     }
     for (std::size_t at = 0; at + 4 < text.size(); ++at) {

@@ -10,6 +10,7 @@
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
 #include "runs/formats/load_table.h"
+#include "runs/formats/report_caption.h"
 #include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {
@@ -23,9 +24,12 @@ public:
         if (says(line, " tokens-per-sec")) {
             run.format("what mlx_lm prints");
             run.engine("mlx");
+            in_answer_ = false;
             if (const std::string_view prompt = from_label(line, "Prompt:"); !prompt.empty()) {
                 prompt_ = number_after(prompt, "Prompt:").value_or(0.0);
             } else if (const std::string_view answer = from_label(line, "Generation:"); !answer.empty()) {
+                caption_.take(line.substr(0, line.size() - answer.size()));
+                stated_ = caption_.stated();
                 add(run, number_after(answer, "Generation:").value_or(0.0), number_after(answer, "tokens,").value_or(0.0));
             }
             return true;
@@ -49,6 +53,11 @@ public:
             rate_of_drafts_ = drafts_accepted(line);
             add(run, number_after(line, "): ").value_or(0.0), number_after(line, "Generate: ").value_or(0.0));
             return true;
+        }
+        if (line == rule_of_answer) {
+            in_answer_ = !in_answer_;
+        } else if (!in_answer_) {
+            caption_.take(line);
         }
         return false;
     }
@@ -81,9 +90,10 @@ private:
         if (!(rate > 0.0) || !(tokens > 1.0)) {
             return run.problem("lacks the tokens or the rate of an answer");
         }
-        const int drafts = std::max(0, run.draft_tokens_or(0));
+        const StatedDrafts stated = std::exchange(stated_, {});
+        const int drafts = stated.tokens == 0 ? 0 : std::max(0, run.draft_tokens_or(std::max(0, stated.tokens)));
         const double accepted = std::exchange(rate_of_drafts_, -1.0);
-        if (accepted >= 0.0 && drafts == 0) {
+        if ((accepted >= 0.0 || stated.drafting) && drafts == 0) {
             return run.problem("speaks of drafts, but not of how many tokens; --draft-tokens K says it");
         }
         RunCell& cell = run.cell_of_request(1.0, drafts, prompt_ + 0.5 * tokens, tokens);
@@ -96,7 +106,12 @@ private:
         prompt_ = answer_ = 0.0;
     }
 
+    static constexpr std::string_view rule_of_answer = "==========";  ///< mlx_lm's, above an answer and below it
+
     double prompt_ = 0.0, answer_ = 0.0;
+    ReportCaption caption_;
+    StatedDrafts stated_;           ///< by the caption of the answer that is read
+    bool in_answer_ = false;        ///< lines are what a model wrote
     double rate_of_drafts_ = -1.0;  ///< of the line that is read; below 0 where it has none
 };
 

@@ -1,11 +1,12 @@
 // Commands of servers that people paste above what they measured: how many tokens the server drafts, where its log or the
-// client's report does not say it. Each command holds up to the next.
+// client's report does not say it, and of what deployment they are. Each command holds up to the next.
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "runs/builder.h"
+#include "runs/formats/command_flags.h"
 #include "runs/formats/load_columns.h"
 #include "runs/formats/sglang_counts.h"
 
@@ -28,13 +29,19 @@ public:
     bool take(std::string_view line, RunBuilder& run) override {
         constexpr std::size_t longest_command = 1u << 16;
         line = line.substr(0, longest_command);
-        if (holds_any(line, {"llama-server ", "launch_server ", "sglang serve ", "vllm serve ", "trtllm-serve "})) {
+        if (const std::string engine = engine_of_command(line); !engine.empty()) {
+            engine_ = engine;
+            goes_on_ = true;
             steps_ = top_k_ = tokens_ = std::nullopt;
             if (std::exchange(stated_, false)) {
                 run.draft_tokens(-1);
             }
         }
-        if (!holds_any(line, {"--spec", "--draft-", " -sc"})) {
+        if (goes_on_) {
+            run.command(identity_of_flags(line, engine_));
+            goes_on_ = line.find_last_not_of(" \t") != std::string_view::npos && line[line.find_last_not_of(" \t")] == '\\';
+        }
+        if (!holds_any(line, {"--spec", "--draft-", "--num-draft-tokens", " -sc"})) {
             return false;
         }
         const auto steps = flag_in(line, "--speculative-num-steps"), top_k = flag_in(line, "--speculative-eagle-topk"),
@@ -61,6 +68,8 @@ private:
         run.draft_tokens(drafts);
     }
 
+    std::string engine_;    ///< whose command the line before began or went on with
+    bool goes_on_ = false;  ///< the line is of that command: the one before ends in "\\"
     std::optional<double> steps_, top_k_, tokens_;
     bool stated_ = false;  ///< a command before this line says how many tokens are drafted
 };

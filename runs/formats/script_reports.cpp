@@ -3,13 +3,17 @@
 // draft= 180 acc= 146 ... tok/s=31.3").
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
 #include "runs/formats/load_columns.h"
+#include "runs/formats/report_caption.h"
 #include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {
@@ -24,8 +28,12 @@ public:
                 "vllm bench throughput prints neither requests in flight nor a time per token; vllm bench serve "
                 "--max-concurrency N does");
         }
-        return take_request(line, run) || take_mlxcel(line, run) || take_tuned_depth(line, run) || take_questions(line, run) ||
-               take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) || take_llama(line, run);
+        if (take_request(line, run) || take_mlxcel(line, run) || take_tuned_depth(line, run) || take_questions(line, run) ||
+            take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) || take_llama(line, run)) {
+            return true;
+        }
+        take_caption(line);
+        return false;
     }
 
     void finish(RunBuilder& run) override {
@@ -85,7 +93,42 @@ private:
         return true;
     }
 
-    static bool take_questions(std::string_view line, RunBuilder& run) {
+    /// A line of none of the reports, which may say of what the next one is.
+    void take_caption(std::string_view line) {
+        const StatedDrafts before = caption_.stated();
+        caption_.take(line);
+        const std::string drafter = drafter_with_version(plain_words(line.substr(0, 200)));
+        const bool new_caption = before.tokens != caption_.stated().tokens || before.drafting != caption_.stated().drafting;
+        captioned_drafter_ = !drafter.empty() ? drafter : new_caption ? std::string() : captioned_drafter_;
+    }
+
+    /// "eagle2" of "EAGLE-2 (num_steps=8)".
+    static std::string drafter_with_version(const std::string& words) {
+        const std::string name = drafter_in(words);
+        for (const char* version : {"2", "3"}) {
+            if (name == "eagle" && says(words, name + " " + version)) {
+                return name + version;
+            }
+        }
+        return name;
+    }
+
+    /// Whether a result is of the drafter of those before it; with a remark where it is not.
+    bool is_of_first_drafter(RunBuilder& run) {
+        if (captioned_drafter_.empty() || caption_.stated().tokens == 0) {
+            return true;
+        }
+        drafter_ = drafter_.empty() ? captioned_drafter_ : drafter_;
+        if (drafter_ != captioned_drafter_) {
+            run.remark(
+                fmt::format("{}: results of {} were left out, for those before them are of {}; each drafter needs a file "
+                            "of its own",
+                            run.file(), captioned_drafter_, drafter_));
+        }
+        return drafter_ == captioned_drafter_;
+    }
+
+    bool take_questions(std::string_view line, RunBuilder& run) {
         const std::string_view text = from_label(line, "#questions:");
         const auto rate = number_after(text, "Throughput:"), length = number_after(text, "Acceptance length:");
         if (!rate || !length) {
@@ -93,7 +136,9 @@ private:
         }
         run.format("what SGLang's benchmarks of speculation printed");
         run.engine("sglang");
-        add_mean_length(*length, 1.0 / std::max(*rate, 1e-9), run);
+        if (is_of_first_drafter(run)) {
+            add_mean_length(*length, 1.0 / std::max(*rate, 1e-9), run, caption_.stated().tokens);
+        }
         return true;
     }
 
@@ -194,9 +239,10 @@ private:
         return true;
     }
 
-    /// A mean of requests one after the other; an accept length of 1 is plain decoding.
-    static void add_mean_length(double length, double seconds_per_token, RunBuilder& run) {
-        const int drafts = length > 1.0 ? run.draft_tokens_or(0) : 0;
+    /// A mean of requests one after the other; an accept length of 1 is plain decoding. `captioned` is what stands above it,
+    /// below 0 where nothing does.
+    static void add_mean_length(double length, double seconds_per_token, RunBuilder& run, int captioned = -1) {
+        const int drafts = length > 1.0 ? run.draft_tokens_or(captioned) : 0;
         if (length > 1.0 && drafts <= 0) {
             return run.problem(
                 "gives an accept length, but not how many tokens were drafted; --draft-tokens K says it, of a tree --shape "
@@ -206,45 +252,75 @@ private:
         if (drafts > 0 && length > cell.most_accepted() + 1.0) {
             return run.problem("gives an accept length above the draft tokens plus one");
         }
-        cell.stated_length = drafts > 0 ? length : 0.0;
+        add_stated_length(cell, drafts > 0 ? length : 0.0, cell.tpot.weight(), 1.0);
         run.time(cell.tpot, "a time per token", seconds_per_token);
     }
 
+    /// What llama-speculative says of one answer. Its counts follow the time; people also paste them above it.
+    struct LlamaReport {
+        std::optional<double> tokens, seconds, longest, drafted, accepted;
+
+        [[nodiscard]] bool empty() const { return !tokens && !drafted && !accepted && !longest; }
+    };
+
     bool take_llama(std::string_view line, RunBuilder& run) {
+        if (line.starts_with('#')) {
+            flush_llama(run);
+        }
         const std::string_view decoded = from_label(line, "decoded "),
                                text = decoded.empty() ? from_label(line, "generated ") : decoded;
         if (text.find(" tokens in ") != std::string_view::npos) {
-            flush_llama(run);
-            decoded_ = number_after(text, "ed ").value_or(0.0);
-            seconds_ = number_after(text, " tokens in ").value_or(0.0);
-        } else if (decoded_ <= 0.0 || !take_llama_count(line)) {
+            llama_.seconds =
+                set_llama(llama_.tokens, number_after(text, "ed "), run) ? number_after(text, " tokens in ") : llama_.seconds;
+            return true;
+        }
+        return set_llama(llama_.longest, number_after(from_label(line, "n_draft "), "n_draft"), run) ||
+               set_llama(llama_.drafted, number_after(from_label(line, "n_drafted "), "n_drafted"), run) ||
+               set_llama(llama_.accepted, number_after(from_label(line, "n_accept "), "n_accept"), run);
+    }
+
+    /// A figure that the report has already begins the next one. False where the line holds none.
+    bool set_llama(std::optional<double>& figure, const std::optional<double>& read, RunBuilder& run) {
+        if (!read) {
             return false;
         }
-        run.format("what llama-speculative printed");
-        run.engine("llama.cpp");
+        if (figure) {
+            flush_llama(run);
+        }
+        figure = read;
         return true;
     }
 
-    /// A count of the answer that was decoded; false for another line.
-    bool take_llama_count(std::string_view line) {
-        const auto drafted = number_after(from_label(line, "n_drafted "), "n_drafted");
-        const auto accepted = number_after(from_label(line, "n_accept "), "n_accept");
-        drafted_ = drafted.value_or(drafted_);
-        accepted_ = accepted.value_or(accepted_);
-        return drafted || accepted;
-    }
-
     void flush_llama(RunBuilder& run) {
-        const double decoded = std::exchange(decoded_, 0.0), drafted = std::exchange(drafted_, 0.0);
-        if (decoded > 0.0 && drafted > 0.0) {
-            add_llama_generation(run, {decoded, seconds_ * 1e3, drafted, accepted_, 0.0, 0.0, {}, 0.0});
+        const LlamaReport report = std::exchange(llama_, {});
+        if (!report.tokens || !report.drafted || *report.tokens <= 0.0 || *report.drafted <= 0.0) {
+            return;
+        }
+        run.format("what llama-speculative printed");
+        run.engine("llama.cpp");
+        const LlamaGeneration of{*report.tokens,
+                                 report.seconds.value_or(0.0) * 1e3,
+                                 *report.drafted,
+                                 report.accepted.value_or(0.0),
+                                 0.0,
+                                 0.0,
+                                 {},
+                                 0.0};
+        add_llama_generation(run, of);
+        if (const double rounds = rounds_of(of);
+            report.longest && rounds >= 1.0 && of.drafted / rounds < *report.longest - 0.5) {
+            run.remark(
+                fmt::format("{}: drafts of up to {:g} tokens ended after {:.1f} in the mean; they are kept under that length",
+                            run.file(), *report.longest, of.drafted / rounds));
         }
     }
 
     AcceptanceCounts counts_;
     bool warming_up_ = false;
     double prompt_tokens_ = 0.0, accept_length_ = 0.0;
-    double decoded_ = 0.0, seconds_ = 0.0, drafted_ = 0.0, accepted_ = 0.0;
+    LlamaReport llama_;
+    ReportCaption caption_;
+    std::string captioned_drafter_, drafter_;  ///< above the next result; of the results that are kept
 };
 
 }  // namespace

@@ -165,12 +165,14 @@ private:
         }
         RunCell& cell = run.cell(line.running, drafts);
         const double lines = cell.tokens_per_second.times();
-        cell.context = (cell.context * lines + line.tokens / line.running) / (lines + 1.0);
-        cell.tokens_per_second.add(line.throughput);
+        if (line.steady || lines == 0.0) {
+            cell.context = (cell.context * lines + line.tokens / line.running) / (lines + 1.0);
+        }
         if (line.length) {
             run.count(cell, counts_of_mean(*line.length, *line.length * line.running * steps_of_line, drafts));
         }
-        if (line.steady) {  // else prompts or a changing batch are in the time
+        if (line.steady) {  // else prompts, waiting or a changing batch are in the time
+            cell.tokens_per_second.add(line.throughput);
             run.time(cell.round, "a step", line.running * line.length.value_or(1.0) / line.throughput);
         }
         if (line.captured) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -102,14 +103,35 @@ private:
         last = *running;
     }
 
+    struct Counted {
+        double accepted = 0.0, drafted = 0.0;
+    };
+
+    /// What was accepted and drafted since the line before. V1 prints that; V0 prints sums since its start, which fall only
+    /// where a server starts anew. (Versions about 0.5 write "tokens tokens".)
+    std::optional<Counted> counted_in(std::string_view line) {
+        const auto sum = number_after(line, "Number of draft tokens:"),
+                   same = number_after(line, "Number of draft tokens tokens:"), drafted = sum ? sum : same;
+        if (!drafted) {
+            const auto accepted_now = number_after(line, "Accepted:"), drafted_now = number_after(line, "Drafted:");
+            return accepted_now && drafted_now ? std::optional(Counted{*accepted_now, *drafted_now}) : std::nullopt;
+        }
+        const auto accepted = number_after(line, "Number of accepted tokens:");
+        if (!accepted) {
+            return std::nullopt;
+        }
+        Counted& last = sums_[sums_.size() < most_streams ? stream_of(line) : std::string()];
+        const Counted before = std::exchange(last, {*accepted, *drafted});
+        const bool goes_on = *accepted >= before.accepted && *drafted >= before.drafted;
+        return goes_on ? Counted{*accepted - before.accepted, *drafted - before.drafted} : last;
+    }
+
     void take_counts(std::string_view line, RunBuilder& run) {
-        const bool old = line.find("Number of draft tokens:") != std::string_view::npos;
-        const auto accepted = number_after(line, old ? "Number of accepted tokens:" : "Accepted:"),
-                   drafted = number_after(line, old ? "Number of draft tokens:" : "Drafted:");
-        if (!accepted || !drafted) {
+        const auto counted = counted_in(line);
+        if (!counted) {
             return run.problem("gives rates of speculation, but not how many tokens were accepted and drafted");
         }
-        if (*drafted <= 0.0) {
+        if (counted->drafted <= 0.0) {
             return;
         }
         const std::vector<double> rates = numbers_after(line, "Per-position acceptance rate:");
@@ -118,17 +140,17 @@ private:
         const int length =
             run.draft_tokens_or(!rates.empty() ? static_cast<int>(rates.size()) : static_cast<int>(stated.value_or(0.0)));
         AcceptanceCounts counts;
-        counts.drafted = *drafted;
-        counts.accepted = *accepted;
-        // Accepted and Drafted are counters. The drafts follow from the length where it is fixed, else (suffix decoding,
+        counts.drafted = counted->drafted;
+        counts.accepted = counted->accepted;
+        // Accepted and drafted tokens are counted. The drafts follow from the length where it is fixed, else (suffix decoding,
         // schedules) from the mean, which is printed in two decimals.
-        const double fixed = length > 0 ? *drafted / length : 0.0;
+        const double fixed = length > 0 ? counts.drafted / length : 0.0;
         const bool is_fixed = std::abs(fixed - std::round(fixed)) < 1e-9 && fixed > 0.0 &&
-                              (!mean || std::abs(1.0 + *accepted / fixed - *mean) < 0.006);
+                              (!mean || std::abs(1.0 + counts.accepted / fixed - *mean) < 0.006);
         if (is_fixed) {
             counts.drafts = fixed;
         } else if (mean && *mean > 1.0) {
-            counts.drafts = std::round(*accepted / (*mean - 1.0));
+            counts.drafts = std::round(counts.accepted / (*mean - 1.0));
         } else {
             run.remark(
                 "Lines of speculation without a draft length or a mean acceptance length were left out; --draft-tokens K says "
@@ -173,6 +195,7 @@ private:
     }
 
     std::map<std::string, std::optional<Interval>> waiting_;  ///< by the process that writes
+    std::map<std::string, Counted> sums_;                     ///< of V0, by the process that writes
     std::map<std::string, double> last_running_;              ///< by process and engine
     std::set<std::string> engines_;
     double aggregated_ = 0.0;

@@ -288,6 +288,17 @@ DiagnosisInput as_predicted(const sim::RoundSetup& of, const sim::DesignPoint& p
 
 }  // namespace
 
+TEST_CASE("rounds that the log says were captured are not suspected of missing graphs") {
+    std::vector<DiagnosedPoint> rounds = {measured(3.0, 3, 1.0, 1000.0), measured(16.0, 5, 1.0, 4000.0)};
+    rounds.front().cell.captured_steps = 160.0;
+    CHECK(hypotheses(rounds).contains(CauseKind::rounds_not_captured));  // the log says nothing of the other
+    rounds.back().cell.captured_steps = 80.0;
+    CHECK_FALSE(hypotheses(rounds).contains(CauseKind::rounds_not_captured));
+    CHECK(hypotheses(rounds).contains(CauseKind::drafter_not_captured));
+    rounds.back().cell.eager_steps = 40.0;
+    CHECK(hypotheses(rounds).contains(CauseKind::rounds_not_captured));
+}
+
 TEST_CASE("what each assumption adds to a load: rows, sequences, passes, cached tokens, prompts") {
     std::vector<DiagnosedPoint> rounds = {measured(3.0, 3, 1.0, 1000.0), measured(16.0, 5, 1.0, 4000.0)};
     for (DiagnosedPoint& point : rounds) {
