@@ -303,7 +303,7 @@ Role role_of(const std::string& words) {
     if (says(words, "ttft") || says(words, "time to first token")) {
         return Role::ttft;
     }
-    if (says_any(words, {"s gpu", "s device", "per gpu", "per device"})) {
+    if (says_any(words, {"s gpu", "s device", "per gpu", "per device", "tput gpu", "throughput gpu", "tps gpu"})) {
         return Role::none;  // of how many is not known
     }
     if (says_rate_of_tokens(words) || (names_generation(words) && !says(words, "ms"))) {
