@@ -165,6 +165,15 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
     }
 }
 
+void RunBuilder::state_length(RunCell& cell, double length, double weight) {
+    if (!(length > 0.0) || !(weight > 0.0)) {
+        return;
+    }
+    double& before = weights_of_lengths_[static_cast<std::size_t>(&cell - run_.cells.data())];
+    cell.stated_length = (cell.stated_length * before + length * weight) / (before + weight);
+    before += weight;
+}
+
 void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, double weight) {
     if (!(seconds > 0.0) || seconds > longest_time) {
         return problem(fmt::format("says {} of {} s; it must lie above 0", what, text::short_text(seconds)));

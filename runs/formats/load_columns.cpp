@@ -282,7 +282,7 @@ Role role_of(const std::string& words) {
     const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accepted"});
     if ((of_accepting && says_any(words, {"len", "length"})) ||
         is_any(words, {"al", "mean al", "avg al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter",
-                       "tokens per step"})) {
+                       "tokens per step", "tok cycle", "tokens cycle", "tau per stream"})) {
         return Role::length;
     }
     const bool names_rate = says(words, "rate") || words.ends_with(" acceptance") || words.ends_with(" accept");

@@ -1,7 +1,6 @@
 #include "runs/formats/load_table.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
@@ -47,11 +46,6 @@ bool names_two_lengths(const std::string& setup) {
     return first >= 0 && second >= 0 && first != second;
 }
 
-std::string in_lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 }  // namespace
 
 bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
@@ -64,6 +58,9 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     static const std::vector<std::string> sums = {"overall", "average", "avg", "mean", "total", "all"};
     if (rows_++ > 0 && std::find(sums.begin(), sums.end(), plain_words(row_.front())) != sums.end()) {
         return true;  // of the rows before it
+    }
+    if (passes_over(run)) {
+        return true;
     }
     if (const std::string other = other_deployment(); !other.empty()) {
         run.remark(run.file() + ": " + other);
@@ -104,57 +101,6 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         add(false, run);
     }
     return true;
-}
-
-/// Why the row is of another model, format or device than the first one; empty where it is not.
-std::string LoadTable::other_deployment() {
-    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
-        const std::string name = plain_words(names_[i]), own = plain_words(row_[i]);
-        if (!tells_deployment(name)) {
-            continue;
-        }
-        std::string& first = deployment_[i];
-        first = first.empty() ? own : first;
-        if (!own.empty() && own != first) {
-            return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
-        }
-    }
-    const std::string drafter = drafter_in(plain_words(cell(Role::setup)));
-    drafter_ = drafter_.empty() ? drafter : drafter_;
-    if (!drafter.empty() && drafter != drafter_) {
-        return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", drafter, drafter_);
-    }
-    DeploymentWords words;
-    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
-        const bool labels = columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number_of(row_[i]));
-        words.add(labels ? deployment_in(in_lower_case(row_[i])) : DeploymentWords());
-    }
-    if (labelled_.contradicts(words)) {
-        return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", words.text(),
-                           labelled_.text());
-    }
-    labelled_.add(words);
-    return {};
-}
-
-/// In columns of SGLang's three settings, whose tokens count the root; no tokens where the row lacks one of them.
-SglangDraft LoadTable::sglang_draft_of_row() const {
-    const auto steps = number_of(cell(Role::drafts)), tokens = number_of(cell(Role::tree));
-    for (std::size_t i = 0; steps && tokens && i < names_.size() && i < row_.size(); ++i) {
-        if (is_of_trees(plain_words(names_[i]))) {
-            return sglang_draft(steps, number_of(row_[i]), tokens);
-        }
-    }
-    return {};
-}
-
-bool LoadTable::is_of_tree() const {
-    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
-        if (is_of_trees(plain_words(names_[i])) && number_of(row_[i]).value_or(1.0) > 1.0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /// The row with two cells for each column of two numbers; the first row says which those are.
@@ -350,7 +296,7 @@ double LoadTable::requests(RunBuilder& run) const {
     if (only_ && columns_[*only_].requests > 0) {
         return columns_[*only_].requests;
     }
-    if (const double own = number(Role::batch); own >= 1.0) {
+    if (const double own = requests_in_cell(cell(Role::batch)); own >= 1.0) {
         return own;
     }
     for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
@@ -431,7 +377,9 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
                    ": rows of the same load and draft length were averaged; if other columns tell deployments "
                    "apart, give each a table of its own");
     }
-    measured_at.stated_length = drafts > 0 ? length : 0.0;
+    if (drafts > 0) {
+        run.state_length(measured_at, length);
+    }
     if (!has_times(plain)) {
         run.remark(run.file() + ": the table has no column of times per token or of tokens/s, so only acceptance is kept");
     } else {

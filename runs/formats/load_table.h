@@ -13,6 +13,9 @@
 
 namespace treeline::runs::run_formats_of {
 
+/// Requests in flight of a cell in a column of them ("4", "×4", "x4", "single stream"); 0 where it says none.
+double requests_in_cell(const std::string& cell);
+
 /// Understands the columns of one table by their words, by the units of its first row and by its caption, and adds its rows to
 /// a run.
 class LoadTable {
@@ -54,6 +57,7 @@ private:
     [[nodiscard]] std::string columns_without_unit() const;
     [[nodiscard]] std::string reason(bool timed) const;
 
+    [[nodiscard]] bool is_of_prompts() const;
     [[nodiscard]] bool has_metrics_in_rows() const;
     [[nodiscard]] std::vector<std::size_t> columns_of_lengths() const;
     [[nodiscard]] std::vector<std::size_t> columns_of_loads() const;
@@ -73,6 +77,9 @@ private:
     [[nodiscard]] SglangDraft sglang_draft_of_row() const;
     [[nodiscard]] bool is_of_tree() const;
     std::string other_deployment();
+    bool passes_over(RunBuilder& run);
+    bool has_contradicting_units(RunBuilder& run) const;
+    bool take_acceptance_of_row(const std::string& label, RunBuilder& run);
     [[nodiscard]] bool says_that_it_drafts() const;
     [[nodiscard]] std::string heading_of_times(bool beside_plain) const;
     [[nodiscard]] Times times(bool plain) const;
