@@ -194,7 +194,9 @@ void RunBuilder::problem(const std::string& sentence) {
     bad_records_ += line_ != bad_line_ || bad_records_ == 0 ? 1 : 0;
     bad_line_ = line_;
     file_is_bad_ = file_is_bad_ || line_ == 0;
-    if (problems_.size() < most_run_problems) {
+    const bool said = std::any_of(problems_.begin(), problems_.end(),
+                                  [&](const std::string& problem) { return problem.ends_with(": " + sentence); });
+    if (!said && problems_.size() < most_run_problems) {
         problems_.push_back(placed(sentence));
     }
 }
