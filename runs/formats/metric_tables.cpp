@@ -90,7 +90,7 @@ public:
         if (!columns_.empty() && !line.empty() && only_draws(line)) {
             return true;
         }
-        const std::string bars = with_plain_bars(line);
+        const std::string bars = with_side(with_plain_bars(line));
         const std::size_t bar = bars.find('|');
         const std::vector<std::string> cells =
             bar == std::string::npos ? std::vector<std::string>() : cells_of_row(std::string_view(bars).substr(bar));
@@ -144,6 +144,14 @@ public:
     void finish(RunBuilder& run) override { flush(run); }
 
 private:
+    /// With a bar before the first cell, where the table has none at its sides ("Metric | off | on").
+    std::string with_side(const std::string& line) {
+        const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());
+        const bool bars = line.find('|', first) != std::string::npos && line.substr(first, 1) != "|";
+        sideless_ = bars && (sideless_ || line.substr(first).starts_with("Metric |"));
+        return sideless_ ? "|" + line : line;
+    }
+
     struct Column {
         RunJson json = RunJson::object();
         std::vector<double> rates;
@@ -312,6 +320,7 @@ private:
     double concurrency_ = 0.0;         ///< that a line before the table says
     std::string engine_ = any_engine;  ///< the same
     bool is_sglang_ = false, is_aisbench_ = false;
+    bool sideless_ = false;  ///< the table has no bars at its sides
 };
 
 }  // namespace
