@@ -219,17 +219,42 @@ double LoadTable::length_by_position(int drafts) const {
     return length;
 }
 
-/// Of a range ("45-53%") its middle, of counts ("118/144") their ratio.
-double LoadTable::rate_accepted() const {
+/// "96.1%" of a cell of times that says it, too: "37.5 t/s, 96.1% accept". Empty where it says none.
+std::string LoadTable::rate_beside_time() const {
+    for (const Role role : time_roles) {
+        const std::string own = has(role, false) ? cell(role) : "";
+        const std::size_t percent = own.find('%'), comma = own.rfind(", ", percent);
+        if (percent != std::string::npos && comma != std::string::npos &&
+            plain_words(std::string_view(own).substr(percent)).starts_with("acc")) {
+            return own.substr(comma + 2, percent - comma - 1);
+        }
+    }
+    return {};
+}
+
+/// "0/387": drafts of which none may be accepted.
+bool LoadTable::counts_accepted() const {
     const std::string own = cell(Role::accept_rate);
+    const std::size_t slash = own.find('/');
+    return slash != std::string::npos && number_of(own.substr(slash + 1)).value_or(0.0) > 0.0;
+}
+
+/// The share of drafts that was accepted; of a range ("45-53%") its middle, of counts ("118/144", "accept=118/144 (82%)")
+/// their ratio. 0 where the row says none.
+double LoadTable::rate_accepted() const {
+    const std::string whole = has(Role::accept_rate) ? cell(Role::accept_rate) : rate_beside_time(),
+                      bare = whole.substr(0, whole.find(" ("));
+    const std::size_t label = bare.find('=');
+    const std::string own = bare.substr(label == std::string::npos ? 0 : label + 1);
     if (const std::size_t slash = own.find('/'); slash != std::string::npos) {
         const int accepted = whole_count(own.substr(0, slash)), drafted = whole_count(own.substr(slash + 1));
         if (accepted >= 0 && drafted > 1 && accepted <= drafted) {
             return static_cast<double>(accepted) / drafted;
         }
     }
-    return own.find('-') == std::string::npos && own.find("\u2013") == std::string::npos ? number(Role::accept_rate)
-                                                                                         : mean_of_runs(own).value_or(0.0);
+    const bool range = own.find('-') != std::string::npos || own.find("\u2013") != std::string::npos;
+    const double rate = (range ? mean_of_runs(own) : number_of(own)).value_or(0.0);
+    return rate > 1.0 || whole.find('%') != std::string::npos ? 0.01 * rate : rate;
 }
 
 /// Of the row, by its own column, by what it says of its setting ("MTP n=3", "baseline") or by the caption; below 0 where
@@ -251,11 +276,15 @@ int LoadTable::drafts_of_row() const {
         }
     }
     const int stated = caption_.drafts();
+    if (stated < 0 && lacks_acceptance_of_model()) {
+        return 0;
+    }
     return stated == 0 && (row_names_drafter() || has(Role::length) || has(Role::accept_rate)) ? -1 : stated;
 }
 
 bool LoadTable::row_names_drafter() const {
-    return names_drafter(plain_words(cell(Role::setup))) || names_drafter(plain_words(heading_of_times(false)));
+    return !drafter_of_row().empty() || names_drafter(plain_words(cell(Role::setup))) ||
+           names_drafter(plain_words(heading_of_times(false)));
 }
 
 bool LoadTable::says_that_it_drafts() const { return row_names_drafter() || (caption_.drafts() != 0 && caption_.drafting()); }
@@ -330,11 +359,10 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     const bool accepts = !plain && stated != 0 && (!only_ || columns_[*only_].requests > 0);
     double length = accepts ? number(Role::length) : only_ ? length_beside(*only_) : 0.0;
     double accepted = accepts ? rate_accepted() : 0.0;
-    accepted *= accepted > 1.0 || cell(Role::accept_rate).find('%') != std::string::npos ? 0.01 : 1.0;
     plain_rows_ += has_times(true) || stated != 0 ? 0 : 1;
     const bool beside_plain =
         !plain && stated < 0 && run.draft_tokens_or(-1) != 0 && (has_times(true) || plain_rows_ > 0 || says_that_it_drafts());
-    const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain;
+    const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain || (accepts && counts_accepted());
     const int drafts = stated >= 0 ? stated : std::max(0, run.draft_tokens_or(0));
     if (drafting && drafts <= 0) {
         return run.problem(fmt::format("gives {}, but not how many tokens were drafted; --draft-tokens K says it",

@@ -15,6 +15,13 @@ std::string lower_case_of(std::string text) {
     return text;
 }
 
+/// "8B" of "8B + EAGLE3": a model without the drafter beside it.
+std::string without_drafter(const std::string& cell) {
+    const std::size_t plus = cell.find('+');
+    const bool drafts = plus != std::string::npos && names_drafter(plain_words(std::string_view(cell).substr(plus)));
+    return drafts ? cell.substr(0, plus) : cell;
+}
+
 /// What a row is of whose label names something else than decoding.
 enum class RowOf { decoding, acceptance, prompts, memory };
 
@@ -121,10 +128,34 @@ bool LoadTable::take_acceptance_of_row(const std::string& label, RunBuilder& run
     return false;
 }
 
+/// The kind that the row names as its setting or beside its model ("8B + EAGLE3").
+std::string LoadTable::drafter_of_row() const {
+    std::string drafter = drafter_in(plain_words(cell(Role::setup)));
+    for (std::size_t i = 0; drafter.empty() && i < names_.size() && i < row_.size(); ++i) {
+        const bool adds = tells_deployment(plain_words(names_[i])) && without_drafter(row_[i]) != row_[i];
+        drafter = adds ? drafter_in(plain_words(row_[i])) : "";
+    }
+    return drafter;
+}
+
+/// "| 8B | 100 | - |" in a table of models with acceptance: without a drafter beside it, it is decoded plainly.
+bool LoadTable::lacks_acceptance_of_model() const {
+    const bool models = std::any_of(names_.begin(), names_.end(), [](const std::string& name) {
+        const std::string words = plain_words(name);
+        return words == "model" || words == "main model" || words == "target model";
+    });
+    const auto lacks = [&](Role role) {
+        const std::string words = plain_words(cell(role));
+        return has(role) && (words.empty() || means_plain(words));
+    };
+    return models && drafter_of_row().empty() && !caption_.drafting() &&
+           (has(Role::length) ? lacks(Role::length) : lacks(Role::accept_rate));
+}
+
 /// Why the row is of another model, format or device than the first one; empty where it is not.
 std::string LoadTable::other_deployment() {
     for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
-        const std::string name = plain_words(names_[i]), own = plain_words(row_[i]);
+        const std::string name = plain_words(names_[i]), own = plain_words(without_drafter(row_[i]));
         if (!tells_deployment(name)) {
             continue;
         }
@@ -134,7 +165,7 @@ std::string LoadTable::other_deployment() {
             return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
         }
     }
-    const std::string drafter = drafter_in(plain_words(cell(Role::setup)));
+    const std::string drafter = drafter_of_row();
     drafter_ = drafter_.empty() ? drafter : drafter_;
     if (!drafter.empty() && drafter != drafter_) {
         return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", drafter, drafter_);

@@ -137,9 +137,20 @@ private:
         if (!cells.empty() || line.find('|') != std::string_view::npos) {
             return cells;
         }
-        cells = cells_without_sides(line, '\t');
+        cells = cells_between_tabs(line);
         cells = cells.empty() ? cells_between_commas(line) : cells;
         return cells.empty() ? cells_between_blanks(line) : cells;
+    }
+
+    /// Of a table copied from a page, which ends a row before its empty last cells.
+    Cells cells_between_tabs(std::string_view line) {
+        Cells cells = cells_without_sides(line, '\t');
+        const bool row = cells.size() > 1 && number_of(cells[1]);
+        if (row && cells.size() < tabs_ && 2 * cells.size() > tabs_) {
+            cells.resize(tabs_);
+        }
+        tabs_ = cells.size();
+        return cells;
     }
 
     /// Of headings that stand two blanks or more apart, and of rows of as many cells below them.
@@ -281,6 +292,9 @@ private:
                 if (!why.empty()) {
                     run.unread(why);
                 }
+                if (!why.empty() && table_->lacks_unit() && run.has_measurements()) {
+                    run.remark(run.file() + ": a table was left out, since " + why);
+                }
             }
         }
         if (!names_.empty()) {
@@ -296,6 +310,7 @@ private:
     std::vector<std::pair<std::size_t, std::size_t>> spans_;  ///< begins and lengths of columns without bars
     std::string last_line_;
     std::size_t commas_ = 0;    ///< columns of a table between commas
+    std::size_t tabs_ = 0;      ///< columns of a table between tabs
     std::size_t blanks_ = 0;    ///< columns of a table that stand two blanks apart
     std::size_t sideless_ = 0;  ///< columns of a table without bars at its sides
 };
