@@ -294,8 +294,8 @@ Role role_of(const std::string& words) {
         return Role::length;
     }
     const bool names_rate = says(words, "rate") || words.ends_with(" acceptance") || words.ends_with(" accept");
-    if (of_accepting && (names_rate || is_any(words, {"accept", "acceptance", "draft acceptance", "draft accept", "accepted",
-                                                      "measured acceptance"}))) {
+    if (of_accepting && (names_rate || is_any(words, {"accept", "acceptance", "draft acceptance", "draft accept", "draft acc",
+                                                      "accepted", "measured acceptance"}))) {
         return Role::accept_rate;
     }
     if (says_any(words, others)) {

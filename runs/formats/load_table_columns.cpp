@@ -17,8 +17,8 @@ bool may_be_time(const std::string& heading, const std::string& cell) {
     const bool other = names_something_else(name) || heading.find('%') != std::string::npos ||
                        number.find('%') != std::string::npos || number.find_first_of("x\u00D7") != std::string::npos;
     static const std::vector<const char*> others = {
-        "speedup", "speed up", "gain", "memory", "mem",     "gb", "vram",   "power",    "w",  "latency", "delta",   "change",
-        "diff",    "effect",   "pass", "ratio",  "prefill", "pp", "prompt", "requests", "vs", "versus",  "relative"};
+        "speedup", "speed up", "gain", "memory", "mem",     "gb", "vram",   "power",    "w",  "latency", "delta", "change",
+        "diff",    "effect",   "pass", "ratio",  "prefill", "pp", "prompt", "requests", "vs", "versus",  "over",  "relative"};
     return !other && mean_of_runs(cell) &&
            std::none_of(others.begin(), others.end(), [&](const char* word) { return says(name, word); });
 }

@@ -247,6 +247,9 @@ private:
             }
             return false;
         }
+        if (!table_ && stands_over_headings(cells)) {
+            return false;
+        }
         if (!table_ && is_of_another_deployment(run)) {
             return false;
         }
@@ -258,6 +261,25 @@ private:
             return false;
         }
         deployment_.add(caption_.deployment());
+        return true;
+    }
+
+    /// "| | TPOT ms | |" over "| BS 1 | off | k=1 |": what stands alone in the first line is said of all columns, whose
+    /// headings stand in the second.
+    bool stands_over_headings(const Cells& cells) {
+        const auto empty =
+            std::count_if(names_.begin(), names_.end(), [](const auto& name) { return plain_words(name).empty(); });
+        const auto headings =
+            std::count_if(cells.begin(), cells.end(), [](const auto& cell) { return !plain_words(cell).empty(); });
+        const bool numbers =
+            std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return number_of(cell).has_value(); });
+        if (names_.size() < 3 || empty + 1 != std::ssize(names_) || headings < 3 || numbers) {
+            return false;
+        }
+        for (const std::string& name : names_) {
+            caption_.take(plain_words(name).empty() ? "" : name);
+        }
+        name_columns(cells);
         return true;
     }
 

@@ -117,6 +117,10 @@ bool stands_alone(std::string_view text, const Figure& figure, std::size_t from)
     const bool labelled = (before.ends_with(':') && !clock) || before.ends_with("->") || before.ends_with("\u2192");
     const bool ends = next == text.size() || std::string_view(",;(.").find(text[next]) != std::string_view::npos;
     const Clauses label = labelled && ends ? clauses_of(text.substr(from, figure.begin - from)) : Clauses();
+    const Role named = label.empty() ? Role::none : role_of(plain_words(label.front()));
+    if (named == Role::accept_rate || named == Role::length) {
+        return false;  // "draft acceptance: 0.65"
+    }
     return !label.empty() && (!setup_in(label.front()).empty() || context_in(label.front()) > 0.0);
 }
 

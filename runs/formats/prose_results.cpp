@@ -83,6 +83,7 @@ public:
         std::vector<Statement> statements =
             taken_ < most_statements && !is_row ? statements_of(line) : std::vector<Statement>();
         if (statements.empty()) {
+            take_acceptance_below(line);
             take_caption(line);
             return false;
         }
@@ -144,6 +145,25 @@ public:
 
 private:
     using Paragraphs = std::vector<Paragraph>;
+
+    /// A line of acceptance below the only statement of drafts.
+    void take_acceptance_below(std::string_view line) {
+        Statement* drafts = nullptr;
+        for (Paragraph& paragraph : paragraphs_) {
+            for (Statement& statement : paragraph.statements) {
+                if (statement.setup == "baseline") {
+                    continue;
+                }
+                if (drafts != nullptr) {
+                    return;  // of which of them is not known
+                }
+                drafts = &statement;
+            }
+        }
+        if (drafts != nullptr && drafts->setup.starts_with("K=")) {
+            take_acceptance_of_line(line, *drafts);
+        }
+    }
 
     /// "avg: 71.5 tok/s" below two runs or more of the same setup.
     [[nodiscard]] bool sums_up(std::string_view line, const Statement& statement) const {

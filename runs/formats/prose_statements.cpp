@@ -305,4 +305,10 @@ std::vector<Statement> statements_of(std::string_view line) {
     return statements;
 }
 
+void take_acceptance_of_line(std::string_view line, Statement& statement) {
+    for (const std::string& part : parts_of(clauses_of(plain_line(line)))) {
+        take_acceptance(part, statement);
+    }
+}
+
 }  // namespace treeline::runs::run_formats_of

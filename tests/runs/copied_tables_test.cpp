@@ -82,4 +82,23 @@ TEST_CASE("what is wrong with several rows alike is said once") {
     CHECK(why.find("--draft-tokens K") == why.rfind("--draft-tokens K"));
 }
 
+TEST_CASE("what stands alone over the headings of a table is said of all columns") {
+    const std::string head = "  | TPOT ms |   |   |  \n-- | -- | -- | -- | --\n";
+    CHECK(cells_of(read(head + "BS 1 | vanilla | k=1 | k=3 | k=1 over vanilla\nchat | 20 | 15 | 10 | 1.3\n")) ==
+          "1/0/0: 20000, 1/1/0: 15000, 1/3/0: 10000");
+    const runs::MeasuredRun run =
+        read(head + "BS 1 | vanilla | EAGLE 1 | EAGLE 3 | E1 over vanilla\nK=2 | 20 | 15 | 10 | 1.3\n");
+    CHECK(cells_of(run) == "1/0/0: 20000");
+    CHECK(says(remarks_of(run), "\"EAGLE 1\" and \"EAGLE 3\" were left out"));
+}
+
+TEST_CASE("acceptance in a line below the only drafts is theirs") {
+    const runs::MeasuredRun run = read("20 -> 40 tok/s with --spec-draft-n-max 4.\nAggregate draft acceptance: 0.5.\n");
+    CHECK(cells_of(run) == "1/0/0: 50000, 1/4/0: 25000");
+    CHECK(run.cells.back().stated_length == Approx(3.0));
+    CHECK(read("K=2: 40 tok/s\nK=4: 50 tok/s\nDraft acceptance: 0.5\n").cells.back().stated_length == 0.0);
+    CHECK(read("| Config | tok/s | Draft acc |\n|---|---|---|\n| K=2 | 40 | 75% |\n").cells.back().stated_length ==
+          Approx(2.5));
+}
+
 }  // namespace copied_tables_test
