@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "runs/formats/sglang_counts.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {

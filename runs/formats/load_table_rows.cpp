@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "runs/formats/load_table.h"
+#include "runs/formats/sglang_counts.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
