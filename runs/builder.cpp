@@ -194,6 +194,15 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
     }
 }
 
+void RunBuilder::state_length(RunCell& cell, double length, double weight) {
+    if (!(length > 0.0) || !(weight > 0.0)) {
+        return;
+    }
+    double& before = weights_of_lengths_[static_cast<std::size_t>(&cell - run_.cells.data())];
+    cell.stated_length = (cell.stated_length * before + length * weight) / (before + weight);
+    before += weight;
+}
+
 void RunBuilder::time(MeasuredMean& mean, const char* what, double seconds, double weight) {
     if (!(seconds > 0.0) || seconds > longest_time) {
         return problem(fmt::format("says {} of {} s; it must lie above 0", what, text::short_text(seconds)));
@@ -216,7 +225,9 @@ void RunBuilder::problem(const std::string& sentence) {
     bad_records_ += line_ != bad_line_ || bad_records_ == 0 ? 1 : 0;
     bad_line_ = line_;
     file_is_bad_ = file_is_bad_ || line_ == 0;
-    if (problems_.size() < most_run_problems) {
+    const bool said = std::any_of(problems_.begin(), problems_.end(),
+                                  [&](const std::string& problem) { return problem.ends_with(": " + sentence); });
+    if (!said && problems_.size() < most_run_problems) {
         problems_.push_back(placed(sentence));
     }
 }

@@ -57,6 +57,9 @@ public:
     RunCell& cell_of_request(double batch, int draft_tokens, double context, double rounds);
     /// Adds a block of counts, unless it is impossible.
     void count(RunCell& cell, const AcceptanceCounts& block);
+    /// An accept length that is printed without counts. Several of one cell become their mean, weighted as the times beside
+    /// them; one that is not above 0 is none.
+    void state_length(RunCell& cell, double length, double weight = 1.0);
     /// A time above 0, in seconds; another is a problem that names `what`.
     void time(MeasuredMean& mean, const char* what, double seconds, double weight = 1.0);
     void pass(const PassTime& pass) { run_.passes.push_back(pass); }
@@ -96,6 +99,7 @@ private:
 
     std::map<std::tuple<int, std::string, double, long>, std::size_t> cells_;
     std::map<std::size_t, double> rounds_of_cells_;
+    std::map<std::size_t, double> weights_of_lengths_;  ///< of accept lengths that were stated, by cell
     std::vector<std::string> problems_, contradictions_, formats_;
     std::string unread_;
     std::array<std::set<std::string>, 4> commanded_;  ///< engine, model, drafter and method by commands

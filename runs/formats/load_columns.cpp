@@ -171,6 +171,7 @@ bool says(const std::string& words, std::string_view phrase) {
 bool means_plain(const std::string& words) {
     static const Words plain = {"baseline",
                                 "plain",
+                                "pure",
                                 "ar",
                                 "no spec",
                                 "none",
@@ -199,6 +200,13 @@ bool means_plain(const std::string& words) {
 }
 
 Role role_of(const std::string& words) {
+    // In Spanish and German, of whose letters only those of ASCII are kept.
+    if (is_any(words, {"longitud media aceptada", "longitud aceptada", "akzeptanzl nge"})) {
+        return Role::length;
+    }
+    if (is_any(words, {"tasa aceptaci n", "tasa de aceptaci n", "akzeptanzrate"})) {
+        return Role::accept_rate;
+    }
     static const Words batches = {"concurrency",
                                   "conc",
                                   "concur",
@@ -267,7 +275,7 @@ Role role_of(const std::string& words) {
         return Role::tree;
     }
     const bool of_drafts = says_any(words, {"draft", "spec", "dflash", "dspark", "mtp", "eagle", "eagle3", "nextn"});
-    if (is_any(words, drafts) || (of_drafts && words.ends_with(" tokens"))) {
+    if (is_any(words, drafts) || (of_drafts && words.ends_with(" tokens") && !says(words, "accepted"))) {
         return Role::drafts;
     }
     if (is_any(words, contexts)) {
@@ -285,12 +293,12 @@ Role role_of(const std::string& words) {
     const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accepted"});
     if ((of_accepting && says_any(words, {"len", "length"})) ||
         is_any(words, {"al", "mean al", "avg al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter",
-                       "tokens per step"})) {
+                       "tokens per step", "tok cycle", "tokens cycle", "tau per stream"})) {
         return Role::length;
     }
     const bool names_rate = says(words, "rate") || words.ends_with(" acceptance") || words.ends_with(" accept");
-    if (of_accepting && (names_rate || is_any(words, {"accept", "acceptance", "draft acceptance", "draft accept", "accepted",
-                                                      "measured acceptance"}))) {
+    if (of_accepting && (names_rate || is_any(words, {"accept", "acceptance", "draft acceptance", "draft accept", "draft acc",
+                                                      "accepted", "measured acceptance"}))) {
         return Role::accept_rate;
     }
     if (says_any(words, others)) {
@@ -306,7 +314,7 @@ Role role_of(const std::string& words) {
     if (says(words, "ttft") || says(words, "time to first token")) {
         return Role::ttft;
     }
-    if (says_any(words, {"s gpu", "s device", "per gpu", "per device"})) {
+    if (says_any(words, {"s gpu", "s device", "per gpu", "per device", "tput gpu", "throughput gpu", "tps gpu"})) {
         return Role::none;  // of how many is not known
     }
     if (says_rate_of_tokens(words) || (names_generation(words) && !says(words, "ms"))) {
@@ -332,18 +340,21 @@ bool says_rate(const std::string& words) { return says_any(words, {"rate", "perc
 
 bool names_drafter(const std::string& words) {
     return !means_plain(words) &&
-           says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dflash2", "dspark", "nextn", "ngram", "medusa", "draft",
-                            "drafts", "spec", "speculative", "speculation", "lookup"});
+           says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dflash2", "dspark", "nextn", "ngram", "n gram", "medusa",
+                            "draft", "drafts", "spec", "speculative", "speculation", "lookup"});
 }
 
 std::string drafter_in(const std::string& words) {
+    if (words == "draft") {
+        return "draft model";
+    }
     for (const char* name :
          {"mtp", "nextn", "eagle3", "eagle", "dflash2", "dflash", "dspark", "ngram", "medusa", "draft model"}) {
         if (says(words, name)) {
             return name;
         }
     }
-    return {};
+    return says(words, "n gram") ? "ngram" : says(words, "eagle 3") ? "eagle3" : "";
 }
 
 bool names_something_else(const std::string& words) {
@@ -403,7 +414,8 @@ int drafts_of_caption(const std::string& text) {
         return chain > 0 ? chain : -1;
     }
     for (std::size_t at = 0; at + 1 < words.size(); ++at) {
-        const bool tokens = at + 2 < words.size() && words[at + 2].starts_with("token") &&
+        const bool counted = at + 4 < words.size() && whole_number(words[at + 3]) >= 0 && words[at + 4] == "accepted";
+        const bool tokens = at + 2 < words.size() && words[at + 2].starts_with("token") && !counted &&
                             (words[at + 1] == "draft" || words[at + 1] == "speculative" || words[at + 1] == "spec");
         if (const int count = tokens || words[at + 1] == "drafts" ? number_in_words(words[at]) : -1; count >= 0) {
             return count;

@@ -69,8 +69,8 @@ bool is_of_trees(const std::string& words);
 /// The draft tokens that a setting states ("MTP k=3", "--spec-draft-n-max 2", "MTP-4", "graph MTP1"; 0: "baseline"); below 0
 /// where it says nothing.
 int drafts_of_setting(const std::string& text);
-/// The same of prose, where "tokens 128" or "n 5" say nothing of drafts, but "3 draft tokens" does; below 0 where it says
-/// nothing.
+/// The same of prose, where "tokens 128" or "n 5" say nothing of drafts, but "3 draft tokens" does; in "18 draft tokens, 9
+/// accepted" they are counts of all drafts. Below 0 where it says nothing.
 int drafts_of_caption(const std::string& text);
 /// The whole number of drafts or requests that a word is; below 0 for another word.
 int whole_number(std::string_view word);

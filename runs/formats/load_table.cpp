@@ -1,11 +1,9 @@
 #include "runs/formats/load_table.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
-#include "runs/formats/sglang_counts.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
@@ -47,11 +45,6 @@ bool names_two_lengths(const std::string& setup) {
     return first >= 0 && second >= 0 && first != second;
 }
 
-std::string in_lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 }  // namespace
 
 bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
@@ -64,6 +57,9 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     static const std::vector<std::string> sums = {"overall", "average", "avg", "mean", "total", "all"};
     if (rows_++ > 0 && std::find(sums.begin(), sums.end(), plain_words(row_.front())) != sums.end()) {
         return true;  // of the rows before it
+    }
+    if (passes_over(run)) {
+        return true;
     }
     if (const std::string other = other_deployment(); !other.empty()) {
         run.remark(run.file() + ": " + other);
@@ -104,57 +100,6 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         add(false, run);
     }
     return true;
-}
-
-/// Why the row is of another model, format or device than the first one; empty where it is not.
-std::string LoadTable::other_deployment() {
-    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
-        const std::string name = plain_words(names_[i]), own = plain_words(row_[i]);
-        if (!tells_deployment(name)) {
-            continue;
-        }
-        std::string& first = deployment_[i];
-        first = first.empty() ? own : first;
-        if (!own.empty() && own != first) {
-            return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
-        }
-    }
-    const std::string drafter = drafter_in(plain_words(cell(Role::setup)));
-    drafter_ = drafter_.empty() ? drafter : drafter_;
-    if (!drafter.empty() && drafter != drafter_) {
-        return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", drafter, drafter_);
-    }
-    DeploymentWords words;
-    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
-        const bool labels = columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number_of(row_[i]));
-        words.add(labels ? deployment_in(in_lower_case(row_[i])) : DeploymentWords());
-    }
-    if (labelled_.contradicts(words)) {
-        return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", words.text(),
-                           labelled_.text());
-    }
-    labelled_.add(words);
-    return {};
-}
-
-/// In columns of SGLang's three settings, whose tokens count the root; no tokens where the row lacks one of them.
-SglangDraft LoadTable::sglang_draft_of_row() const {
-    const auto steps = number_of(cell(Role::drafts)), tokens = number_of(cell(Role::tree));
-    for (std::size_t i = 0; steps && tokens && i < names_.size() && i < row_.size(); ++i) {
-        if (is_of_trees(plain_words(names_[i]))) {
-            return sglang_draft(steps, number_of(row_[i]), tokens);
-        }
-    }
-    return {};
-}
-
-bool LoadTable::is_of_tree() const {
-    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
-        if (is_of_trees(plain_words(names_[i])) && number_of(row_[i]).value_or(1.0) > 1.0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /// The row with two cells for each column of two numbers; the first row says which those are.
@@ -273,17 +218,42 @@ double LoadTable::length_by_position(int drafts) const {
     return length;
 }
 
-/// Of a range ("45-53%") its middle, of counts ("118/144") their ratio.
-double LoadTable::rate_accepted() const {
+/// "96.1%" of a cell of times that says it, too: "37.5 t/s, 96.1% accept". Empty where it says none.
+std::string LoadTable::rate_beside_time() const {
+    for (const Role role : time_roles) {
+        const std::string own = has(role, false) ? cell(role) : "";
+        const std::size_t percent = own.find('%'), comma = own.rfind(", ", percent);
+        if (percent != std::string::npos && comma != std::string::npos &&
+            plain_words(std::string_view(own).substr(percent)).starts_with("acc")) {
+            return own.substr(comma + 2, percent - comma - 1);
+        }
+    }
+    return {};
+}
+
+/// "0/387": drafts of which none may be accepted.
+bool LoadTable::counts_accepted() const {
     const std::string own = cell(Role::accept_rate);
+    const std::size_t slash = own.find('/');
+    return slash != std::string::npos && number_of(own.substr(slash + 1)).value_or(0.0) > 0.0;
+}
+
+/// The share of drafts that was accepted; of a range ("45-53%") its middle, of counts ("118/144", "accept=118/144 (82%)")
+/// their ratio. 0 where the row says none.
+double LoadTable::rate_accepted() const {
+    const std::string whole = has(Role::accept_rate) ? cell(Role::accept_rate) : rate_beside_time(),
+                      bare = whole.substr(0, whole.find(" ("));
+    const std::size_t label = bare.find('=');
+    const std::string own = bare.substr(label == std::string::npos ? 0 : label + 1);
     if (const std::size_t slash = own.find('/'); slash != std::string::npos) {
         const int accepted = whole_count(own.substr(0, slash)), drafted = whole_count(own.substr(slash + 1));
         if (accepted >= 0 && drafted > 1 && accepted <= drafted) {
             return static_cast<double>(accepted) / drafted;
         }
     }
-    return own.find('-') == std::string::npos && own.find("\u2013") == std::string::npos ? number(Role::accept_rate)
-                                                                                         : mean_of_runs(own).value_or(0.0);
+    const bool range = own.find('-') != std::string::npos || own.find("\u2013") != std::string::npos;
+    const double rate = (range ? mean_of_runs(own) : number_of(own)).value_or(0.0);
+    return rate > 1.0 || whole.find('%') != std::string::npos ? 0.01 * rate : rate;
 }
 
 /// Of the row, by its own column, by what it says of its setting ("MTP n=3", "baseline") or by the caption; below 0 where
@@ -305,11 +275,15 @@ int LoadTable::drafts_of_row() const {
         }
     }
     const int stated = caption_.drafts();
+    if (stated < 0 && lacks_acceptance_of_model()) {
+        return 0;
+    }
     return stated == 0 && (row_names_drafter() || has(Role::length) || has(Role::accept_rate)) ? -1 : stated;
 }
 
 bool LoadTable::row_names_drafter() const {
-    return names_drafter(plain_words(cell(Role::setup))) || names_drafter(plain_words(heading_of_times(false)));
+    return !drafter_of_row().empty() || names_drafter(plain_words(cell(Role::setup))) ||
+           names_drafter(plain_words(heading_of_times(false)));
 }
 
 bool LoadTable::says_that_it_drafts() const { return row_names_drafter() || (caption_.drafts() != 0 && caption_.drafting()); }
@@ -350,7 +324,7 @@ double LoadTable::requests(RunBuilder& run) const {
     if (only_ && columns_[*only_].requests > 0) {
         return columns_[*only_].requests;
     }
-    if (const double own = number(Role::batch); own >= 1.0) {
+    if (const double own = requests_in_cell(cell(Role::batch)); own >= 1.0) {
         return own;
     }
     for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
@@ -384,11 +358,10 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     const bool accepts = !plain && stated != 0 && (!only_ || columns_[*only_].requests > 0);
     double length = accepts ? number(Role::length) : only_ ? length_beside(*only_) : 0.0;
     double accepted = accepts ? rate_accepted() : 0.0;
-    accepted *= accepted > 1.0 || cell(Role::accept_rate).find('%') != std::string::npos ? 0.01 : 1.0;
     plain_rows_ += has_times(true) || stated != 0 ? 0 : 1;
     const bool beside_plain =
         !plain && stated < 0 && run.draft_tokens_or(-1) != 0 && (has_times(true) || plain_rows_ > 0 || says_that_it_drafts());
-    const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain;
+    const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain || (accepts && counts_accepted());
     const int drafts = stated >= 0 ? stated : std::max(0, run.draft_tokens_or(0));
     if (drafting && drafts <= 0) {
         return run.problem(fmt::format("gives {}, but not how many tokens were drafted; --draft-tokens K says it",
@@ -431,7 +404,9 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
                    ": rows of the same load and draft length were averaged; if other columns tell deployments "
                    "apart, give each a table of its own");
     }
-    measured_at.stated_length = drafts > 0 ? length : 0.0;
+    if (drafts > 0) {
+        run.state_length(measured_at, length);
+    }
     if (!has_times(plain)) {
         run.remark(run.file() + ": the table has no column of times per token or of tokens/s, so only acceptance is kept");
     } else {

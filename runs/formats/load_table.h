@@ -13,6 +13,9 @@
 
 namespace treeline::runs::run_formats_of {
 
+/// Requests in flight of a cell in a column of them ("4", "×4", "x4", "single stream"); 0 where it says none.
+double requests_in_cell(const std::string& cell);
+
 /// Understands the columns of one table by their words, by the units of its first row and by its caption, and adds its rows to
 /// a run.
 class LoadTable {
@@ -54,6 +57,7 @@ private:
     [[nodiscard]] std::string columns_without_unit() const;
     [[nodiscard]] std::string reason(bool timed) const;
 
+    [[nodiscard]] bool is_of_prompts() const;
     [[nodiscard]] bool has_metrics_in_rows() const;
     [[nodiscard]] std::vector<std::size_t> columns_of_lengths() const;
     [[nodiscard]] std::vector<std::size_t> columns_of_loads() const;
@@ -67,11 +71,18 @@ private:
     [[nodiscard]] double number(Role role, bool plain = false) const;
     [[nodiscard]] double length_beside(std::size_t times) const;
     [[nodiscard]] double rate_accepted() const;
+    [[nodiscard]] bool counts_accepted() const;
+    [[nodiscard]] std::string rate_beside_time() const;
     [[nodiscard]] double length_by_position(int drafts) const;
     [[nodiscard]] int drafts_of_row() const;
     [[nodiscard]] bool row_names_drafter() const;
     [[nodiscard]] SglangDraft sglang_draft_of_row() const;
     [[nodiscard]] bool is_of_tree() const;
+    bool passes_over(RunBuilder& run);
+    bool has_contradicting_units(RunBuilder& run) const;
+    bool take_acceptance_of_row(const std::string& label, RunBuilder& run);
+    [[nodiscard]] std::string drafter_of_row() const;
+    [[nodiscard]] bool lacks_acceptance_of_model() const;
     std::string other_deployment();
     [[nodiscard]] bool says_that_it_drafts() const;
     [[nodiscard]] std::string heading_of_times(bool beside_plain) const;

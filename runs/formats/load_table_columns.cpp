@@ -17,8 +17,8 @@ bool may_be_time(const std::string& heading, const std::string& cell) {
     const bool other = names_something_else(name) || heading.find('%') != std::string::npos ||
                        number.find('%') != std::string::npos || number.find_first_of("x\u00D7") != std::string::npos;
     static const std::vector<const char*> others = {
-        "speedup", "speed up", "gain", "memory", "mem",     "gb", "vram",   "power",    "w",  "latency", "delta",   "change",
-        "diff",    "effect",   "pass", "ratio",  "prefill", "pp", "prompt", "requests", "vs", "versus",  "relative"};
+        "speedup", "speed up", "gain", "memory", "mem",     "gb", "vram",   "power",    "w",  "latency", "delta", "change",
+        "diff",    "effect",   "pass", "ratio",  "prefill", "pp", "prompt", "requests", "vs", "versus",  "over",  "relative"};
     return !other && mean_of_runs(cell) &&
            std::none_of(others.begin(), others.end(), [&](const char* word) { return says(name, word); });
 }
@@ -48,6 +48,10 @@ bool LoadTable::understand(RunBuilder& run) {
     }
     if (has_metrics_in_rows()) {
         return false;  // it is read when it is turned
+    }
+    if (is_of_prompts()) {
+        why_not_ = "its table stands under a line that names the reading of prompts, which says nothing of decoding";
+        return false;
     }
     take_units_of_others();
     take_medians();
@@ -123,6 +127,16 @@ bool LoadTable::has_metrics_in_rows() const {
            std::all_of(names_.begin() + 1, names_.end(), [](const std::string& name) {
                const std::string heading = plain_words(name);
                return drafts_of_setting(name) >= 0 || names_drafter(heading) || says(heading, "speedup");
+           });
+}
+
+/// Under "Prefill (tok/s)", where no column names decoding.
+bool LoadTable::is_of_prompts() const {
+    static const std::vector<const char*> decoding = {"decode", "decoding", "generation", "gen", "tpot", "output", "test"};
+    return caption_.of_prompts() && std::none_of(names_.begin(), names_.end(), [](const std::string& name) {
+               const std::string words = plain_words(name);
+               return names_generation(words) ||
+                      std::any_of(decoding.begin(), decoding.end(), [&](const char* word) { return says(words, word); });
            });
 }
 
@@ -328,7 +342,7 @@ void LoadTable::settle_meanings() {
     constexpr double longest = 17.0;  // an accept length beyond it is a rate in percent
     const bool trees =
         std::any_of(names_.begin(), names_.end(), [](const auto& name) { return is_of_trees(plain_words(name)); });
-    const bool lengths_of_answers = has(Role::prompt);
+    const bool lengths_of_answers = has(Role::prompt), both_rates = has(Role::rate) && has(Role::rate_of_user);
     std::size_t setting = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const std::string name = plain_words(names_[i]);
@@ -336,9 +350,11 @@ void LoadTable::settle_meanings() {
         constexpr double least_answer = 64.0;
         const bool limits = number && *number >= least_answer && std::fmod(*number, least_answer) == 0.0;
         if ((columns_[i].role == Role::context && trees && name == "depth") ||
-            (columns_[i].role == Role::drafts && name == "n" && lengths_of_answers) ||  // requests
+            (columns_[i].role == Role::drafts && name == "n" && (lengths_of_answers || both_rates)) ||  // requests
             (columns_[i].role == Role::output && name.ends_with("tokens") && name.find(' ') == std::string::npos && !limits)) {
-            columns_[i].role = Role::none;  // "tokens" of an answer are a load only where a limit ends them
+            const bool requests = columns_[i].role == Role::drafts && both_rates && !has(Role::batch);  // "| n | agg | each |"
+            columns_[i].role =
+                requests ? Role::batch : Role::none;  // "tokens" of an answer are a load only where a limit ends them
         }
         const bool percent = row_[i].find('%') != std::string::npos || names_[i].find('%') != std::string::npos;
         if (columns_[i].role == Role::accept_rate && !says_rate(name) && !percent && number && *number > 1.0 &&

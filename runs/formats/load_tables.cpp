@@ -137,9 +137,20 @@ private:
         if (!cells.empty() || line.find('|') != std::string_view::npos) {
             return cells;
         }
-        cells = cells_without_sides(line, '\t');
+        cells = cells_between_tabs(line);
         cells = cells.empty() ? cells_between_commas(line) : cells;
         return cells.empty() ? cells_between_blanks(line) : cells;
+    }
+
+    /// Of a table copied from a page, which ends a row before its empty last cells.
+    Cells cells_between_tabs(std::string_view line) {
+        Cells cells = cells_without_sides(line, '\t');
+        const bool row = cells.size() > 1 && number_of(cells[1]);
+        if (row && cells.size() < tabs_ && 2 * cells.size() > tabs_) {
+            cells.resize(tabs_);
+        }
+        tabs_ = cells.size();
+        return cells;
     }
 
     /// Of headings that stand two blanks or more apart, and of rows of as many cells below them.
@@ -236,6 +247,9 @@ private:
             }
             return false;
         }
+        if (!table_ && stands_over_headings(cells)) {
+            return false;
+        }
         if (!table_ && is_of_another_deployment(run)) {
             return false;
         }
@@ -247,6 +261,25 @@ private:
             return false;
         }
         deployment_.add(caption_.deployment());
+        return true;
+    }
+
+    /// "| | TPOT ms | |" over "| BS 1 | off | k=1 |": what stands alone in the first line is said of all columns, whose
+    /// headings stand in the second.
+    bool stands_over_headings(const Cells& cells) {
+        const auto empty =
+            std::count_if(names_.begin(), names_.end(), [](const auto& name) { return plain_words(name).empty(); });
+        const auto headings =
+            std::count_if(cells.begin(), cells.end(), [](const auto& cell) { return !plain_words(cell).empty(); });
+        const bool numbers =
+            std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return number_of(cell).has_value(); });
+        if (names_.size() < 3 || empty + 1 != std::ssize(names_) || headings < 3 || numbers) {
+            return false;
+        }
+        for (const std::string& name : names_) {
+            caption_.take(plain_words(name).empty() ? "" : name);
+        }
+        name_columns(cells);
         return true;
     }
 
@@ -281,6 +314,9 @@ private:
                 if (!why.empty()) {
                     run.unread(why);
                 }
+                if (!why.empty() && table_->lacks_unit() && run.has_measurements()) {
+                    run.remark(run.file() + ": a table was left out, since " + why);
+                }
             }
         }
         if (!names_.empty()) {
@@ -296,6 +332,7 @@ private:
     std::vector<std::pair<std::size_t, std::size_t>> spans_;  ///< begins and lengths of columns without bars
     std::string last_line_;
     std::size_t commas_ = 0;    ///< columns of a table between commas
+    std::size_t tabs_ = 0;      ///< columns of a table between tabs
     std::size_t blanks_ = 0;    ///< columns of a table that stand two blanks apart
     std::size_t sideless_ = 0;  ///< columns of a table without bars at its sides
 };

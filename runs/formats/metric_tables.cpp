@@ -7,11 +7,15 @@
 #include <map>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "runs/formats/benchmarks.h"
 #include "runs/formats/load_columns.h"
+#include "runs/formats/metric_columns.h"
 #include "runs/formats/pipe_cells.h"
 #include "runs/formats/report_caption.h"
 #include "text/parse_number.h"
+#include "text/wording.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -80,31 +84,13 @@ const char* key_of_words(const std::string& label) {
     }
 }
 
-/// Columns of what was compared, and not measured.
-bool compares(const std::string& heading) {
-    static const std::vector<const char*> others = {"difference", "diff", "change",      "delta", "speedup",
-                                                    "speed up",   "gain", "improvement", "ratio"};
-    const std::string words = plain_words(heading);
-    return heading.find('%') != std::string::npos || heading.find("\u0394") != std::string::npos ||
-           std::any_of(others.begin(), others.end(), [&](const char* other) { return says(words, other); });
-}
-
-/// Whether headings are statistics of one run ("avg", "min", "p50"), and not runs.
-bool holds_quantiles(const std::vector<std::string>& headings) {
-    return std::any_of(headings.begin(), headings.end(), [](const std::string& heading) {
-        const bool quantile =
-            heading.size() > 1 && heading[0] == 'p' && heading.find_first_not_of("0123456789.", 1) == std::string::npos;
-        return quantile || heading == "min" || heading == "max" || heading == "std" || heading == "median";
-    });
-}
-
 class MetricTables : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
         if (!columns_.empty() && !line.empty() && only_draws(line)) {
             return true;
         }
-        const std::string bars = with_plain_bars(line);
+        const std::string bars = with_side(with_plain_bars(line));
         const std::size_t bar = bars.find('|');
         const std::vector<std::string> cells =
             bar == std::string::npos ? std::vector<std::string>() : cells_of_row(std::string_view(bars).substr(bar));
@@ -129,10 +115,11 @@ public:
             flush(run);
             columns_.assign(cells.size() - 1, Column{});
             const bool statistics = holds_quantiles(cells);
+            const std::vector<MetricHeading> headings = metric_headings({cells.begin() + 1, cells.end()});
             for (std::size_t i = 0; i < columns_.size(); ++i) {
                 const std::string& heading = cells[i + 1];
-                columns_[i].is_run = statistics ? heading == "avg" || heading == "mean" : !compares(heading);
-                columns_[i].stated = {drafts_of_setting(heading), names_drafter(plain_words(heading))};
+                columns_[i].is_run = statistics ? heading == "avg" || heading == "mean" : !compares_runs(heading);
+                columns_[i].heading = headings[i];
             }
             return true;
         }
@@ -140,6 +127,7 @@ public:
             flush(run);
             concurrency_ = number_after(line, "oncurrency").value_or(concurrency_);
             caption_.take(line);
+            take_engine(line);
             return false;
         }
         for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -156,13 +144,72 @@ public:
     void finish(RunBuilder& run) override { flush(run); }
 
 private:
+    /// With a bar before the first cell, where the table has none at its sides ("Metric | off | on").
+    std::string with_side(const std::string& line) {
+        const std::size_t first = std::min(line.find_first_not_of(" \t"), line.size());
+        const bool bars = line.find('|', first) != std::string::npos && line.substr(first, 1) != "|";
+        sideless_ = bars && (sideless_ || line.substr(first).starts_with("Metric |"));
+        return sideless_ ? "|" + line : line;
+    }
+
     struct Column {
         RunJson json = RunJson::object();
         std::vector<double> rates;
         double requests_per_second = 0.0;
         bool is_run = true;  ///< not a quantile of one, nor a difference of two
-        StatedDrafts stated;
+        MetricHeading heading;
+
+        [[nodiscard]] bool measures() const {
+            return is_run && (number_at(json, "inter_token_latency.avg") || number_at(json, "mean_tpot_ms") ||
+                              number_at(json, "output_throughput"));
+        }
     };
+
+    void take_engine(std::string_view line) {
+        const std::string words = plain_words(line);
+        engine_ = says(words, "vllm") ? "vllm" : says(words, "sglang") ? "sglang" : engine_;
+    }
+
+    /// A run is of one deployment: of columns at the same load with the same drafts, and of what is told apart in other ways,
+    /// the first counts; columns that repeat it are averaged.
+    void leave_out_others(RunBuilder& run) {
+        std::vector<std::string> others;
+        std::vector<const MetricHeading*> kept;
+        for (Column& column : columns_) {
+            if (!column.measures()) {
+                continue;
+            }
+            const bool repeats = repeats_run(column.heading.text) && column.heading.requests == 0.0;
+            const bool other = std::any_of(kept.begin(), kept.end(), [&](const MetricHeading* before) {
+                return before->contradicts(column.heading) || (!repeats && before->same_setting(column.heading));
+            });
+            if (other) {
+                column.is_run = false;
+                others.push_back("\"" + column.heading.text + "\"");
+                continue;
+            }
+            if (repeats && !kept.empty()) {
+                run.remark(run.file() + ": columns of repeated runs were averaged");
+            }
+            kept.push_back(&column.heading);
+        }
+        if (!others.empty()) {
+            run.remark(fmt::format("{}: of its columns, {} {} left out beside \"{}\": a run is of one deployment", run.file(),
+                                   text::listed(others, "and"), others.size() == 1 ? "was" : "were", kept.front()->text));
+        }
+    }
+
+    /// Loads that the column's heading names, where no row of it does.
+    static void take_loads_of_heading(Column& column) {
+        if (column.heading.requests > 0.0 && !column.json.contains("max_concurrency")) {
+            column.json["max_concurrency"] = column.heading.requests;
+        }
+        if (column.heading.context > 0.0 && !column.json.contains("total_input_tokens")) {
+            column.json.erase("completed");
+            column.json["total_input_tokens"] = column.heading.context;
+            column.json["total_output_tokens"] = 0.0;
+        }
+    }
 
     static void take_figure_of_aisbench(const std::string& label, std::optional<double> value, Column& column) {
         if (const auto found = aisbench_labels.find(label); found != aisbench_labels.end() && value) {
@@ -243,20 +290,22 @@ private:
                 "its table of a metric in each row has none of those that serving benchmarks print, such as Mean TPOT (ms) or "
                 "Output token throughput (tok/s)");
         }
+        leave_out_others(run);
         for (Column& column : std::exchange(columns_, {})) {
-            if (!column.is_run) {
+            if (!column.measures()) {
                 continue;
             }
             if (number_at(column.json, "inter_token_latency.avg")) {
                 flush_aiperf(column, run);
                 continue;
             }
-            if (!number_at(column.json, "mean_tpot_ms") && !number_at(column.json, "output_throughput")) {
-                continue;
-            }
             complete(column);
-            const bool says_drafts = column.stated.tokens >= 0 || column.stated.drafting;
-            const StatedDrafts& stated = says_drafts ? column.stated : caption_.stated();
+            take_loads_of_heading(column);
+            const StatedDrafts& own = column.heading.stated;
+            const StatedDrafts& stated = own.tokens >= 0 || own.drafting ? own : caption_.stated();
+            if (!column.json.contains("backend")) {
+                column.json["backend"] = engine_;
+            }
             if (concurrency_ > 0.0 && !column.json.contains("max_concurrency")) {
                 column.json["max_concurrency"] = concurrency_;
             }
@@ -268,8 +317,10 @@ private:
 
     std::vector<Column> columns_;
     ReportCaption caption_;
-    double concurrency_ = 0.0;  ///< that a line before the table says
+    double concurrency_ = 0.0;         ///< that a line before the table says
+    std::string engine_ = any_engine;  ///< the same
     bool is_sglang_ = false, is_aisbench_ = false;
+    bool sideless_ = false;  ///< the table has no bars at its sides
 };
 
 }  // namespace

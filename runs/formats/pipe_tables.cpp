@@ -220,7 +220,9 @@ private:
             return run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
         }
         RunCell& cell = run.cell(batch, length_of_drafts, number("input len") + 0.5 * number("output len"));
-        cell.stated_length = drafts ? length : 0.0;
+        if (drafts) {
+            run.state_length(cell, length);
+        }
         run.time(cell.tpot, "a time per token", batch / rate);
         cell.tokens_per_second.add(rate);
     }

@@ -117,6 +117,10 @@ bool stands_alone(std::string_view text, const Figure& figure, std::size_t from)
     const bool labelled = (before.ends_with(':') && !clock) || before.ends_with("->") || before.ends_with("\u2192");
     const bool ends = next == text.size() || std::string_view(",;(.").find(text[next]) != std::string_view::npos;
     const Clauses label = labelled && ends ? clauses_of(text.substr(from, figure.begin - from)) : Clauses();
+    const Role named = label.empty() ? Role::none : role_of(plain_words(label.front()));
+    if (named == Role::accept_rate || named == Role::length) {
+        return false;  // "draft acceptance: 0.65"
+    }
     return !label.empty() && (!setup_in(label.front()).empty() || context_in(label.front()) > 0.0);
 }
 
@@ -178,15 +182,16 @@ std::string setup_in(const std::string& clause) {
     if (drafts > 0) {
         return fmt::format("K={}{}", drafts, cuts_drafts(clause) ? " p-min 0.1" : "");
     }
-    static const std::vector<const char*> plain = {"baseline",       "vanilla",         "plain decoding",   "without it",
-                                                   "autoregressive", "normal decoding", "standard decoding"};
+    static const std::vector<const char*> plain = {"baseline",   "pure",           "vanilla",         "plain decoding",
+                                                   "without it", "autoregressive", "normal decoding", "standard decoding"};
     static const std::vector<std::string> drafters = {"spec",   "speculation", "speculative", "mtp",    "draft",
                                                       "drafts", "drafter",     "eagle",       "eagle3", "dflash",
                                                       "dspark", "medusa",      "ngram"};
     const bool said = std::any_of(plain.begin(), plain.end(), [&](const char* phrase) { return says(words, phrase); }) ||
                       std::any_of(drafters.begin(), drafters.end(), [&](const std::string& name) {
                           return says(words, "without " + name) || says(words, "ohne " + name) || says(words, "no " + name) ||
-                                 says(words, name + " off");
+                                 says(words, name + " off") || says(words, name + " disabled") ||
+                                 says(words, "disabling " + name);
                       });
     if (drafts == 0 || said || ends_with_word(clause, "without")) {
         return "baseline";

@@ -63,7 +63,17 @@ bool names_format(std::string_view word) {
     const std::size_t q = word.starts_with("iq") ? 2 : word.starts_with('q') ? 1 : 0;
     const bool gguf = q > 0 && word.size() > q && is_figure(word[q]) && (word.size() == q + 1 || word[q + 1] == '_');
     return gguf || is_any_word(word, {"fp8", "nvfp4", "mxfp4", "fp4", "bf16", "fp16", "f16", "awq", "gptq", "int4", "int8",
-                                      "4bit", "8bit", "4-bit", "8-bit", "w4a16", "w8a8"});
+                                      "w4a16", "w8a8"});
+}
+
+/// The format that words name at `at`; "8 bit", "8bit" and "8-bit" are one. Empty where they name none.
+std::string format_at(const std::vector<std::string>& words, std::size_t at) {
+    const std::string& word = words[at];
+    const bool apart = (word == "4" || word == "8") && at + 1 < words.size() && words[at + 1] == "bit";
+    if (apart || is_any_word(word, {"4bit", "8bit", "4-bit", "8-bit"})) {
+        return word.substr(0, 1) + "-bit";
+    }
+    return names_format(word) ? word : "";
 }
 
 /// "h100", "b200", "mi300x", "3090", "gb10".
@@ -169,9 +179,7 @@ DeploymentWords deployment_in(std::string_view text) {
         if (found.model.empty() && names_size(words[i])) {
             found.model = words[i];
         }
-        if (found.format.empty() && names_format(words[i])) {
-            found.format = words[i];
-        }
+        found.format = found.format.empty() ? format_at(words, i) : found.format;
         found.device = found.device.empty() ? device_at(words, i) : found.device;
     }
     return found;

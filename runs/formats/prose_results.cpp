@@ -78,10 +78,12 @@ public:
         const std::string_view line = english.empty() ? original : english;
         constexpr std::size_t most_statements = 1024;
         const std::size_t first = line.find_first_not_of(" \t>");
-        const bool is_row = first != std::string_view::npos && with_plain_bars(line.substr(first, 4)).front() == '|';
+        const bool is_row = (first != std::string_view::npos && with_plain_bars(line.substr(first, 4)).front() == '|') ||
+                            is_row_without_sides(line);
         std::vector<Statement> statements =
             taken_ < most_statements && !is_row ? statements_of(line) : std::vector<Statement>();
         if (statements.empty()) {
+            take_acceptance_below(line);
             take_caption(line);
             return false;
         }
@@ -109,6 +111,9 @@ public:
                 statement.setup = drafting_;
             }
             drafting_ = statement.setup.starts_with("K=") ? statement.setup : drafting_;
+            if (sums_up(line, statement)) {
+                continue;
+            }
             paragraphs_.back().statements.push_back(statement);
         }
         return false;
@@ -140,6 +145,42 @@ public:
 
 private:
     using Paragraphs = std::vector<Paragraph>;
+
+    /// A line of acceptance below the only statement of drafts.
+    void take_acceptance_below(std::string_view line) {
+        Statement* drafts = nullptr;
+        for (Paragraph& paragraph : paragraphs_) {
+            for (Statement& statement : paragraph.statements) {
+                if (statement.setup == "baseline") {
+                    continue;
+                }
+                if (drafts != nullptr) {
+                    return;  // of which of them is not known
+                }
+                drafts = &statement;
+            }
+        }
+        if (drafts != nullptr && drafts->setup.starts_with("K=")) {
+            take_acceptance_of_line(line, *drafts);
+        }
+    }
+
+    /// "avg: 71.5 tok/s" below two runs or more of the same setup.
+    [[nodiscard]] bool sums_up(std::string_view line, const Statement& statement) const {
+        const std::string words = plain_words(line.substr(0, 40)), first = words.substr(0, words.find(' '));
+        const std::vector<Statement>& before = paragraphs_.back().statements;
+        const auto alike = std::count_if(before.begin(), before.end(), [&](const Statement& run) {
+            return run.setup == statement.setup && run.requests == statement.requests && run.context == statement.context;
+        });
+        return alike > 1 && (first == "avg" || first == "average" || first == "mean" || first == "median");
+    }
+
+    /// Of a table without bars at its sides, which a ruler between bars begins ("---|---").
+    bool is_row_without_sides(std::string_view line) {
+        const bool bars = line.find('|') != std::string_view::npos;
+        sideless_ = bars && (sideless_ || line.find_first_not_of("-:| \t\r") == std::string_view::npos);
+        return sideless_;
+    }
 
     void take_caption(std::string_view line) {
         const bool blank = line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -214,6 +255,7 @@ private:
     std::size_t taken_ = 0;
     DeploymentWords deployment_;  ///< of the first statements
     std::string others_;          ///< the first deployment that was left out
+    bool sideless_ = false;       ///< the lines are rows of a table without bars at its sides
     bool begins_ = true;          ///< the next statement stands under other lines than the last
 };
 

@@ -18,6 +18,20 @@ namespace {
 /// What stands behind is not read.
 constexpr std::size_t longest_prose_line = 2000;
 
+/// Without "18 draft tokens, 9 accepted", which counts all drafts and says nothing of the length of one.
+std::string without_counts(std::string text) {
+    constexpr std::string_view drafted = " draft tokens", accepted = " accepted";
+    for (std::size_t at = text.find(drafted); at != std::string::npos; at = text.find(drafted, at + 1)) {
+        const std::size_t begin = text.find_last_not_of("0123456789", at == 0 ? 0 : at - 1) + 1;
+        const std::size_t number = text.find_first_not_of(" ,", at + drafted.size());
+        const std::size_t end = number == std::string::npos ? text.size() : end_of_number(text, number);
+        if (begin < at && end > number && std::string_view(text).substr(end).starts_with(accepted)) {
+            text.replace(begin, end + accepted.size() - begin, end + accepted.size() - begin, ' ');
+        }
+    }
+    return text;
+}
+
 /// In lower case, without the marks of Markdown.
 std::string plain_line(std::string_view line) {
     std::string plain;
@@ -26,7 +40,7 @@ std::string plain_line(std::string_view line) {
             plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         }
     }
-    return plain;
+    return without_counts(plain);
 }
 
 /// Of the clauses, the nearest first; a number of drafts counts before a name without one.
@@ -42,8 +56,22 @@ std::string setup_of(const std::vector<std::string>& clauses) {
     return named;
 }
 
+/// "Prompt 1: 20 tok/s", "- prompt #2": what stands behind the name of an item.
+std::string_view behind_item(std::string_view clause) {
+    constexpr std::string_view name = "prompt";
+    const std::size_t begin = std::min(clause.find_first_not_of(" -"), clause.size());
+    if (!clause.substr(begin).starts_with(name)) {
+        return clause;
+    }
+    const std::size_t number = std::min(clause.find_first_not_of(" #", begin + name.size()), clause.size());
+    const std::size_t end = std::min(clause.find_first_not_of("0123456789", number), clause.size());
+    const bool item = end > number && number > begin + name.size() && (end == clause.size() || clause[end] == ':');
+    return item ? clause.substr(std::min(end + 1, clause.size())) : clause;
+}
+
 /// Of prompts, which no draft makes faster.
 bool is_of_prompts(std::string_view clause) {
+    clause = behind_item(clause);
     // "2k prompt: spec off 63 tok/s"
     if (const std::size_t colon = clause.rfind(':'); colon != std::string_view::npos) {
         const std::string_view after = clause.substr(colon + 1);
@@ -73,10 +101,12 @@ void take_acceptance(const std::string& clause, Statement& statement) {
     }
     words = words.ends_with(" of") ? words.substr(0, words.size() - 3) : words;
     words = words == "acc" && statement.setup.starts_with("K=") ? "acceptance" : words;
+    words = words == "accepted draft tokens" && percent ? "accepted" : words;
     const Role role = role_of(words);
-    if (role == Role::length || (role == Role::accept_rate && !percent && number_of(number).value_or(0.0) > 1.0)) {
+    const bool counts = !percent && number_of(number).value_or(0.0) > 1.0;  // "9 accepted" is of how many is not known
+    if (role == Role::length || (role == Role::accept_rate && counts && !says(words, "accepted"))) {
         statement.length = number;
-    } else if (role == Role::accept_rate) {
+    } else if (role == Role::accept_rate && !counts) {
         statement.rate = number + (percent ? "%" : "");
     }
 }
@@ -273,6 +303,12 @@ std::vector<Statement> statements_of(std::string_view line) {
     share(statements, &Statement::context);
     give_acceptance_to_drafts(statements);
     return statements;
+}
+
+void take_acceptance_of_line(std::string_view line, Statement& statement) {
+    for (const std::string& part : parts_of(clauses_of(plain_line(line)))) {
+        take_acceptance(part, statement);
+    }
 }
 
 }  // namespace treeline::runs::run_formats_of

@@ -25,4 +25,7 @@ struct Statement {
 /// What a line states. Rates of prompts and of single devices are none of it.
 std::vector<Statement> statements_of(std::string_view line);
 
+/// Puts the acceptance that a line of its own gives into the statement that it follows ("Draft acceptance: 0.65.").
+void take_acceptance_of_line(std::string_view line, Statement& statement);
+
 }  // namespace treeline::runs::run_formats_of

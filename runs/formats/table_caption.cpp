@@ -50,6 +50,14 @@ int requests_at(const Words& words, std::size_t at) {
     return std::max(0, whole_number(number));
 }
 
+/// "lmtp" of a short line that switches something ("LMTP on"); empty for another line.
+std::string switched(const std::string& text, const std::string& how) {
+    constexpr std::ptrdiff_t most_words = 4;
+    const std::string words = plain_words(text);
+    const bool ends = words.ends_with(" " + how) && std::count(words.begin(), words.end(), ' ') < most_words;
+    return ends ? words.substr(0, words.size() - how.size() - 1) : "";
+}
+
 }  // namespace
 
 int requests_of_heading(const std::string& heading) {
@@ -89,6 +97,9 @@ void TableCaption::take(std::string_view line) {
     if (text.empty()) {
         ended_ = true;
         return;
+    }
+    if (const std::string off = switched(text, "off"); !off.empty()) {
+        switched_off_.insert(off);
     }
     const std::size_t level = text.find_first_not_of('#');
     if (level != 0 && level != std::string::npos && text[level] == ' ') {
@@ -147,7 +158,21 @@ int TableCaption::drafts() const {
 
 bool TableCaption::drafting() const {
     const std::vector<std::string> all = parts();
-    return std::any_of(all.begin(), all.end(), [](const std::string& part) { return names_drafter(plain_words(part)); });
+    return std::any_of(all.begin(), all.end(), [&](const std::string& part) {
+        return names_drafter(plain_words(part)) || switched_off_.contains(switched(part, "on"));
+    });
+}
+
+bool TableCaption::of_prompts() const {
+    const std::vector<std::string> all = parts();
+    const std::string words = all.empty() ? "" : plain_words(all.front().substr(0, all.front().find('(')));
+    const auto names = [&](const std::string& phrase) {
+        return words.starts_with(phrase) || words.ends_with(phrase) || words.ends_with(phrase + " speed") ||
+               words.ends_with(phrase + " throughput");
+    };
+    static const Words prompts = {"prefill", "prompt processing", "ttft", "time to first token"};
+    return std::any_of(prompts.begin(), prompts.end(), names) &&
+           !says_one_of(plain_words(all.front()), {"decode", "decoding", "generation", "tg", "tpot", "output"});
 }
 
 bool TableCaption::cuts() const {

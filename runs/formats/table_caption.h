@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,8 @@ public:
     [[nodiscard]] int drafts() const;
     /// Whether rows that say nothing else draft ("With MTP"), however many tokens.
     [[nodiscard]] bool drafting() const;
+    /// Whether the nearest line names the reading of prompts ("Prefill (tok/s)"), and no decoding.
+    [[nodiscard]] bool of_prompts() const;
     /// Whether a threshold ends the drafts of every row ("p-min = 0.85").
     [[nodiscard]] bool cuts() const;
     /// Requests in flight of every row ("concurrency 8", "BS1", "single stream"); 0 where nothing says it.
@@ -51,6 +54,7 @@ private:
 
     std::map<std::size_t, std::string> headings_;  ///< by level
     std::vector<std::string> paragraph_;
+    std::set<std::string> switched_off_;  ///< what lines before name to be off ("LMTP off")
     bool ended_ = false;
 };
 

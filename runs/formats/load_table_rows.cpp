@@ -1,0 +1,207 @@
+// Which rows of a table of loads are measurements of its deployment.
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "runs/formats/load_table.h"
+#include "runs/formats/sglang_counts.h"
+
+namespace treeline::runs::run_formats_of {
+namespace {
+
+std::string lower_case_of(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+/// "8B" of "8B + EAGLE3": a model without the drafter beside it.
+std::string without_drafter(const std::string& cell) {
+    const std::size_t plus = cell.find('+');
+    const bool drafts = plus != std::string::npos && names_drafter(plain_words(std::string_view(cell).substr(plus)));
+    return drafts ? cell.substr(0, plus) : cell;
+}
+
+/// What a row is of whose label names something else than decoding.
+enum class RowOf { decoding, acceptance, prompts, memory };
+
+/// "pp512", of llama.cpp's tests.
+bool names_prompt_test(const std::string& words) {
+    const std::size_t at = (" " + words).find(" pp");
+    const std::size_t digit = at == std::string::npos ? at : at + 2;
+    return digit < words.size() && std::isdigit(static_cast<unsigned char>(words[digit])) != 0;
+}
+
+/// By the words that its label ends in, without what stands in brackets: "K=3 acceptance", "MTP VRAM (GB)".
+RowOf what_row_is_of(const std::string& label) {
+    const std::string words = plain_words(label.substr(0, label.find('(')));
+    const auto ends = [&](std::initializer_list<const char*> phrases) {
+        return std::any_of(phrases.begin(), phrases.end(),
+                           [&](const std::string phrase) { return words == phrase || words.ends_with(" " + phrase); });
+    };
+    if (ends({"acceptance", "accept", "accept rate", "acceptance rate", "acceptance ratio", "accepted"})) {
+        return RowOf::acceptance;
+    }
+    if (ends({"vram", "memory", "ram", "memory usage", "vram usage", "peak memory"})) {
+        return RowOf::memory;
+    }
+    const bool prompts = ends({"ttft", "time to first token", "first token", "prefill", "prompt processing", "pp"});
+    return prompts || (names_prompt_test(words) && !names_generation(words)) ? RowOf::prompts : RowOf::decoding;
+}
+
+/// Whether the unit of a cell is of no rate and no time per token: "61%", "22.3 GB", "1.5x", and, of rates, "0.5 s".
+bool contradicts_time(const std::string& cell, Role role) {
+    const std::string unit = unit_of(cell), words = plain_words(unit), first = words.substr(0, words.find(' '));
+    static constexpr std::array<std::string_view, 8> others = {"gb", "gib", "mb", "mib", "w", "kw", "x", "percent"};
+    static constexpr std::array<std::string_view, 4> times = {"s", "sec", "seconds", "ms"};
+    const std::size_t sign = std::min(unit.find_first_not_of(' '), unit.size());
+    const std::string_view behind = std::string_view(unit).substr(sign);
+    return behind.starts_with('%') || behind.starts_with("\u00D7") ||
+           std::find(others.begin(), others.end(), first) != others.end() ||
+           (role != Role::tpot && words == first && std::find(times.begin(), times.end(), first) != times.end());
+}
+
+}  // namespace
+
+double requests_in_cell(const std::string& cell) {
+    std::string count = cell;
+    for (const std::string_view times : {"x", "X", "\u00D7"}) {
+        count = count.starts_with(times) ? count.substr(times.size()) : count;
+    }
+    TableCaption label;  // "single stream"
+    label.take(cell);
+    return std::max({number_of(count).value_or(0.0), label.batch(), static_cast<double>(requests_in_label(cell))});
+}
+
+/// Whether the row is no measurement of decoding, which is then said, or its acceptance is taken.
+bool LoadTable::passes_over(RunBuilder& run) {
+    const std::string load = cell(Role::batch);
+    if (!plain_words(load).empty() && !means_plain(plain_words(load)) && !(requests_in_cell(load) >= 1.0)) {
+        run.problem(fmt::format("gives \"{}\" for the requests in flight, which is no number", load));
+        return true;
+    }
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        const bool labels =
+            columns_[i].role == Role::setup || columns_[i].role == Role::test || (i == 0 && !number_of(row_[i]));
+        const RowOf what = labels ? what_row_is_of(row_[i]) : RowOf::decoding;
+        if (what == RowOf::acceptance && take_acceptance_of_row(row_[i], run)) {
+            return true;
+        }
+        if (what != RowOf::decoding) {
+            run.remark(fmt::format("{}: the row \"{}\" is of no decoding and was left out", run.file(), row_[i]));
+            return true;
+        }
+    }
+    return has_contradicting_units(run);
+}
+
+/// Whether no cell of times holds one; "61%" and "22.3 GB" are none.
+bool LoadTable::has_contradicting_units(RunBuilder& run) const {
+    std::string other;
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        if (!is_time(columns_[i].role) || !number_of(row_[i])) {
+            continue;
+        }
+        if (!contradicts_time(row_[i], columns_[i].role)) {
+            return false;
+        }
+        other = row_[i];
+    }
+    if (!other.empty()) {
+        run.remark(fmt::format("{}: a row with \"{}\" in a column of times was left out", run.file(), other));
+    }
+    return !other.empty();
+}
+
+/// A row of acceptance below the rates ("K=3 acceptance | 61%"); false where it does not name its draft tokens.
+bool LoadTable::take_acceptance_of_row(const std::string& label, RunBuilder& run) {
+    const int drafts = drafts_of_setting(label);
+    for (std::size_t i = 1; drafts > 0 && i < columns_.size() && i < row_.size(); ++i) {
+        const std::optional<double> share = number_of(row_[i]);
+        const bool percent = row_[i].find('%') != std::string::npos;
+        if (is_time(columns_[i].role) && share && *share > 0.0 && (percent || *share <= 1.0)) {
+            const double rate = *share * (percent ? 0.01 : 1.0);
+            run.state_length(run.cell(requests(run), drafts), run.length_of_rate(rate, drafts));
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The kind that the row names as its setting or beside its model ("8B + EAGLE3").
+std::string LoadTable::drafter_of_row() const {
+    std::string drafter = drafter_in(plain_words(cell(Role::setup)));
+    for (std::size_t i = 0; drafter.empty() && i < names_.size() && i < row_.size(); ++i) {
+        const bool adds = tells_deployment(plain_words(names_[i])) && without_drafter(row_[i]) != row_[i];
+        drafter = adds ? drafter_in(plain_words(row_[i])) : "";
+    }
+    return drafter;
+}
+
+/// "| 8B | 100 | - |" in a table of models with acceptance: without a drafter beside it, it is decoded plainly.
+bool LoadTable::lacks_acceptance_of_model() const {
+    const bool models = std::any_of(names_.begin(), names_.end(), [](const std::string& name) {
+        const std::string words = plain_words(name);
+        return words == "model" || words == "main model" || words == "target model";
+    });
+    const auto lacks = [&](Role role) {
+        const std::string words = plain_words(cell(role));
+        return has(role) && (words.empty() || means_plain(words));
+    };
+    return models && drafter_of_row().empty() && !caption_.drafting() &&
+           (has(Role::length) ? lacks(Role::length) : lacks(Role::accept_rate));
+}
+
+/// Why the row is of another model, format or device than the first one; empty where it is not.
+std::string LoadTable::other_deployment() {
+    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
+        const std::string name = plain_words(names_[i]), own = plain_words(without_drafter(row_[i]));
+        if (!tells_deployment(name)) {
+            continue;
+        }
+        std::string& first = deployment_[i];
+        first = first.empty() ? own : first;
+        if (!own.empty() && own != first) {
+            return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
+        }
+    }
+    const std::string drafter = drafter_of_row();
+    drafter_ = drafter_.empty() ? drafter : drafter_;
+    if (!drafter.empty() && drafter != drafter_) {
+        return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", drafter, drafter_);
+    }
+    DeploymentWords words;
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        const bool labels = columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number_of(row_[i]));
+        words.add(labels ? deployment_in(lower_case_of(row_[i])) : DeploymentWords());
+    }
+    if (labelled_.contradicts(words)) {
+        return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", words.text(),
+                           labelled_.text());
+    }
+    labelled_.add(words);
+    return {};
+}
+
+/// In columns of SGLang's three settings, whose tokens count the root; no tokens where the row lacks one of them.
+SglangDraft LoadTable::sglang_draft_of_row() const {
+    const auto steps = number_of(cell(Role::drafts)), tokens = number_of(cell(Role::tree));
+    for (std::size_t i = 0; steps && tokens && i < names_.size() && i < row_.size(); ++i) {
+        if (is_of_trees(plain_words(names_[i]))) {
+            return sglang_draft(steps, number_of(row_[i]), tokens);
+        }
+    }
+    return {};
+}
+
+bool LoadTable::is_of_tree() const {
+    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
+        if (is_of_trees(plain_words(names_[i])) && number_of(row_[i]).value_or(1.0) > 1.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace treeline::runs::run_formats_of

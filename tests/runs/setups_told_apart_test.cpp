@@ -1,0 +1,79 @@
+// Is what was drafted told from what was decoded plainly, and one drafter or format from another? The numbers are made up.
+#include <catch2/catch.hpp>
+
+#include "typed_run.h"
+
+namespace setups_told_apart_test {
+
+using namespace treeline;
+using namespace treeline::testing::typed;
+
+TEST_CASE("counts of drafted and accepted tokens are no lengths") {
+    const std::string text = "18 draft tokens, 9 accepted. MTP enabled ran at 20 tok/s, spec disabled at 10 tok/s\n";
+    CHECK(says(refusal(text), "--draft-tokens K"));
+    const runs::MeasuredRun run = read(text, 3);
+    CHECK(cells_of(run) == "1/0/0: 100000, 1/3/0: 50000");
+    CHECK(run.cells.back().stated_length == 0.0);
+    CHECK(cells_of(read("Pure Q8_0 ran at 10 tok/s; MTP with 3 draft tokens at 20 tok/s\n")) == "1/0/0: 100000, 1/3/0: 50000");
+    CHECK(cells_of(read("With K=3 I get 20 tok/s; disabling speculative decoding gives 10 tok/s\n")) ==
+          "1/0/0: 100000, 1/3/0: 50000");
+}
+
+TEST_CASE("the name of an item is none of a prompt's reading") {
+    const runs::MeasuredRun run =
+        read("Prompt 1: 20 tok/sec without draft, 25 tok/sec with draft. 50% accepted draft tokens.\n", 4);
+    CHECK(cells_of(run) == "1/0/0: 50000, 1/4/0: 40000");
+    CHECK(run.cells.back().stated_length == Approx(3.0));
+    CHECK(cells_of(read("Prompt 1: 20 tok/s without draft, 25 tok/s with draft (K=4)\n")) == "1/0/0: 50000, 1/4/0: 40000");
+}
+
+TEST_CASE("a table under a ruler between bars is no prose") {
+    const std::string other = refusal("EAGLE3 (n=3) | MTP (n=2)\n---|---\n20 tok/s | 30 tok/s\n");
+    CHECK(says(other, "\"EAGLE3 (n=3)\" and \"MTP (n=2)\" were left out"));
+    CHECK(says(refusal("EAGLE-3 K=3 | n-gram K=3\n---|---\n210 tok/s | 130 tok/s\n"), "were left out"));
+    CHECK(cells_of(read("off | MTP (n=2)\n---|---\n20 tok/s | 40 tok/s\n\nSo K=3 gives 50 tok/s.\n")) ==
+          "1/0/0: 50000, 1/2/0: 25000");
+}
+
+TEST_CASE("columns of accepted drafts say that a table drafts") {
+    const std::string table =
+        "| sampling | accept rate | tok/cycle | throughput |\n|---|---|---|---|\n"
+        "| greedy | accept=45/60 (75%) | 3.25 | ~80 tok/s |\n| t=0.7 | accept=0/60 (0.0%) | 1.0 | ~40 tok/s |\n";
+    CHECK(says(refusal(table), "--draft-tokens K"));
+    const runs::MeasuredRun run = read(table, 3);
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells.front().draft_tokens == 3);
+    CHECK(read("| K | accept rate | tok/s |\n|---|---|---|\n| 2 | accept=45/60 (75%) | 80 |\n").cells.front().stated_length ==
+          Approx(2.5));
+}
+
+TEST_CASE("what is on beside the same that is off drafts") {
+    const std::string text =
+        "XYZ off\n\n| conc | tok/s |\n|---|---|\n| 1 | 20 |\n\nXYZ on\n\n| conc | tok/s |\n|---|---|\n| 1 | 25 |\n";
+    CHECK(says(refusal(text), "--draft-tokens K"));
+    CHECK(cells_of(read(text, 3)) == "1/0/0: 50000, 1/3/0: 40000");
+}
+
+TEST_CASE("an n-gram drafter is one") {
+    const std::string report =
+        "\n\n============ Serving Benchmark Result ============\nSuccessful requests: 100\n"
+        "Maximum request concurrency: 4\nTotal generated tokens: 25800\nMean TPOT (ms): {}\n"
+        "==================================================\n\n";
+    const std::string text =
+        "baseline:" + fmt::format(fmt::runtime(report), 20) + "n-gram" + fmt::format(fmt::runtime(report), 10);
+    CHECK(says(refusal(text), "--draft-tokens K"));
+    CHECK(cells_of(read(text, 3)) == "4/0/129: 20000, 4/3/129: 10000");
+}
+
+TEST_CASE("formats in two words and a drafter that is called draft are told apart") {
+    const runs::MeasuredRun bits =
+        read("K=3\n8 bit no spec 20 t/s\n8 bit with spec 25 t/s\n4 bit no spec 40 t/s\n4 bit with spec 50 t/s\n");
+    CHECK(cells_of(bits) == "1/0/0: 50000, 1/3/0: 40000");
+    CHECK(says(remarks_of(bits), "4-bit"));
+    const runs::MeasuredRun kinds =
+        read("| Variant | tok/s | K |\n|---|---|---|\n| baseline | 20 | 0 |\n| mtp | 40 | 3 |\n| draft | 25 | 3 |\n");
+    CHECK(cells_of(kinds) == "1/0/0: 50000, 1/3/0: 25000");
+    CHECK(says(remarks_of(kinds), "rows of draft model beside those of mtp"));
+}
+
+}  // namespace setups_told_apart_test
