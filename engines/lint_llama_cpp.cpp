@@ -137,6 +137,19 @@ void check_synthetic(const Flags& flags, Findings& findings) {
     check_rates(list, rates->name, flags.number({"--spec-draft-n-max"}).value_or(3), findings);
 }
 
+/// A quantised V cache needs flash attention (src/llama-context.cpp).
+void check_cache(const Flags& flags, Findings& findings) {
+    const Flag* type = flags.find({"--cache-type-v", "-ctv"});
+    const Flag* attention = flags.find({"--flash-attn", "-fa"});
+    const std::string format = type == nullptr ? "" : type->value.value_or("");
+    const bool off = attention != nullptr && is_one_of(attention->value.value_or(""), {"off", "0", "false", "disabled"});
+    if (off && (format.starts_with('q') || format.starts_with("iq"))) {
+        findings.add(Kind::contradiction, type->name,
+                     fmt::format("is {}: llama.cpp does not start with a quantised V cache and {} {}", format, attention->name,
+                                 *attention->value));
+    }
+}
+
 /// Flags that only the fork ik_llama.cpp has (its common/common.cpp).
 const std::vector<std::string_view> fork_flags = {"-fmoe",
                                                   "--fused-moe",
@@ -201,6 +214,7 @@ void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& find
     check_values(flags, findings);
     check_synthetic(flags, findings);
     check_placement(flags, findings);
+    check_cache(flags, findings);
 }
 
 }  // namespace treeline::engines

@@ -89,4 +89,13 @@ TEST_CASE("llama.cpp's variables are its flags") {
     CHECK(finds("LLAMA_ARG_SPEC_TYPE=draft-mpt llama-server -m a.gguf --spec-draft-n-max 3", "did you mean \"draft-mtp\"?"));
 }
 
+TEST_CASE("a quantised V cache needs flash attention") {
+    const std::string drafts = "llama-server -m a.gguf --spec-type draft-simple -md b.gguf ";
+    CHECK(finds(drafts + "-ctv q8_0 -fa off", "contradiction: -ctv is q8_0"));
+    CHECK(finds(drafts + "--cache-type-v q4_1 --flash-attn off", "contradiction: --cache-type-v is q4_1"));
+    CHECK(findings(drafts + "-ctv q8_0 -fa on") == "");
+    CHECK(findings(drafts + "-ctv q8_0") == "");
+    CHECK(findings(drafts + "-ctk q8_0 -ctv f16 -fa off") == "");
+}
+
 }  // namespace lint_llama_cpp_test
