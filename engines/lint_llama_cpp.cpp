@@ -180,11 +180,13 @@ bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) 
     if (flag == nullptr && type != nullptr && type->value.value_or("").find(':') != std::string::npos) {
         flag = type;
     }
-    if (by_path || flag != nullptr) {
-        findings.add(Kind::unknown, by_path ? "ik_llama.cpp" : flag->name,
-                     by_path ? "is a fork with flags of its own, which are not checked: it has --draft-max, --draft-min and "
-                               "--draft-p-min where llama.cpp has --spec-draft-n-max, --spec-draft-n-min and --spec-draft-p-min"
-                     : flag == type
+    if (by_path) {
+        findings.note(
+            "ik_llama.cpp is a fork with flags of its own, which are not checked: it has --draft-max, --draft-min and "
+            "--draft-p-min where llama.cpp has --spec-draft-n-max, --spec-draft-n-min and --spec-draft-p-min.");
+    } else if (flag != nullptr) {
+        findings.add(Kind::unknown, flag->name,
+                     flag == type
                          ? "is of the form that the fork ik_llama.cpp takes: llama.cpp does not start with it, and flags "
                            "of that fork are not checked; write --spec-type draft-mtp --spec-draft-n-max N"
                          : "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of "
