@@ -408,7 +408,9 @@ void Findings::note(const std::string& sentence) {
 }
 
 void Findings::add(FindingKind kind, const std::string& key, const std::string& sentence) {
-    if (const auto open = open_.find(key); open != open_.end()) {
+    // Of a value that is not known; whether the key itself has a place is.
+    const bool of_value = kind == FindingKind::value || kind == FindingKind::unknown || kind == FindingKind::contradiction;
+    if (const auto open = open_.find(key); of_value && open != open_.end()) {
         note(fmt::format("{} is not known here ({}), so it is not checked.", key, text::shortened(open->second, 40)));
         return;
     }
@@ -422,8 +424,10 @@ void Findings::add_unknown(const Engine& engine, const std::string& key) {
         add(FindingKind::removed, key, retired->instead);
         return;
     }
-    add(FindingKind::unknown, json::shown_key(key),
-        fmt::format("is unknown to {}{}", engine.label(), text::did_you_mean(key, engine.keys)));
+    const std::string shown = json::shown_key(key), guess = text::did_you_mean(key, engine.keys);
+    findings_.push_back(
+        {FindingKind::unknown, shown,
+         fmt::format("{} is unknown to {}{}{}", shown, engine.label(), guess, guess.ends_with('?') ? "" : ".")});
 }
 
 void Findings::add_nothing_drafts(const std::string& flag, const CommandLine& command) {
