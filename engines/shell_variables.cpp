@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t most_expanded = 4u << 20;
 /// Within which an expansion closes; others stay as they are written.
 constexpr std::size_t longest_expansion = 2048;
+constexpr int deepest_expansion = 32;
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -30,14 +31,17 @@ bool opens(std::string_view text, std::size_t at) {
 
 /// The position of the bracket that closes what begins at `at`, past nested expansions and quotes; npos without one. Between
 /// double quotes an apostrophe in braces is one.
-std::size_t closing(std::string_view text, std::size_t at, char bracket, bool in_quotes) {
+std::size_t closing(std::string_view text, std::size_t at, char bracket, bool in_quotes, int depth = 0) {
+    if (depth > deepest_expansion) {
+        return std::string_view::npos;
+    }
     char quote = 0;
     for (; at < text.size(); ++at) {
         const char c = text[at];
         const bool nests = quote != '\'' && opens(text, at);
         if (nests || (quote == 0 && bracket == ')' && c == '(')) {
             const std::size_t first = at + (nests ? 2 : 1);
-            at = closing(text, first, text[first - 1] == '{' ? '}' : ')', in_quotes || quote != 0);
+            at = closing(text, first, text[first - 1] == '{' ? '}' : ')', in_quotes || quote != 0, depth + 1);
             if (at == std::string_view::npos) {
                 return at;
             }
