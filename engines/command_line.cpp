@@ -2,149 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 
-#include "json/reader.h"
+#include "engines/shell_words.h"
 #include "text/parse_number.h"
 
 namespace treeline::engines {
 namespace {
-
-/// What variables may expand to altogether, so that a few lines cannot fill the memory.
-constexpr std::size_t most_expanded = 4u << 20;
-
-struct Variables {
-    std::map<std::string, std::string, std::less<>> values;
-    std::size_t expanded = 0;  ///< bytes
-};
-
-/// The value of the variable named at `at`, where "$NAME", "${NAME}" or "${NAME:-default}" stands, and `at` moved past it; a
-/// "$" where the text before sets no such variable.
-std::string variable(std::string_view text, std::size_t& at, Variables& variables) {
-    const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-    const bool braces = text.substr(at + 1, 1) == "{";
-    const std::size_t first = at + (braces ? 2 : 1);
-    std::size_t end = first;
-    while (end < text.size() && is_letter(static_cast<unsigned char>(text[end]))) {
-        ++end;
-    }
-    const auto found = variables.values.find(text.substr(first, end - first));
-    constexpr std::size_t longest_default = 4096;
-    const std::size_t brace = text.substr(end, longest_default).find('}');
-    const std::size_t close = !braces ? end : brace == std::string_view::npos ? brace : end + brace;
-    if (close == std::string_view::npos || end == first) {
-        ++at;
-        return "$";
-    }
-    const std::string_view operation = text.substr(end, close - end);
-    const bool defaults = operation.starts_with(":-");
-    if (found == variables.values.end() && !defaults) {
-        ++at;
-        return "$";
-    }
-    at = close + (braces ? 1 : 0);
-    std::string value = found != variables.values.end() ? found->second : std::string(operation.substr(2));
-    if ((variables.expanded += value.size()) > most_expanded) {
-        throw text::InputError({"the variables of the command line expand to more than 4 MiB"});
-    }
-    return value;
-}
-
-/// Reads one quoted part that starts after its opening quote at `at`; moves `at` past the closing quote.
-std::string quoted(std::string_view text, std::size_t& at, char quote, Variables& variables) {
-    std::string part;
-    for (; at < text.size(); ++at) {
-        while (quote == '"' && at < text.size() && text[at] == '$') {
-            part += variable(text, at, variables);
-        }
-        if (at == text.size()) {
-            break;
-        }
-        if (text[at] == quote) {
-            ++at;
-            return part;
-        }
-        const bool escapes = quote == '"' && text[at] == '\\' && at + 1 < text.size();
-        if (escapes && text[at + 1] == '\n') {
-            ++at;
-        } else if (escapes && std::string_view("\"\\$`").find(text[at + 1]) != std::string_view::npos) {
-            part += text[++at];
-        } else {
-            part += text[at];
-        }
-    }
-    throw text::InputError({std::string("the command line ends within a quote: ") + quote + part.substr(0, 40)});
-}
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-
-/// NAME=value, as before a program's name.
-bool is_assignment(const std::string& word) {
-    const std::size_t equals = word.find('=');
-    return equals != std::string::npos && equals > 0 && word.front() != '-' &&
-           std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
-                       [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
-
-std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> words;
-    std::optional<std::string> word;
-    Variables variables;
-    const auto end_word = [&] {
-        if (word && is_assignment(*word)) {
-            const std::size_t equals = word->find('=');
-            variables.values[word->substr(0, equals)] = word->substr(equals + 1);
-        }
-        if (word) {
-            words.push_back(std::move(*word));
-            word.reset();
-        }
-    };
-    const auto append = [&](std::string_view part) {
-        if (!word) {
-            word.emplace();
-        }
-        word->append(part);
-    };
-    // Without quotes a value is split at its blanks, but in another assignment.
-    const auto expand = [&](std::string_view value) {
-        const bool whole = word && is_assignment(*word);
-        while (!value.empty()) {
-            const std::size_t length = whole ? value.size() : std::min(value.find_first_of(" \t\n\r"), value.size());
-            if (length > 0) {
-                append(value.substr(0, length));
-                value.remove_prefix(length);
-            } else {
-                end_word();
-                value.remove_prefix(1);
-            }
-        }
-    };
-    for (std::size_t at = 0; at < text.size();) {
-        const char c = text[at];
-        if (is_space(c)) {
-            end_word();
-            ++at;
-        } else if (c == '#' && !word) {
-            at = std::min(text.find('\n', at), text.size());
-        } else if (c == '\'' || c == '"') {
-            append(quoted(text, ++at, c, variables));
-        } else if (c == '$') {
-            expand(variable(text, at, variables));
-        } else if (c == '\\' && at + 1 < text.size()) {
-            const bool continued = text[at + 1] == '\n' || (text[at + 1] == '\r' && text.substr(at + 2, 1) == "\n");
-            if (!continued) {
-                append(text.substr(at + 1, 1));
-            }
-            at += text[at + 1] == '\r' && continued ? 3 : 2;
-        } else {
-            append(text.substr(at, 1));
-            ++at;
-        }
-    }
-    end_word();
-    return words;
-}
 
 bool is_flag(const std::string& word) {
     return word.size() > 1 && word.front() == '-' && std::isdigit(static_cast<unsigned char>(word[1])) == 0 && word[1] != '.';
@@ -187,25 +50,42 @@ std::optional<std::string> text_to_run(const std::vector<std::string>& words) {
 
 }  // namespace
 
+void append(CommandLine& command, const std::vector<std::string>& words, const std::vector<std::size_t>& line_starts) {
+    for (const std::size_t start : line_starts) {
+        command.line_starts.push_back(command.words.size() + start);
+    }
+    command.words.insert(command.words.end(), words.begin(), words.end());
+}
+
 CommandLine split_command_line(std::string_view text) {
     CommandLine line;
-    line.words = split(text);
+    ShellVariables variables;
+    ShellWords split = split_shell_words(text, variables);
+    line.words = std::move(split.words);
+    line.line_starts = std::move(split.line_starts);
     if (const std::optional<std::string> inner = text_to_run(line.words)) {
-        const std::vector<std::string> run = split(*inner);
+        ShellVariables of_inner;
+        const ShellWords run = split_shell_words(*inner, of_inner);
         const auto first_word = std::find_if_not(line.words.begin(), line.words.end(), [](const std::string& word) {
             return is_assignment(word) || word == "export";
         });
         line.words.erase(first_word, line.words.end());
-        line.words.insert(line.words.end(), run.begin(), run.end());
+        line.line_starts.clear();
+        append(line, run.words, run.line_starts);
     }
     auto program = line.words.begin();
     for (; program != line.words.end() && (is_assignment(*program) || *program == "export" || *program == "env"); ++program) {
         if (is_assignment(*program)) {
             const std::size_t equals = program->find('=');
-            line.environment.emplace_back(program->substr(0, equals), program->substr(equals + 1));
+            const std::string name = program->substr(0, equals - (program->at(equals - 1) == '+' ? 1 : 0));
+            line.environment.emplace_back(name, program->substr(equals + 1));
         }
     }
+    const auto before = static_cast<std::size_t>(program - line.words.begin());
     line.words.erase(line.words.begin(), program);
+    for (std::size_t& start : line.line_starts) {
+        start -= std::min(start, before);
+    }
     return line;
 }
 

@@ -1,6 +1,7 @@
 // A command line as a shell would split it, and its flags.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,15 +13,20 @@ namespace treeline::engines {
 struct CommandLine {
     std::vector<std::pair<std::string, std::string>> environment;  ///< NAME=value before the program
     std::vector<std::string> words;
+    std::vector<std::size_t> line_starts =
+        {};  ///< words with which a line or, after ";", a command begins; none in a list of words
 
     /// Whether the environment sets the variable to this value.
     [[nodiscard]] bool sets(std::string_view name, std::string_view value) const;
 };
 
-/// Splits as a POSIX shell does: quotes, backslashes, continued lines, comments, variables that the text itself sets before
-/// ("NAME=value ... $NAME") or gives a default ("${NAME:-value}"); other expansions stay as they are written. Of "eval TEXT"
+/// Splits as a shell does (shell_words.h): quotes, comments, variables and lists that the text itself sets before ("NAME=value
+/// ... $NAME") or gives a default ("${NAME:-value}"); other expansions stay as they are written. Of "eval TEXT"
 /// and "bash -c TEXT" the words of the text come back. Throws InputError when a quote stays open.
 CommandLine split_command_line(std::string_view text);
+
+/// Adds words and, counted from the first of them, those with which a line begins.
+void append(CommandLine& command, const std::vector<std::string>& words, const std::vector<std::size_t>& line_starts);
 
 struct Flag {
     std::string name;                  ///< with its dashes; underscores after "--" are dashes

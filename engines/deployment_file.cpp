@@ -5,6 +5,7 @@
 #include <cctype>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -44,7 +45,7 @@ void append_words(const Json& value, CommandLine& command) {
     const auto append_split = [&](const std::string& text) {
         CommandLine split = split_command_line(text);
         command.environment.insert(command.environment.end(), split.environment.begin(), split.environment.end());
-        command.words.insert(command.words.end(), split.words.begin(), split.words.end());
+        append(command, split.words, split.line_starts);
     };
     if (value.is_string()) {
         append_split(value.get<std::string>());
@@ -98,9 +99,14 @@ void put_variables_in(CommandLine& command) {
     }
 }
 
-bool starts_speculation(std::string_view word) {
-    return word.starts_with("--spec") || word.starts_with("-sc") || word.starts_with("--draft-max") ||
-           word.starts_with("--model-draft");
+/// Whether a text holds such a flag, so that it is worth splitting.
+bool holds_speculation(const std::string& text) {
+    for (const char* flag : {"--spec", "--draft", "--model-draft", "--hf-repo-draft", " -md ", " -hfd ", " -hfrd "}) {
+        if (text.find(flag) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool speaks_of_speculation(const CommandLine& command) {
@@ -122,6 +128,23 @@ std::string image_of(const Json& tree) {
     return repository.empty() ? text_at(tree, "image") : repository + (tag.empty() ? "" : ":" + tag);
 }
 
+/// What a tree holds. Where servers for prefill and for decoding are apart, only the latter draft in their rounds: they come
+/// first.
+std::vector<const Json*> servers_that_decode_first(const Json& tree) {
+    std::vector<const Json*> inner;
+    if (tree.is_object()) {
+        for (const auto& [key, value] : tree.items()) {
+            const bool decodes = key.starts_with("decode") || key.starts_with("generation");
+            inner.insert(decodes ? inner.begin() : inner.end(), &value);
+        }
+    } else if (tree.is_array()) {
+        for (const Json& value : tree) {
+            inner.push_back(&value);
+        }
+    }
+    return inner;
+}
+
 /// The first list of words, or text, anywhere in a tree that speaks of speculation. A text that is one flag with its value
 /// ("--speculative-config={...}") is one word, as no shell will see it.
 std::optional<CommandLine> flags_anywhere(const Json& tree) {
@@ -137,15 +160,15 @@ std::optional<CommandLine> flags_anywhere(const Json& tree) {
         const bool one_word = starts_speculation(text) && text.find('=') < text.find_first_of(" \t\n");
         if (one_word && text.find(" -") == std::string::npos) {
             command.words.push_back(text);
-        } else if (text.find("--spec") != std::string::npos || text.find("--draft-max") != std::string::npos) {
+        } else if (holds_speculation(text)) {
             append_words(tree, command);
         }
     }
     if (speaks_of_speculation(command)) {
         return command;
     }
-    for (const Json& inner : tree.is_structured() ? tree : Json::array()) {
-        if (std::optional<CommandLine> found = flags_anywhere(inner)) {
+    for (const Json* inner : servers_that_decode_first(tree)) {
+        if (std::optional<CommandLine> found = flags_anywhere(*inner)) {
             return found;
         }
     }
@@ -194,9 +217,10 @@ void put_macros_in(Json& tree, const Json& macros, std::size_t& bytes) {
             }
         }
         tree = text;
-    }
-    for (Json& inner : tree.is_structured() ? tree : Json::array()) {
-        put_macros_in(inner, macros, bytes);
+    } else if (tree.is_structured()) {
+        for (Json& inner : tree) {
+            put_macros_in(inner, macros, bytes);
+        }
     }
 }
 
@@ -213,6 +237,29 @@ std::optional<std::string> engine_of_image(const std::string& word) {
         return std::string(engine) + (version.empty() ? "" : "@" + version);
     }
     return std::nullopt;
+}
+
+bool starts_speculation(std::string_view word) {
+    for (const std::string_view flag :
+         {"--spec", "--draft-max", "--draft-min", "--draft-n", "--draft-p", "--model-draft", "--hf-repo-draft"}) {
+        if (word.starts_with(flag)) {
+            return true;
+        }
+    }
+    const std::string_view name = word.substr(0, word.find_first_of("=."));
+    return name == "--draft" || name == "-sc" || name == "-md" || name == "-hfd" || name == "-hfrd";
+}
+
+std::string image_of_engine_within(const Json& tree) {
+    if (const std::string image = tree.is_object() ? image_of(tree) : ""; engine_of_image(image)) {
+        return image;
+    }
+    for (const Json& inner : tree.is_structured() ? tree : Json::array()) {
+        if (const std::string image = image_of_engine_within(inner); !image.empty()) {
+            return image;
+        }
+    }
+    return "";
 }
 
 std::optional<DeployedCommand> command_of_deployment(const Json& tree) {
@@ -241,8 +288,8 @@ std::optional<Json> configuration_within(const Json& tree, const std::function<b
         return parsed.failure.empty() && parsed.tree.is_object() && is_configuration(parsed.tree) ? std::optional(parsed.tree)
                                                                                                   : std::nullopt;
     }
-    for (const Json& inner : tree.is_structured() ? tree : Json::array()) {
-        if (std::optional<Json> found = configuration_within(inner, is_configuration)) {
+    for (const Json* inner : servers_that_decode_first(tree)) {
+        if (std::optional<Json> found = configuration_within(*inner, is_configuration)) {
             return found;
         }
     }

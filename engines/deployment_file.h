@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,13 @@ namespace treeline::engines {
 /// The engine and, where its tag is a version, the version of a published image, as find_engine takes them
 /// ("vllm/vllm-openai:v0.24.0": "vllm@0.24.0"); nothing where the word is no image of an engine.
 std::optional<std::string> engine_of_image(const std::string& word);
+
+/// Whether a word is a flag of speculation, of any engine: "--speculative-algorithm", "--spec-type", "-sc", "-md",
+/// "--draft-max".
+bool starts_speculation(std::string_view word);
+
+/// The first image of an engine in a tree; empty where it names none.
+std::string image_of_engine_within(const nlohmann::ordered_json& tree);
 
 struct DeployedCommand {
     CommandLine command;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engines/lint_input.h"
+#include "engines/unknown_values.h"
 #include "json/reader.h"
 
 namespace treeline::engines {
@@ -74,6 +75,11 @@ LintResult lint(const std::string& text, const std::optional<Engine>& asked, con
         take_config_file(input, read_or_written);
     }
     Findings findings;
+    for (const Flag& flag : Flags(input.command.words).all()) {
+        if (flag.value && is_unknown_value(*flag.value)) {
+            findings.leave_open(flag.name, *flag.value);
+        }
+    }
     switch (engine.name) {
         case EngineName::vllm:
             lint_vllm(input, engine, findings);
@@ -88,7 +94,7 @@ LintResult lint(const std::string& text, const std::optional<Engine>& asked, con
             lint_llama_cpp(input, engine, findings);
             break;
     }
-    return {engine, input.form_text, findings.take()};
+    return {engine, input.form_text, findings.take(), findings.take_notes()};
 }
 
 }  // namespace treeline::engines

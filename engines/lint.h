@@ -41,6 +41,7 @@ struct LintResult {
     Engine engine;
     std::string form;  ///< "a command line", "a YAML file", …
     std::vector<LintFinding> findings;
+    std::vector<std::string> notes = {};  ///< sentences on what was not checked, or what only the reader can tell
 };
 
 /// The content of a file that the configuration names; nothing if it cannot be read.

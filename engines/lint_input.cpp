@@ -5,11 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "engines/compose_variables.h"
 #include "engines/deployment_file.h"
 #include "engines/lint_sglang_costs.h"
 #include "engines/lint_sglang_slots.h"
 #include "engines/programs_without_rules.h"
 #include "engines/script_parts.h"
+#include "engines/started_engine.h"
+#include "engines/unknown_values.h"
 #include "json/parse.h"
 #include "json/reader.h"
 #include "json/toml.h"
@@ -24,48 +27,6 @@ using Json = nlohmann::ordered_json;
 
 bool is_any_of(const std::string& word, std::initializer_list<std::string_view> prefixes) {
     return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
-}
-
-/// The engine whose program a command line starts; nothing if no word tells.
-std::optional<EngineName> engine_of_program(const CommandLine& command) {
-    for (const std::string& word : command.words) {
-        const std::string program = word.substr(word.find_last_of('/') == std::string::npos ? 0 : word.find_last_of('/') + 1);
-        if (program == "vllm" || program.starts_with("vllm.")) {
-            return EngineName::vllm;
-        }
-        if (program == "sglang" || program.starts_with("sglang.")) {
-            return EngineName::sglang;
-        }
-        if (is_any_of(program, {"trtllm-", "tensorrt_llm"})) {
-            return EngineName::tensorrt_llm;
-        }
-        // A shell takes the backslashes of a path on Windows away.
-        const bool on_windows = program.ends_with(".exe") && program.find("llama-server") != std::string::npos;
-        if (on_windows || is_any_of(program, {"llama-server", "llama-cli", "llama-speculative"})) {
-            return EngineName::llama_cpp;
-        }
-    }
-    return std::nullopt;
-}
-
-/// The same, or else by the flags.
-std::optional<EngineName> engine_of_command(const CommandLine& command) {
-    if (const std::optional<EngineName> started = engine_of_program(command)) {
-        return started;
-    }
-    const Flags flags(command.words);
-    for (const Flag& flag : flags.all()) {
-        if (is_any_of(flag.name, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"})) {
-            return EngineName::vllm;
-        }
-        if (is_any_of(flag.name, {"--speculative-"})) {
-            return EngineName::sglang;
-        }
-        if (is_any_of(flag.name, {"--spec-", "--draft", "--model-draft", "-md", "-hfd"})) {
-            return EngineName::llama_cpp;
-        }
-    }
-    return std::nullopt;
 }
 
 /// What an image in the command says of engine and version. A version whose rules are not known is that of no image.
@@ -231,6 +192,11 @@ Json parse_json(const std::string& text, const std::string& name, std::vector<st
     }
     json::Parsed parsed = json::parse_strictly(text);
     if (!parsed.failure.empty()) {
+        if (json::Parsed open = json::parse_strictly(with_unknown_values_as_texts(text)); open.failure.empty()) {
+            parsed = std::move(open);
+        }
+    }
+    if (!parsed.failure.empty()) {
         throw text::InputError({fmt::format("{}: {}", name, parsed.failure)});
     }
     repeated.insert(repeated.end(), parsed.duplicate_keys.begin(), parsed.duplicate_keys.end());
@@ -239,6 +205,11 @@ Json parse_json(const std::string& text, const std::string& name, std::vector<st
 
 Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
     json::ParsedYaml parsed = json::parse_yaml(text);
+    if (!parsed.failure.empty() && text.find("${") != std::string::npos) {
+        if (json::ParsedYaml open = json::parse_yaml(with_short_variables(text)); open.failure.empty()) {
+            parsed = std::move(open);
+        }
+    }
     if (!parsed.failure.empty()) {
         throw text::InputError({"the text " + parsed.failure});
     }
@@ -273,7 +244,8 @@ std::string option_of(std::string key) {
 std::optional<EngineName> engine_of_options(const Json& options) {
     for (const auto& [key, value] : options.items()) {
         const std::string option = option_of(key);
-        if (option == "speculative-algorithm") {
+        // A prefix will do, as Python's argparse takes it.
+        if (option.starts_with("speculative-alg") && std::string_view("speculative-algorithm").starts_with(option)) {
             return EngineName::sglang;
         }
         if (is_any_of(option, {"spec-type", "spec-draft-n-max", "spec-draft-model", "model-draft", "draft-max"})) {
@@ -328,6 +300,7 @@ LintInput read_tree(const std::string& text, LintInput input) {
     if (!input.tree.is_structured()) {
         throw text::InputError({"the text is neither a command line nor an object in JSON, YAML or TOML"});
     }
+    put_compose_variables_in(input.tree);
     if (std::optional<DeployedCommand> deployed = command_of_deployment(input.tree)) {
         input.command = std::move(deployed->command);
         input.engine = engine_of_command(input.command);
@@ -348,7 +321,18 @@ LintInput read_tree(const std::string& text, LintInput input) {
         throw text::InputError({"the text is neither a command line nor an object in JSON, YAML or TOML"});
     }
     refuse_other_programs(text, input);
+    if (const std::string image = input.engine ? "" : image_of_engine_within(input.tree); !image.empty()) {
+        throw text::InputError({fmt::format("nothing in this file drafts: it starts {} without a flag of speculation", image)});
+    }
     return input;
+}
+
+/// A call in Python: the text itself, or what it hands to Python where it starts no engine itself.
+std::optional<CommandLine> call_of_python(const std::string& text, const std::map<std::string, std::string>& written) {
+    const auto handed = written.find(std::string(standard_input));
+    std::optional<CommandLine> call = command_of_python(text);
+    return call || handed == written.end() || text.find("--spec") != std::string::npos ? call
+                                                                                       : command_of_python(handed->second);
 }
 
 LintInput read_parts(const std::string& whole_text) {
@@ -373,7 +357,8 @@ LintInput read_parts(const std::string& whole_text) {
         input.form_text = preset->name;
         return input;
     }
-    const std::optional<CommandLine> unit = command_of_unit(text), call = unit ? std::nullopt : command_of_python(text);
+    const std::optional<CommandLine> unit = command_of_unit(text);
+    const std::optional<CommandLine> call = unit ? std::nullopt : call_of_python(text, input.written);
     if (unit || call) {
         input.command = unit ? *unit : *call;
         input.engine = engine_of_command(input.command);
@@ -416,7 +401,19 @@ LintInput read_lint_input(const std::string& text) {
     return input;
 }
 
+void Findings::note(const std::string& sentence) {
+    if (std::find(notes_.begin(), notes_.end(), sentence) == notes_.end()) {
+        notes_.push_back(sentence);
+    }
+}
+
 void Findings::add(FindingKind kind, const std::string& key, const std::string& sentence) {
+    // Of a value that is not known; whether the key itself has a place is.
+    const bool of_value = kind == FindingKind::value || kind == FindingKind::unknown || kind == FindingKind::contradiction;
+    if (const auto open = open_.find(key); of_value && open != open_.end()) {
+        note(fmt::format("{} is not known here ({}), so it is not checked.", key, text::shortened(open->second, 40)));
+        return;
+    }
     findings_.push_back({kind, key, fmt::format("{} {}{}", key, sentence, sentence.ends_with('?') ? "" : ".")});
 }
 
@@ -427,8 +424,27 @@ void Findings::add_unknown(const Engine& engine, const std::string& key) {
         add(FindingKind::removed, key, retired->instead);
         return;
     }
-    add(FindingKind::unknown, json::shown_key(key),
-        fmt::format("is unknown to {}{}", engine.label(), text::did_you_mean(key, engine.keys)));
+    const std::string shown = json::shown_key(key), guess = text::did_you_mean(key, engine.keys);
+    findings_.push_back(
+        {FindingKind::unknown, shown,
+         fmt::format("{} is unknown to {}{}{}", shown, engine.label(), guess, guess.ends_with('?') ? "" : ".")});
+}
+
+void Findings::add_nothing_drafts(const std::string& flag, const CommandLine& command) {
+    const std::string open = open_word_of(command);
+    if (open.empty()) {
+        add(FindingKind::missing, flag, "is missing, so nothing is drafted");
+    } else {
+        note(fmt::format("{} is not seen, and what {} holds is not known here.", flag, text::shortened(open, 40)));
+    }
+}
+
+void leave_unknown_open(const Json& config, Findings& findings) {
+    for (const auto& [key, value] : config.items()) {
+        if (const std::string text = text_at(config, key); is_unknown_value(text)) {
+            findings.leave_open(key, text);
+        }
+    }
 }
 
 std::optional<long long> whole(const Json& object, const std::string& key) {

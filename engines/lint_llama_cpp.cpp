@@ -137,6 +137,19 @@ void check_synthetic(const Flags& flags, Findings& findings) {
     check_rates(list, rates->name, flags.number({"--spec-draft-n-max"}).value_or(3), findings);
 }
 
+/// A quantised V cache needs flash attention (src/llama-context.cpp).
+void check_cache(const Flags& flags, Findings& findings) {
+    const Flag* type = flags.find({"--cache-type-v", "-ctv"});
+    const Flag* attention = flags.find({"--flash-attn", "-fa"});
+    const std::string format = type == nullptr ? "" : type->value.value_or("");
+    const bool off = attention != nullptr && is_one_of(attention->value.value_or(""), {"off", "0", "false", "disabled"});
+    if (off && (format.starts_with('q') || format.starts_with("iq"))) {
+        findings.add(Kind::contradiction, type->name,
+                     fmt::format("is {}: llama.cpp does not start with a quantised V cache and {} {}", format, attention->name,
+                                 *attention->value));
+    }
+}
+
 /// Flags that only the fork ik_llama.cpp has (its common/common.cpp).
 const std::vector<std::string_view> fork_flags = {"-fmoe",
                                                   "--fused-moe",
@@ -167,11 +180,13 @@ bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) 
     if (flag == nullptr && type != nullptr && type->value.value_or("").find(':') != std::string::npos) {
         flag = type;
     }
-    if (by_path || flag != nullptr) {
-        findings.add(Kind::unknown, by_path ? "ik_llama.cpp" : flag->name,
-                     by_path ? "is a fork with flags of its own, which are not checked: it has --draft-max, --draft-min and "
-                               "--draft-p-min where llama.cpp has --spec-draft-n-max, --spec-draft-n-min and --spec-draft-p-min"
-                     : flag == type
+    if (by_path) {
+        findings.note(
+            "ik_llama.cpp is a fork with flags of its own, which are not checked: it has --draft-max, --draft-min and "
+            "--draft-p-min where llama.cpp has --spec-draft-n-max, --spec-draft-n-min and --spec-draft-p-min.");
+    } else if (flag != nullptr) {
+        findings.add(Kind::unknown, flag->name,
+                     flag == type
                          ? "is of the form that the fork ik_llama.cpp takes: llama.cpp does not start with it, and flags "
                            "of that fork are not checked; write --spec-type draft-mtp --spec-draft-n-max N"
                          : "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of "
@@ -201,6 +216,7 @@ void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& find
     check_values(flags, findings);
     check_synthetic(flags, findings);
     check_placement(flags, findings);
+    check_cache(flags, findings);
 }
 
 }  // namespace treeline::engines

@@ -33,10 +33,10 @@ void check_sglang_names(const Flags& flags, const Engine& engine, Findings& find
 }
 
 /// The algorithm in capitals, with the alias NEXTN as EAGLE; "" if there is none that the engine knows.
-std::string check_algorithm(const Flags& flags, const Engine& engine, Findings& findings) {
+std::string check_algorithm(const LintInput& input, const Flags& flags, const Engine& engine, Findings& findings) {
     const Flag* flag = flags.find({algorithm_flag});
     if (flag == nullptr || !flag->value) {
-        findings.add(Kind::missing, algorithm_flag, "is missing, so nothing is drafted");
+        findings.add_nothing_drafts(algorithm_flag, input.command);
         return "";
     }
     std::string word = in_capitals(*flag->value);
@@ -132,6 +132,19 @@ void check_deployment(const LintInput& input, const Flags& flags, const Engine& 
                      engine.version == "0.5.23" ? "above 1 is rejected with speculation unless SGLANG_ENABLE_PP_SPEC=1 is set"
                                                 : "above 1 is rejected with speculation");
     }
+    if (flags.has({"--enable-mixed-chunk"})) {
+        findings.add(Kind::ignored, "--enable-mixed-chunk", "is disabled by speculation");
+    }
+    if (flags.has({"--enable-dp-attention"}) && is_one_of(algorithm, {"NGRAM", "STANDALONE", "DFLASH"})) {
+        findings.add(Kind::contradiction, "--enable-dp-attention", fmt::format("is rejected with {}", algorithm));
+    }
+}
+
+/// CUDA graphs of rounds. A server for prefill alone runs none.
+void check_sglang_graphs(const Flags& flags, Findings& findings) {
+    if (const Flag* mode = flags.find({"--disaggregation-mode"}); mode != nullptr && mode->value == "prefill") {
+        return;
+    }
     if (flags.has({"--disable-cuda-graph"})) {
         findings.add(Kind::downgrade, "--disable-cuda-graph",
                      "launches every kernel of drafter and verification one by one, which costs rounds more than plain steps; "
@@ -141,26 +154,27 @@ void check_deployment(const LintInput& input, const Flags& flags, const Engine& 
         findings.add(Kind::downgrade, "--disable-cuda-graph-padding",
                      "runs rounds without a graph at every batch that was not captured itself; leave it out");
     }
+    // The requests are those of all replicas of the attention, the graphs those of each (pull request 20063).
+    const long long replicas = flags.has({"--enable-dp-attention"})
+                                   ? std::max(1LL, flags.number({"--dp-size", "--data-parallel-size", "--dp"}).value_or(1))
+                                   : 1;
+    const std::string shared = replicas > 1 ? fmt::format(" over {} replicas", replicas) : "";
     const auto most_captured = flags.number({"--cuda-graph-max-bs"}), most_running = flags.number({"--max-running-requests"});
-    if (most_captured && most_running && *most_captured < *most_running) {
-        findings.add(Kind::downgrade, "--cuda-graph-max-bs",
-                     fmt::format("is {}, below --max-running-requests, {}: rounds of larger batches run without a graph; raise "
-                                 "it to {}",
-                                 *most_captured, *most_running, *most_running));
+    const long long running = most_running ? *most_running / replicas : 0;
+    if (most_captured && most_running && *most_captured < running) {
+        findings.add(
+            Kind::downgrade, "--cuda-graph-max-bs",
+            fmt::format("is {}, below --max-running-requests, {}{}: rounds of larger batches run without a graph; raise "
+                        "it to {}",
+                        *most_captured, *most_running, shared, running));
     }
     constexpr auto running_by_default = static_cast<long long>(sglang_requests);
-    if (most_captured && !most_running && *most_captured > running_by_default) {
+    if (most_captured && !flags.has({"--max-running-requests"}) && *most_captured > running_by_default / replicas) {
         findings.add(
             Kind::ignored, "--cuda-graph-max-bs",
-            fmt::format("is {}, but with speculation SGLang runs at most {} requests unless --max-running-requests says "
+            fmt::format("is {}, but with speculation SGLang runs at most {} requests{} unless --max-running-requests says "
                         "more; give it as well",
-                        *most_captured, running_by_default));
-    }
-    if (flags.has({"--enable-mixed-chunk"})) {
-        findings.add(Kind::ignored, "--enable-mixed-chunk", "is disabled by speculation");
-    }
-    if (flags.has({"--enable-dp-attention"}) && is_one_of(algorithm, {"NGRAM", "STANDALONE", "DFLASH"})) {
-        findings.add(Kind::contradiction, "--enable-dp-attention", fmt::format("is rejected with {}", algorithm));
+                        *most_captured, running_by_default, shared));
     }
 }
 
@@ -268,7 +282,7 @@ void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& r
     Flags flags(input.command.words);
     flags.complete(engine.keys);
     check_sglang_names(flags, engine, findings);
-    const std::string algorithm = check_algorithm(flags, engine, findings);
+    const std::string algorithm = check_algorithm(input, flags, engine, findings);
     if (algorithm.empty()) {
         return;
     }
@@ -276,6 +290,7 @@ void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& r
     check_triple(flags, algorithm, findings);
     check_flags_of_algorithms(flags, algorithm, findings);
     check_deployment(input, flags, engine, algorithm, findings);
+    check_sglang_graphs(flags, findings);
     check_chains(flags, algorithm, findings);
     check_adaptive(input, flags, engine, algorithm, read_file, findings);
 }

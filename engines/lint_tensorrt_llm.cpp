@@ -259,6 +259,7 @@ void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadF
         findings.add(Kind::value, "speculative_config", "must be a mapping");
         return;
     }
+    leave_unknown_open(config, findings);
     const std::string type = check_type(config, engine, backend != "tensorrt" && backend != "trt", findings);
     check_keys(config, engine, type, findings);
     check_tensorrt_llm_model(config, type, findings);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/deployment_file.h"
 #include "engines/parallel_flags.h"
 
 namespace treeline::engines {
@@ -49,6 +50,13 @@ void check_runner(const Json& config, const std::string& method, const Engine& e
 }
 
 void check_stages(const std::string& method, long long stages, const Engine& engine, Findings& findings) {
+    if (stages > 1 && method == "dspark" && vllm_drafts_in_stages(engine, "eagle3")) {
+        findings.note(
+            fmt::format("--pipeline-parallel-size is {}, with which vLLM drafts by dspark only from pull request 50514 on: "
+                        "look whether your build has it.",
+                        stages));
+        return;
+    }
     if (stages > 1 && !vllm_drafts_in_stages(engine, method.empty() ? "eagle3" : method)) {
         findings.add(
             Kind::contradiction, "--pipeline-parallel-size",
@@ -65,11 +73,19 @@ VllmDeployment vllm_deployment_of(const CommandLine& command, const Flags& flags
     deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
     deployment.pipeline_parallel = flags.number({"--pipeline-parallel-size", "-pp"}).value_or(1);
     deployment.model_runner_v2 = command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
-    deployment.eager = flags.has({"--enforce-eager"});
+    const bool only_prefill = value_of(flags, {"--kv-transfer-config"}).find("kv_producer") != std::string::npos;
+    deployment.eager = flags.has({"--enforce-eager"}) && !only_prefill;  // which runs no rounds
     deployment.cache_format = value_of(flags, {"--kv-cache-dtype"});
     deployment.attention = in_capitals(value_of(flags, {"--attention-backend"}));
     deployment.graphs = vllm_graphs_of(flags);
+    const std::string attention = value_of(flags, {"--attention-config", "-ac"});
+    deployment.config_attention =
+        flags.has({"--attention-config.backend", "-ac.backend"}) || attention.find("\"backend\"") != std::string::npos;
+    deployment.rocm = std::any_of(command.words.begin(), command.words.end(), [](const std::string& word) {
+        return engine_of_image(word) && word.find("rocm") != std::string::npos;
+    });
     for (const auto& [name, value] : command.environment) {
+        deployment.rocm = deployment.rocm || name.starts_with("VLLM_ROCM_") || name == "HIP_VISIBLE_DEVICES";
         if (name == "VLLM_ATTENTION_BACKEND" && deployment.attention.empty()) {
             deployment.attention = in_capitals(value);
         }
@@ -107,12 +123,13 @@ void check_vllm_deployment(const Json& config, const std::string& method, const 
         findings.add(Kind::downgrade, "--attention-backend",
                      "is FLASHINFER, which before compute capability 10 takes drafts for prompts: rounds run in pieces of CUDA "
                      "graphs (issue 49547); leave the choice to vLLM, or take FLASH_ATTN");
-    } else if (deployment.cache_format.starts_with("fp8") && deployment.attention.empty()) {
-        findings.add(Kind::downgrade, "--kv-cache-dtype",
-                     fmt::format("is {}, for which vLLM takes FlashInfer on compute capability 8 and 12: rounds then run in "
-                                 "pieces of CUDA graphs (issues 49547, 54992); look for cudagraph_mode=PIECEWISE in the log "
-                                 "there, or keep the cache in 16 bits",
-                                 deployment.cache_format));
+    } else if (deployment.cache_format.starts_with("fp8") && deployment.attention.empty() && !deployment.config_attention &&
+               !deployment.rocm) {
+        findings.note(
+            fmt::format("--kv-cache-dtype is {}, for which vLLM takes FlashInfer on compute capability 8 and 12: rounds "
+                        "then run in pieces of CUDA graphs (issues 49547, 54992); look for cudagraph_mode=PIECEWISE in "
+                        "the log there.",
+                        deployment.cache_format));
     }
 }
 

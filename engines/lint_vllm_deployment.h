@@ -11,8 +11,10 @@ struct VllmDeployment {
     long long data_parallel = 1, pipeline_parallel = 1;
     bool model_runner_v2 = false;
     bool eager = false;
-    std::string cache_format;  ///< "fp8", "auto"; empty = not stated
-    std::string attention;     ///< back end in capitals; empty = not stated
+    std::string cache_format;       ///< "fp8", "auto"; empty = not stated
+    std::string attention;          ///< back end in capitals; empty = not stated
+    bool config_attention = false;  ///< its JSON or YAML names a back end
+    bool rocm = false;              ///< on a GPU of AMD, which has no FlashInfer
     VllmGraphs graphs;
 };
 

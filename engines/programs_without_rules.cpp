@@ -9,7 +9,7 @@ namespace {
 
 using Named = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Named, 11> started_by = {{{"lmdeploy", "LMDeploy"},
+constexpr std::array<Named, 12> started_by = {{{"lmdeploy", "LMDeploy"},
                                                {"mlx_lm", "mlx_lm"},
                                                {"mlx_vlm", "mlx-vlm"},
                                                {"rapid-mlx", "Rapid-MLX"},
@@ -19,7 +19,8 @@ constexpr std::array<Named, 11> started_by = {{{"lmdeploy", "LMDeploy"},
                                                {"tokenspeed", "TokenSpeed"},
                                                {"fastdeploy", "FastDeploy"},
                                                {"koboldcpp", "KoboldCpp"},
-                                               {"text-generation-launcher", "TGI"}}};
+                                               {"text-generation-launcher", "TGI"},
+                                               {"atom.entrypoints", "ATOM"}}};
 
 constexpr std::array<Named, 6> told_by = {{{"draft_model_dir:", "TabbyAPI"},
                                            {"tabbyapi", "TabbyAPI"},

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "engines/quotes.h"
+#include "engines/shell_words.h"
+#include "text/input_error.h"
 #include "text/trimmed.h"
 
 namespace treeline::engines {
@@ -16,34 +18,68 @@ namespace {
 
 using text::trimmed;
 
-/// The mark and the file of a line that begins a document to be written; empty where it begins none.
+bool is_key(const std::string& word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    });
+}
+
+/// How a line begins a document: its mark, empty where it begins none, and the file into which it goes; empty without one.
 struct Begin {
     std::string mark, file;
+    bool adds = false;  ///< to what the file holds
 };
 
+std::string without_quotes(std::string text) {
+    text.erase(std::remove_if(text.begin(), text.end(), [](char c) { return c == '\'' || c == '"'; }), text.end());
+    return text;
+}
+
+/// The file that a line names ("> name", ">> name", "tee name"), and whether it is added to.
+void take_file_of_line(const std::string& line, Begin& begin) {
+    std::size_t named = line.find('>');
+    named = named == std::string::npos ? line.find("tee ") : named;
+    if (named == std::string::npos) {
+        return;
+    }
+    const std::size_t first = line.find_first_not_of("> ", named + (line[named] == '>' ? 0 : 4));
+    begin.adds = line.compare(named, 2, ">>") == 0;
+    begin.file = first == std::string::npos ? "" : line.substr(first, line.find_first_of(" <", first) - first);
+    begin.file = without_quotes(begin.file);
+    begin.file.erase(0, begin.file.starts_with("./") ? 2 : 0);
+}
+
+/// Whether a line hands a document to a program that starts something with it: the document belongs to the script.
+bool starts_with_document(const std::string& line) {
+    std::istringstream words(line.substr(0, line.find("<<")));
+    for (std::string word; words >> word;) {
+        const std::string program = word.substr(word.rfind('/') + 1);  // npos + 1 is 0
+        for (const char* name : {"bash", "sh", "zsh", "ssh", "kubectl", "helm", "docker", "podman", "oc", "srun", "sbatch"}) {
+            if (program == name) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// Documents within "$(...)" and "<(...)" are those of with_substitutions().
 Begin begin_of(const std::string& line) {
     const std::size_t at = line.find("<<");
     if (at == std::string::npos || line.substr(at).starts_with("<<<")) {
         return {};
     }
-    std::string mark = trimmed(std::string_view(line).substr(at + (line.substr(at).starts_with("<<-") ? 3 : 2)));
-    mark = mark.substr(0, mark.find_first_of(" >"));
-    mark.erase(std::remove_if(mark.begin(), mark.end(), [](char c) { return c == '\'' || c == '"'; }), mark.end());
-    std::size_t named = line.find('>');
-    named = named == std::string::npos ? line.find("tee ") : named;
-    if (mark.empty() || named == std::string::npos) {
+    const std::size_t substitution = std::max(line.rfind("$(", at) + 1, line.rfind("<(", at) + 1);  // npos + 1 is 0
+    if (substitution > 0 && line.find(')', substitution) > at) {
         return {};
     }
-    const std::size_t first = line.find_first_not_of("> ", named + (line[named] == '>' ? 0 : 4));
-    std::string file = first == std::string::npos ? "" : line.substr(first, line.find_first_of(" <", first) - first);
-    file = file.substr(file.starts_with("./") ? 2 : 0);
-    return {mark, file};
-}
-
-bool is_key(const std::string& word) {
-    return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-    });
+    Begin begin{trimmed(std::string_view(line).substr(at + (line.substr(at).starts_with("<<-") ? 3 : 2))), "", false};
+    begin.mark = without_quotes(begin.mark.substr(0, begin.mark.find_first_of(" \t>|;&)")));
+    if (begin.mark.empty() || !is_key(begin.mark) || std::isdigit(static_cast<unsigned char>(begin.mark.front())) != 0) {
+        return {};
+    }
+    take_file_of_line(line, begin);
+    return begin.file.empty() && starts_with_document(line) ? Begin{} : begin;
 }
 
 /// The arguments of a call whose bracket opens before `at`, each as it is written.
@@ -178,6 +214,25 @@ std::optional<CommandLine> command_of_python_list(const std::string& text) {
     return drafts ? std::optional(std::move(command)) : std::nullopt;
 }
 
+/// Files of which a variable of the script holds the name ("cat > $FILE"), under that name.
+void rename_by_variables(const std::string& script, std::map<std::string, std::string>& files) {
+    const auto by_variable = [](const auto& file) { return file.first.find('$') != std::string::npos; };
+    if (std::none_of(files.begin(), files.end(), by_variable)) {
+        return;
+    }
+    ShellVariables variables;
+    try {
+        split_shell_words(script, variables);
+    } catch (const text::InputError&) {
+        return;  // no script: what it is, others say
+    }
+    std::map<std::string, std::string> named;
+    for (auto& [name, content] : files) {
+        named[variables.expanded(name)] = std::move(content);
+    }
+    files = std::move(named);
+}
+
 struct Section {
     std::string name;
     std::vector<std::string> words;
@@ -187,23 +242,40 @@ struct Section {
 }  // namespace
 
 std::map<std::string, std::string> take_written_files(std::string& script) {
+    std::vector<std::string> lines;
+    std::istringstream stream(script);
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
     std::map<std::string, std::string> files;
-    std::istringstream lines(script);
-    std::string rest, line;
-    while (std::getline(lines, line)) {
-        const Begin begin = begin_of(line);
-        if (begin.file.empty()) {
-            rest += line + "\n";
+    std::string rest;
+    int open = 0;  // documents that never end, each sought to the end of the script
+    constexpr int most_open = 64;
+    for (auto line = lines.begin(); line != lines.end(); ++line) {
+        const Begin begin = open < most_open ? begin_of(*line) : Begin{};
+        const auto end = begin.mark.empty() ? lines.end() : std::find_if(line + 1, lines.end(), [&](const std::string& other) {
+            return trimmed(other) == begin.mark;
+        });
+        open += !begin.mark.empty() && end == lines.end() ? 1 : 0;
+        const bool whole = end == lines.end() && !begin.file.empty();  // to the end of a script that was cut
+        if (end == lines.end() && !whole) {
+            rest += *line + "\n";
             continue;
         }
+        rest += begin.file.empty() ? line->substr(0, line->find("<<")) + "\n" : "";
         std::string body;
-        while (std::getline(lines, line) && trimmed(line) != begin.mark) {
-            body += line + "\n";
+        for (++line; line != end; ++line) {
+            body += *line + "\n";
         }
-        files[begin.file] = std::move(body);
+        std::string& file = files[begin.file.empty() ? std::string(standard_input) : begin.file];
+        file = begin.adds ? file + body : body;
+        if (whole) {
+            break;
+        }
     }
     if (!files.empty()) {
         script = std::move(rest);
+        rename_by_variables(script, files);
     }
     return files;
 }

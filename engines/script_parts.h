@@ -5,13 +5,18 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "engines/command_line.h"
 
 namespace treeline::engines {
 
+/// The name of a document that goes into no file.
+constexpr std::string_view standard_input = "/dev/stdin";
+
 /// Takes the files that a script writes out of its text, by their names ("cat <<EOF > name", "cat > name <<'EOF'", "tee name
-/// <<EOF", each up to its EOF).
+/// <<EOF", each up to its EOF), and the document that another program reads ("python3 - <<EOF") as `standard_input`. A document
+/// that a shell or kubectl reads stays.
 std::map<std::string, std::string> take_written_files(std::string& script);
 
 /// Puts what a shell would put in place of its substitutions, as far as the text says it: "$(cat <<'EOF' ... EOF)" and "$(cat

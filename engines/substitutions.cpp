@@ -57,6 +57,33 @@ std::optional<Substitution> substitution_from(const std::string& text, std::stri
     return Substitution{text.substr(begin + opening.size(), close - begin - opening.size()), begin, close + 1};
 }
 
+std::string with_line_breaks(std::string text) {
+    for (std::size_t at = text.find("\\n"); at != std::string::npos; at = text.find("\\n", at)) {
+        text.replace(at, 2, "\n");
+    }
+    return text;
+}
+
+/// What "printf FORMAT WORDS" prints; a conversion without a word stays as it is written.
+std::string formatted(const std::vector<std::string>& words) {
+    const std::size_t first = words[1] == "--" ? 2 : 1;
+    const std::string format = words.size() > first ? with_line_breaks(words[first]) : "";
+    std::string printed;
+    std::size_t word = first + 1;
+    for (std::size_t at = 0; at < format.size();) {
+        const std::size_t end = format[at] == '%' ? format.find_first_of("sdiufgq%", at + 1) : std::string::npos;
+        if (end == std::string::npos) {
+            printed += format[at++];
+            continue;
+        }
+        const bool takes = format[end] != '%' && word < words.size();
+        printed += format[end] == '%' ? "%" : takes ? words[word] : format.substr(at, end + 1 - at);
+        word += takes ? 1 : 0;
+        at = end + 1;
+    }
+    return printed;
+}
+
 /// What a command prints, where its own text says it; nothing for another command.
 std::optional<std::string> printed_by(const std::string& command, const std::map<std::string, std::string>& files) {
     const std::string text = text::trimmed(command);
@@ -74,15 +101,15 @@ std::optional<std::string> printed_by(const std::string& command, const std::map
     if (words.size() < 2 || (words[0] != "echo" && words[0] != "printf")) {
         return std::nullopt;
     }
+    if (words[0] == "printf") {
+        return formatted(words);
+    }
     std::string printed;
     for (std::size_t i = 1; i < words.size(); ++i) {
-        const bool leads = i == 1 && (words[i] == "-e" || words[i] == "-n" || words[i].starts_with("%s"));
+        const bool leads = i == 1 && (words[i] == "-e" || words[i] == "-n");
         printed += leads ? "" : (printed.empty() ? "" : " ") + words[i];
     }
-    for (std::size_t at = printed.find("\\n"); at != std::string::npos; at = printed.find("\\n", at)) {
-        printed.replace(at, 2, "\n");
-    }
-    return printed;
+    return with_line_breaks(printed);
 }
 
 /// A text between single quotes of a shell.

@@ -90,7 +90,7 @@ Run add_lint(CLI::App& app) {
         ->type_name("FORMAT")
         ->capture_default_str();
     app.footer(
-        "Exit code: 0 clean, 1 findings, 2 unreadable.\n\n"
+        "Exit code: 0 clean, or notes alone; 1 findings; 2 unreadable.\n\n"
         "Example:\n"
         "  echo '--spec-type ngram-simple --spec-draft-n-max 8' | treeline lint -\n"
         "  treeline lint serve.yaml --format github");

@@ -70,6 +70,11 @@ std::string github_annotations(const engines::LintResult& result, const std::str
             fmt::format("::{} {}title={}::{}\n", level_of(finding.kind), place,
                         escaped(fmt::format("treeline lint: {}", name_of(finding.kind)), true), escaped(finding.text, false));
     }
+    for (const std::string& note : result.notes) {
+        annotations +=
+            fmt::format("::notice {}title=treeline lint%3A note::{}\n",
+                        file == "-" ? "" : fmt::format("file={},line=1,", escaped(file, true)), escaped(note, false));
+    }
     return annotations;
 }
 

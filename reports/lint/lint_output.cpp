@@ -21,6 +21,9 @@ std::string lint_table(const engines::LintResult& result) {
     for (const engines::LintFinding& finding : result.findings) {
         text += fmt::format("  {:<14} {}\n", name_of(finding.kind), finding.text);
     }
+    for (const std::string& note : result.notes) {
+        text += fmt::format("  {:<14} {}\n", "note", note);
+    }
     return text;
 }
 
@@ -34,6 +37,9 @@ std::string lint_json(const engines::LintResult& result) {
                  {"findings", Json::array()}};
     for (const engines::LintFinding& finding : result.findings) {
         json["findings"].push_back({{"kind", name_of(finding.kind)}, {"key", finding.key}, {"text", finding.text}});
+    }
+    if (!result.notes.empty()) {
+        json["notes"] = result.notes;
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -236,4 +236,22 @@ TEST_CASE("variables that a script sets are put in") {
     CHECK_THROWS_AS(split_command_line(bomb), text::InputError);
 }
 
+TEST_CASE("files in which a drafter alone, a short key, or nothing drafts") {
+    CHECK(finds("models:\n  a:\n    cmd: /app/llama-server -m a.gguf -md b.gguf\n", "-md does not enable speculation"));
+    CHECK(finds("services:\n  l:\n    image: ghcr.io/ggml-org/llama.cpp:server\n    command: -m a.gguf --model-draft b.gguf\n",
+                "--model-draft does not enable speculation"));
+    CHECK(finds("server:\n  model-path: m\n  speculative-algo: EAGEL\n", "did you mean \"EAGLE\"?"));
+    CHECK(problem("services:\n  v:\n    image: vllm/vllm-openai:v0.24.0\n    command: [--model, m]\n")
+              .find("nothing in this file drafts: it starts vllm/vllm-openai:v0.24.0") == 0);
+}
+
+TEST_CASE("where servers for prefill and for decoding are apart, the latter are checked") {
+    const std::string drafts =
+        "    speculative-algorithm: EAGLE\n    speculative-num-steps: 2\n    speculative-eagle-topk: 1\n"
+        "    speculative-num-draft-tokens: 3\n";
+    const std::string eager = "    disable-cuda-graph: true\n";
+    CHECK(findings("roles:\n  prefill:\n" + drafts + eager + "  decode:\n" + drafts) == "");
+    CHECK(finds("roles:\n  prefill:\n" + drafts + "  decode:\n" + drafts + eager, "downgrade: --disable-cuda-graph"));
+}
+
 }  // namespace lint_files_test

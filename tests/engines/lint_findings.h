@@ -43,6 +43,15 @@ inline bool finds(const std::string& text, const std::string& what, const std::s
     return found;
 }
 
+/// Every note, one a line.
+inline std::string notes(const std::string& text, const std::string& engine = "") {
+    std::string all;
+    for (const std::string& note : checked(text, engine).notes) {
+        all += note + "\n";
+    }
+    return all;
+}
+
 /// The members of a vLLM configuration as one.
 inline std::string vllm(const std::string& members) { return "{" + members + "}"; }
 

@@ -121,4 +121,19 @@ TEST_CASE("SGLang's replay caches and captured batches") {
     CHECK(findings(dspark + "--cuda-graph-max-bs 48") == "");
 }
 
+TEST_CASE("requests are those of all replicas, graphs those of each; a server for prefill needs none") {
+    const std::string drafts =
+        "python3 -m sglang.launch_server --model-path m --speculative-algorithm EAGLE --speculative-num-steps 2 "
+        "--speculative-eagle-topk 1 --speculative-num-draft-tokens 3 ";
+    const std::string groups = drafts + "--tp-size 48 --dp-size 48 --enable-dp-attention --max-running-requests 6144 ";
+    CHECK(findings(groups + "--cuda-graph-max-bs 128") == "");
+    CHECK(finds(groups + "--cuda-graph-max-bs 64", "raise it to 128"));
+    CHECK(finds(drafts + "--dp-size 48 --max-running-requests 6144 --cuda-graph-max-bs 128", "raise it to 6144"));
+    CHECK(finds(drafts + "--dp-size 8 --enable-dp-attention --cuda-graph-max-bs 16", "at most 48 requests over 8 replicas"));
+    // A value that is not given is one.
+    CHECK(findings(drafts + "--max-running-requests $N --cuda-graph-max-bs 64") == "");
+    CHECK(findings(drafts + "--disaggregation-mode prefill --disable-cuda-graph") == "");
+    CHECK(finds(drafts + "--disaggregation-mode decode --disable-cuda-graph", "downgrade: --disable-cuda-graph"));
+}
+
 }  // namespace lint_sglang_test

@@ -99,7 +99,16 @@ TEST_CASE("what runs around vLLM's drafts") {
     const std::string config = R"( --speculative-config '{"method": "mtp", "num_speculative_tokens": 2}')";
     CHECK(findings("vllm serve m" + config) == "");
     CHECK(finds("vllm serve m --enforce-eager" + config, "downgrade: --enforce-eager"));
-    CHECK(finds("vllm serve m --kv-cache-dtype fp8" + config, "downgrade: --kv-cache-dtype is fp8"));
+    CHECK(findings("vllm serve m --enforce-eager --kv-transfer-config '{\"kv_role\": \"kv_producer\"}'" + config) == "");
+    // Which card it is for is not known: a note.
+    CHECK(notes("vllm serve m --kv-cache-dtype fp8" + config).find("--kv-cache-dtype is fp8, for which vLLM takes") == 0);
+    CHECK(findings("vllm serve m --kv-cache-dtype fp8" + config) == "");
+    for (const std::string instead : {"vllm serve m --attention-config '{\"backend\": \"FLASH_ATTN\"}'",
+                                      "vllm serve m --attention-config.backend FLASH_ATTN",
+                                      "docker run vllm/vllm-openai-rocm:v0.24.0 m", "VLLM_ROCM_USE_AITER=1 vllm serve m"}) {
+        INFO(instead);
+        CHECK(notes(instead + " --kv-cache-dtype fp8" + config) == "");
+    }
     CHECK(finds("VLLM_ATTENTION_BACKEND=FLASHINFER vllm serve m" + config, "downgrade: --attention-backend is FLASHINFER"));
     CHECK(findings("vllm serve m --kv-cache-dtype auto --attention-backend FLASH_ATTN" + config) == "");
     CHECK(finds("speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\nenforce-eager: true\n",
@@ -110,6 +119,9 @@ TEST_CASE("what runs around vLLM's drafts") {
                 "vllm@0.24"));
     CHECK(findings("vllm serve m --pipeline-parallel-size 2 -sc.method eagle3 -sc.model d -sc.num_speculative_tokens 3") == "");
     CHECK(findings("vllm serve m --pipeline-parallel-size 1" + config) == "");
+    const std::string dspark = "vllm serve m -pp 2 -sc.method dspark -sc.model d -sc.num_speculative_tokens 7";
+    CHECK(findings(dspark) == "");
+    CHECK(notes(dspark).find("only from pull request 50514 on") != std::string::npos);
     const std::string lookup =
         R"(VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m -sc '{"method": "ngram", "num_speculative_tokens": 2}')";
     CHECK(finds(lookup, "contradiction: method is ngram, which model runner V2 refuses", "vllm@0.24"));
@@ -134,6 +146,13 @@ TEST_CASE("vLLM's graphs: modes, levels and captured sizes, in every form in whi
         finds("speculative-config:\n  method: eagle3\n  model: d\n  num_speculative_tokens: 3\ncompilation-config:\n  "
               "cudagraph_mode: PIECEWISE\n",
               "downgrade: compilation-config sets cudagraph_mode PIECEWISE"));
+}
+
+TEST_CASE("a speculator's checkpoint says itself how to draft") {
+    const std::string served = "vllm serve owner/Model-8B-speculator.eagle3";
+    CHECK(findings(served) == "");
+    CHECK(notes(served).find("owner/Model-8B-speculator.eagle3 is a checkpoint of a speculator") == 0);
+    CHECK(finds("vllm serve owner/Model-8B", "missing: --speculative-config"));
 }
 
 }  // namespace lint_vllm_test

@@ -1,0 +1,104 @@
+#include "engines/started_engine.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "engines/deployment_file.h"
+#include "engines/lint_input.h"
+#include "engines/unknown_values.h"
+
+namespace treeline::engines {
+namespace {
+
+bool starts_with_any(const std::string& word, std::initializer_list<std::string_view> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
+}
+
+/// The engine that a word starts; nothing of another word.
+std::optional<EngineName> engine_of_word(const std::string& word) {
+    const std::string program = word.substr(word.rfind('/') + 1);  // npos + 1 is 0
+    if (program == "vllm" || program.starts_with("vllm.")) {
+        return EngineName::vllm;
+    }
+    if (program == "sglang" || program.starts_with("sglang.")) {
+        return EngineName::sglang;
+    }
+    if (starts_with_any(program, {"trtllm-", "tensorrt_llm"})) {
+        return EngineName::tensorrt_llm;
+    }
+    // A shell takes the backslashes of a path on Windows away.
+    const bool on_windows = program.ends_with(".exe") && program.find("llama-server") != std::string::npos;
+    return on_windows || starts_with_any(program, {"llama-server", "llama-cli", "llama-speculative"})
+               ? std::optional(EngineName::llama_cpp)
+               : std::nullopt;
+}
+
+/// Whether a word is no more than an engine's name, as clients ("--backend vllm"), folders and packages have it, too.
+bool is_name_alone(const CommandLine& command, std::size_t at) {
+    const std::string& word = command.words[at];
+    const bool serves = at + 1 < command.words.size() && command.words[at + 1] == "serve";
+    return !serves && is_one_of(word.substr(word.rfind('/') + 1), {"vllm", "sglang", "tensorrt_llm"});
+}
+
+/// Whether a word stands behind a flag, so that it is its value. Behind "-m" stands a module, behind "--" a command.
+bool is_value(const CommandLine& command, std::size_t at) {
+    const std::vector<std::size_t>& starts = command.line_starts;
+    const std::string before = at == 0 ? "" : command.words[at - 1];
+    return before.starts_with('-') && before.find('=') == std::string::npos && before != "-m" && before != "--" &&
+           std::find(starts.begin(), starts.end(), at) == starts.end();
+}
+
+/// Whether a word is a path that is handed to a program: a folder as well as an engine.
+bool is_path_of_another(const CommandLine& command, std::size_t at) {
+    const std::vector<std::size_t>& starts = command.line_starts;
+    return command.words[at].find('/') != std::string::npos && at > 0 &&
+           std::find(starts.begin(), starts.end(), at) == starts.end();
+}
+
+}  // namespace
+
+std::optional<EngineName> engine_of_program(const CommandLine& command) {
+    std::optional<EngineName> named;
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+        const std::optional<EngineName> engine = engine_of_word(command.words[i]);
+        if (engine && !is_name_alone(command, i)) {
+            return engine;
+        }
+        if (engine && !named && !is_value(command, i) && !is_path_of_another(command, i)) {
+            named = engine;
+        }
+    }
+    return named;
+}
+
+std::optional<EngineName> engine_of_command(const CommandLine& command) {
+    if (const std::optional<EngineName> started = engine_of_program(command)) {
+        return started;
+    }
+    const Flags flags(command.words);
+    for (const Flag& flag : flags.all()) {
+        if (starts_with_any(flag.name, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"})) {
+            return EngineName::vllm;
+        }
+        if (starts_with_any(flag.name, {"--speculative-"})) {
+            return EngineName::sglang;
+        }
+        if (starts_speculation(flag.name)) {
+            return EngineName::llama_cpp;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string open_word_of(const CommandLine& command) {
+    for (std::size_t i = 1; i < command.words.size(); ++i) {
+        const std::string& word = command.words[i];
+        if (is_unknown_value(word) && !is_value(command, i) && command.words[i - 1] != "serve") {
+            return word;
+        }
+    }
+    return "";
+}
+
+}  // namespace treeline::engines

@@ -1,0 +1,22 @@
+// The engine that a command line starts.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engines/command_line.h"
+#include "engines/engine.h"
+
+namespace treeline::engines {
+
+/// The engine whose program a command line starts: by a word that can be nothing else, or by a name alone that is no flag's
+/// value and no folder; nothing if no word tells.
+std::optional<EngineName> engine_of_program(const CommandLine& command);
+
+/// The same, or else by the flags.
+std::optional<EngineName> engine_of_command(const CommandLine& command);
+
+/// The first word that stands for others that are not given ("$EXTRA_ARGS", "${ARGS[@]}"); empty without one.
+std::string open_word_of(const CommandLine& command);
+
+}  // namespace treeline::engines
