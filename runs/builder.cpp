@@ -195,7 +195,7 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
 }
 
 void RunBuilder::state_length(RunCell& cell, double length, double weight) {
-    if (!(length > 0.0) || !(weight > 0.0)) {
+    if (!(length >= 1.0) || !(weight > 0.0)) {
         return;
     }
     double& before = weights_of_lengths_[static_cast<std::size_t>(&cell - run_.cells.data())];

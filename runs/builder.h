@@ -58,7 +58,7 @@ public:
     /// Adds a block of counts, unless it is impossible.
     void count(RunCell& cell, const AcceptanceCounts& block);
     /// An accept length that is printed without counts. Several of one cell become their mean, weighted as the times beside
-    /// them; one that is not above 0 is none.
+    /// them; one below 1 is none.
     void state_length(RunCell& cell, double length, double weight = 1.0);
     /// A time above 0, in seconds; another is a problem that names `what`.
     void time(MeasuredMean& mean, const char* what, double seconds, double weight = 1.0);

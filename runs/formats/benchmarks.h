@@ -21,15 +21,6 @@ struct StatedDrafts {
     bool drafting = false;  ///< "MTP", however many tokens
 };
 
-/// Adds an accept length that was printed without counts. Lengths of one cell are averaged as the times beside them are:
-/// `before` is the weight of those that the cell has, `weight` that of the one that comes with this length.
-inline void add_stated_length(RunCell& cell, double length, double before, double weight) {
-    if (length >= 1.0) {
-        const double known = cell.stated_length >= 1.0 ? before : 0.0;
-        cell.stated_length = (cell.stated_length * known + length * weight) / (known + weight);
-    }
-}
-
 /// By the keys of `vllm bench serve --save-result`.
 void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& stated = {});
 /// By the keys of SGLang's bench_serving.

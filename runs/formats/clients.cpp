@@ -253,7 +253,7 @@ void read_aiperf(const RunJson& json, RunBuilder& run) {
         cell.tokens_per_second.add(*rate);
     }
     if (accepted > 0.0 && accepted <= 1.0) {
-        cell.stated_length = run.length_of_rate(accepted, drafts);
+        run.state_length(cell, run.length_of_rate(accepted, drafts));
     }
 }
 

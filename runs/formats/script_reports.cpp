@@ -252,7 +252,7 @@ private:
         if (drafts > 0 && length > cell.most_accepted() + 1.0) {
             return run.problem("gives an accept length above the draft tokens plus one");
         }
-        add_stated_length(cell, drafts > 0 ? length : 0.0, cell.tpot.weight(), 1.0);
+        run.state_length(cell, drafts > 0 ? length : 0.0);
         run.time(cell.tpot, "a time per token", seconds_per_token);
     }
 

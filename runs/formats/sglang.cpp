@@ -62,7 +62,7 @@ void read_sglang_bench(const RunJson& json, RunBuilder& run) {
     if (length && tokens > 0.0) {
         run.count(cell, counts_of_mean(*length, tokens, drafts));
     } else if (length) {
-        cell.stated_length = *length;
+        run.state_length(cell, *length);
     }
     const auto add = [&](MeasuredMean& mean, const char* key, const char* what) {
         if (const auto value = number_at(json, key); value && *value > 0.0) {
@@ -106,7 +106,7 @@ void read_bench_speculative(const RunJson& json, RunBuilder& run) {
     if (drafts > 0 && tokens > 0.0) {
         run.count(cell, counts_of_mean(*length, tokens, drafts));
     } else if (drafts > 0) {
-        cell.stated_length = *length;
+        run.state_length(cell, *length);
     }
     run.time(cell.round, "a step", *step, std::max(1.0, tokens));
 }
@@ -132,7 +132,7 @@ void read_one_batch(const RunJson& json, RunBuilder& run) {
                                        : "acc_length must lie between 1 and the draft tokens plus one");
     }
     RunCell& cell = run.cell(batch, drafts, prompt + 0.5 * output);
-    cell.stated_length = length > 1.0 ? length : 0.0;
+    run.state_length(cell, length > 1.0 ? length : 0.0);
     if (step > 0.0) {
         return run.time(cell.round, "a step", step);
     }

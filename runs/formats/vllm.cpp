@@ -205,14 +205,14 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
     } else if (counts) {
         run.count(cell, *counts);
     } else if (drafts > 0 && states_acceptance(json)) {
-        add_stated_length(cell, stated_length(json, drafts, run), cell.tpot.weight(), std::max(1.0, output * completed));
+        run.state_length(cell, stated_length(json, drafts, run), std::max(1.0, output * completed));
     } else if (const double tokens = tokens_of_message(json);
                drafts > 0 && tokens > 1.0 && tokens <= cell.most_accepted() + 1.0) {
         run.remark(
             fmt::format("{}: counts no drafts; the accept length is taken from the gaps between tokens (ITL) over the "
                         "time per token (TPOT)",
                         run.file()));
-        add_stated_length(cell, tokens, cell.tpot.weight(), std::max(1.0, output * completed));
+        run.state_length(cell, tokens, std::max(1.0, output * completed));
     }
     add_times(json, run, cell);
 }

@@ -3,7 +3,7 @@
 
 #include "requests/loop/diagnosis_request.h"
 
-namespace measured_loads_test {
+namespace points_of_runs_test {
 
 using namespace treeline;
 
@@ -19,4 +19,4 @@ TEST_CASE("mean lengths of requests become whole lengths of points") {
     CHECK(point["batch"] == 1);
 }
 
-}  // namespace measured_loads_test
+}  // namespace points_of_runs_test
