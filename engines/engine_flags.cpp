@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "engines/flag_plan.h"
-#include "engines/lint.h"
 #include "engines/priced_engine.h"
 
 namespace treeline::engines {
@@ -37,28 +36,10 @@ std::string pasted(const EngineFlags& flags) {
     return flags.file.empty() ? flags.text : flags.text + "\n# " + flags.file + "\n" + flags.file_text;
 }
 
-namespace {
-
-/// Adds what lint has against flags that draft: what the engine at this version runs more slowly, or not at all.
-void remark_on_findings(EngineFlags& flags, const Engine& engine) {
-    for (LintFinding& finding : lint(pasted(flags), engine, [](const std::string&) { return std::nullopt; }).findings) {
-        finding.text.erase(finding.text.find_last_not_of('.') + 1);
-        flags.remark += (flags.remark.empty() ? "" : "; ") + finding.text;
-    }
-}
-
-}  // namespace
-
 EngineFlags flags_for(const sweeps::Recommendation& recommendation, const Engine& engine) {
     PlanResult result = plan_flags(recommendation, engine);
-    if (!result.refusal.empty()) {
-        return {engine.label(), "", result.refusal, "", ""};
-    }
-    EngineFlags flags = write_flags(std::move(result.plan));
-    if (recommendation.speculate) {
-        remark_on_findings(flags, engine);
-    }
-    return flags;
+    return result.refusal.empty() ? write_flags(std::move(result.plan))
+                                  : EngineFlags{engine.label(), "", result.refusal, "", ""};
 }
 
 std::optional<EngineFlags> engine_flags(const sweeps::Recommendation& recommendation) {

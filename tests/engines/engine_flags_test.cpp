@@ -429,16 +429,4 @@ TEST_CASE("TensorRT-LLM without a drafter or other settings is its command alone
           "# trtllm-serve meta-llama/Meta-Llama-3-8B-Instruct --config treeline.yaml\ntensor_parallel_size: 2\n");
 }
 
-TEST_CASE("what lint has against recommended flags is a remark beside them") {
-    const sweeps::Recommendation found = recommendation_of(sim::IndependentDrafter{}, 3, schedule_of({{1, 3}}, 64));
-    for (const char* engine : {"vllm@0.19", "vllm"}) {
-        const EngineFlags flags = flags_for(found, engine);
-        const LintResult result = lint(pasted(flags), find_engine(engine), [](const std::string&) { return std::nullopt; });
-        for (const LintFinding& finding : result.findings) {
-            CHECK_THAT(flags.remark, Catch::Contains(finding.text.substr(0, finding.text.size() - 1)));
-        }
-        CHECK(result.findings.empty() == (engine == std::string("vllm")));
-    }
-}
-
 }  // namespace engine_flags_test
