@@ -75,7 +75,8 @@ LintResult lint(const std::string& text, const std::optional<Engine>& asked, con
         take_config_file(input, read_or_written);
     }
     Findings findings;
-    for (const Flag& flag : Flags(input.command.words).all()) {
+    const Flags flags(input.command.words);
+    for (const Flag& flag : flags.all()) {
         if (flag.value && is_unknown_value(*flag.value)) {
             findings.leave_open(flag.name, *flag.value);
         }

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, transform } from 'esbuild';
+import { build } from 'esbuild';
 import { compiledLibrary } from './live_module.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -49,9 +49,9 @@ function licences(inputs) {
 /** What the live page runs in its worker, as text of elements that do not run by themselves. */
 async function library() {
   if (!live || standIn) return { GLUE: '', WORKER: '', MODULE: '', SOURCES: '' };
-  const worker = await transform(readFileSync(join(here, 'live/worker.js'), 'utf8'), { minify: true, target: 'es2022' });
-  checkScript(worker.code);
-  return { WORKER: worker.code.trim(), ...compiledLibrary(module) };
+  const worker = await bundle('live/worker.js');
+  checkScript(worker.text);
+  return { WORKER: worker.text, ...compiledLibrary(module) };
 }
 
 function checkScript(text) {

@@ -1,14 +1,15 @@
 // The compiled library of the live page: from the folder that Emscripten wrote (scripts/live_module.sh), or from a page that holds it.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { textOf } from './live/base85.js';
 
-/** {GLUE: Emscripten's script, MODULE: the library, both gzip in base64; SOURCES: the hash of what it was compiled from}, as texts. */
+/** {GLUE: Emscripten's script, MODULE: the library, both gzip in base85.js's letters; SOURCES: the hash of what it was compiled from}, as texts. */
 export function compiledLibrary(from) {
   if (statSync(from).isDirectory()) {
     const file = (name) => readFileSync(join(from, name));
     return {
-      GLUE: file('treeline.js.gz').toString('base64'),
-      MODULE: file('treeline.wasm.gz').toString('base64'),
+      GLUE: textOf(file('treeline.js.gz')),
+      MODULE: textOf(file('treeline.wasm.gz')),
       SOURCES: file('sources').toString().trim(),
     };
   }

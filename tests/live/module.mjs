@@ -1,11 +1,12 @@
 // The compiled library of a live page, in Node.js and in Chromium: a function of kind and question, both texts, that returns the answer.
 import { createRequire } from 'node:module';
 import { gunzipSync } from 'node:zlib';
+import { bytesOf } from '../../reports/page/live/base85.js';
 import { compiledLibrary } from '../../reports/page/live_module.mjs';
 
 export async function inNode(page) {
   const { GLUE, MODULE } = compiledLibrary(page);
-  const unpacked = (text) => gunzipSync(Buffer.from(text, 'base64'));
+  const unpacked = (text) => gunzipSync(bytesOf(text));
   const load = new Function('require', '__filename', '__dirname', `${unpacked(GLUE)}\nreturn treelineModule;`);
   const library = await load(createRequire(import.meta.url), page, '.')({ wasmBinary: unpacked(MODULE) });
   return async (kind, question) => library.ccall('treeline_answer', 'string', ['string', 'string'], [kind, question]);

@@ -167,7 +167,7 @@ TEST_CASE("ModelOpt's groups without targets are of all linear layers") {
                    {"producer", {{"name", "modelopt"}}}});
     CHECK(model.precision.weights.format == fp8);
     CHECK(model.precision.math == fp8);
-    CHECK(storage_of(model, "output: LM head").format == bf16);
+    CHECK(sim::weight_format(model.precision, "output: LM head", model.precision.embeddings).storage.format == bf16);
 }
 
 TEST_CASE("layers of an fp8 checkpoint that ModelOpt requantised are listed, and what it ignored stays in fp8") {

@@ -1,11 +1,12 @@
 // Runs in the worker: unpacks the library and the script that Emscripten wrote to load it (treelineModule), then answers one question after
-// another. In: first {glue, module}, both gzip in base64, then {id, kind, question}. Out: {ready: ms}, {failed}, or {id, answer, ms}.
+// another. In: first {glue, module}, both gzip in base85.js's letters, then {id, kind, question}. Out: {ready: ms}, {failed}, or {id, answer, ms}.
+import { bytesOf } from './base85.js';
+
 let library;
 const waiting = [];
 
 async function unpacked(text) {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
+  return new Response(new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
 
 function answer({ id, kind, question }) {
