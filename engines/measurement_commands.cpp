@@ -28,29 +28,26 @@ std::string result_of(const sweeps::CandidateRun& run) {
                              : fmt::format("batch-{:g}-drafts-{}", run.batch, run.draft_tokens);
 }
 
-/// The client of vLLM, which reaches other engines' servers as well. What is accepted depends on what is asked.
+/// What both clients ask for; `exact` is the flag with which a client keeps answers to their length. What is accepted depends
+/// on what is asked.
+std::string asked_in(const sweeps::CandidateRun& run, const char* exact) {
+    return run.of_acceptance
+               ? fmt::format("--dataset-name custom --dataset-path YOUR_REQUESTS.jsonl --max-concurrency {:g}", clients_of(run))
+               : fmt::format(
+                     "--dataset-name random --random-input-len {:.0f} --random-output-len {:.0f} {} --max-concurrency {:g} "
+                     "--num-prompts {:g}",
+                     prompt_of(run), answer_tokens, exact, clients_of(run), requests_of(run));
+}
+
+/// The client of vLLM, which reaches other engines' servers as well.
 std::string vllm_client(const FlagPlan& plan, const sweeps::CandidateRun& run, const char* backend) {
-    const std::string requests =
-        run.of_acceptance
-            ? fmt::format("--dataset-name custom --dataset-path YOUR_REQUESTS.jsonl --max-concurrency {:g}", clients_of(run))
-            : fmt::format(
-                  "--dataset-name random --random-input-len {:.0f} --random-output-len {:.0f} --max-concurrency {:g} "
-                  "--num-prompts {:g} --ignore-eos",
-                  prompt_of(run), answer_tokens, clients_of(run), requests_of(run));
     return fmt::format("vllm bench serve {}--model {} {} --save-result --result-filename {}.json", backend,
-                       plan.checkpoints.target, requests, result_of(run));
+                       plan.checkpoints.target, asked_in(run, "--ignore-eos"), result_of(run));
 }
 
 std::string sglang_client(const sweeps::CandidateRun& run) {
-    const std::string requests =
-        run.of_acceptance
-            ? fmt::format("--dataset-name custom --dataset-path YOUR_REQUESTS.jsonl --max-concurrency {:g}", clients_of(run))
-            : fmt::format(
-                  "--dataset-name random --random-input-len {:.0f} --random-output-len {:.0f} --random-range-ratio 1 "
-                  "--max-concurrency {:g} --num-prompts {:g}",
-                  prompt_of(run), answer_tokens, clients_of(run), requests_of(run));
-    return fmt::format("python -m sglang.bench_serving --backend sglang {} --output-file {}.jsonl --output-details", requests,
-                       result_of(run));
+    return fmt::format("python -m sglang.bench_serving --backend sglang {} --output-file {}.jsonl --output-details",
+                       asked_in(run, "--random-range-ratio 1"), result_of(run));
 }
 
 /// P(the first i drafts are accepted) with this accept length, as many ones as it has whole tokens: the engine's own rule for a

@@ -141,7 +141,8 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
     if (const std::optional<fs::path> called = file_called(files, name_or_path)) {
         return *called;
     }
-    if (const auto [devices, one] = counted(name_or_path); devices > 0) {
+    const auto [devices, one] = counted(name_or_path);
+    if (devices > 0) {
         if (const std::optional<fs::path> called = file_called(files, one)) {
             throw text::InputError(
                 {"\"" + name_or_path + "\" is " + std::to_string(devices) + " devices: give one, \"" + called->stem().string() +
@@ -151,7 +152,7 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
     std::vector<std::string> names = catalogue_names(catalogue, folders);
     names.insert(names.end(), also.begin(), also.end());
     throw text::InputError({"there is no " + what + " \"" + name_or_path + "\"" +
-                            text::other_names(name_or_path, names, "treeline hardware") +
+                            text::other_names(devices > 0 ? one : name_or_path, names, "treeline hardware") +
                             "; a path to a description (.json) also works"});
 }
 

@@ -93,6 +93,10 @@ std::string gain_text(double gain, sweeps::Objective objective) {
     return fmt::format(fmt::runtime(words_of(objective).gain), text::ratio_text(gain));
 }
 
+std::string first_token_text(const sweeps::Recommendation& found, const sweeps::Candidate& candidate) {
+    return found.saturation ? "grows" : text_of(candidate.time_to_first_token);
+}
+
 std::string regret_text(sweeps::Objective objective) {
     switch (objective) {
         case sweeps::Objective::throughput:

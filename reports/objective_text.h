@@ -25,6 +25,9 @@ std::string gain_text(double gain, sweeps::Objective objective);
 std::string objective_cell(const sweeps::TrafficMeans& means, sweeps::Objective objective);
 std::string objective_heading(sweeps::Objective objective);
 
+/// Mean TTFT: "1.07 s", or "grows" where requests come faster than they are answered.
+std::string first_token_text(const sweeps::Recommendation& found, const sweeps::Candidate& candidate);
+
 /// What regret means, for the note below a table.
 std::string regret_text(sweeps::Objective objective);
 

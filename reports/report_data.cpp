@@ -114,6 +114,7 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
     const sweeps::Recommendation& found = inputs.recommendation;
     const bool of_time = inputs.workload.objective == sweeps::Objective::latency;
     const bool loaded = inputs.workload.traffic.kind != sweeps::LoadKind::batch;
+    const bool steady = !found.saturation;
     Metrics metrics(found);
     metrics.list.push_back({{"name", of_time ? "Speed-up" : "Gain"},
                             {"value", best_of(found).gain},
@@ -125,10 +126,12 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
         "Each device", [](const Candidate& c) { return c.tokens_per_second_device; }, "tokens/s");
     metrics.add(
         "TPOT", [](const Candidate& c) { return 1e3 * c.time_per_token.value(); }, "ms");
-    metrics.add(
-        "TTFT", [](const Candidate& c) { return 1e3 * c.time_to_first_token.value(); }, "ms",
-        loaded ? "" : "one prompt, read alone");
-    if (loaded) {
+    if (steady) {
+        metrics.add(
+            "TTFT", [](const Candidate& c) { return 1e3 * c.time_to_first_token.value(); }, "ms",
+            loaded ? "" : "one prompt, read alone");
+    }
+    if (loaded && steady) {
         metrics.add(
             "Waiting", [](const Candidate& c) { return c.queued; }, "requests");
     }

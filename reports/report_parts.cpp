@@ -324,8 +324,10 @@ Json candidate_table(const sweeps::Workload& workload, const sweeps::Recommendat
                     {"user", candidate.tokens_per_second_user},
                     {"device_rate", candidate.tokens_per_second_device},
                     {"memory", candidate.peak_memory.value() / 1e9},
-                    {"ttft", candidate.time_to_first_token.value() * 1e3},
                     {"recommended", rows.empty()}};
+        if (!recommendation.saturation) {
+            row["ttft"] = candidate.time_to_first_token.value() * 1e3;
+        }
         if (candidate.energy_per_token > Joules(0.0)) {
             row["energy"] = candidate.energy_per_token.value();
         }

@@ -109,7 +109,7 @@ std::vector<std::string> texts_or_none(Reader& at, std::string_view key) {
 void read_groups(Reader& config, sim::NumberFormat base, Quantization& result, sim::Model& model) {
     for (auto& [name, group] : config.members("config_groups")) {
         const StoredFormat format = group_format(group, base);
-        // ModelOpt before 0.33 wrote no targets: all linear layers.
+        // Checkpoints of ModelOpt 0.31 name no targets: all linear layers.
         const std::vector<std::string> targets =
             group.has("targets") ? texts_or_none(group, "targets") : std::vector<std::string>{"Linear"};
         for (const std::string& target : targets) {
@@ -302,8 +302,10 @@ Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::
     }
     for (const char* key :
          {"ignore", "modules_to_not_convert", "exclude_modules", "exclude", "ignored_layers", "llm_int8_skip_modules"}) {
-        const bool of_layers_listed = names_layers && std::string_view(key) == "ignore";
-        for (const std::string& pattern : of_layers_listed ? std::vector<std::string>{} : texts_or_none(config, key)) {
+        if (names_layers && std::string_view(key) == "ignore") {
+            continue;
+        }
+        for (const std::string& pattern : texts_or_none(config, key)) {
             add_pattern(result.excluded, pattern, {}, model);
         }
     }

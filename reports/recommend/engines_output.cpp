@@ -4,6 +4,7 @@
 
 #include "reports/explain.h"
 #include "reports/json_rows.h"
+#include "reports/objective_text.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "text/number_text.h"
@@ -80,7 +81,7 @@ std::string engines_table(const std::vector<EngineAnswer>& answers) {
         const sweeps::Candidate& best = found->candidates.front();
         table.add({each.engine, found->variants[best.variant].labels.stack, run_text(*found), text::ratio_text(best.gain),
                    text::short_text(best.tokens_per_second_device), text_of(best.time_per_token),
-                   text_of(best.time_to_first_token), text_of(best.peak_memory)});
+                   first_token_text(*found, best), text_of(best.peak_memory)});
         flags += block_of(*engines::engine_flags(*found));
     }
     return table.text() + "Each on its own newest stack; a gain is over the same engine without a drafter.\n" + without +
@@ -110,7 +111,7 @@ std::string engines_csv(const std::vector<EngineAnswer>& answers) {
                         {"gain", best.gain},
                         {"tokens_per_s_device", best.tokens_per_second_device},
                         {"tpot_ms", text::to_ms * best.time_per_token.value()},
-                        {"ttft_ms", text::to_ms * best.time_to_first_token.value()},
+                        {"ttft_ms", found->saturation ? Json() : Json(text::to_ms * best.time_to_first_token.value())},
                         {"memory_gb", 1e-9 * best.peak_memory.value()}});
         }
         row["problem"] = found_by(each) == nullptr ? reason_of(each) : "";

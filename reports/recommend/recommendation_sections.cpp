@@ -95,7 +95,7 @@ std::string loads(const sweeps::Answer& answer) {
     add("Speed-up (TPOT)", [](const sweeps::Candidate& c) { return text::ratio_text(c.speedup); });
     add("Time per token (TPOT)", [](const sweeps::Candidate& c) { return text_of(c.time_per_token); });
     add("Slowest TPOT", [](const sweeps::Candidate& c) { return text_of(c.worst_time_per_token); });
-    add("Time to first token (TTFT)", [](const sweeps::Candidate& c) { return text_of(c.time_to_first_token); });
+    add("Time to first token (TTFT)", [&](const sweeps::Candidate& c) { return first_token_text(found, c); });
     if (steady) {
         add("Time between steps (ITL)", [](const sweeps::Candidate& c) { return text_of(c.time_per_round); });
         add("Device time on prompts",
@@ -107,7 +107,8 @@ std::string loads(const sweeps::Answer& answer) {
     }
     if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch) {
         add("Requests in service", [](const sweeps::Candidate& c) { return text::fixed_text(c.in_service, 1); });
-        add("Requests waiting", [](const sweeps::Candidate& c) { return text::fixed_text(c.queued, 1); });
+        add("Requests waiting",
+            [&](const sweeps::Candidate& c) { return found.saturation ? "grows" : text::fixed_text(c.queued, 1); });
     }
     add("Tokens/s/user", [](const sweeps::Candidate& c) { return text::short_text(c.tokens_per_second_user); });
     add("Tokens/s/device", [](const sweeps::Candidate& c) { return text::short_text(c.tokens_per_second_device); });

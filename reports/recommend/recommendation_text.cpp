@@ -111,11 +111,14 @@ std::string why_rejected(const sweeps::Answer& answer) {
 }
 
 /// The answer to a workload without drafters.
-std::string planner_sentence(const sweeps::Candidate& plain, const std::string& where, const std::string& alone) {
-    return fmt::format(
-        "{} without a drafter generates {} tokens/s per device{}, {} per token; the first token comes after {}{}", where,
-        text::short_text(plain.tokens_per_second_device), alone, text_of(plain.time_per_token),
-        text_of(plain.time_to_first_token), plain.queued >= 0.5 ? fmt::format(", and {:.0f} requests wait", plain.queued) : "");
+std::string planner_sentence(const sweeps::Recommendation& found, const std::string& where, const std::string& alone) {
+    const sweeps::Candidate& plain = found.candidates.front();
+    const std::string waits =
+        found.saturation ? std::string("requests wait ever longer")
+                         : fmt::format("the first token comes after {}{}", text_of(plain.time_to_first_token),
+                                       plain.queued >= 0.5 ? fmt::format(", and {:.0f} requests wait", plain.queued) : "");
+    return fmt::format("{} without a drafter generates {} tokens/s per device{}, {} per token; {}", where,
+                       text::short_text(plain.tokens_per_second_device), alone, text_of(plain.time_per_token), waits);
 }
 
 std::string plain_sentence(const sweeps::Answer& answer, const std::string& where) {
@@ -123,7 +126,7 @@ std::string plain_sentence(const sweeps::Answer& answer, const std::string& wher
     const sweeps::Objective objective = answer.input.workload.objective;
     const std::string alone = decoding_alone_text(sweeps::recommended_variant(answer).setup);
     if (answer.input.drafters.empty()) {
-        return planner_sentence(plain, where, alone);
+        return planner_sentence(*answer.result.recommendation, where, alone);
     }
     const std::string what = fmt::format("Run {} without a drafter: {}{}", where, figure_text(plain, objective), alone);
     if (!answer.rejected) {
