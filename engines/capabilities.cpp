@@ -22,6 +22,13 @@ bool has_latent_or_windowed_attention(const sim::Model& model) {
 
 }  // namespace
 
+std::string device_problem(const Engine& engine, const sim::Device& device) {
+    return device.compute_capability == 0.0 || device.compute_capability >= engine.least_capability
+               ? ""
+               : fmt::format("its kernels need compute capability {:.1f}, and {} has {:.1f}", engine.least_capability,
+                             device.name, device.compute_capability);
+}
+
 std::string drafter_problem(const Engine& engine, DrafterKind kind) {
     if (engine.drafter(kind) != nullptr) {
         return {};

@@ -4,11 +4,16 @@
 #include <string>
 
 #include "engines/engine.h"
+#include "sim/device.h"
 #include "sim/model.h"
 #include "sim/round.h"
 #include "sim/stack.h"
 
 namespace treeline::engines {
+
+/// Why the engine does not run on the device, as a sentence about it; empty if it does, or where the device says no
+/// compute capability.
+std::string device_problem(const Engine& engine, const sim::Device& device);
 
 /// Why the engine does not run this kind of drafter, as a sentence; empty if it does.
 std::string drafter_problem(const Engine& engine, DrafterKind kind);

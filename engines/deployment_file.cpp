@@ -175,30 +175,63 @@ std::optional<CommandLine> flags_anywhere(const Json& tree) {
     return std::nullopt;
 }
 
-/// The command of the first container that speaks of speculation.
+/// What a container runs, its image first; nothing of a tree that is none, or whose command does not speak of speculation.
 std::optional<CommandLine> command_of_container(const Json& tree) {
-    if (const std::string image = tree.is_object() ? image_of(tree) : ""; !image.empty()) {
-        CommandLine command{{}, {image}};
-        for (const char* key : {"entrypoint", "command", "args"}) {
-            append_words(tree.value(key, Json()), command);
+    const std::string image = tree.is_object() ? image_of(tree) : "";
+    if (image.empty()) {
+        return std::nullopt;
+    }
+    CommandLine command{{}, {image}};
+    for (const char* key : {"entrypoint", "command", "args"}) {
+        append_words(tree.value(key, Json()), command);
+    }
+    for (const char* key : {"environment", "env"}) {
+        append_environment(tree.value(key, Json()), command);
+    }
+    put_variables_in(command);
+    if (const auto further = speaks_of_speculation(command) ? std::nullopt : flags_anywhere(tree)) {
+        command.words.insert(command.words.end(), further->words.begin(), further->words.end());
+    }
+    return speaks_of_speculation(command) ? std::optional(std::move(command)) : std::nullopt;
+}
+
+/// Adds the containers within a tree that is found under `name`. Fragments of Compose ("x-common") are what services are made
+/// of.
+void add_containers(const Json& tree, const std::string& name, std::vector<DeployedCommand>& found) {
+    if (std::optional<CommandLine> command = command_of_container(tree)) {
+        const bool known = std::any_of(found.begin(), found.end(),
+                                       [&](const DeployedCommand& other) { return other.command.words == command->words; });
+        if (!known) {
+            const bool named = tree.contains("name") && tree["name"].is_string();
+            found.push_back({std::move(*command), true, named ? tree["name"].get<std::string>() : name});
         }
-        for (const char* key : {"environment", "env"}) {
-            append_environment(tree.value(key, Json()), command);
+        return;
+    }
+    if (tree.is_object()) {
+        const bool composed = tree.contains("services");
+        for (const auto& [key, inner] : tree.items()) {
+            if (!composed || !key.starts_with("x-")) {
+                add_containers(inner, key, found);
+            }
         }
-        put_variables_in(command);
-        if (const auto further = speaks_of_speculation(command) ? std::nullopt : flags_anywhere(tree)) {
-            command.words.insert(command.words.end(), further->words.begin(), further->words.end());
-        }
+    }
+    for (const Json& inner : tree.is_array() ? tree : Json::array()) {
+        add_containers(inner, name, found);
+    }
+}
+
+/// Adds the commands of llama-swap's models: {"models": {name: {"cmd": text}}}.
+void add_swapped_models(const Json& tree, std::vector<DeployedCommand>& found) {
+    if (!tree.is_object() || !tree.contains("models") || !tree["models"].is_object()) {
+        return;
+    }
+    for (const auto& [name, model] : tree["models"].items()) {
+        CommandLine command;
+        append_words(model.is_object() ? model.value("cmd", Json()) : Json(), command);
         if (speaks_of_speculation(command)) {
-            return command;
+            found.push_back({std::move(command), false, name});
         }
     }
-    for (const Json& inner : tree.is_structured() ? tree : Json::array()) {
-        if (std::optional<CommandLine> command = command_of_container(inner)) {
-            return command;
-        }
-    }
-    return std::nullopt;
 }
 
 /// Every "${name}" for which the tree has a macro, as llama-swap has. Adds what was put in to `bytes`.
@@ -262,19 +295,23 @@ std::string image_of_engine_within(const Json& tree) {
     return "";
 }
 
-std::optional<DeployedCommand> command_of_deployment(const Json& tree) {
+std::vector<DeployedCommand> commands_of_deployment(const Json& tree) {
     if (tree.is_object() && tree.contains("macros") && tree["macros"].is_object()) {
         Json without = tree;
         const Json macros = std::exchange(without["macros"], Json());
         std::size_t bytes = 0;
         put_macros_in(without, macros, bytes);
-        return command_of_deployment(without);
+        return commands_of_deployment(without);
     }
-    if (std::optional<CommandLine> command = command_of_container(tree)) {
-        return DeployedCommand{std::move(*command), true};
+    std::vector<DeployedCommand> found;
+    add_containers(tree, "", found);
+    if (found.empty()) {
+        add_swapped_models(tree, found);
     }
-    std::optional<CommandLine> flags = flags_anywhere(tree);
-    return flags ? std::optional(DeployedCommand{std::move(*flags), false}) : std::nullopt;
+    if (std::optional<CommandLine> flags = found.empty() ? flags_anywhere(tree) : std::nullopt) {
+        found.push_back({std::move(*flags), false, ""});
+    }
+    return found;
 }
 
 std::optional<Json> configuration_within(const Json& tree, const std::function<bool(const Json&)>& is_configuration) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -26,12 +27,13 @@ std::string image_of_engine_within(const nlohmann::ordered_json& tree);
 struct DeployedCommand {
     CommandLine command;
     bool of_container = false;  ///< the words begin with its image
+    std::string name;           ///< of the container, or of the service that it is; may be empty
 };
 
-/// The command of the first container that speaks of speculation, its image before it; where none does, the first list of flags
-/// or text that does (values of a chart, variables of an environment, patches, llama-swap's commands with its macros). Nothing
-/// where the tree describes none. Throws InputError where a command ends within a quote.
-std::optional<DeployedCommand> command_of_deployment(const nlohmann::ordered_json& tree);
+/// The commands of the containers that speak of speculation, each with its image before it and none twice; where none does, the
+/// first list of flags or text that does (values of a chart, variables of an environment, patches, llama-swap's commands with
+/// its macros). Nothing where the tree describes none. Throws InputError where a command ends within a quote.
+std::vector<DeployedCommand> commands_of_deployment(const nlohmann::ordered_json& tree);
 
 /// The first object within a tree, or in a text of it that is YAML (a ConfigMap), that is a configuration.
 std::optional<nlohmann::ordered_json> configuration_within(

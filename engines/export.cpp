@@ -13,6 +13,7 @@
 #include "engines/checkpoints.h"
 #include "engines/engine.h"
 #include "engines/flag_plan.h"
+#include "engines/priced_engine.h"
 #include "text/input_error.h"
 #include "text/number_text.h"
 
@@ -301,24 +302,22 @@ Exported check(const ExportInput& input, ExportKind kind) {
 
 }  // namespace
 
-Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation,
-                               const sweeps::Workload& workload) {
-    const sweeps::Candidate& best = recommendation.candidates.front();
-    const sweeps::Variant& variant = recommendation.variants[best.variant];
-    if (!recommendation.speculate || variant.setup.platform.accelerator ||
-        !sim::is_chain(recommendation.speculations[static_cast<std::size_t>(best.speculation)])) {
-        throw text::InputError(
-            {fmt::format("--export {}: needs a recommendation that drafts chains on a GPU, and this one {}", name_of(kind),
-                         recommendation.speculate ? "drafts otherwise" : "does not speculate")});
+namespace {
+
+/// Refuses times for one engine that are another's.
+void check_priced_engine(ExportKind kind, const sim::Platform& platform) {
+    const bool for_sglang = kind == ExportKind::sglang_sps || kind == ExportKind::sglang_sps_model;
+    if (!for_sglang && kind != ExportKind::vllm_batch_context) {
+        return;
     }
-    sweeps::Workload served = workload;  // without the loads that nobody serves
-    if (!recommendation.traffic.points.empty()) {
-        served.traffic = recommendation.traffic;
+    const std::optional<Engine> priced = priced_engine(platform);
+    if (priced && priced->name != (for_sglang ? EngineName::sglang : EngineName::vllm)) {
+        throw text::InputError({fmt::format("--export {}: the times are those of {}; --engine {} prices its own", name_of(kind),
+                                            priced->label(), for_sglang ? "sglang" : "vllm")});
     }
-    ExportInput input{recommendation, served, best, variant, sim::compile_round(variant.setup)};
-    for (const sweeps::TrafficPoint& point : served.traffic.points) {
-        input.context += point.context * point.share;
-    }
+}
+
+Exported exported(ExportKind kind, const ExportInput& input) {
     switch (kind) {
         case ExportKind::vllm_batch_context:
             return batch_and_context(input);
@@ -334,6 +333,30 @@ Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& re
             break;
     }
     return check(input, kind);
+}
+
+}  // namespace
+
+Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation,
+                               const sweeps::Workload& workload) {
+    const sweeps::Candidate& best = recommendation.candidates.front();
+    const sweeps::Variant& variant = recommendation.variants[best.variant];
+    if (!recommendation.speculate || variant.setup.platform.accelerator ||
+        !sim::is_chain(recommendation.speculations[static_cast<std::size_t>(best.speculation)])) {
+        throw text::InputError(
+            {fmt::format("--export {}: needs a recommendation that drafts chains on a GPU, and this one {}", name_of(kind),
+                         recommendation.speculate ? "drafts otherwise" : "does not speculate")});
+    }
+    check_priced_engine(kind, variant.setup.platform);
+    sweeps::Workload served = workload;  // without the loads that nobody serves
+    if (!recommendation.traffic.points.empty()) {
+        served.traffic = recommendation.traffic;
+    }
+    ExportInput input{recommendation, served, best, variant, sim::compile_round(variant.setup)};
+    for (const sweeps::TrafficPoint& point : served.traffic.points) {
+        input.context += point.context * point.share;
+    }
+    return exported(kind, input);
 }
 
 }  // namespace treeline::engines

@@ -36,7 +36,7 @@ struct Exported {
 };
 
 /// The recommendation, which must speculate with chains on a GPU, in this form. Throws InputError where it cannot be written
-/// so.
+/// so, and where the form holds times for one engine and another one was priced.
 Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& recommendation, const sweeps::Workload& workload);
 
 }  // namespace treeline::engines

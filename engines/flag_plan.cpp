@@ -186,6 +186,9 @@ double planned_requests(const sweeps::Recommendation& recommendation) {
 PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine) {
     const sweeps::Candidate& best = recommendation.candidates.front();
     const sweeps::Variant& variant = recommendation.variants[best.variant];
+    if (std::string problem = device_problem(engine, variant.setup.platform.device); !problem.empty()) {
+        return {{}, std::move(problem)};
+    }
     FlagPlan plan = deployment_of(variant, engine, planned_requests(recommendation));
     if (recommendation.speculate) {
         const std::string problem =
@@ -206,6 +209,9 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
 
 PlanResult plan_of_shape(const sweeps::Variant& variant, const Engine& engine, const sim::Speculation& speculation,
                          int draft_tokens, double requests) {
+    if (std::string problem = device_problem(engine, variant.setup.platform.device); !problem.empty()) {
+        return {{}, std::move(problem)};
+    }
     FlagPlan plan = deployment_of(variant, engine, requests);
     if (draft_tokens > 0) {
         const std::string problem = why_not_drafted(variant, engine, speculation);

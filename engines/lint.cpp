@@ -62,11 +62,7 @@ void take_config_file(LintInput& input, const ReadFile& read_file) {
     words.insert(first, added.begin(), added.end());
 }
 
-}  // namespace
-
-LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
-    LintInput input = read_lint_input(text);
-    const Engine engine = engine_of(input, asked);
+LintResult lint_server(LintInput input, const Engine& engine, const ReadFile& read_file) {
     const ReadFile read_or_written = [&](const std::string& path) {
         const auto written = input.written.find(path.substr(path.starts_with("./") ? 2 : 0));
         return written == input.written.end() ? read_file(path) : written->second;
@@ -96,6 +92,44 @@ LintResult lint(const std::string& text, const std::optional<Engine>& asked, con
             break;
     }
     return {engine, input.form_text, findings.take(), findings.take_notes()};
+}
+
+/// Puts in front of each sentence which server it is about.
+void name_server(LintResult& result, const std::string& server) {
+    for (LintFinding& finding : result.findings) {
+        finding.text = server + ": " + finding.text;
+    }
+    for (std::string& note : result.notes) {
+        note = server + ": " + note;
+    }
+}
+
+/// Adds what is found in another server of the same text. The engine that is asked for is that of servers that run it.
+void add_server(const LintInput& server, const std::optional<Engine>& asked, const ReadFile& read_file, LintResult& result) {
+    try {
+        const bool is_asked = asked && (!server.engine || *server.engine == asked->name);
+        LintResult other = lint_server(server, engine_of(server, is_asked ? asked : std::nullopt), read_file);
+        name_server(other, server.server);
+        result.findings.insert(result.findings.end(), other.findings.begin(), other.findings.end());
+        result.notes.insert(result.notes.end(), other.notes.begin(), other.notes.end());
+    } catch (const text::InputError& error) {
+        result.notes.push_back(fmt::format("{} is not checked: {}", server.server, error.what()));
+    }
+}
+
+}  // namespace
+
+LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
+    const LintInput input = read_lint_input(text);
+    LintResult result = lint_server(input, engine_of(input, asked), read_file);
+    if (!input.others.empty()) {
+        name_server(result, input.server);
+        result.form = fmt::format("{} servers", 1 + input.others.size());
+    }
+    for (const LintInput& other : input.others) {
+        add_server(other, asked, read_file, result);
+    }
+    return result;
 }
 
 }  // namespace treeline::engines

@@ -141,6 +141,33 @@ void refuse_other_programs(const std::string& text, const LintInput& input) {
     }
 }
 
+/// The first of several servers, which holds the others.
+LintInput first_of(std::vector<LintInput> servers) {
+    LintInput first = servers.front();
+    for (std::size_t i = 1; i < servers.size(); ++i) {
+        first.others.push_back(std::move(servers[i]));
+    }
+    if (first.others.empty()) {
+        first.server.clear();
+    }
+    return first;
+}
+
+/// A script's commands, where it starts several servers that draft.
+LintInput split_by_server(LintInput script) {
+    const std::vector<CommandLine> commands = drafting_servers(script.command);
+    std::vector<LintInput> servers;
+    for (const CommandLine& command : commands) {
+        LintInput server = script;
+        server.command = command;
+        server.engine = engine_of_command(command);
+        take_image(server);
+        server.server = fmt::format("server {}", servers.size() + 1);
+        servers.push_back(std::move(server));
+    }
+    return servers.size() > 1 ? first_of(std::move(servers)) : script;
+}
+
 /// Splits the text below a line "# name.json" off.
 std::optional<std::string> take_file(std::string& text) {
     std::size_t at = 0;
@@ -295,20 +322,31 @@ std::optional<Json> tree_of_toml(const std::string& text, LintInput& input) {
     return std::nullopt;
 }
 
+/// The servers of a deployment.
+LintInput read_deployed(const std::string& text, const LintInput& file, const std::vector<DeployedCommand>& deployed) {
+    std::vector<LintInput> servers;
+    for (const DeployedCommand& server : deployed) {
+        LintInput input = file;
+        input.command = server.command;
+        input.engine = engine_of_command(input.command);
+        take_image(input);
+        input.form = LintForm::command;
+        input.form_text = server.of_container ? "the command of a container" : "flags within " + file.form_text;
+        input.server = server.name;
+        servers.push_back(std::move(input));
+    }
+    refuse_other_programs(text, servers.front());
+    return first_of(std::move(servers));
+}
+
 /// What is checked of a configuration that is a tree in the form that `input` names.
 LintInput read_tree(const std::string& text, LintInput input) {
     if (!input.tree.is_structured()) {
         throw text::InputError({"the text is neither a command line nor an object in JSON, YAML or TOML"});
     }
     put_compose_variables_in(input.tree);
-    if (std::optional<DeployedCommand> deployed = command_of_deployment(input.tree)) {
-        input.command = std::move(deployed->command);
-        input.engine = engine_of_command(input.command);
-        take_image(input);
-        input.form = LintForm::command;
-        input.form_text = deployed->of_container ? "the command of a container" : "flags within " + input.form_text;
-        refuse_other_programs(text, input);
-        return input;
+    if (const std::vector<DeployedCommand> deployed = commands_of_deployment(input.tree); !deployed.empty()) {
+        return read_deployed(text, input, deployed);
     }
     if (take_options_as_flags(input)) {
         return input;
@@ -385,7 +423,7 @@ LintInput read_parts(const std::string& whole_text) {
             input.form = LintForm::command;
             input.form_text =
                 names_a_program(input) ? "a command line" : "a command line (its program is not known, its flags are)";
-            return input;
+            return split_by_server(std::move(input));
         }
         input.form_text = "YAML";
         input.tree = parse_yaml(text, input.repeated);
@@ -398,6 +436,7 @@ LintInput read_parts(const std::string& whole_text) {
 LintInput read_lint_input(const std::string& text) {
     LintInput input = read_parts(text);
     take_variables_as_flags(input);
+    std::for_each(input.others.begin(), input.others.end(), take_variables_as_flags);
     return input;
 }
 

@@ -30,6 +30,8 @@ struct LintInput {
     std::map<std::string, std::string> written;
     std::optional<EngineName> engine;  ///< by its content; nothing if that does not tell
     std::string version;               ///< of an image that is named; empty where none is, or its rules are not known
+    std::string server;                ///< which of several this one is: "decode", "the second command"; empty for one alone
+    std::vector<LintInput> others;     ///< further servers that the text starts with drafts
 };
 
 /// Throws InputError if the text is neither a command line nor an object in JSON or YAML.

@@ -13,6 +13,7 @@ Engine sglang_base(const std::string& version, const std::string& source) {
     engine.title = "SGLang";
     engine.version = version;
     engine.source = source;
+    engine.least_capability = 7.5;  // of FlashInfer, whose attention it runs
     engine.trees = EngineTrees::sglang;
     engine.counts_root = true;
     engine.methods = {"EAGLE", "EAGLE3", "NEXTN", "STANDALONE", "NGRAM"};

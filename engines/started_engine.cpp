@@ -91,6 +91,19 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
     return std::nullopt;
 }
 
+std::vector<CommandLine> drafting_servers(const CommandLine& script) {
+    std::vector<CommandLine> servers;
+    for (std::size_t i = 0; i < script.line_starts.size(); ++i) {
+        const std::size_t first = script.line_starts[i];
+        const std::size_t end = i + 1 < script.line_starts.size() ? script.line_starts[i + 1] : script.words.size();
+        CommandLine line{script.environment, {script.words.begin() + first, script.words.begin() + end}, {0}};
+        if (engine_of_program(line) && std::any_of(line.words.begin(), line.words.end(), starts_speculation)) {
+            servers.push_back(std::move(line));
+        }
+    }
+    return servers;
+}
+
 std::string open_word_of(const CommandLine& command) {
     for (std::size_t i = 1; i < command.words.size(); ++i) {
         const std::string& word = command.words[i];

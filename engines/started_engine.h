@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engines/command_line.h"
 #include "engines/engine.h"
@@ -15,6 +16,10 @@ std::optional<EngineName> engine_of_program(const CommandLine& command);
 
 /// The same, or else by the flags.
 std::optional<EngineName> engine_of_command(const CommandLine& command);
+
+/// The commands of a script, line by line, that start an engine and have flags of speculation, each with the environment of
+/// all.
+std::vector<CommandLine> drafting_servers(const CommandLine& script);
 
 /// The first word that stands for others that are not given ("$EXTRA_ARGS", "${ARGS[@]}"); empty without one.
 std::string open_word_of(const CommandLine& command);

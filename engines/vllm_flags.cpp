@@ -5,6 +5,7 @@
 
 #include "engines/flag_plan.h"
 #include "engines/request_limits.h"
+#include "text/trimmed.h"
 
 namespace treeline::engines {
 namespace {
@@ -59,7 +60,7 @@ EngineFlags write_vllm(FlagPlan plan) {
     if (plan.drafter) {
         text += fmt::format("--speculative-config '{}'", speculative_config(plan).dump());
     }
-    text += requests_flag(*plan.engine, plan.platform, plan.requests);
+    text = text::trimmed(text) + requests_flag(*plan.engine, plan.platform, plan.requests);
     return {"", text, joined_remarks(plan.remarks), "", ""};
 }
 

@@ -25,6 +25,7 @@ Engine vllm_base(const std::string& version, const std::string& source) {
     engine.keys = {"method",        "model",    "num_speculative_tokens", "draft_tensor_parallel_size", "quantization",
                    "max_model_len", "revision", "code_revision",          "prompt_lookup_max",          "prompt_lookup_min"};
     engine.retired = {wrong_tensor_parallel};
+    engine.least_capability = 7.0;  // docs/getting_started/installation; builds with CUDA 13 begin at 7.5
     return engine;
 }
 

@@ -247,9 +247,9 @@ sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
     return numbers;
 }
 
-/// {"models": ["mixture"], "not_on": [10]}
+/// {"models": ["mixture"], "not_on": [10], "experts": "quantised or shared"}
 sim::NumberCondition read_condition(Reader reader, std::string_view number) {
-    sim::NumberCondition condition{std::string(number), {}, {}};
+    sim::NumberCondition condition{std::string(number), {}, {}, false};
     if (reader.has("models")) {
         const std::vector<std::string> kinds(sim::kinds_of_models.begin(), sim::kinds_of_models.end());
         for (const std::string& kind : reader.texts("models")) {
@@ -261,6 +261,12 @@ sim::NumberCondition read_condition(Reader reader, std::string_view number) {
     }
     if (reader.has("not_on")) {
         condition.not_on = reader.numbers("not_on", 1.0, 99.0);
+    }
+    if (reader.has("experts")) {
+        condition.not_plain_experts = reader.text("experts") == "quantised or shared";
+        if (!condition.not_plain_experts) {
+            reader.problem("experts", "can only be \"quantised or shared\"");
+        }
     }
     reader.finish();
     return condition;
@@ -405,6 +411,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.expands_caches = reader.flag_or("expands_caches", false);
     stack.scales_with_host = reader.flag_or("scales_with_host", false);
     stack.fused_quantisation = reader.flag_or("fused_quantisation", false);
+    stack.fits_quantised_tiles = reader.flag_or("fits_quantised_tiles", false);
     if (reader.has("linear_speed")) {
         stack.linear_speed = read_linear_speeds(reader.object("linear_speed"));
     }

@@ -59,6 +59,17 @@ double quantile_of(const std::vector<WeightedRatio>& ratios, double at) {
     return ratios.back().ratio;
 }
 
+std::size_t sources_of(std::span<const CaseResidual> residuals) {
+    std::set<std::string_view> sources;
+    for (const CaseResidual& residual : residuals) {
+        sources.insert(residual.source);
+    }
+    return sources.size();
+}
+
+/// How much farther from the middle quantiles are taken, since a further source may lie outside of all that were seen.
+double widening(std::size_t sources) { return (static_cast<double>(sources) + 1.0) / static_cast<double>(sources); }
+
 }  // namespace
 
 int level_of_batch(double batch) {
@@ -71,20 +82,17 @@ int level_of_batch(double batch) {
 
 ResidualInterval residual_interval(std::span<const CaseResidual> residuals, const CaseTraits& of, double nominal) {
     const std::vector<WeightedRatio> ratios = weighed(residuals, of);
-    std::set<std::string> sources;
-    for (const CaseResidual& residual : residuals) {
-        sources.insert(residual.source);
-    }
-    const auto votes = static_cast<double>(sources.size());
-    const double half = std::min(0.5, 0.5 * nominal * (votes + 1.0) / votes);
-    return {quantile_of(ratios, 0.5 - half), quantile_of(ratios, 0.5 + half), ratios.size(), sources.size()};
+    const std::size_t sources = sources_of(residuals);
+    const double half = std::min(0.5, 0.5 * nominal * widening(sources));
+    return {quantile_of(ratios, 0.5 - half), quantile_of(ratios, 0.5 + half), ratios.size(), sources};
 }
 
 double residual_quantile(std::span<const CaseResidual> residuals, const CaseTraits& of, double at) {
     return quantile_of(weighed(residuals, of), at);
 }
 
-ResidualShares::ResidualShares(std::span<const CaseResidual> residuals, const CaseTraits& of) : weight_before_{0.0} {
+ResidualShares::ResidualShares(std::span<const CaseResidual> residuals, const CaseTraits& of)
+    : weight_before_{0.0}, widening_(widening(sources_of(residuals))) {
     for (const WeightedRatio& each : weighed(residuals, of)) {
         ratios_.push_back(each.ratio);
         weight_before_.push_back(weight_before_.back() + each.weight);
@@ -93,7 +101,8 @@ ResidualShares::ResidualShares(std::span<const CaseResidual> residuals, const Ca
 
 double ResidualShares::below(double ratio) const {
     const auto first = std::lower_bound(ratios_.begin(), ratios_.end(), ratio);
-    return weight_before_[static_cast<std::size_t>(first - ratios_.begin())] / weight_before_.back();
+    const double seen = weight_before_[static_cast<std::size_t>(first - ratios_.begin())] / weight_before_.back();
+    return 0.5 + (seen - 0.5) / widening_;
 }
 
 double residual_share_below(std::span<const CaseResidual> residuals, const CaseTraits& of, double ratio) {

@@ -51,12 +51,15 @@ class ResidualShares {
 public:
     /// `residuals` must not be empty.
     ResidualShares(std::span<const CaseResidual> residuals, const CaseTraits& of);
-    /// The share of the weight of ratios below `ratio`.
+    /// The chance of a ratio below `ratio`: the share of the weight that lies there, as much nearer to a half as quantiles of
+    /// residual_interval() are farther from the middle, so that of an interval of nominal 80 % a tenth lies below its lower
+    /// end.
     [[nodiscard]] double below(double ratio) const;
 
 private:
     std::vector<double> ratios_;         ///< ascending
     std::vector<double> weight_before_;  ///< of the ratios before each, and of all
+    double widening_ = 1.0;              ///< of quantiles, (n + 1)/n for n sources
 };
 
 /// ResidualShares::below() of one ratio.

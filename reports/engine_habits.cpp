@@ -88,7 +88,7 @@ void add_reading(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
 
 /// What the host does with each token, one after the other.
 void add_tokens(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
-    const sim::Stack stack = setup.platform.stack.where(setup.target, setup.platform.device);
+    const sim::Stack stack = setup.platform.stack.where(setup.target, setup.precision, setup.platform.device);
     const double vocabulary = static_cast<double>(setup.target.vocabulary_size);
     if (stack.host_per_sampled_entry > Seconds(0.0)) {
         const Seconds sampling = stack.host_per_sampled_entry * vocabulary;
@@ -128,7 +128,8 @@ void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
                                                  stack.state_slots),
                                      stack.state_pool_flag)});
     }
-    if (const double apart = stack.where(setup.target, setup.platform.device).recurrent_passes_apart; apart > 0.0) {
+    if (const double apart = stack.where(setup.target, setup.precision, setup.platform.device).recurrent_passes_apart;
+        apart > 0.0) {
         habits.push_back({"verification of several sequences",
                           apart < 1.0 ? "together or one by one, by build (the middle of both is priced)" : "one by one",
                           "the engine splits a batch whose sequences have several tokens and a recurrent state"});
@@ -161,18 +162,22 @@ void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
                                                                          : "by a pool of their own"});
 }
 
-/// "for mixture models, but not on compute capability 10"
+/// "for mixture models, but not on compute capability 10, with experts that are quantised or beside shared ones"
 std::string text_of(const sim::NumberCondition& condition) {
     std::string text = condition.models.empty() ? "" : fmt::format("for {} models", text::listed(condition.models, "and"));
     if (!condition.not_on.empty()) {
         text += fmt::format("{}not on compute capability {}", text.empty() ? "" : ", but ", fmt::join(condition.not_on, ", "));
+    }
+    if (condition.not_plain_experts) {
+        text += fmt::format("{}with experts that are quantised or beside shared ones", text.empty() ? "" : ", ");
     }
     return text;
 }
 
 /// Numbers that the stack states and that do not hold for this target on this device.
 void add_unmet(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
-    for (const sim::NumberCondition& condition : setup.platform.stack.unmet(setup.target, setup.platform.device)) {
+    for (const sim::NumberCondition& condition :
+         setup.platform.stack.unmet(setup.target, setup.precision, setup.platform.device)) {
         habits.push_back({condition.number, "not taken", "stated " + text_of(condition)});
     }
 }

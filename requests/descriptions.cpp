@@ -30,9 +30,11 @@ std::string Descriptions::resolved_path(const std::string& path) const {
     if (!reads_files()) {
         throw text::InputError({"\"" + path + "\" is a file, and none is read here; name what the catalogue holds"});
     }
-    return fs::path(path).is_relative() && looks_like_path(path) && !text::is_builtin(path)
-               ? (base_folder_ / path).lexically_normal().string()
-               : path;
+    if (!fs::path(path).is_relative() || !looks_like_path(path) || text::is_builtin(path)) {
+        return path;
+    }
+    const std::string normal = (base_folder_ / path).lexically_normal().string();
+    return looks_like_path(normal) ? normal : "./" + normal;  // "./folder" stays a path
 }
 
 std::string Descriptions::resolved_shape(const std::string& text) const {
@@ -44,7 +46,7 @@ std::string Descriptions::resolved_shape(const std::string& text) const {
 const std::vector<PublishedDrafter>& Descriptions::published_drafters() {
     if (!published_) {
         using Drafters = std::vector<PublishedDrafter>;
-        const auto read = [&] { return readable_drafters(drafters_folder()); };
+        const auto read = [&] { return load_published_drafters(drafters_folder()); };
         published_ = catalogue_.remembered ? catalogue_.remembered->of<Drafters>("drafters", read)
                                            : std::make_shared<const Drafters>(read());
     }

@@ -137,6 +137,7 @@ sim::Drafter read_parallel(json::Reader& at, const std::string& kind) {
     drafter.block = read_or<sim::Count>(at, drafter_keys::block, drafter.block);
     drafter.input_features = read_or<sim::Count>(at, drafter_keys::input_features, drafter.input_features);
     drafter.feed_forward = read_or<sim::Count>(at, drafter_keys::feed_forward, 0);
+    drafter.draft_vocabulary = read_or<sim::Count>(at, drafter_keys::draft_vocabulary, 0);
     drafter.precision = read_own_precision(at);
     return drafter;
 }

@@ -157,6 +157,14 @@ std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptio
             json[key] = value;
         }
     }
+    // A block drafter whose table is as long as the target's uses the target's.
+    const bool of_block = read->kind == "dflash" || read->kind == "dflash2" || read->kind == "dspark";
+    if (of_block && use.target != nullptr && read->draft_vocabulary >= use.target->vocabulary_size) {
+        json.erase("draft_vocabulary");
+    }
+    if (read->tied) {
+        json["tied"] = true;
+    }
     if (read->reads_target_cache) {
         json["reads_target_cache"] = true;
     }

@@ -72,13 +72,10 @@ std::string no_other_drafter(const fs::path& folder, const std::string& name) {
         text::other_names(lower, names, "treeline models --drafters"));
 }
 
-std::vector<PublishedDrafter> readable_drafters(const fs::path& folder) {
+std::vector<PublishedDrafter> load_published_drafters(const fs::path& folder) {
     std::vector<PublishedDrafter> drafters;
     for (const std::string& name : published_drafters(folder)) {
-        try {
-            drafters.push_back(load_published_drafter(folder, (folder / (name + ".json")).string()));
-        } catch (const text::InputError&) {  // whoever asks for that one is told
-        }
+        drafters.push_back(load_published_drafter(folder, (folder / (name + ".json")).string()));
     }
     return drafters;
 }

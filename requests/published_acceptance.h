@@ -29,8 +29,8 @@ bool looks_published(std::string_view text);
 /// What to say of a drafter's name that is no model's: that it is no kind and no published drafter either, and which are near.
 std::string no_other_drafter(const std::filesystem::path& folder, const std::string& name);
 
-/// Every drafter in the folder; files that cannot be read are left out.
-std::vector<PublishedDrafter> readable_drafters(const std::filesystem::path& folder);
+/// Every drafter in the folder. Throws InputError of the first file that cannot be read.
+std::vector<PublishedDrafter> load_published_drafters(const std::filesystem::path& folder);
 
 /// Measurements of every drafter but the one of this name, each with its own.
 std::vector<std::vector<sim::MeasuredAcceptance>> measured_of_others(const std::vector<PublishedDrafter>& all,

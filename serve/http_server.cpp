@@ -52,6 +52,7 @@ int status_of(const Answered& answer, const std::string& body) {
 
 std::string sentence_of(int status, const Connection& connection) {
     return status == 408            ? "the request came too slowly"
+           : status == 411          ? "the question is missing: its length is not stated (Content-Length)"
            : status == 413          ? "the body is larger than this server takes"
            : status == 414          ? "the address is too long"
            : status == 404          ? "there is nothing here; /v1/openapi.json lists what there is"
@@ -128,6 +129,8 @@ struct Server::State {
     void add_pages();
     void add_rules();
     void add_errors();
+    /// Why there is nothing at this path, or not by this method, whose "Allow" it then sets; nothing where there is.
+    std::optional<Refusal> misplaced_question(const httplib::Request& request, httplib::Response& response) const;
 
     ServerInput input;
     std::string description;
@@ -184,8 +187,16 @@ void Server::State::add_rules() {
                                request.get_header_value("Content-Encoding")};
         const bool with_body = request.has_header("Transfer-Encoding") || request.get_header_value("Content-Length", 0) != "";
         std::optional<Refusal> refused = refusal(head, input.rules);
+        if (!refused || refused->status == 415) {  // of what is not there, no body is of the wrong type
+            const std::optional<Refusal> misplaced = misplaced_question(request, response);
+            refused = misplaced ? misplaced : refused;
+        }
         if (!refused && with_body && request.method != "POST") {
             refused = Refusal{400, "only questions have a body"};
+        }
+        if (!refused && !with_body &&
+            request.method == "POST") {  // cpp-httplib would wait for a body until the connection ends
+            refused = Refusal{411, sentence_of(411, *served_here)};
         }
         if (!refused && request.get_header_value<std::uint64_t>("Content-Length") > input.limits.body) {
             refused = Refusal{413, sentence_of(413, *served_here)};
@@ -201,19 +212,28 @@ void Server::State::add_rules() {
     });
 }
 
+std::optional<Refusal> Server::State::misplaced_question(const httplib::Request& request, httplib::Response& response) const {
+    const auto among = [&](const std::vector<std::string>& paths) {
+        return std::find(paths.begin(), paths.end(), request.path) != paths.end();
+    };
+    const bool is_question = among(posted), is_page = among(looked_up);
+    if (is_question ? request.method == "POST" : is_page && (request.method == "GET" || request.method == "HEAD")) {
+        return std::nullopt;
+    }
+    if (is_question || is_page) {
+        response.set_header("Allow", is_question ? "POST" : "GET, HEAD");
+    }
+    const int status = is_question || is_page ? 405 : 404;
+    return Refusal{status, sentence_of(status, *served_here)};
+}
+
 void Server::State::add_errors() {
-    http.set_error_handler(httplib::Server::Handler([this](const httplib::Request& request, httplib::Response& response) {
+    http.set_error_handler(httplib::Server::Handler([this](const httplib::Request&, httplib::Response& response) {
         served_here->close_afterwards();  // what is left of the request is not read
-        const auto among = [&](const std::vector<std::string>& paths) {
-            return std::find(paths.begin(), paths.end(), request.path) != paths.end();
-        };
         if (served_here->too_slow()) {
             response.status = 408;
         } else if (served_here->too_large()) {
             response.status = 413;
-        } else if (response.status == 404 && response.body.empty() && (among(posted) || among(looked_up))) {
-            response.status = 405;
-            response.set_header("Allow", among(posted) ? "POST" : "GET, HEAD");
         }
         if (response.body.empty()) {
             refuse(response, response.status, sentence_of(response.status, *served_here));

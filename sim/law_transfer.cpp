@@ -71,6 +71,9 @@ KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, co
         law.row_tile = std::min(law.row_tile, largest_carried_tile);
         law.least_tile = std::min(law.row_tile, least_carried_tile);
     }
+    if (kernel.kernel == KernelClass::gemm && std::floor(measured.compute_capability) != std::floor(other.compute_capability)) {
+        law.padding = 1.0;  // that padded rows cost more than rows is of one kernel, and generations have others
+    }
     law.ramp_bytes = law.ramp_bytes * (other.cache / measured.cache);
     if (measured.multiprocessors > 0.0 && other.multiprocessors > 0.0) {
         const double share = measured.multiprocessors / other.multiprocessors;

@@ -265,11 +265,11 @@ CompiledRound compile_round(const RoundSetup& setup) {
     if (setup.platform.accelerator) {
         return compile_turns(setup);
     }
-    if (setup.platform.stack.holds_as_it_is(setup.target, setup.platform.device)) {
+    if (setup.platform.stack.holds_as_it_is(setup.target, setup.precision, setup.platform.device)) {
         return compile_on_host(setup);
     }
     RoundSetup here = setup;
-    here.platform.stack = setup.platform.stack.where(setup.target, setup.platform.device);
+    here.platform.stack = setup.platform.stack.where(setup.target, setup.precision, setup.platform.device);
     return compile_on_host(here);
 }
 

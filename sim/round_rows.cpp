@@ -35,6 +35,9 @@ std::string row_problem(const RowInputs& inputs, const Speculation& speculation,
             return problem;
         }
     }
+    if (setup.output_tokens > 0.0 && setup.output_tokens <= 1.0) {
+        return "answers of one token come from their prompts alone, so that nothing is left to draft";
+    }
     if (setup.rollback == Rollback::ring && tree.nodes() > tree.depth() &&
         setup.platform.stack.rollback_flags.contains(setup.rollback)) {
         return "the engine of the stack '" + setup.platform.stack.name + "' replays chains only";

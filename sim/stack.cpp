@@ -7,6 +7,7 @@
 
 #include "sim/device.h"
 #include "sim/model.h"
+#include "sim/precision.h"
 #include "sim/stack_parameters.h"
 #include "sim/traits.h"
 
@@ -33,33 +34,50 @@ Stack Stack::on_host(double speed) const {
     return stack;
 }
 
-std::vector<NumberCondition> Stack::unmet(const Model& target, const Device& device) const {
+namespace {
+
+/// Routed experts in 16 bits or more, and no shared ones: what needs the fewest kernels.
+bool has_plain_experts(const Model& model, const Precision& precision) {
+    constexpr double unquantised = 16.0;  // bits
+    const auto shares = [](const LayerKind& kind) {
+        return std::any_of(kind.blocks.begin(), kind.blocks.end(), [](const Block& block) {
+            const auto* mixture = std::get_if<MixtureOfExperts>(&block.kind);
+            return mixture != nullptr && mixture->shared_hidden > 0;
+        });
+    };
+    return precision.experts.element_bits() >= unquantised && std::none_of(model.kinds.begin(), model.kinds.end(), shares);
+}
+
+}  // namespace
+
+std::vector<NumberCondition> Stack::unmet(const Model& target, const Precision& precision, const Device& device) const {
     std::vector<NumberCondition> found;
     const double generation = std::floor(device.compute_capability);
     for (const NumberCondition& condition : conditions) {
         const std::vector<std::string>& models = condition.models;
         const bool of_model = models.empty() || std::find(models.begin(), models.end(), kind_of_model(target)) != models.end();
         const std::vector<double>& not_on = condition.not_on;
-        if (!of_model || std::find(not_on.begin(), not_on.end(), generation) != not_on.end()) {
+        const bool of_experts = !condition.not_plain_experts || !has_plain_experts(target, precision);
+        if (!of_model || !of_experts || std::find(not_on.begin(), not_on.end(), generation) != not_on.end()) {
             found.push_back(condition);
         }
     }
     return found;
 }
 
-Stack Stack::where(const Model& target, const Device& device) const {
+Stack Stack::where(const Model& target, const Precision& precision, const Device& device) const {
     Stack stack = on_host(device.host_speed);
     static const Stack unstated;
-    for (const NumberCondition& condition : unmet(target, device)) {
+    for (const NumberCondition& condition : unmet(target, precision, device)) {
         const StackParameter& number = stack_parameter(condition.number);
         number.set(stack, number.as.empty() ? number.get(unstated) : stack_parameter(number.as).get(stack));
     }
     return stack;
 }
 
-bool Stack::holds_as_it_is(const Model& target, const Device& device) const {
+bool Stack::holds_as_it_is(const Model& target, const Precision& precision, const Device& device) const {
     const bool scaled = scales_with_host && device.host_speed != 1.0;
-    return !scaled && (conditions.empty() || unmet(target, device).empty());
+    return !scaled && (conditions.empty() || unmet(target, precision, device).empty());
 }
 
 Stack Stack::drafting() const {

@@ -133,6 +133,7 @@ struct NumberCondition {
     std::string number;               ///< of stack_parameters()
     std::vector<std::string> models;  ///< kinds (kind_of_model) that it was measured of; empty: all
     std::vector<double> not_on;       ///< major compute capabilities of devices that run other kernels
+    bool not_plain_experts = false;   ///< not of routed experts in 16 bits without shared ones beside them
 };
 
 /// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
@@ -286,6 +287,8 @@ struct Stack {
     /// Kernels before a linear layer quantise its activations on the way. Measured 8-bit products include a kernel that does
     /// nothing else; those of such a stack start up like 16-bit ones.
     bool fused_quantisation = false;
+    /// 8-bit products do not run on the measured kernel, whose rows beyond 256 fill a second tile of as many.
+    bool fits_quantised_tiles = false;
     PrefillPolicy prefill = PrefillPolicy::mixed;
     /// Share of the prompts of the other requests that a request waits for after its first token. Below 1 where requests come
     /// and are read together, so that part of the wait is in their time to the first token.
@@ -338,11 +341,12 @@ struct Stack {
     /// The same software on a host of this speed.
     [[nodiscard]] Stack on_host(double speed) const;
     /// Those of `conditions` that are not met, so that their numbers are not taken.
-    [[nodiscard]] std::vector<NumberCondition> unmet(const Model& target, const Device& device) const;
+    [[nodiscard]] std::vector<NumberCondition> unmet(const Model& target, const Precision& precision,
+                                                     const Device& device) const;
     /// The same software with this target on this device: on its host, without the numbers that do not hold here.
-    [[nodiscard]] Stack where(const Model& target, const Device& device) const;
+    [[nodiscard]] Stack where(const Model& target, const Precision& precision, const Device& device) const;
     /// Whether `where` would change nothing.
-    [[nodiscard]] bool holds_as_it_is(const Model& target, const Device& device) const;
+    [[nodiscard]] bool holds_as_it_is(const Model& target, const Precision& precision, const Device& device) const;
     /// The same software when it replays the drafter's passes (draft_graphs), and when it copies states.
     [[nodiscard]] Stack drafting() const;
     [[nodiscard]] Stack copying() const;

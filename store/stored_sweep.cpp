@@ -103,9 +103,11 @@ std::vector<StoredRow> rows_of(const SweepRequest& request, const sweeps::SweepS
     return rows;
 }
 
-/// Adds what a run has found so far.
+/// Adds what a run has found so far. The share of a small space may hold no points, and then nothing was found.
 void merge_stored(sweeps::ReductionState& state, const StoredRun& run) try {
-    state.merge(run.state.kept);
+    if (!run.state.kept.empty()) {
+        state.merge(run.state.kept);
+    }
 } catch (const std::invalid_argument& error) {
     throw text::InputError({fmt::format("run {} of the store cannot be read: {}", run.id, error.what())});
 }

@@ -1,6 +1,7 @@
 #include "sweeps/goal.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sweeps/deadline.h"
 
@@ -169,6 +170,28 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vec
                                  Objective objective) {
     const std::vector<DraftPlan> plans(speculations.begin(), speculations.end());
     return outcomes_of(round, plans, traffic, objective);
+}
+
+double accept_length_under_arrivals(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic,
+                                    Objective objective, double figure) {
+    constexpr double shortest = 1.0 / 64.0, longest = 64.0;
+    constexpr int halvings = 40;
+    sim::CompiledRound other = round;
+    double& length = other.rows[static_cast<std::size_t>(plan.speculation)].accepted.length;
+    const auto reaches = [&](double tried) {
+        length = tried;
+        const Outcome outcome = outcomes_of(other, {&plan, 1}, traffic, objective).front();
+        return outcome.problem.empty() && outcome.objective <= figure;
+    };
+    if (!reaches(longest)) {
+        return sim::unlimited;
+    }
+    double below = shortest, above = longest;
+    for (int i = 0; i < halvings && above > below * (1.0 + 1e-5); ++i) {
+        const double middle = std::sqrt(below * above);
+        (reaches(middle) ? above : below) = middle;
+    }
+    return above;
 }
 
 DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Traffic& traffic, const Limits& limits) {

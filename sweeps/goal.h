@@ -83,6 +83,11 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
 std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
                                  Objective objective);
 
+/// The accept length with which the plan would reach a figure of the objective over arrivals at random, its rounds costing what
+/// they cost: a longer one leaves fewer requests in service, whose rounds are shorter. sim::unlimited where none up to 64 does.
+double accept_length_under_arrivals(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic,
+                                    Objective objective, double figure);
+
 /// The speculation wherever it keeps the limits, and nothing drafted (the drafter and room for its states stay in memory) at
 /// the other points, if that breaks none there, or lets fewer requests wait; else the speculation.
 DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Traffic& traffic, const Limits& limits);

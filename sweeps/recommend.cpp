@@ -280,6 +280,16 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
         answer.flip_accept_length =
             accept_length_at(best, answer.runners_up.front().objective / best.objective, workload.objective);
     }
+    if (answer.speculate && workload.traffic.kind == LoadKind::arrival_rate && !best.gain_of_capacity) {
+        const auto reaching = [&](double figure) {
+            return accept_length_under_arrivals(all.prepared[best.variant].round, best.plan, workload.traffic,
+                                                workload.objective, figure);
+        };
+        answer.candidates.front().break_even_accept_length = reaching(best.objective * best.gain);
+        if (!answer.runners_up.empty()) {
+            answer.flip_accept_length = reaching(answer.runners_up.front().objective);
+        }
+    }
     std::vector<Exclusion> excluded = answer.excluded;
     return {std::move(answer), std::move(excluded)};
 }

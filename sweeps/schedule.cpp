@@ -13,9 +13,11 @@ struct BatchChoices {
     double best = 0.0;              ///< the least objective among them
 };
 
+/// Drafting is not switched off where it gains, however little.
 const Outcome* within_tolerance(const BatchChoices& choices, int speculation) {
+    const double tolerance = speculation == sim::drafting_off ? 0.0 : schedule_tolerance;
     for (const Outcome& outcome : choices.outcomes) {
-        if (outcome.speculation == speculation && outcome.objective <= choices.best * (1.0 + schedule_tolerance)) {
+        if (outcome.speculation == speculation && outcome.objective <= choices.best * (1.0 + tolerance)) {
             return &outcome;
         }
     }

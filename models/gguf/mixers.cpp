@@ -69,7 +69,8 @@ std::optional<sim::SparseIndexer> LayerBuilder::indexer() {
     indexer.heads = facts_.count("attention.indexer.head_count", number_);
     indexer.head_dim = facts_.count("attention.indexer.key_length", number_);
     indexer.top_k = std::max(1.0, facts_.number("attention.indexer.top_k").value_or(1.0));
-    take("index projections", {"indexer.attn_k.weight", "indexer.attn_q_b.weight", "indexer.proj.weight"});
+    take("index queries", {"indexer.attn_q_b.weight"});
+    take("index projections", {"indexer.attn_k.weight", "indexer.proj.weight"});
     return indexer;
 }
 

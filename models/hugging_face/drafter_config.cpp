@@ -134,22 +134,29 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     if (of_heads) {
         drafter.layers_per_head = count_of_keys({&config}, {"medusa_num_layers", "hydra_num_layers"});
         drafter.width = drafter.kind == "mlp-speculator" ? count_of_keys({&config}, {"inner_dim"}) : 0;
+        drafter.tied = drafter.kind == "mlp-speculator" && config.value("tie_weights", ConfigJson()) == ConfigJson(true);
         return drafter;
     }
     drafter.heads = 0;
     const auto places = {&config, &layers, &wrapped, &dflash};
     const auto of_layers = {&config, &layers, &wrapped, &text};
-    drafter.layers = count_of_keys(of_layers, {"num_hidden_layers"});
+    const std::string names = names_of_config(config);
+    drafter.reads_target_cache = names.find("assistant") != std::string::npos;
+    // Configs of modules for multi-token prediction keep the layers of their target, but Gemma 4's assistants.
+    drafter.layers = drafter.kind == "mtp" && !drafter.reads_target_cache
+                         ? std::max(1LL, count_of_keys(of_layers, {"num_nextn_predict_layers", "mtp_num_hidden_layers"}))
+                         : count_of_keys(of_layers, {"num_hidden_layers"});
     drafter.feed_forward = count_of_keys(of_layers, {"intermediate_size"});
     drafter.draft_vocabulary = count_of_keys(of_layers, {"draft_vocab_size", "truncated_vocab_size"});
+    if (drafter.draft_vocabulary == 0 && (drafter.kind == "eagle3" || drafter.kind == "p-eagle")) {
+        drafter.draft_vocabulary = count_of_keys(of_layers, {"vocab_size"});  // as engines read it
+    }
     drafter.block = drafter.kind == "dflash" || drafter.kind == "dflash2" || drafter.kind == "dspark"
                         ? count_of_keys(places, {"block_size", "dspark_block_size"})
                         : 0;
-    const std::string names = names_of_config(config);
     if (drafter.block > 1 && names.find("domino") != std::string::npos) {
         --drafter.block;  // Domino's blocks are DFlash's, whose first row is the last token
     }
-    drafter.reads_target_cache = names.find("assistant") != std::string::npos;
     drafter.input_features = listed_layers({&config, &layers, &eagle, &dflash});
     const long long own = count_of_keys(of_layers, {"hidden_size"}),
                     target =
@@ -160,7 +167,10 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     drafter.target_width = target > 0 ? target : as_wide_as_target ? own : 0;
     std::string type = text_of_key(config, "torch_dtype");
     type = type.empty() ? text_of_key(config, "dtype") : type;
-    drafter.format = type == "bfloat16" ? "bf16" : type == "float16" ? "fp16" : type == "float32" ? "fp32" : "";
+    drafter.format = type == "bfloat16" ? "bf16" : type == "float16" ? "fp16" : "";
+    if (drafter.kind == "mtp" && config.contains("quantization_config")) {
+        drafter.format.clear();
+    }
     return drafter;
 }
 

@@ -15,7 +15,8 @@ struct DrafterConfig {
     long long width = 0;         ///< only where the config says that it is not the target's
     long long target_width = 0;  ///< of the states that it takes from the target
     bool reads_target_cache = false;
-    std::string format;  ///< of its weights: "bf16"
+    bool tied = false;   ///< one set of weights serves all positions of an MLP speculator
+    std::string format;  ///< of its weights: "bf16"; empty where engines take the target's: fp32, and quantised modules of MTP
 };
 
 /// EAGLE, EAGLE-3, P-EAGLE, DFlash, DSpark, Domino (as the DSpark that costs what it does), Gemma 4's assistants, Medusa, MLP

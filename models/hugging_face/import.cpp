@@ -96,6 +96,30 @@ bool looks_like_hugging_face(const json::Reader& root) {
     return raw.contains("architectures") || raw.contains("model_type") || (raw.contains("d_model") && raw.contains("n_layer"));
 }
 
+namespace {
+
+/// Refuses a config that speaks of experts under an architecture that is read as a dense one: most of its weights would be
+/// lost.
+void refuse_lost_experts(Reader& text, const std::string& family, const sim::Model& model) {
+    const bool has_experts = std::any_of(model.kinds.begin(), model.kinds.end(), [](const sim::LayerKind& kind) {
+        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
+                           [](const sim::Block& block) { return std::holds_alternative<sim::MixtureOfExperts>(block.kind); });
+    });
+    if (has_experts || model.kinds.empty()) {
+        return;
+    }
+    for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}) {
+        const auto stated = text.raw().find(key);
+        if (stated != text.raw().end() && stated->is_number_integer() && stated->get<long long>() > 1) {
+            text.problem(key, "is " + std::to_string(stated->get<long long>()) + ", but " + family +
+                                  " is known as a dense architecture, without experts");
+            return;
+        }
+    }
+}
+
+}  // namespace
+
 sim::Model import_hugging_face(json::Reader& root, const std::string& name, json::Reader* quantization_file) {
     sim::Model model;
     model.name = name;
@@ -119,6 +143,7 @@ sim::Model import_hugging_face(json::Reader& root, const std::string& name, json
     if (inner) {
         model.notes.emplace_back("Only the language model is described; image and audio towers are left out.");
     }
+    refuse_lost_experts(text, found.name(), model);
     model.mtp_layers = prediction_layers(root, text);
     model.vocabulary = inferred_vocabulary(model_type_of(root, text, found.name()), model.vocabulary_size);
     model.notes.push_back("The tokenizer (" + model.vocabulary + ") is inferred from the model type and the vocabulary size.");

@@ -8,7 +8,8 @@ const Modules& block_modules(const sim::Attention&) {
     static const Modules modules = {{"qkv projection",
                                      {"self_attn.q_proj", "self_attn.qkv_proj", "mixer.q_proj", "attention.query_key_value",
                                       "self_attn.W_pack", "attention.wqkv", "attn.c_attn"}},
-                                    {"index projections", {"self_attn.indexer.wq_b", "self_attn.index_q_proj"}},
+                                    {"index queries", {"self_attn.indexer.wq_b", "self_attn.index_q_proj"}},
+                                    {"index projections", {"self_attn.indexer.wk", "self_attn.index_k_proj"}},
                                     {"output projection",
                                      {"self_attn.o_proj", "mixer.o_proj", "attention.dense", "self_attn.dense",
                                       "self_attn.out_proj", "attention.wo", "attn.c_proj"}}};
@@ -20,7 +21,8 @@ const Modules& block_modules(const sim::LatentAttention&) {
                                     {"query up-projection", {"self_attn.q_b_proj", "self_attn.q_proj"}},
                                     {"output gate", {"self_attn.g_proj"}},
                                     {"key-value up-projection", {"self_attn.kv_b_proj"}},
-                                    {"index projections", {"self_attn.indexer.wq_b"}},
+                                    {"index queries", {"self_attn.indexer.wq_b"}},
+                                    {"index projections", {"self_attn.indexer.wk"}},
                                     {"output projection", {"self_attn.o_proj"}}};
     return modules;
 }

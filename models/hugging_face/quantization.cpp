@@ -53,6 +53,12 @@ void import_precision(Reader& root, Reader& text, Reader* quantization_file, sim
         base = format_of_dtype(*at, "dtype", format_of_dtype(*at, "torch_dtype", base));
         state = format_of_dtype(*at, "mamba_ssm_dtype", format_of_dtype(*at, "mamba_ssm_cache_dtype", state));
     }
+    if (base ==
+        sim::NumberFormat::fp32) {  // vLLM and SGLang take 16 bits for it (--dtype auto), llama.cpp's files have 16 or fewer
+        base = sim::NumberFormat::bf16;
+        model.notes.emplace_back(
+            "Its weights are stored in fp32, which engines load in 16 bits: priced so. State fp32 where yours does not.");
+    }
     model.precision = sim::uniform_precision(base);
     model.precision.state = sim::Storage{state};
     std::optional<Reader> config = text.optional_object("quantization_config");

@@ -37,7 +37,9 @@ class Answer(Record):
         return self._native.csv()
 
     def html(self):
-        """Of a recommendation: a self-contained page with plots, as text."""
+        """Of a recommendation: a self-contained page with plots, as text. Other answers have none."""
+        if not hasattr(self._native, "page"):
+            raise TypeError("only a recommendation has a page; table() and csv() show this answer")
         return self._native.page()
 
     def _repr_html_(self):

@@ -58,6 +58,14 @@ std::string later_first_token(const sweeps::Candidate& best, const sweeps::Candi
                        best.queued >= 0.5 ? fmt::format(", with {:.0f} requests waiting", best.queued) : "");
 }
 
+/// What of a load that is too large is served: "; of 40 requests/s it serves 5.95 instead of 3.70".
+std::string overload_text(const sweeps::Recommendation& found) {
+    return !found.saturation ? ""
+                             : fmt::format("; of {} requests/s it serves {}{}", text::short_text(found.saturation->asked),
+                                           text::short_text(found.saturation->best),
+                                           found.speculate ? " instead of " + text::short_text(found.saturation->plain) : "");
+}
+
 /// "Run", unless plain decoding is the likelier winner: measured speed-ups lie below predictions more often than above.
 std::string_view opening(const sweeps::Answer& answer) {
     const bool unlikely = answer.trust && answer.trust->chances && answer.trust->chances->pays < 0.5;
@@ -78,11 +86,11 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
             opening(answer), where, found.variants[best.variant].labels.drafter, best.draft_tokens,
             best.draft_tokens > 1 ? "s" : "", in_a_tree(found), text::ratio_text(best.gain), text_of(best.time_per_token));
     }
-    return fmt::format("{} {} with {} drafting {} token{}{}: {}, {} instead of {}{}", opening(answer), where,
-                       found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "",
-                       in_a_tree(found), gain_text(best.gain, objective), figure_text(best, objective),
-                       objective_cell(found.plain, objective),
-                       other_side(best, found.plain, objective) + (under_load ? later_first_token(best, found.plain) : ""));
+    return fmt::format(
+        "{} {} with {} drafting {} token{}{}: {}, {} instead of {}{}", opening(answer), where,
+        found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(found),
+        gain_text(best.gain, objective), figure_text(best, objective), objective_cell(found.plain, objective),
+        other_side(best, found.plain, objective) + (under_load ? later_first_token(best, found.plain) : overload_text(found)));
 }
 
 /// Why drafts that gain are not recommended: a limit that the user can raise.
@@ -114,7 +122,7 @@ std::string why_rejected(const sweeps::Answer& answer) {
 std::string planner_sentence(const sweeps::Recommendation& found, const std::string& where, const std::string& alone) {
     const sweeps::Candidate& plain = found.candidates.front();
     const std::string waits =
-        found.saturation ? std::string("requests wait ever longer")
+        found.saturation ? overload_text(found).substr(2) + ", and the others wait ever longer"
                          : fmt::format("the first token comes after {}{}", text_of(plain.time_to_first_token),
                                        plain.queued >= 0.5 ? fmt::format(", and {:.0f} requests wait", plain.queued) : "");
     return fmt::format("{} without a drafter generates {} tokens/s per device{}, {} per token; {}", where,
@@ -128,7 +136,8 @@ std::string plain_sentence(const sweeps::Answer& answer, const std::string& wher
     if (answer.input.drafters.empty()) {
         return planner_sentence(*answer.result.recommendation, where, alone);
     }
-    const std::string what = fmt::format("Run {} without a drafter: {}{}", where, figure_text(plain, objective), alone);
+    const std::string what = fmt::format("Run {} without a drafter: {}{}{}", where, figure_text(plain, objective), alone,
+                                         overload_text(*answer.result.recommendation));
     if (!answer.rejected) {
         return what + "; no drafter that was asked for can run within the limits";
     }

@@ -286,7 +286,7 @@ inline constexpr CountKey draft_vocabulary{"draft_vocabulary",
                                            1,
                                            10'000'000,
                                            {},
-                                           "of heads with a layer of their own: rows of their LM head",
+                                           "of such heads and block drafters: rows of an LM head of their own",
                                            "the target's; `eagle3` 32,000"};
 inline constexpr CountKey input_features{"input_features",
                                          1,

@@ -90,6 +90,7 @@ struct ParallelDrafter {
     Count input_features = 5;                 ///< hidden states of the model width that are fused for each accepted token
     Count feed_forward = 0;                   ///< hidden width of the dense feed-forward network; 0 = see dense_width_beside()
     std::optional<Precision> precision = {};  ///< nothing = head_precision()
+    Count draft_vocabulary = 0;               ///< rows of an LM head of its own (vLLM's speculators); 0 = the target's serves
 
     /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default).
     static ParallelDrafter published_dspark() { return {ParallelKind::dspark, 5, 7}; }

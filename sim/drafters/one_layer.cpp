@@ -1,5 +1,7 @@
 #include "sim/drafters/drafter.h"
 
+#include <algorithm>
+
 namespace treeline::sim {
 namespace {
 
@@ -55,12 +57,19 @@ DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Prec
         model.width = drafter.width;
         model.tied_embeddings = true;  // embedding and LM head of its own, in one table
     }
+    LayerKind first = layer;
     Block fusion{Projection{drafter.input_features * target.width, model.width, false}, 0, 0};
-    layer.blocks.insert(layer.blocks.begin(), fusion);
-    model.kinds = {layer};
+    first.blocks.insert(first.blocks.begin(), fusion);
+    model.kinds = {first};
     model.order.assign(static_cast<std::size_t>(drafter.layers), 0);
+    if (drafter.layers > 1 && own_checkpoint) {  // what enters is fused once; each module of MTP fuses anew
+        layer.name = "further draft layer";
+        model.kinds.push_back(layer);
+        std::fill(model.order.begin() + 1, model.order.end(), 1);
+    }
     if (drafter.draft_vocabulary > 0) {
         model.vocabulary_size = drafter.draft_vocabulary;
+        model.tied_embeddings = false;  // its head is a table of its own beside any target
     }
 
     DrafterPlan result;

@@ -84,6 +84,10 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     const LayerKind layer = draft_layer(drafter, target, attention);
     model.kinds = {layer};
     model.order.assign(static_cast<std::size_t>(drafter.layers), 0);
+    if (drafter.draft_vocabulary > 0) {
+        model.vocabulary_size = drafter.draft_vocabulary;
+        model.tied_embeddings = false;
+    }
 
     Model context = model;
     context.name = target.name + " features for a parallel drafter";
@@ -105,7 +109,7 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     result.precision =
         drafter.precision.value_or(has_layers_of(target, drafter) ? target_precision : head_precision(target_precision));
     result.shares_embedding = true;
-    result.shares_head = true;
+    result.shares_head = drafter.draft_vocabulary == 0;
     result.parallel = true;
     result.anchor_rows = drafter.kind == ParallelKind::dflash ? 1.0 : 0.0;
     result.catch_up = CatchUp::none;

@@ -100,13 +100,9 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     const double heads = static_cast<double>(indexer.heads);
     const double dim = static_cast<double>(indexer.head_dim);
     Operation projection = linear(context, "index projections", context.width, dim + heads, false, Cut::none);
-    projection.weight_elements += query_width * heads * dim + 2.0 * dim;  // queries, and the LayerNorm on keys
+    projection.weight_elements += 2.0 * dim;  // the LayerNorm on keys
     projection.active_elements = projection.weight_elements;
-    const Storage storage = weight_format(context.precision, projection.name, context.precision.weights).storage;
-    const Bytes queries = storage.per_element() * (query_width * heads * dim);
-    projection.stored += queries;
-    projection.bytes.fixed += queries;
-    projection.flops.per_token += Flops(2.0 * query_width * heads * dim);
+    operations.push_back(linear(context, "index queries", query_width, heads * dim, false, Cut::none));
     operations.push_back(projection);
     operations.push_back(index_preparation(context, indexer));
     operations.push_back(index_scores(context, indexer));

@@ -173,9 +173,12 @@ read -ra calibrate < <("$TREELINE" plan "${tensor_parallel[@]}" 2>/dev/null | gr
 expect 0 'Written to my-stack.json' "${calibrate[@]}"
 expect 0 'real requests, [0-9]+ draft tokens' plan "$SOURCE/examples/trees-llama-3-8b-h100.json" --engine sglang
 for form in vllm-batch-context sglang-sps sglang-sps-model aisimulate check-vllm check-guidellm check-aiperf; do
+    [[ $form == sglang-* ]] && engine=sglang || engine=vllm
     expect 0 'num_speculative_tokens|nextn_accepted|sample_steps_per_sec|alpha_seconds|max-concurrency|concurren' \
-        recommend "$SOURCE/examples/llama-3.1-8b-h100.json" --export "$form"
+        recommend "$SOURCE/examples/llama-3.1-8b-h100.json" --engine $engine --export "$form"
 done
+expect 2 '--export sglang-sps: the times are those of vLLM [0-9.]+; --engine sglang prices its own' \
+    recommend "$SOURCE/examples/llama-3.1-8b-h100.json" --export sglang-sps
 expect 2 '--export: must be .*did you mean "sglang-sps"' recommend "$SOURCE/examples/llama-3.1-8b-h100.json" --export sglang-spt
 
 finish

@@ -59,6 +59,29 @@ std::vector<ScheduleCase> schedules() {
 
 }  // namespace
 
+TEST_CASE("no engine gets flags for a device that its builds have no kernels for") {
+    const std::map<std::string, std::vector<std::string>> runs_on = {{"tesla-p40", {"llama.cpp"}},
+                                                                     {"v100-sxm-32", {"llama.cpp", "vllm"}},
+                                                                     {"t4", {"llama.cpp", "sglang", "vllm"}},
+                                                                     {"a10g", {"llama.cpp", "sglang", "tensorrt-llm", "vllm"}}};
+    sweeps::Recommendation found = recommendation_of(sim::IndependentDrafter{}, 3, schedule_of({{1, 3}}, 64));
+    for (const auto& [device, expected] : runs_on) {
+        CAPTURE(device);
+        found.variants[0].setup.platform.device = platform(device, "cuda-graph").device;
+        std::vector<std::string> running;
+        for (const Engine& engine : newest_engines()) {
+            const EngineFlags flags = engines::flags_for(found, engine);
+            const bool of_device = flags.remark.find("kernels need compute capability") != std::string::npos;
+            CHECK(flags.text.empty() == of_device);
+            if (!of_device) {
+                running.push_back(engine.word);
+            }
+        }
+        std::sort(running.begin(), running.end());
+        CHECK(running == expected);
+    }
+}
+
 TEST_CASE("at every batch an engine with schedules drafts what the schedule says, parsed back by its own rule") {
     int scheduled = 0;
     for (const ScheduleCase& example : schedules()) {

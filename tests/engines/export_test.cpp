@@ -60,6 +60,22 @@ TEST_CASE("lengths by batch and context are a grid without gaps") {
     }
 }
 
+TEST_CASE("a file of times for one engine is refused where another one was priced") {
+    const std::map<ExportKind, std::string> reads = {
+        {ExportKind::sglang_sps, "sglang"}, {ExportKind::sglang_sps_model, "sglang"}, {ExportKind::vllm_batch_context, "vllm"}};
+    for (const auto& [kind, reader] : reads) {
+        for (const std::string engine : {"vllm", "sglang", ""}) {
+            Case example;
+            example.recommendation.variants[0].setup.platform.stack.engine = engine;
+            if (engine.empty() || engine == reader) {
+                CHECK_NOTHROW(example.text(kind));
+            } else {
+                CHECK_THROWS_WITH(example.text(kind), Catch::Contains("--engine " + reader + " prices its own"));
+            }
+        }
+    }
+}
+
 TEST_CASE("SGLang's cost tables say what the model says") {
     const Case example;
     const sim::CompiledRound round = sim::compile_round(example.recommendation.variants[0].setup);

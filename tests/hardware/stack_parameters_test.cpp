@@ -132,9 +132,9 @@ TEST_CASE("a number of a stack that may be missing says where it holds, and else
         }
         CHECK(problems_of(stack).empty());
         REQUIRE(stack.conditions.size() == 1);
-        CHECK(parameter.get(stack.where(dense, device)) == Approx(parameter.high / 2.0));
+        CHECK(parameter.get(stack.where(dense, sim::Precision{}, device)) == Approx(parameter.high / 2.0));
         device.compute_capability = 9.0;
-        const Stack elsewhere = stack.where(dense, device);
+        const Stack elsewhere = stack.where(dense, sim::Precision{}, device);
         CHECK(parameter.get(elsewhere) ==
               (parameter.as.empty() ? parameter.get(Stack{}) : sim::stack_parameter(parameter.as).get(elsewhere)));
         device.compute_capability = 10.3;

@@ -84,6 +84,29 @@ TEST_CASE("Domino, assistants that read the target's cache, and EAGLE's one laye
           "eagle");
 }
 
+TEST_CASE("modules for multi-token prediction, heads without a vocabulary of their own, and formats that engines do not take") {
+    const auto module = drafter_of_config({{"speculators_model_type", "mtp"},
+                                           {"num_nextn_predict_layers", 1},
+                                           {"transformer_layer_config", {{"num_hidden_layers", 48}, {"hidden_size", 2048}}}});
+    REQUIRE(module);
+    CHECK(module->kind == "mtp");
+    CHECK(module->layers == 1);
+    const auto next = drafter_of_config({{"architectures", {"DeepseekV3ForCausalLMNextN"}},
+                                         {"torch_dtype", "bfloat16"},
+                                         {"num_hidden_layers", 61},
+                                         {"quantization_config", {{"quant_method", "fp8"}}}});
+    REQUIRE(next);
+    CHECK(next->layers == 1);
+    CHECK(next->format.empty());  // as its target, whose quantisation it shares
+    const auto whole =
+        drafter_of_config({{"architectures", {"LlamaForCausalLMEagle3"}}, {"vocab_size", 128256}, {"torch_dtype", "float32"}});
+    REQUIRE(whole);
+    CHECK(whole->draft_vocabulary == 128256);
+    CHECK(whole->format.empty());  // engines load 16 bits
+    CHECK(drafter_of_config({{"architectures", {"MLPSpeculatorPreTrainedModel"}}, {"n_predict", 3}, {"tie_weights", true}})
+              ->tied);
+}
+
 TEST_CASE("models by themselves are no drafters") {
     CHECK_FALSE(drafter_of_config({{"architectures", {"LlamaForCausalLM"}}, {"hidden_size", 4096}, {"num_hidden_layers", 32}}));
     CHECK_FALSE(drafter_of_config({{"architectures", {"Qwen3ForCausalLM"}}, {"model_type", "qwen3"}}));

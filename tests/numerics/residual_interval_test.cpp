@@ -88,4 +88,23 @@ TEST_CASE("an interval from other deployments of one kind holds its nominal shar
     CHECK(static_cast<double>(inside) / all == Approx(0.8).margin(0.04));
 }
 
+TEST_CASE("chances are those of the interval: a tenth lies below its lower end, and a tenth above its upper one",
+          "[residuals]") {
+    Random random(3, 4);
+    for (int trial = 0; trial < 200; ++trial) {
+        std::vector<CaseResidual> residuals;
+        const int sources = 1 + static_cast<int>(12.0 * random.uniform());
+        for (int i = 0; i < 60; ++i) {
+            const std::string source = std::to_string(static_cast<int>(sources * random.uniform()));
+            residuals.push_back(residual(i % 3 == 0 ? "a" : "b", i % 5, source, std::exp(random.uniform() - 0.5)));
+        }
+        const CaseTraits of = {{"a", "device", "dense"}, 1};
+        const ResidualInterval interval = residual_interval(residuals, of);
+        const ResidualShares shares(residuals, of);
+        const bool is_whole = interval.sources < 4;  // then the interval holds all that was seen
+        CHECK(shares.below(interval.low) <= 0.1 + 1e-9 + (is_whole ? 0.4 : 0.0));
+        CHECK(shares.below(std::nextafter(interval.high, 2.0 * interval.high)) >= 0.9 - 1e-9 - (is_whole ? 0.4 : 0.0));
+    }
+}
+
 }  // namespace residual_interval_test

@@ -19,7 +19,7 @@ AXES = os.path.join(os.environ["SOURCE"], "examples", "sweeps", "million-points.
 GOAL = 1.10
 FAILS = 1.25
 LEAST_ROUNDS = 3
-MOST_ROUNDS = 15
+MOST_ROUNDS = 6
 
 
 def processor_seconds(command):

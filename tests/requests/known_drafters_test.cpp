@@ -117,7 +117,7 @@ TEST_CASE("look-up drafts for any model: as measured with others where nobody me
 }
 
 TEST_CASE("a drafter of another family predicts as well as one of the target's own family, and neither well") {
-    const std::vector<PublishedDrafter> all = readable_drafters(source_folder() / "models" / "drafters");
+    const std::vector<PublishedDrafter> all = load_published_drafters(source_folder() / "models" / "drafters");
     Descriptions descriptions = catalogue();
     std::vector<double> in_family, across;
     for (const PublishedDrafter& asked : all) {

@@ -136,7 +136,7 @@ TEST_CASE("a category that was not measured is predicted from neighbours, within
     for (const std::string& name : published_drafters(folder())) {
         const PublishedDrafter drafter = load_published_drafter(folder(), name);
         const auto by_category = chains_by_category(drafter);
-        const auto others = measured_of_others(readable_drafters(folder()), name);
+        const auto others = measured_of_others(load_published_drafters(folder()), name);
         for (const auto& [category, rows] : by_category) {
             std::vector<sim::MeasuredAcceptance> rest;
             for (const auto& [other, more] : by_category) {

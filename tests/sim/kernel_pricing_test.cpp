@@ -395,6 +395,10 @@ TEST_CASE(
     platform.stack.fused_quantisation = true;
     CHECK(rates_of(layer, platform, fp8).startup == Seconds(3.0));
     CHECK(rates_of(layer, platform, fp8).steps.quantised == Seconds(0.0));
+    const double measured_tile = rates_of(layer, platform, fp8).steps.tile;
+    platform.stack.fits_quantised_tiles = true;
+    CHECK(measured_tile > 1.0);
+    CHECK(rates_of(layer, platform, fp8).steps.tile == 1.0);
     layer.math = NumberFormat::bf16;
     CHECK(rates_of(layer, platform).steps.tile == 128.0);
     const Precision int4 = checkpoint_precision(NumberFormat::int4, NumberFormat::bf16);

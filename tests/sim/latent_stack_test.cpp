@@ -67,12 +67,30 @@ TEST_CASE("what layers of a round add holds for the devices that it was measured
     CHECK((round_of(setup, 100.0).round - without).value() / microsecond == Approx(layers * 3.0));
     setup.platform.stack.conditions = {{"host_per_verified_layer", {}, {10.0, 12.0}}};
     CHECK(round_of(setup, 100.0).round == without);
-    CHECK(setup.platform.stack.unmet(setup.target, setup.platform.device).size() == 1);
+    CHECK(setup.platform.stack.unmet(setup.target, setup.precision, setup.platform.device).size() == 1);
     // DeepSeek-V2-Lite is a mixture.
     setup.platform.stack.conditions = {{"host_per_verified_layer", {"dense", "hybrid"}, {}}};
     CHECK(round_of(setup, 100.0).round == without);
     setup.platform.stack.conditions = {{"host_per_verified_layer", {"mixture"}, {}}};
     CHECK((round_of(setup, 100.0).round - without).value() / microsecond == Approx(layers * 3.0));
+}
+
+TEST_CASE("a number that plain experts do not have holds of experts that are quantised or beside shared ones") {
+    RoundSetup setup = lite_on("rtx-pro-6000", false);
+    setup.platform.stack.conditions = {{"host_per_verified_layer", {}, {}, true}};
+    const auto taken = [&] { return setup.platform.stack.unmet(setup.target, setup.precision, setup.platform.device).empty(); };
+    CHECK(taken());  // two shared experts stand beside DeepSeek-V2-Lite's
+    for (LayerKind& kind : setup.target.kinds) {
+        for (Block& block : kind.blocks) {
+            if (auto* mixture = std::get_if<MixtureOfExperts>(&block.kind)) {
+                REQUIRE(mixture->shared_hidden > 0);
+                mixture->shared_hidden = 0;
+            }
+        }
+    }
+    CHECK_FALSE(taken());
+    setup.precision.experts = Storage{NumberFormat::fp8};
+    CHECK(taken());
 }
 
 TEST_CASE("layers whose cache ranks share add to a round, and to no plain step") {

@@ -1,8 +1,11 @@
 // Does a load settle where a simulation of continuous batching says, and does what cannot be served say so?
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #include "setups.h"
 #include "sweeps/adaptive/continuous_batching.h"
+#include "sweeps/goal.h"
 #include "sweeps/load.h"
 
 namespace load_test {
@@ -77,6 +80,32 @@ TEST_CASE("a faster configuration keeps fewer requests in service under the same
                       drafts = settle(round, 2, {LoadKind::arrival_rate, 4.0}, context);
     const double gain = sim::evaluate(round, {2, plain.batch, context}).throughput_multiplier;
     CHECK((drafts.batch < plain.batch) == (gain > 1.0));
+}
+
+TEST_CASE("the accept length that pays under arrivals is where the gain of such drafts turns", "[load]") {
+    const auto gain_of = [](double length, double per_second) {
+        sim::RoundSetup setup = chat();
+        const double rate = (std::sqrt(4.0 * length - 3.0) - 1.0) / 2.0;  // 1 + a + a^2 = length
+        setup.acceptance = sim::Acceptance::geometric(rate);
+        Traffic traffic = single_point(per_second, context);
+        traffic.kind = LoadKind::arrival_rate;
+        return outcomes_of(sim::compile_round(setup), {2}, traffic, Objective::latency).front();
+    };
+    for (const double per_second : {1.0, 4.0, 8.0, 11.0}) {
+        INFO(per_second << " requests/s");
+        sim::RoundSetup setup = chat();
+        setup.acceptance = sim::Acceptance::geometric(0.7);
+        Traffic traffic = single_point(per_second, context);
+        traffic.kind = LoadKind::arrival_rate;
+        const sim::CompiledRound round = sim::compile_round(setup);
+        const Outcome outcome = outcomes_of(round, {2}, traffic, Objective::latency).front();
+        const double length =
+            accept_length_under_arrivals(round, 2, traffic, Objective::latency, outcome.objective * outcome.gain);
+        REQUIRE(length > 1.0);
+        REQUIRE(length < 3.0);
+        CHECK(gain_of(1.01 * length, per_second).gain > 1.0);
+        CHECK(gain_of(0.99 * length, per_second).gain < 1.0);
+    }
 }
 
 }  // namespace load_test

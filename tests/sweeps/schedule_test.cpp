@@ -51,6 +51,23 @@ TEST_CASE("ranges end at the largest batch that is asked for, one included") {
     }
 }
 
+TEST_CASE("drafting is switched off nowhere where it gains, however little") {
+    int little = 0;
+    for (double acceptance = 0.30; acceptance < 0.75; acceptance += 0.03) {
+        const sim::RoundSetup setup = setup_of(acceptance);
+        const sim::CompiledRound round = sim::compile_round(setup);
+        const Schedule schedule = schedule_for(round, runnable(round), workload_of(setup, {{1.0, 0.5}, {200.0, 0.5}}), 200);
+        for (const ScheduleEntry& entry : schedule.entries) {
+            for (int batch = entry.batch_from; entry.speculation == 0 && batch <= entry.batch_to; ++batch) {
+                INFO("acceptance " << acceptance << ", batch " << batch);
+                CHECK(schedule.gains[static_cast<std::size_t>(batch) - 1] <= 1.0 + 1e-9);
+            }
+            little += entry.speculation > 0 && entry.least < 1.0 + schedule_tolerance ? 1 : 0;
+        }
+    }
+    CHECK(little > 0);  // or nothing was tried
+}
+
 TEST_CASE("where there is nothing to draft, no limit is in the way") {
     const sim::RoundSetup setup = setup_of(0.8);
     const sim::CompiledRound round = sim::compile_round(setup);
