@@ -90,7 +90,7 @@ struct Engine {
     std::vector<std::string> methods;  ///< every value of the key that selects the method
     std::vector<std::string> keys;     ///< every key (or flag) of speculation
     std::vector<RetiredKey> retired;
-    std::string source;  ///< repository, file, and commit or release that was read
+    std::string source;             ///< repository, file, and commit or release that was read
     double least_capability = 0.0;  ///< NVIDIA compute capability below which its builds have no kernels; 0 = any
 
     /// "vLLM 0.19", "vLLM 0.21 (as 0.19)".

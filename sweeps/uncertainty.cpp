@@ -161,7 +161,8 @@ void add_acceptance(const sim::RoundSetup& setup, std::vector<UncertainRound>& i
 
 /// Both ways where a build decides how an engine shares a verification (Stack::recurrent_passes_apart).
 void add_mode(const sim::RoundSetup& setup, std::vector<UncertainRound>& inputs) {
-    const double apart = setup.platform.stack.where(setup.target, setup.precision, setup.platform.device).recurrent_passes_apart;
+    const double apart =
+        setup.platform.stack.where(setup.target, setup.precision, setup.platform.device).recurrent_passes_apart;
     if (apart <= 0.0 || apart >= 1.0 || !sim::has_recurrent_state(setup.target)) {
         return;
     }

@@ -54,6 +54,10 @@ for (const [bytes, statuses, words] of [
   [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n{}`, [400, 413], 'a length beyond all numbers'],
   [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: -1\r\n\r\n{}`, [400, 413], 'a length below zero'],
   [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n`, [400], 'broken chunks'],
+  [`PUT /v1/recommend HTTP/1.1\r\n${host}\r\n`, [405], 'another method without a body'],
+  [`PATCH /v1/none HTTP/1.1\r\n${host}\r\n`, [404], 'another path without a body'],
+  [`POST /v1/models HTTP/1.1\r\n${host}Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}`, [405], 'a question to a look-up, whatever its type'],
+  [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\n\r\n`, [411], 'a question without a length'],
 ]) {
   const received = await server.send(bytes);
   checks.that(statuses.includes(statusOf(received)), `${words}: ${received.slice(0, 100)}`);
