@@ -63,6 +63,7 @@ void take_flags_handed_on(CommandLine& command) {
         }
         if (drafts) {
             command.words = std::move(words);
+            command.line_starts.clear();
             return;
         }
     }
@@ -231,9 +232,9 @@ Json parse_json(const std::string& text, const std::string& name, std::vector<st
 }
 
 Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
-    json::ParsedYaml parsed = json::parse_yaml(text);
+    json::ParsedYaml parsed = json::parse_yaml_documents(text);
     if (!parsed.failure.empty() && text.find("${") != std::string::npos) {
-        if (json::ParsedYaml open = json::parse_yaml(with_short_variables(text)); open.failure.empty()) {
+        if (json::ParsedYaml open = json::parse_yaml_documents(with_short_variables(text)); open.failure.empty()) {
             parsed = std::move(open);
         }
     }

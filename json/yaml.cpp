@@ -80,13 +80,14 @@ private:
     std::size_t values_ = 0;
 };
 
-}  // namespace
-
-ParsedYaml parse_yaml(const std::string& text) {
+/// What `read` makes of the text, or why there is nothing.
+template <class Read>
+ParsedYaml parsed_by(const Read& read) {
     ParsedYaml parsed;
     try {
         // YAML::Load itself gives up at 500 levels (yaml-cpp/depthguard.h) and keeps what aliases name only once.
-        parsed.tree = Unfolding(parsed.repeated_keys).tree_of(YAML::Load(text));
+        Unfolding unfolding(parsed.repeated_keys);
+        parsed.tree = read(unfolding);
     } catch (const TooMuch& too_much) {
         parsed.failure = too_much.why;
     } catch (const YAML::Exception& error) {
@@ -97,6 +98,24 @@ ParsedYaml parse_yaml(const std::string& text) {
         parsed.tree = nullptr;
     }
     return parsed;
+}
+
+}  // namespace
+
+ParsedYaml parse_yaml(const std::string& text) {
+    return parsed_by([&](Unfolding& unfolding) { return unfolding.tree_of(YAML::Load(text)); });
+}
+
+ParsedYaml parse_yaml_documents(const std::string& text) {
+    return parsed_by([&](Unfolding& unfolding) {
+        nlohmann::ordered_json documents = nlohmann::ordered_json::array();
+        for (const YAML::Node& document : YAML::LoadAll(text)) {
+            if (!document.IsNull()) {
+                documents.push_back(unfolding.tree_of(document));
+            }
+        }
+        return documents.empty() ? nlohmann::ordered_json() : documents.size() == 1 ? documents.front() : documents;
+    });
 }
 
 }  // namespace treeline::json

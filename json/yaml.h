@@ -20,4 +20,7 @@ struct ParsedYaml {
 /// more than `most_yaml_values` values.
 ParsedYaml parse_yaml(const std::string& text);
 
+/// The same of a text with several documents: a list of them.
+ParsedYaml parse_yaml_documents(const std::string& text);
+
 }  // namespace treeline::json

@@ -17,11 +17,10 @@ value() {
 # same COMMAND FILE: neither threads nor a second run change the result; another seed does.
 same() {
     checks=$((checks + 1))
-    for format in table json csv; do
-        "$TREELINE" "$1" "$2" --format $format --threads 1 >one.txt || fail "$1 $2 --format $format"
-        "$TREELINE" "$1" "$2" --format $format --threads 3 >three.txt
-        cmp -s one.txt three.txt || fail "$1 $2 --format $format: the number of threads changes the result"
-    done
+    "$TREELINE" "$1" "$2" --format json --threads 1 >one.txt || fail "$1 $2 --format json"
+    "$TREELINE" "$1" "$2" --format json --threads 3 >three.txt
+    cmp -s one.txt three.txt || fail "$1 $2 --format json: the number of threads changes the result"
+    "$TREELINE" "$1" "$2" --format csv >one.txt
     "$TREELINE" "$1" "$2" --format csv --seed 2 >two.txt
     cmp -s one.txt two.txt && fail "$1 $2: the seed changes nothing"
 }

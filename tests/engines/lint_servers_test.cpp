@@ -23,7 +23,7 @@ TEST_CASE("every service of Compose is checked, whatever their order") {
         const std::string one = service("steady", vllm_image, good), other = service("wrong", vllm_image, bad);
         const std::string file = "services:\n" + (bad_first ? other + one : one + other);
         CHECK(findings(file) ==
-              "unknown: wrong: prompt_lookup_mx is unknown to vLLM 0.24, did you mean \"prompt_lookup_max\"?\n");
+              "unknown: wrong: prompt_lookup_mx is unknown to vLLM 0.24.0 (as 0.24); did you mean \"prompt_lookup_max\"?\n");
         CHECK(checked(file).form == "2 servers");
     }
     // One alone has no name in front.
