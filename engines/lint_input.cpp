@@ -155,7 +155,7 @@ LintInput first_of(std::vector<LintInput> servers) {
 }
 
 /// A script's commands, where it starts several servers that draft.
-LintInput split_by_server(LintInput script) {
+LintInput split_by_server(const LintInput& script) {
     const std::vector<CommandLine> commands = drafting_servers(script.command);
     std::vector<LintInput> servers;
     for (const CommandLine& command : commands) {
@@ -333,7 +333,7 @@ LintInput read_deployed(const std::string& text, const LintInput& file, const st
         take_image(input);
         input.form = LintForm::command;
         input.form_text = server.of_container ? "the command of a container" : "flags within " + file.form_text;
-        input.server = server.name;
+        input.server = server.name.empty() ? fmt::format("server {}", servers.size() + 1) : server.name;
         servers.push_back(std::move(input));
     }
     refuse_other_programs(text, servers.front());
@@ -424,7 +424,7 @@ LintInput read_parts(const std::string& whole_text) {
             input.form = LintForm::command;
             input.form_text =
                 names_a_program(input) ? "a command line" : "a command line (its program is not known, its flags are)";
-            return split_by_server(std::move(input));
+            return split_by_server(input);
         }
         input.form_text = "YAML";
         input.tree = parse_yaml(text, input.repeated);

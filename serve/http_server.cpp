@@ -228,7 +228,7 @@ std::optional<Refusal> Server::State::misplaced_question(const httplib::Request&
 }
 
 void Server::State::add_errors() {
-    http.set_error_handler(httplib::Server::Handler([this](const httplib::Request&, httplib::Response& response) {
+    http.set_error_handler(httplib::Server::Handler([](const httplib::Request&, httplib::Response& response) {
         served_here->close_afterwards();  // what is left of the request is not read
         if (served_here->too_slow()) {
             response.status = 408;

@@ -272,11 +272,8 @@ Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Pr
         used.per_activation = Seconds(0.0);
     }
     if (operation.kind == OperationKind::linear && platform.stack.fits_quantised_tiles && law.per_activation > Seconds(0.0)) {
-        used.row_tile = 1.0;
-        used.least_tile = 0.0;
+        used.row_tile = std::min(law.row_tile, 128.0);
         used.padding = 1.0;
-        used.tile_columns = 0.0;
-        used.workers = 1.0;
     }
     Rates rates = measured_rates(used, data_sheet_rates(operation, platform), operation);
     apply_speed(operation, platform, rates);

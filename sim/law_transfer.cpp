@@ -1,6 +1,7 @@
 #include "sim/law_transfer.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace treeline::sim {
 namespace {

@@ -72,7 +72,9 @@ void compare_with_plain(PointEstimate& result) {
     } else {
         const Outcome outcome = outcomes_of(result.round, {result.point.speculation}, alone, objective).front();
         result.gain = outcome.gain;
-        const double share = outcome.means.decode_share_device, left = result.gain - (1.0 - share);
+        const double share =
+            objective == Objective::latency ? outcome.means.decode_share_user : outcome.means.decode_share_device;
+        const double left = result.gain - (1.0 - share);
         result.break_even_accept_length = alone.kind == LoadKind::arrival_rate && outcome.problem.empty()
                                               ? accept_length_under_arrivals(result.round, result.point.speculation, alone,
                                                                              objective, outcome.objective * result.gain)

@@ -52,6 +52,10 @@ TEST_CASE("documents of Kubernetes, commands of a script and models of llama-swa
         "vllm serve A --speculative-config '" + bad + "' &\nvllm serve B --speculative-config '" + good + "'\n";
     CHECK(findings(script).find("server 1: prompt_lookup_mx") != std::string::npos);
     CHECK(findings(script).find("server 2") == std::string::npos);
+    const auto values = [](const std::string& config) {  // of a chart: nothing names the server
+        return "image: " + vllm_image + "\nargs: [\"--speculative-config\", '" + config + "']\n";
+    };
+    CHECK(finds(values(good) + "---\n" + values(bad), "server 2: prompt_lookup_mx"));
     const std::string swap =
         "models:\n  a:\n    cmd: llama-server -m t.gguf -md d.gguf --draft-max 8\n"
         "  b:\n    cmd: llama-server -m t.gguf -md d.gguf --draft-maxx 8\n";

@@ -3,6 +3,7 @@ import { element } from '../src/lib/dom.js';
 import { number, placeable, times, unique } from '../src/lib/format.js';
 import { divergingColour, inkOn } from '../src/lib/palette.js';
 import { currentPalette } from '../src/lib/theme.js';
+import { tableRegion } from '../src/lib/scroll_hint.js';
 
 /** A table of coloured cells, which is its own text for those who cannot see it. */
 export const heatmap = {
@@ -37,9 +38,8 @@ export const heatmap = {
         { class: 'reading' },
         'Blue cells gain, brown cells lose; the large number is the best draft length, – does not fit in memory.',
       ),
-      element(
-        'div',
-        { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of speed-ups' },
+      tableRegion(
+        'Table of speed-ups',
         element(
           'table',
           { class: 'heat' },

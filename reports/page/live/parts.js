@@ -2,6 +2,7 @@
 import { element } from '../src/lib/dom.js';
 import { isNumber, number, placeable, unique } from '../src/lib/format.js';
 import { stackedBars } from './charts.js';
+import { tableRegion } from '../src/lib/scroll_hint.js';
 
 export const round = {
   id: 'round',
@@ -24,9 +25,8 @@ export const round = {
 function partsTable(bars) {
   const parts = [...new Set(bars.flatMap((bar) => bar.parts.map(({ name }) => name)))];
   const value = (bar, part) => bar.parts.find(({ name }) => name === part)?.value;
-  return element(
-    'div',
-    { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of the parts of a round' },
+  return tableRegion(
+    'Table of the parts of a round',
     element(
       'table',
       { class: 'plain-table' },

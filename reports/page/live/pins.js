@@ -4,6 +4,7 @@ import { button, element } from '../src/lib/dom.js';
 import { number, placeable, quantity, unique } from '../src/lib/format.js';
 import { stackedBars } from './charts.js';
 import { longest, nameOfDrafter, platformOf, target, textOfList, treeOf } from './question.js';
+import { tableRegion } from '../src/lib/scroll_hint.js';
 
 export const MOST_PINS = 4;
 
@@ -124,9 +125,8 @@ export function comparison(entries) {
     .map(({ name, answer }) => ({ name, parts: partsOf(answer.page) }))
     .filter(({ parts }) => parts.length > 0);
   return [
-    element(
-      'div',
-      { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of pinned configurations' },
+    tableRegion(
+      'Table of pinned configurations',
       element(
         'table',
         { class: 'plain-table comparison' },

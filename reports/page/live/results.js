@@ -2,6 +2,7 @@
 import { element } from '../src/lib/dom.js';
 import { isNumber, quantity } from '../src/lib/format.js';
 import { FOLDED, SECTIONS, sideBySide } from './sections.js';
+import { tableRegion } from '../src/lib/scroll_hint.js';
 
 const folds = new Map(); // whether a folded part is open, by its name
 
@@ -72,9 +73,8 @@ export function resultsOf(data) {
   const parts = SECTIONS.filter((part) => part.present(data)).map((part) => section(part, data));
   const table = plainTable(data);
   if (table) {
-    const box = element(
-      'div',
-      { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of figures beside plain decoding' },
+    const box = tableRegion(
+      'Table of figures beside plain decoding',
       table,
     );
     parts.splice(1, 0, section({ id: 'side-by-side', heading: 'Beside plain decoding', build: () => [box] }, data));

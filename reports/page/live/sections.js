@@ -9,6 +9,7 @@ import { notes } from '../src/sections/notes.js';
 import { pointChart, rangeBars } from './charts.js';
 import { heatmap } from './heatmap.js';
 import { memory, round } from './parts.js';
+import { tableRegion } from '../src/lib/scroll_hint.js';
 
 const schedule = {
   id: 'schedule',
@@ -16,9 +17,8 @@ const schedule = {
   present: (data) => data.schedule?.length > 0,
   build: (data) => [
     data.schedule_sentence && element('p', {}, data.schedule_sentence),
-    element(
-      'div',
-      { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': 'Table of draft tokens by batch' },
+    tableRegion(
+      'Table of draft tokens by batch',
       element(
         'table',
         { class: 'plain-table' },

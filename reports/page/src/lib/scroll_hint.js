@@ -14,3 +14,8 @@ export function scrollHint(scroller) {
   new ResizeObserver(look).observe(scroller.firstElementChild);
   return element('div', {}, words, frame);
 }
+
+/** A table that may be wider than the page, in a box of its own that is scrolled by mouse, finger and keyboard. */
+export function tableRegion(label, table) {
+  return scrollHint(element('div', { class: 'table-scroll', tabindex: 0, role: 'region', 'aria-label': label }, table));
+}
