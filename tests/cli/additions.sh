@@ -48,6 +48,25 @@ expect 0 'fake-model.*EAGLE-3' recommend --target fake-model --device fake-gpu -
 expect 2 'eagle3-fake-model.*fake-model' estimate --model qwen3-8b --device fake-gpu --stack fake-stack --mode roofline \
     --drafter eagle3-fake-model --draft-tokens 3
 
+# A drafter's file that cannot be read is said to be so, not left out of what is tried.
+printf '{' >data/models/drafters/eagle3-broken.json
+expect 2 'eagle3-broken.json' models --drafters
+expect 2 'eagle3-broken.json' recommend --target fake-model --device fake-gpu --stack fake-stack --mode roofline --batch 1 --context 1000
+rm data/models/drafters/eagle3-broken.json
+
+# A folder that holds a config.json is a model, beside which way it is written.
+mkdir folder
+cat >folder/config.json <<END
+{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048, "intermediate_size": 5632, "num_hidden_layers": 22,
+ "num_attention_heads": 32, "num_key_value_heads": 4, "vocab_size": 32000, "torch_dtype": "float32"}
+END
+for path in ./folder folder/ ./folder/config.json "$PWD/folder"; do
+    expect 0 'TPOT' estimate --target "$path" --device fake-gpu --stack fake-stack --mode roofline --batch 1 --context 500
+done
+expect 0 'stored +in +fp32, +which +engines +load +in +16 +bits' models ./folder
+sed 's/"vocab_size"/"num_experts": 8, "vocab_size"/' folder/config.json >experts.json
+expect 2 'num_experts: is 8, but Llama is known as a dense architecture' models ./experts.json
+
 # A wrong name is still told the nearest one, the new one among them.
 expect 2 'did you mean "fake-gpu"' estimate --model fake-model --device fake-gpuu --stack fake-stack
 finish

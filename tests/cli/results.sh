@@ -69,6 +69,17 @@ grep -q '4 parts joined as run' merge.txt || fail "all parts: $(cat merge.txt)"
 sweep space.json --store joined.sqlite 2>err.txt | cmp -s - undisturbed.json || fail "joined parts give another answer"
 grep -q 'answered from' err.txt || fail "joined parts are priced once more: $(cat err.txt)"
 
+# A small space in more parts than it has work: some hold no points, and are joined like the others.
+checks=$((checks + 1))
+for part in 1/4 2/4 3/4 4/4; do
+    "$TREELINE" sweep "$SOURCE/examples/spire-study.json" --group-by device --part $part --store few-${part%/*}.sqlite >/dev/null 2>&1 ||
+        fail "part $part of a small space did not run"
+done
+"$TREELINE" results merge few-?.sqlite --store few.sqlite >merge.txt 2>&1 || fail "parts without points: $(cat merge.txt)"
+"$TREELINE" sweep "$SOURCE/examples/spire-study.json" --group-by device --store few.sqlite >few.txt 2>err.txt
+grep -q 'answered from' err.txt || fail "joined small parts are priced once more: $(cat err.txt)"
+"$TREELINE" sweep "$SOURCE/examples/spire-study.json" --group-by device 2>/dev/null | cmp -s - few.txt || fail "joined small parts give another answer"
+
 # Several processes, if the program has MPI and there is a launcher.
 if command -v mpirun >/dev/null 2>&1; then
     checks=$((checks + 1))
