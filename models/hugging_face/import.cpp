@@ -11,6 +11,7 @@
 #include "models/hugging_face/facts.h"
 #include "models/hugging_face/family.h"
 #include "models/hugging_face/family_lookup.h"
+#include "sim/traits.h"
 
 namespace treeline::models {
 
@@ -101,11 +102,7 @@ namespace {
 /// Refuses a config that speaks of experts under an architecture that is read as a dense one: most of its weights would be
 /// lost.
 void refuse_lost_experts(Reader& text, const std::string& family, const sim::Model& model) {
-    const bool has_experts = std::any_of(model.kinds.begin(), model.kinds.end(), [](const sim::LayerKind& kind) {
-        return std::any_of(kind.blocks.begin(), kind.blocks.end(),
-                           [](const sim::Block& block) { return std::holds_alternative<sim::MixtureOfExperts>(block.kind); });
-    });
-    if (has_experts || model.kinds.empty()) {
+    if (model.kinds.empty() || sim::has_experts(model)) {
         return;
     }
     for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}) {

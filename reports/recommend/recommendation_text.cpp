@@ -58,11 +58,11 @@ std::string later_first_token(const sweeps::Candidate& best, const sweeps::Candi
                        best.queued >= 0.5 ? fmt::format(", with {:.0f} requests waiting", best.queued) : "");
 }
 
-/// What of a load that is too large is served: "; of 40 requests/s it serves 5.95 instead of 3.70".
-std::string overload_text(const sweeps::Recommendation& found) {
+/// What of a load that is too large is served, after `before`: "of 40 requests/s it serves 5.95 instead of 3.70".
+std::string overload_text(const sweeps::Recommendation& found, const char* before = "; ") {
     return !found.saturation ? ""
-                             : fmt::format("; of {} requests/s it serves {}{}", text::short_text(found.saturation->asked),
-                                           text::short_text(found.saturation->best),
+                             : fmt::format("{}of {} requests/s it serves {}{}", before,
+                                           text::short_text(found.saturation->asked), text::short_text(found.saturation->best),
                                            found.speculate ? " instead of " + text::short_text(found.saturation->plain) : "");
 }
 
@@ -122,7 +122,7 @@ std::string why_rejected(const sweeps::Answer& answer) {
 std::string planner_sentence(const sweeps::Recommendation& found, const std::string& where, const std::string& alone) {
     const sweeps::Candidate& plain = found.candidates.front();
     const std::string waits =
-        found.saturation ? overload_text(found).substr(2) + ", and the others wait ever longer"
+        found.saturation ? overload_text(found, "") + ", and the others wait ever longer"
                          : fmt::format("the first token comes after {}{}", text_of(plain.time_to_first_token),
                                        plain.queued >= 0.5 ? fmt::format(", and {:.0f} requests wait", plain.queued) : "");
     return fmt::format("{} without a drafter generates {} tokens/s per device{}, {} per token; {}", where,

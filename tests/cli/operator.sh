@@ -198,4 +198,10 @@ checks=$((checks + 1))
 for named in $(grep -oE 'treeline [a-z]+' said.txt | cut -d' ' -f2 | sort -u); do
     "$TREELINE" "$named" --help >/dev/null 2>&1 || fail "validate names a command that there is not: $named"
 done
+# Under arrivals the gain may lie outside of the table of equal numbers of requests, and the answer says why; for batches it is silent.
+arrivals=(--target qwen3-30b-a3b --device h100-sxm --tensor-parallel 2 --engine sglang --prompt 1000 --output-tokens 300)
+expect 0 'these arrivals keep [0-9.]+ of +them +running, +and +[0-9.]+ +in +plain +decoding' recommend "${arrivals[@]}" --arrival-rate 3
+checks=$((checks + 1))
+"$TREELINE" recommend "${arrivals[@]}" --concurrency 8 | grep -q 'these arrivals' && fail "a closed loop has arrivals"
+
 finish
