@@ -105,7 +105,7 @@ std::string why_rejected(const sweeps::Answer& answer) {
     }
     switch (*rejected.limit) {
         case sweeps::Limit::waiting:
-            return fmt::format(", but {} of the requests would wait for a place (--waiting {} allows that)",
+            return fmt::format(", but {} more of the requests would wait for a place (--waiting {} allows that)",
                                text::percent_text(rejected.waiting), text::short_text(std::min(1.0, rejected.waiting + 0.01)));
         case sweeps::Limit::first_token_growth:
             return fmt::format(", but TTFT would be {} as long (--ttft-growth {} allows that)",
