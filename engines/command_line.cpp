@@ -58,6 +58,13 @@ void append(CommandLine& command, const std::vector<std::string>& words, const s
 }
 
 CommandLine split_command_line(std::string_view text) {
+    if (text.find("**-") != std::string_view::npos) {  // posts set the flags that they speak of in bold
+        std::string plain(text);
+        for (std::size_t at = plain.find("**"); at != std::string::npos; at = plain.find("**", at)) {
+            plain.erase(at, 2);
+        }
+        return split_command_line(plain);
+    }
     CommandLine line;
     ShellVariables variables;
     ShellWords split = split_shell_words(text, variables);
@@ -96,12 +103,14 @@ Flags::Flags(const std::vector<std::string>& words) {
         }
         const std::size_t equals = words[i].find('=');
         if (equals != std::string::npos) {
-            flags_.push_back({with_dashes(words[i].substr(0, equals)), words[i].substr(equals + 1)});
+            flags_.push_back({with_dashes(words[i].substr(0, equals)), words[i].substr(equals + 1), {}});
         } else if (i + 1 < words.size() && !is_flag(words[i + 1])) {
-            flags_.push_back({with_dashes(words[i]), words[i + 1]});
-            ++i;
+            flags_.push_back({with_dashes(words[i]), words[i + 1], {}});
+            for (++i; i + 1 < words.size() && !is_flag(words[i + 1]); ++i) {
+                flags_.back().further.push_back(words[i + 1]);
+            }
         } else {
-            flags_.push_back({with_dashes(words[i]), std::nullopt});
+            flags_.push_back({with_dashes(words[i]), std::nullopt, {}});
         }
     }
 }

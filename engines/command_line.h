@@ -31,6 +31,7 @@ void append(CommandLine& command, const std::vector<std::string>& words, const s
 struct Flag {
     std::string name;                  ///< with its dashes; underscores after "--" are dashes
     std::optional<std::string> value;  ///< after "=", or the next word, even if a switch takes none
+    std::vector<std::string> further;  ///< words that follow it, for flags that take a list
 };
 
 /// The flags of a command line, in order.

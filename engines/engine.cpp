@@ -127,6 +127,13 @@ Engine find_engine(const std::string& text) {
     return engine;
 }
 
+bool older_than_known(const std::string& text) {
+    const std::size_t at = text.find('@');
+    const std::vector<Engine> versions = versions_of(engine_word(text.substr(0, at)));
+    const text::Version asked = at == std::string::npos ? text::Version() : numbers_of(text.substr(at + 1));
+    return !versions.empty() && !asked.empty() && is_before(asked, numbers_of(versions.front().version));
+}
+
 DrafterKind kind_of(const sim::Drafter& drafter) {
     struct Visitor {
         DrafterKind operator()(const sim::IndependentDrafter& d) const {

@@ -109,6 +109,8 @@ std::vector<Engine> newest_engines();
 /// "vllm", "vllm@0.19", "trtllm@1.2". A version between two known ones gets the older one. Throws InputError with a sentence
 /// for an unknown engine, and for a version older or newer than all known ones.
 Engine find_engine(const std::string& text);
+/// Whether a text "vllm@0.6.3" names a version before the first whose rules are known.
+bool older_than_known(const std::string& text);
 
 /// The kind of a drafter, as engines see it. A one-layer drafter of generic kind counts as EAGLE-3 if it has its own LM head or
 /// three features, else as EAGLE.

@@ -1,13 +1,18 @@
 #include "engines/flag_plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "engines/capabilities.h"
+#include "engines/request_limits.h"
+#include "sim/placement.h"
 
 namespace treeline::engines {
 namespace {
+
+constexpr double devices_of_a_host = 8.0;  // HGX boards and their like
 
 void remark(FlagPlan& plan, const std::string& text) {
     if (!text.empty()) {
@@ -16,17 +21,17 @@ void remark(FlagPlan& plan, const std::string& text) {
 }
 
 /// Sets lengths by batch if the engine takes them, and adds remarks about batch sizes. False if no chain pays at any batch.
-bool plan_lengths(FlagPlan& plan, const sweeps::Schedule& schedule) {
-    const std::vector<PlannedLength> lengths = lengths_of(schedule);
+bool plan_lengths(FlagPlan& plan, const sweeps::Recommendation& recommendation) {
+    const std::vector<PlannedLength> lengths = lengths_of(recommendation.schedule);
     const bool never_pays = !lengths.empty() && std::all_of(lengths.begin(), lengths.end(), [](const PlannedLength& length) {
         return length.draft_tokens == 0;
     });
     if (never_pays) {
         return false;
     }
-    if (lengths.size() > 1 && plan.drafter->scheduled) {
+    if (lengths.size() > 1 && plan.drafter->scheduled && sweeps::schedule_pays(recommendation)) {
         plan.schedule = lengths;
-    } else if (lengths.size() > 1) {
+    } else if (lengths.size() > 1 && !plan.drafter->scheduled) {
         remark(plan, lengths.back().draft_tokens == 0
                          ? fmt::format("one length for every batch size; above batch {} it loses", lengths.back().from - 1)
                          : "one length for every batch size");
@@ -88,7 +93,7 @@ bool plan_drafting(FlagPlan& plan, const sweeps::Recommendation& recommendation,
     plan.draft_tokens = best.draft_tokens;
     if (sim::is_chain(speculation)) {
         plan.shape = sim::ChainShape{best.draft_tokens};
-        if (!plan_lengths(plan, recommendation.schedule)) {
+        if (!plan_lengths(plan, recommendation)) {
             return false;
         }
         if (plan.longest() != best.draft_tokens) {
@@ -108,6 +113,22 @@ bool is_of_others(const sim::DraftAcceptance& acceptance) {
            acceptance.origin == sim::AcceptanceOrigin::kind_of_drafter;
 }
 
+/// What of the deployment no flag of this one command says.
+void remark_on_deployment(FlagPlan& plan) {
+    const sim::Stack& stack = plan.platform.stack;
+    if (stack.prefill == sim::PrefillPolicy::disaggregated) {
+        remark(plan, "the command is that of the server that decodes; prompts are read by servers of their own");
+    }
+    if (plan.engine->name != EngineName::llama_cpp && sim::layers_on_host(plan.target) > 0) {
+        remark(plan, "weights in the host's memory are priced as --placement says, which it has no flag for");
+    }
+    const double hosts = std::ceil(plan.platform.devices() / devices_of_a_host);
+    if (hosts > 1.0) {
+        remark(plan, fmt::format("{:.0f} devices are {:.0f} hosts of {:.0f}: start it on each, and tell them of each other",
+                                 plan.platform.devices(), hosts, devices_of_a_host));
+    }
+}
+
 /// The variant's server before anything is said of drafting.
 FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, double requests) {
     FlagPlan plan;
@@ -120,6 +141,17 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
     if (plan.platform.memory_utilisation != plan.platform.stack.memory_utilisation) {
         plan.memory_utilisation = plan.platform.memory_utilisation;
     }
+    const sim::NumberFormat cache = variant.setup.precision.kv_cache.format;
+    if (cache != plan.target.precision.kv_cache.format) {
+        plan.kv_cache = cache;
+        if (cache_format_flag(engine, cache).empty()) {
+            remark(plan, fmt::format("keys and values are priced in {}, for which it has no flag", name_of(cache)));
+        }
+    }
+    if (plan.platform.stack.states_budget) {
+        plan.token_budget = plan.platform.stack.step_tokens;
+    }
+    remark_on_deployment(plan);
     return plan;
 }
 
@@ -151,9 +183,12 @@ void add_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
 
 /// What is not known of the drafter that was priced.
 void remark_on_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
-    if (plan.drafter->needs_path && plan.checkpoints.drafter == drafter_placeholder && is_of_others(variant.setup.acceptance)) {
-        remark(plan, fmt::format("{}: one trained for {}; none is known here, and this is what one would gain",
-                                 drafter_placeholder, plan.target.name));
+    if (plan.drafter->needs_path && plan.checkpoints.drafter == drafter_placeholder) {
+        remark(plan, is_of_others(variant.setup.acceptance)
+                         ? fmt::format("{}: one trained for {}; none is known here, and this is what one would gain",
+                                       drafter_placeholder, plan.target.name)
+                         : fmt::format("{}: the drafter that accepts so much; its repository is not known here",
+                                       drafter_placeholder));
     }
 }
 
@@ -190,6 +225,11 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
         return {{}, std::move(problem)};
     }
     FlagPlan plan = deployment_of(variant, engine, planned_requests(recommendation));
+    const double context = recommendation.traffic.points.empty() ? 0.0 : sweeps::longest_context_of(recommendation.traffic);
+    const double held = recommendation.speculate ? recommendation.capacity.drafting : recommendation.capacity.plain;
+    const double request = std::max(context, variant.setup.prompt_tokens + variant.setup.output_tokens);
+    plan.request_tokens = request > 0.0 ? request + (recommendation.speculate ? best.draft_tokens : 0) : 0.0;
+    plan.cached_tokens = held * recommendation.capacity.context;
     if (recommendation.speculate) {
         const std::string problem =
             why_not_drafted(variant, engine, recommendation.speculations[static_cast<std::size_t>(best.speculation)]);

@@ -28,12 +28,16 @@ struct FlagPlan {
     /// drafter and there are at least two lengths.
     std::vector<PlannedLength> schedule;
     std::vector<std::string> remarks;
-    sim::Platform platform = {};               ///< written are how it shares the model and which kernels it runs
-    double requests = 1.0;                     ///< that run at once at the traffic's largest load
-    Checkpoints checkpoints;                   ///< that it loads
-    std::string rollback_flag;                 ///< with which it rolls back as was priced; empty where it does so by itself
-    sim::Model target = {};                    ///< says what of it lies on the host
-    std::optional<double> memory_utilisation;  ///< share of the devices' memory, where it is not the engine's default
+    sim::Platform platform = {};                ///< written are how it shares the model and which kernels it runs
+    double requests = 1.0;                      ///< that run at once at the traffic's largest load
+    Checkpoints checkpoints;                    ///< that it loads
+    std::string rollback_flag;                  ///< with which it rolls back as was priced; empty where it does so by itself
+    sim::Model target = {};                     ///< says what of it lies on the host
+    std::optional<double> memory_utilisation;   ///< share of the devices' memory, where it is not the engine's default
+    std::optional<sim::NumberFormat> kv_cache;  ///< where it is not that of the checkpoint
+    std::optional<double> token_budget;         ///< most tokens of a step, where the input states it
+    double request_tokens = 0.0;                ///< of the longest request, drafts included; 0 = not known
+    double cached_tokens = 0.0;                 ///< that memory has room for; 0 = not known
     /// P(the first i drafts are accepted) that the server simulates instead of verifying, where the engine takes such rates
     /// (vLLM, llama.cpp); empty: it verifies.
     std::vector<double> simulated_rates = {};

@@ -20,6 +20,12 @@ Engine newest(EngineName name) {
     return newest_engines().front();
 }
 
+/// The oldest version whose rules are known.
+std::string first_version(EngineName name) {
+    const std::vector<Engine>& all = all_engines();
+    return std::find_if(all.begin(), all.end(), [&](const Engine& engine) { return engine.name == name; })->version;
+}
+
 Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     if (!asked && !input.engine) {
         throw text::InputError({"the text names no engine; give it with --engine"});
@@ -62,11 +68,20 @@ void take_config_file(LintInput& input, const ReadFile& read_file) {
     words.insert(first, added.begin(), added.end());
 }
 
-LintResult lint_server(LintInput input, const Engine& engine, const ReadFile& read_file) {
+LintResult lint_server(LintInput input, const Engine& engine, bool asked, const ReadFile& read_file) {
     const ReadFile read_or_written = [&](const std::string& path) {
         const auto written = input.written.find(path.substr(path.starts_with("./") ? 2 : 0));
         return written == input.written.end() ? read_file(path) : written->second;
     };
+    if (!input.older.empty() && !asked) {
+        const std::string first = first_version(engine.name);
+        return {
+            engine,
+            input.form_text,
+            {},
+            {fmt::format("{} {} is older than the versions whose rules are known here, from {} on: its flags are not checked.",
+                         engine.title, input.older, first)}};
+    }
     if (engine.name == EngineName::vllm || engine.name == EngineName::sglang) {
         take_config_file(input, read_or_written);
     }
@@ -108,7 +123,7 @@ void name_server(LintResult& result, const std::string& server) {
 void add_server(const LintInput& server, const std::optional<Engine>& asked, const ReadFile& read_file, LintResult& result) {
     try {
         const bool is_asked = asked && (!server.engine || *server.engine == asked->name);
-        LintResult other = lint_server(server, engine_of(server, is_asked ? asked : std::nullopt), read_file);
+        LintResult other = lint_server(server, engine_of(server, is_asked ? asked : std::nullopt), is_asked, read_file);
         name_server(other, server.server);
         result.findings.insert(result.findings.end(), other.findings.begin(), other.findings.end());
         result.notes.insert(result.notes.end(), other.notes.begin(), other.notes.end());
@@ -121,7 +136,7 @@ void add_server(const LintInput& server, const std::optional<Engine>& asked, con
 
 LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
     const LintInput input = read_lint_input(text);
-    LintResult result = lint_server(input, engine_of(input, asked), read_file);
+    LintResult result = lint_server(input, engine_of(input, asked), asked.has_value(), read_file);
     if (!input.others.empty()) {
         name_server(result, input.server);
         result.form = fmt::format("{} servers", 1 + input.others.size());

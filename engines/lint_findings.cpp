@@ -37,7 +37,10 @@ void Findings::add_unknown(const Engine& engine, const std::string& key) {
         add(FindingKind::removed, key, retired->instead);
         return;
     }
-    const std::string shown = json::shown_key(key), guess = text::did_you_mean(key, engine.keys);
+    std::string in_python = key;
+    std::replace(in_python.begin(), in_python.end(), '-', '_');
+    const std::string shown = json::shown_key(key), guess = engine.takes(in_python) ? fmt::format("; write \"{}\"", in_python)
+                                                                                    : text::did_you_mean(key, engine.keys);
     findings_.push_back(
         {FindingKind::unknown, shown,
          fmt::format("{} is unknown to {}{}{}", shown, engine.label(), guess, guess.ends_with('?') ? "" : ".")});

@@ -29,7 +29,7 @@ bool is_any_of(const std::string& word, std::initializer_list<std::string_view> 
     return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
 }
 
-/// What an image in the command says of engine and version. A version whose rules are not known is that of no image.
+/// What an image in the command says of engine and version. One that is newer than all that are known is taken as the newest.
 void take_image(LintInput& input) {
     for (const std::string& word : input.command.words) {
         const std::optional<std::string> image = engine_of_image(word);
@@ -42,6 +42,7 @@ void take_image(LintInput& input) {
             input.version = image->find('@') == std::string::npos ? "" : *image;
         } catch (const text::InputError&) {
             input.engine = find_engine(image->substr(0, image->find('@'))).name;
+            input.older = older_than_known(*image) ? image->substr(image->find('@') + 1) : "";
         }
         return;
     }

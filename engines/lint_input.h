@@ -31,6 +31,7 @@ struct LintInput {
     std::map<std::string, std::string> written;
     std::optional<EngineName> engine;  ///< by its content; nothing if that does not tell
     std::string version;               ///< of an image that is named; empty where none is, or its rules are not known
+    std::string older;                 ///< an image's version that is older than all whose rules are known
     std::string server;                ///< which of several this one is: "decode", "server 2"; empty for one alone
     std::vector<LintInput> others;     ///< further servers that the text starts with drafts
 };

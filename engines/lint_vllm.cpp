@@ -48,7 +48,7 @@ std::string check_method(const Json& config, const Engine& engine, Findings& fin
                                  text::did_you_mean(method, engine.methods)));
         return "";
     }
-    if (engine.version == "0.10" && method == "draft_model") {
+    if (method == "draft_model" && is_before(engine, "0.15")) {
         findings.add(Kind::value, "method",
                      "is draft_model, which this version rejects: the V1 engine drafts with models from 0.15 on");
     } else if (method == "draft_model" && is_before(engine, "0.26")) {

@@ -57,6 +57,12 @@ VllmGraphs vllm_graphs_of(const Flags& flags) {
         }
         if (flag.name == "--max-cudagraph-capture-size") {
             graphs.captured = text::parse_number<long long>(value);
+        } else if (flag.name == "--cudagraph-capture-sizes" || flag.name == "--cuda-graph-sizes") {
+            std::vector<std::string> sizes = flag.further;
+            sizes.push_back(value);
+            for (const std::string& size : sizes) {
+                graphs.captured = std::max(graphs.captured.value_or(0), text::parse_number<long long>(size).value_or(0));
+            }
         } else if (flag.name == "-O0" || (flag.name == "-O" && value == "0") ||
                    (flag.name == "--optimization-level" && value == "0")) {
             graphs.mode = "NONE";
@@ -76,6 +82,15 @@ VllmGraphs vllm_graphs_of(const Json& settings) {
     for (const char* key : {"compilation_config", "compilation-config"}) {
         if (settings.contains(key)) {
             take_compilation(settings[key], graphs);
+            graphs.where = key;
+        }
+    }
+    for (const char* key : {"max_cudagraph_capture_size", "max-cudagraph-capture-size", "cudagraph_capture_sizes",
+                            "cudagraph-capture-sizes"}) {  // of `vllm serve --config`
+        if (settings.contains(key)) {
+            std::string name = key;
+            std::replace(name.begin(), name.end(), '-', '_');
+            take_compilation(Json{{name, settings[key]}}, graphs);
             graphs.where = key;
         }
     }

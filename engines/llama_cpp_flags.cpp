@@ -38,6 +38,10 @@ EngineFlags write_llama_cpp(FlagPlan plan) {
     flags.text = "llama-server --model " + gguf_of(plan.checkpoints.target, target_placeholder, plan.remarks);
     const bool on_gpu = plan.platform.device.kind == sim::DeviceKind::gpu;
     flags.text += placement_flags(plan.target, on_gpu);
+    if (std::string parallel = platform_flags(*plan.engine, plan.platform); !parallel.empty()) {
+        parallel.pop_back();
+        flags.text += " " + parallel;
+    }
     if (plan.drafter) {
         // Without --spec-type speculation stays off, even when a draft model is named.
         flags.text += fmt::format(" --spec-type {}", plan.drafter->word);
@@ -54,7 +58,8 @@ EngineFlags write_llama_cpp(FlagPlan plan) {
         const std::string list = nlohmann::ordered_json(plan.simulated_rates).dump();
         flags.text += " --spec-synth-rates " + list.substr(1, list.size() - 2);
     }
-    flags.text += requests_flag(*plan.engine, plan.platform, plan.requests);
+    flags.text += cache_format_flag(*plan.engine, plan.kv_cache) + requests_flag(*plan.engine, plan.platform, plan.requests) +
+                  context_flag(*plan.engine, plan.target, plan.request_tokens, plan.cached_tokens, plan.requests);
     flags.remark = joined_remarks(plan.remarks);
     return flags;
 }

@@ -193,6 +193,8 @@ RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, 
         return {{}, planned.refusal, false};
     }
     FlagPlan& plan = planned.plan;
+    plan.request_tokens = prompt_of(run) + answer_tokens + run.draft_tokens;
+    plan.cached_tokens = recommendation.capacity.drafting * recommendation.capacity.context;
     bool simulated = run.draft_tokens > 0 && !run.of_acceptance;
     if (simulated) {
         const std::string obstacle = why_not_simulated(plan);

@@ -48,7 +48,7 @@ std::string parallel_flags(const Engine& engine, const sim::Platform& platform) 
         case EngineName::llama_cpp:
             break;
     }
-    return "";
+    return platform.ranks > 1.0 ? "--split-mode row " : "";
 }
 
 /// Drafters with which SGLang does not start under attention data parallelism.
@@ -65,8 +65,12 @@ std::string vllm_problem(const Engine& engine, DrafterKind drafter, const sim::P
     if (parallel.draft_tensor > 1.0) {
         return "shares the drafter's layers among all ranks that share the target's, or none";
     }
+    if (parallel.draft_tensor == 1.0 && platform.ranks > 1.0 && drafter == DrafterKind::draft_model) {
+        return "shares a draft model's layers among all ranks that share the target's";
+    }
     return parallel.pipeline > 1.0 && known != nullptr && !vllm_drafts_in_stages(engine, known->word)
-               ? "does not start with pipeline stages while it drafts"
+               ? (vllm_drafts_in_stages(engine, "eagle3") ? "drafts with EAGLE-3 alone where pipeline stages share the model"
+                                                          : "does not start with pipeline stages while it drafts")
                : "";
 }
 
@@ -93,7 +97,9 @@ std::string parallel_problem(const Engine& engine, DrafterKind drafter, const si
         case EngineName::llama_cpp:
             break;
     }
-    return parallel == sim::Parallelism{} ? "" : "shares a model among devices in no such way";
+    sim::Parallelism stages;  // whole layers on each device, its default (--split-mode layer)
+    stages.pipeline = parallel.pipeline;
+    return parallel == stages ? "" : "shares a model among devices in no such way";
 }
 
 std::string platform_flags(const Engine& engine, const sim::Platform& platform) {

@@ -28,8 +28,22 @@ std::string requests_option(const Engine& engine);
 /// default does.
 std::string requests_flag(const Engine& engine, const sim::Platform& platform, double requests);
 
-/// The flag that lets the engine take this share of the devices' memory, with a space after it (TensorRT-LLM: lines of its
-/// YAML); empty for nothing, its default, and for llama.cpp, which takes what it needs.
+/// The flag that says how long requests get, with a space before it. vLLM refuses to start where its cache has no room for one
+/// request of the model's whole context; llama.cpp's slots share one cache, as large as that context unless it is told
+/// otherwise. Empty where the default does, and for engines that take what there is.
+std::string context_flag(const Engine& engine, const sim::Model& target, double request_tokens, double cached_tokens,
+                         double requests);
+
+/// The flag, with a space before it (TensorRT-LLM: a line of its YAML), that lets a step hold this many tokens; empty for
+/// nothing, and for llama.cpp, whose batches of prompts are another thing.
+std::string budget_flag(const Engine& engine, std::optional<double> tokens);
+
+/// The flag, with a space before it (TensorRT-LLM: a line of kv_cache_config), that keeps keys and values in this format; empty
+/// for nothing, and where the engine has none for it.
+std::string cache_format_flag(const Engine& engine, std::optional<sim::NumberFormat> format);
+
+/// The flag that lets the engine take this share of the devices' memory, with a space after it (TensorRT-LLM: a line of
+/// kv_cache_config in its YAML); empty for nothing, its default, and for llama.cpp, which takes what it needs.
 std::string memory_flag(const Engine& engine, std::optional<double> share);
 
 }  // namespace treeline::engines

@@ -67,7 +67,8 @@ EngineFlags write_sglang(FlagPlan plan) {
             "a batch counts as padded to the size of the next CUDA graph; the schedule is dropped under attention data "
             "parallelism");
     }
-    flags.text += requests_flag(*plan.engine, plan.platform, plan.requests);
+    flags.text += requests_flag(*plan.engine, plan.platform, plan.requests) + budget_flag(*plan.engine, plan.token_budget) +
+                  cache_format_flag(*plan.engine, plan.kv_cache);
     flags.remark = joined_remarks(plan.remarks);
     return flags;
 }

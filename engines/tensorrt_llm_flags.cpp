@@ -76,8 +76,10 @@ std::string speculative_yaml(FlagPlan& plan) {
 
 std::string tensorrt_llm_yaml(FlagPlan& plan) {
     const Engine& engine = *plan.engine;
+    const std::string cache = memory_flag(engine, plan.memory_utilisation) + cache_format_flag(engine, plan.kv_cache);
     return platform_flags(engine, plan.platform) + requests_flag(engine, plan.platform, plan.requests) +
-           memory_flag(engine, plan.memory_utilisation) + (plan.drafter ? speculative_yaml(plan) : "");
+           budget_flag(engine, plan.token_budget) + (cache.empty() ? "" : "kv_cache_config:\n" + cache) +
+           (plan.drafter ? speculative_yaml(plan) : "");
 }
 
 EngineFlags write_tensorrt_llm(FlagPlan plan) {

@@ -36,8 +36,7 @@ nlohmann::ordered_json speculative_config(FlagPlan& plan) {
         }
         config["num_speculative_tokens_per_batch_size"] = ranges;
         plan.remarks.emplace_back(
-            "data parallelism drops the schedule, and model runner V2 drafts the full length anyway: set "
-            "VLLM_USE_V2_MODEL_RUNNER=0");
+            "data parallelism drops the schedule, and so does model runner V2, which the variable switches off");
         if (!is_tested(drafter.kind)) {
             plan.remarks.push_back(fmt::format("vLLM has not tested schedules with {}", name_of(drafter.kind)));
         }
@@ -60,7 +59,12 @@ EngineFlags write_vllm(FlagPlan plan) {
     if (plan.drafter) {
         text += fmt::format("--speculative-config '{}'", speculative_config(plan).dump());
     }
-    text = text::trimmed(text) + requests_flag(*plan.engine, plan.platform, plan.requests);
+    text = text::trimmed(text) + requests_flag(*plan.engine, plan.platform, plan.requests) +
+           budget_flag(*plan.engine, plan.token_budget) + cache_format_flag(*plan.engine, plan.kv_cache) +
+           context_flag(*plan.engine, plan.target, plan.request_tokens, plan.cached_tokens, plan.requests);
+    if (!plan.schedule.empty()) {
+        text = "VLLM_USE_V2_MODEL_RUNNER=0 " + text;
+    }
     return {"", text, joined_remarks(plan.remarks), "", ""};
 }
 

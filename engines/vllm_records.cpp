@@ -44,6 +44,35 @@ Engine v0_10() {
     return engine;
 }
 
+/// What the API pages of 0.11.0 say of SpeculativeConfig: modules for multi-token prediction under one name, and methods of
+/// later models. The V0 engine is gone.
+Engine v0_11() {
+    Engine engine = v0_10();
+    engine.version = "0.11";
+    engine.source = "vLLM's API documentation, vllm.config.speculative of v0.11.0";
+    engine.methods =
+        joined(engine.methods, {"mtp", "mimo_mtp", "glm4_moe_mtp", "ernie_mtp", "qwen3_next_mtp", "longcat_flash_mtp"});
+    for (EngineDrafter& drafter : engine.drafters) {
+        drafter.word = drafter.kind == DrafterKind::mtp ? "mtp" : drafter.word;
+    }
+    engine.keys = joined(engine.keys, {"enforce_eager", "disable_padded_drafter_batch"});
+    std::erase(engine.keys, "disable_by_batch_size");
+    engine.retired.push_back({"disable_by_batch_size", "was removed with the V0 engine"});
+    return engine;
+}
+
+/// With suffix decoding (pull request 25784).
+Engine v0_11_1() {
+    Engine engine = v0_11();
+    engine.version = "0.11.1";
+    engine.source += "; pull request 25784 (suffix decoding)";
+    engine.methods.emplace_back("suffix");
+    engine.drafters.push_back({DrafterKind::suffix, "suffix"});
+    engine.keys = joined(engine.keys, {"suffix_decoding_max_tree_depth", "suffix_decoding_max_cached_requests",
+                                       "suffix_decoding_max_spec_factor", "suffix_decoding_min_token_prob"});
+    return engine;
+}
+
 const std::vector<std::string> mtp_names = {"deepseek_mtp",   "mimo_mtp",           "glm4_moe_mtp",      "glm4_moe_lite_mtp",
                                             "glm_ocr_mtp",    "ernie_mtp",          "nemotron_h_mtp",    "exaone_moe_mtp",
                                             "qwen3_next_mtp", "qwen3_5_mtp",        "longcat_flash_mtp", "mtp",
@@ -86,6 +115,14 @@ Engine v0_19() {
     return engine;
 }
 
+/// The first of those whose V1 engine drafts with models; what came between it and 0.19 (parallel drafting, DFlash) is not told
+/// apart.
+Engine v0_15() {
+    Engine engine = v0_19();
+    engine.version = "0.15";
+    return engine;
+}
+
 /// Main of 2026-06-25 (e2af449c3), eleven days after the schedule by batch size (4ef4492e9, pull request 32374).
 Engine v0_24() {
     Engine engine =
@@ -124,6 +161,6 @@ Engine v0_33() {
 
 }  // namespace
 
-std::vector<Engine> vllm_engines() { return {v0_10(), v0_19(), v0_24(), v0_33()}; }
+std::vector<Engine> vllm_engines() { return {v0_10(), v0_11(), v0_11_1(), v0_15(), v0_19(), v0_24(), v0_33()}; }
 
 }  // namespace treeline::engines::detail

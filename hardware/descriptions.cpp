@@ -405,6 +405,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.launch_factors = read_launch_factors(reader.object("launch_factors"));
     }
     stack.replays_rejected = reader.flag_or("replays_rejected", false);
+    stack.divides_kv_heads = reader.flag_or("divides_kv_heads", false);
     stack.takes_latent_tokens_apart = reader.flag_or("takes_latent_tokens_apart", false);
     stack.drafter_reads_round = reader.flag_or("drafter_reads_round", false);
     stack.concatenates_caches = reader.flag_or("concatenates_caches", false);

@@ -164,6 +164,8 @@ struct KeyTable {
     /// Keys under which the object stands where it is not the file itself: "platforms" anywhere, or "tree.sequences" in the
     /// object of the table "tree" alone. Empty: its name is the key.
     std::vector<std::string> under = {};
+    /// Keys without which no object of the kind is read, whatever else it holds.
+    std::vector<std::string> required = {};
 };
 
 /// For the help of a flag: "Sequences decoded together (default 1)", "Cost model: roofline (default), calibrated or hoi".

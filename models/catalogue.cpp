@@ -138,7 +138,8 @@ json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path
     if (other_modules) {
         described.value.mtp_layers = modules;
     }
-    described.value.repository.clear();  // that of the other model
+    described.value.max_context.reset();  // a version with the same layers may be trained for more
+    described.value.repository.clear();   // that of the other model
     described.value.notes.insert(described.value.notes.begin(), "Described as " + same_as + ": " + source + ".");
     described.provenance.insert(described.provenance.begin(), {document.name(), "the same as " + same_as, source, kind});
     return described;
@@ -159,6 +160,16 @@ bool ends_in_date(const std::string& name) {
     return name.size() > digits + 1 && name[name.size() - digits - 1] == '-' &&
            (name[name.size() - digits] == '2' || name[name.size() - digits] == '0') &&
            std::all_of(name.end() - digits, name.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; });
+}
+
+/// Whether a name holds such a date anywhere ("Qwen3-30B-A3B-Instruct-2507-FP8").
+bool names_a_release(const std::string& name) {
+    for (std::size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1)) {
+        if (ends_in_date(name.substr(0, std::min(name.find('-', dash + 1), name.size())))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// The catalogue's spelling: small letters, without a repository's owner and without words of training that change no size.
@@ -261,6 +272,9 @@ json::Described<sim::Model> load_model(const fs::path& catalogue, const std::str
     const auto as_asked = [&](json::Described<sim::Model> described) {
         if (is_repository(name_or_path)) {
             described.value.repository = name_or_path;
+        }
+        if (names_a_release(name_or_path) && std::find(known.begin(), known.end(), name_or_path) == known.end()) {
+            described.value.max_context.reset();  // later releases of the same layers are trained for more
         }
         return described;
     };

@@ -124,6 +124,9 @@ sim::Model read_model_description(json::Reader& root) {
     if (root.has("mtp_layers")) {
         model.mtp_layers = root.count("mtp_layers", 0, most_mtp_layers);
     }
+    if (root.has("max_context")) {
+        model.max_context = root.count("max_context", 1, longest_context);
+    }
     model.vocabulary = root.text("vocabulary");
     model.vocabulary_size = root.count("vocabulary_size", 1, 1 << 24);
     model.width = root.count("width", 1, 1 << 20);

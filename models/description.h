@@ -8,6 +8,8 @@ namespace treeline::models {
 
 /// Layers for multi-token prediction that a checkpoint can ship.
 constexpr sim::Count most_mtp_layers = 64;
+/// Longest context that a description may state, in tokens (Llama 4 Scout: 10,485,760).
+constexpr sim::Count longest_context = 1 << 26;
 
 /// Reads a description. Problems (and the sources of published totals) are left in the reader's document; the model returned is
 /// only fit for use when the document has none.

@@ -32,7 +32,7 @@ std::vector<FigureOfServer> all_figures() {
     const auto dollars = [](Dollars value) { return text::dollars_text(1e6 * value.value()); };
     return {
         {"tokens/s/device", [](const ServerRow& row) { return std::optional(text::short_text(row.tokens_per_second_device)); }},
-        {"TPOT", [](const ServerRow& row) { return std::optional(text_of(row.time_per_token)); }},
+        {"TPOT", known(&ServerRow::time_per_token, seconds)},
         {"TTFT", known(&ServerRow::first_token, seconds)},
         {"waiting", known(&ServerRow::waiting, requests)},
         {"largest batch", known(&ServerRow::largest_batch, whole)},

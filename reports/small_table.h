@@ -13,10 +13,10 @@ namespace treeline::reports {
 struct ServerRow {
     std::string name;
     double tokens_per_second_device = 0.0;
-    Seconds time_per_token;
-    std::optional<Seconds> first_token;   ///< nothing where requests wait ever longer
-    std::optional<double> waiting;        ///< requests
-    std::optional<double> largest_batch;  ///< that memory holds
+    std::optional<Seconds> time_per_token;  ///< nothing where answers have one token
+    std::optional<Seconds> first_token;     ///< nothing where requests wait ever longer
+    std::optional<double> waiting;          ///< requests
+    std::optional<double> largest_batch;    ///< that memory holds
     std::optional<Joules> energy_per_token;
     std::optional<Dollars> price_per_token;
 };

@@ -83,6 +83,16 @@ sim::Acceptance read_curve(json::Reader& at, std::string& text) {
         text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", text::fixed_text(lengths[drafts], 2), drafts);
     }
     curve.finish();
+    constexpr double noise = 0.03;  // of two runs
+    for (auto shorter = lengths.begin(), longer = shorter; longer != lengths.end(); shorter = longer++) {
+        if (longer->second < shorter->second * (1.0 - noise)) {
+            at.problem("curve",
+                       fmt::format("falls from {} at {} draft tokens to {} at {}: of the same requests more drafts never "
+                                   "yield fewer tokens",
+                                   text::exact_text(shorter->second), shorter->first, text::exact_text(longer->second),
+                                   longer->first));
+        }
+    }
     text = "tokens per round: " + text;
     return lengths.empty() ? sim::Acceptance::geometric(0.0) : sim::Acceptance::curve(lengths);
 }

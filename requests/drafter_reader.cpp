@@ -263,6 +263,14 @@ bool is_kind(const std::string& word) {
     return std::find(kinds.begin(), kinds.end(), word) != kinds.end();
 }
 
+std::string kind_of_word(const std::string& word) {
+    const std::vector<std::string>& kinds = drafter_kinds();
+    const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const std::string& kind) {
+        return kind == word || (word.find('/') == std::string::npos && plain(kind) == plain(word));
+    });
+    return found == kinds.end() ? "" : *found;
+}
+
 bool drafts_for(const PublishedDrafter& drafter, const sim::Model& target) {
     return plain(target.name).find(plain(drafter.target)) != std::string::npos;
 }

@@ -89,8 +89,15 @@ std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyF
     if (flag == nullptr) {
         return rest;
     }
-    const std::string inner = path.size() == known ? "" : ": " + path.substr(known + 1);
-    return first_name(*flag) + inner + rest.substr(colon);
+    const std::string below = path.size() == known ? "" : path.substr(known + 1);
+    // --accept-length is another way of stating acceptance: its draft tokens are the keys of a curve.
+    constexpr std::string_view curve = "curve", length = "mean_length";
+    const bool of_curve = begins(below, curve);
+    if (first_name(*flag) == "--acceptance" && (of_curve || begins(below, length))) {
+        const std::string drafts = of_curve && below.size() > curve.size() ? below.substr(curve.size() + 1) : "";
+        return "--accept-length" + (drafts.empty() ? "" : " at " + drafts + " draft tokens") + rest.substr(colon);
+    }
+    return first_name(*flag) + (below.empty() ? "" : ": " + below) + rest.substr(colon);
 }
 
 bool names_a_description(std::string_view key) {
@@ -218,8 +225,8 @@ std::string drafter_choices() {
 }
 
 FlagJson drafter_of_flag(const std::string& text) {
-    if (text != "model" && is_kind(text)) {
-        return FlagJson{{"kind", text}};
+    if (const std::string kind = kind_of_word(text); !kind.empty() && kind != "model") {
+        return FlagJson{{"kind", kind}};
     }
     FlagJson value = value_of_flag(text);
     if (const std::string kinds = value.is_object() ? "" : kinds_meant(text); !kinds.empty()) {

@@ -73,10 +73,10 @@ std::string kind_of_drafter(const PublishedDrafter& drafter) {
     return nlohmann::ordered_json::parse(drafter.description).value("kind", "");
 }
 
-/// A model cannot draft for itself. Modules for MTP are part of a checkpoint: where one of a family was measured with them, all
-/// of it are taken to have them.
+/// A model cannot draft for itself, nor does one try a head on a model that it was not trained for. Modules for MTP are part of
+/// a checkpoint: where one of a family was measured with them, all of it are taken to have them.
 bool applies(const PublishedDrafter& drafter, const sim::Model& target) {
-    return nlohmann::ordered_json::parse(drafter.description).value("model", "") != target.name;
+    return drafter.trained_for.empty() && nlohmann::ordered_json::parse(drafter.description).value("model", "") != target.name;
 }
 
 /// All measurements of drafters of this kind as those of one. A drafter of which more is known than its kind stands for none
@@ -116,7 +116,8 @@ bool is_head(const sim::Drafter& drafter) {
 sim::DrafterEffects effects_of(const std::vector<PublishedDrafter>& all) {
     std::vector<sim::MeasuredDrafter> measured;
     for (const PublishedDrafter& drafter : all) {
-        measured.push_back({kind_of_drafter(drafter), drafter.target, drafter.measured});
+        const std::string kind = kind_of_drafter(drafter);
+        measured.push_back({drafter.trained_for.empty() ? kind : kind + " of another model", drafter.target, drafter.measured});
     }
     return sim::DrafterEffects(measured);
 }
@@ -194,8 +195,8 @@ std::string nothing_known_text(const std::string& kind, const sim::Model& target
     }
     return fmt::format(
         "no {} was published for {} or its family, so state how many of its drafts are accepted, as your engine "
-        "logs it: --acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (each draft) "
-        "or --accept-length 4:2.6 (tokens per round)",
+        "logs it: --acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (the first; "
+        "later ones fall as measured ones do), or --accept-length 4:2.6 (tokens per round)",
         kind, target.name);
 }
 

@@ -173,6 +173,27 @@ std::optional<sim::Precision> precision_of_word(const std::string& word, const s
     return mlx ? mlx : exl3_of_word(name, wide);
 }
 
+std::string loading_problem(const std::string& word, std::string_view engine) {
+    const std::string name = in_small_letters(word), usual = usual_word(name);
+    if (engine.empty()) {
+        return {};
+    }
+    if (name.starts_with("mlx-") && mlx_of_word(name, sim::NumberFormat::bf16)) {
+        return "a checkpoint of MLX, which runs on Apple's devices alone (stack mlx)";
+    }
+    if (name.find("exl3") != std::string::npos && exl3_of_word(name, sim::NumberFormat::bf16)) {
+        return "a checkpoint of ExLlamaV3, which this engine does not load";
+    }
+    constexpr std::array<std::string_view, 7> tensors = {"fp8", "fp8-block", "w4a16", "nf4", "bnb-4bit", "bnb-nf4", "mxfp8"};
+    if (engine == "llama.cpp" && std::find(tensors.begin(), tensors.end(), usual) != tensors.end()) {
+        return "not a type of GGUF, which llama.cpp loads: q8_0, q6_k, q4_k_m and others, mxfp4, nvfp4, fp16, bf16";
+    }
+    if (engine == "tensorrt-llm" && !format_of_word(name, sim::NumberFormat::bf16) && gguf_of_word(name)) {
+        return "a quantisation of GGUF, which TensorRT-LLM does not load";
+    }
+    return {};
+}
+
 std::optional<sim::Storage> storage_of_word(const std::string& word) {
     const std::string name = in_small_letters(word);
     if (const std::optional<sim::NumberFormat> format = value_named<sim::NumberFormat>(name)) {

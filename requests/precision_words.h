@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/precision.h"
@@ -14,6 +15,10 @@ namespace treeline::requests {
 /// letters do not matter. `published` says which 16-bit format holds everything that is not quantised. Nothing for a word that
 /// is none of these.
 std::optional<sim::Precision> precision_of_word(const std::string& word, const sim::Precision& published);
+
+/// Why an engine ("vllm", "llama.cpp") loads no checkpoint that the word names, as the end of a sentence about it; empty where
+/// it may. Words that several call a format by (int4, 4-bit) name no checkpoint in particular.
+std::string loading_problem(const std::string& word, std::string_view engine);
 
 /// One kind of tensor: a format, a type of llama.cpp ("q5_k") or a width ("6bit").
 std::optional<sim::Storage> storage_of_word(const std::string& word);

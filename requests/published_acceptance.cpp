@@ -105,6 +105,7 @@ PublishedDrafter load_published_drafter(const fs::path& folder, const std::strin
     drafter.name = file.ends_with(".json") ? file.substr(0, file.size() - 5) : file;
     drafter.title = root.text("title");
     drafter.target = root.text("target");
+    drafter.trained_for = root.text_or("trained_for", "");
     drafter.checkpoint = root.text_or("checkpoint", "");
     static_cast<void>(root.object("drafter"));
     drafter.description = root.raw().value("drafter", nlohmann::ordered_json::object()).dump();

@@ -14,8 +14,11 @@ namespace treeline::requests {
 struct PublishedDrafter {
     std::string name;  ///< of its file
     std::string title;
-    std::string checkpoint;   ///< where it is published; empty if the file does not say
-    std::string target;       ///< catalogue name of the model that it drafts for
+    std::string checkpoint;  ///< where it is published; empty if the file does not say
+    std::string target;      ///< catalogue name of the model that it drafts for
+    /// Of the model that it was trained for, where that is another one: such a pair is only priced where it is named, and says
+    /// nothing of drafters of its kind.
+    std::string trained_for;
     std::string description;  ///< its "drafter": kind and architecture, as JSON text
     std::vector<sim::MeasuredAcceptance> measured;
 };

@@ -13,10 +13,14 @@
 #include "json/wording.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/shared_keys.h"
+#include "requests/precision_words.h"
 #include "text/precision_text.h"
 
 namespace treeline::requests {
 namespace {
+
+/// "vllm" of "vllm@0.24".
+std::string engine_word(const std::string& engine) { return engine.substr(0, engine.find('@')); }
 
 void refuse_software(json::Reader& at, const sim::Platform& platform) {
     for (const auto& [key, why] : {std::pair{platform_keys::stack.key, "its controller is on the chip"},
@@ -61,6 +65,13 @@ sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     return choice;
 }
 
+void check_loading(json::Reader& at, std::string_view key, const sweeps::TargetChoice& target, const sim::Platform& platform) {
+    const std::string engine = engine_word(platform.stack.engine);
+    if (const std::string problem = loading_problem(target.precision_label, engine); !problem.empty()) {
+        at.problem(key, fmt::format("is in {}, {}; the engine is {}", target.precision_label, problem, engine));
+    }
+}
+
 namespace {
 
 /// What the input says of prefill, in place of the stack's own.
@@ -80,14 +91,23 @@ void read_prefill(json::Reader& at, sim::Stack& stack) {
     }
 }
 
-/// "vllm" of "vllm@0.24".
-std::string engine_word(const std::string& engine) { return engine.substr(0, engine.find('@')); }
-
 /// Why an engine does not run on a device, as the end of a sentence about it; empty if it may. Stacks of engines other than
 /// llama.cpp describe GPUs.
-std::string device_problem(const sim::Device& device, const std::string& word) {
-    if (word.empty() || word == "llama.cpp" || device.name.empty()) {
+std::string device_problem(const sim::Device& device, const std::string& word, const sim::Stack& stack) {
+    if (word.empty() || device.name.empty()) {
         return {};
+    }
+    // vLLM alone has plug-ins for these.
+    const bool accelerator = device.title.starts_with("Google TPU") || device.title.starts_with("Intel Gaudi");
+    if (accelerator && word != "vllm") {
+        return fmt::format("it has no back end for {}; vllm has", device.title);
+    }
+    if (word == "llama.cpp") {
+        return {};
+    }
+    if (device.compute_capability > 0.0 && device.compute_capability < stack.least_capability) {
+        return fmt::format("its kernels need compute capability {:.1f}, and {} has {:.1f}", stack.least_capability, device.name,
+                           device.compute_capability);
     }
     if (device.kind == sim::DeviceKind::cpu || device.metal) {
         return fmt::format("its flags and stacks are those for GPUs, and {} {}; llama.cpp runs there", device.name,
@@ -125,7 +145,8 @@ void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& pla
     }
     // Among several devices a stack may stand beside one that it does not run on; a CPU would get a GPU's host times.
     const bool matters = asks || platform.device.kind == sim::DeviceKind::cpu;
-    if (const std::string problem = matters ? device_problem(platform.device, asks ? word : own) : ""; !problem.empty()) {
+    if (const std::string problem = matters ? device_problem(platform.device, asks ? word : own, *stack) : "";
+        !problem.empty()) {
         at.problem(asks ? platform_keys::engine.key : platform_keys::stack.key,
                    fmt::format("is {}, but {}", asks ? word : stack->name, problem));
     }

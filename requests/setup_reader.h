@@ -22,6 +22,9 @@ namespace treeline::requests {
 /// {"model": name or path, "precision"?: ...}, or the name alone.
 sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions);
 
+/// Reports a checkpoint that the engine which was asked for does not load: `key` is the target's.
+void check_loading(json::Reader& at, std::string_view key, const sweeps::TargetChoice& target, const sim::Platform& platform);
+
 /// The precision under `key`: what checkpoints of that name hold ("bf16", "fp8", "nvfp4", …: checkpoint_precision()), or
 /// an object whose parts replace those of `published`; without the key, `published`.
 sim::Precision read_precision(json::Reader& at, std::string_view key, const sim::Precision& published);
@@ -54,6 +57,8 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
 /// The words that "kind" may be.
 const std::vector<std::string>& drafter_kinds();
 bool is_kind(const std::string& word);
+/// The kind that a word spells, whatever its capitals and marks ("EAGLE-3" is eagle3, "p_eagle" p-eagle); empty if none.
+std::string kind_of_word(const std::string& word);
 
 /// How many drafts are accepted. Of a chain: one of {"rate": 0.8}, {"per_position": [0.8, 0.6]}, {"mean_length": 3.2,
 /// "draft_tokens": 4}, {"curve": {"1": 1.8, "2": 2.5}} and {"geometric": 0.8}. A rate or a mean length falls by `usual_fall`

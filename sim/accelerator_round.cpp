@@ -112,6 +112,7 @@ fpga::TreeWork describe_draft(const TurnInputs& inputs, const Speculation& specu
     row.problem = row_problem(inputs, speculation, tree, work);
     if (row.problem.empty()) {
         row.accepted = accepted_tokens(inputs.setup.acceptance, speculation.shape, tree);
+        row.kept = kept_share(row.accepted, inputs.setup.output_tokens);
     }
     return work;
 }

@@ -1,6 +1,7 @@
 #include "sim/draft_acceptance.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -155,6 +156,32 @@ AcceptedTokens accepted_tokens(const DraftAcceptance& acceptance, const TreeShap
         return tokens;
     }
     return of_tree(acceptance, tree);
+}
+
+double kept_share(const AcceptedTokens& accepted, double answer_tokens) {
+    constexpr std::size_t walked = 64;
+    const double left = std::max(1.0, answer_tokens - 1.0);
+    if (answer_tokens <= 0.0 || accepted.exactly.size() < 2) {
+        return 1.0;
+    }
+    if (left >= static_cast<double>(walked)) {
+        double pairs = 0.0;  // E[n·(n − 1)] of the tokens of a round
+        for (std::size_t i = 0; i < accepted.exactly.size(); ++i) {
+            pairs += accepted.exactly[i] * static_cast<double>(i) * static_cast<double>(i + 1);
+        }
+        return left / (left + 0.5 * pairs / accepted.length);
+    }
+    std::array<double, walked + 1> rounds{};
+    const auto last = static_cast<std::size_t>(std::ceil(left));
+    for (std::size_t r = 1; r <= last; ++r) {
+        rounds[r] = 1.0;
+        for (std::size_t i = 0; i < accepted.exactly.size() && i + 1 < r; ++i) {
+            rounds[r] += accepted.exactly[i] * rounds[r - 1 - i];
+        }
+    }
+    const double fewer = std::floor(left);
+    const double mean = std::lerp(rounds[static_cast<std::size_t>(fewer)], rounds[last], left - fewer);
+    return left / (accepted.length * mean);
 }
 
 }  // namespace treeline::sim

@@ -66,6 +66,11 @@ struct AcceptedTokens {
     AcceptanceBasis basis = AcceptanceBasis::stated;
 };
 
+/// Of the tokens that rounds yield, the share that an answer of so many tokens keeps (1 where that is not known, 0): its first
+/// token comes from the prompt, and what its last round yields beyond its end is lost. With R tokens left and N(R) rounds,
+/// R/(τ·N(R)), where N(r) = 1 + Σ P(i)·N(r − 1 − i); from 64 tokens on by the mean excess of a renewal process.
+double kept_share(const AcceptedTokens& accepted, double answer_tokens);
+
 /// Why the accept length of this shape is unknown, as a sentence; empty if it is known.
 std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShape& shape, const DraftTree& tree);
 

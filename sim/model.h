@@ -210,6 +210,8 @@ struct Model {
     std::string repository;  ///< of its checkpoint on Hugging Face ("Qwen/Qwen3-8B"), which engines name; empty = not known
     /// Layers of multi-token prediction that the checkpoint ships beside the model: 0 = none, nothing = not known.
     std::optional<Count> mtp_layers;
+    /// Tokens of a prompt and its answer that its positions are made for: nothing = no limit (no positions) or not known.
+    std::optional<Count> max_context;
     std::string vocabulary;     ///< the tokenizer's name: a drafter must share it with its target
     Count vocabulary_size = 0;  ///< rows of the embedding, padding included
     Count width = 0;

@@ -112,18 +112,22 @@ void take_at_least(Seconds chain, const Device& device, std::initializer_list<Pa
     }
 }
 
-/// Passes that verify in pieces, and those of a drafter that is not one graph, beside a target in pieces or by itself.
-void launch_in_pieces(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
+constexpr std::initializer_list<PassId> verifications = {PassId::verify_unrolled, PassId::verify_chunk, PassId::verify_packed};
+
+/// Passes of the target behind which the host works, those that verify in pieces, and those of a drafter that is not one graph,
+/// beside a target in pieces or by itself.
+void wait_for_host(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round) {
     const Platform& platform = setup.platform;
     if (platform.mode == CostMode::hoi) {
         return;
     }
     const Stack& stack = platform.stack;
+    take_at_least(stack.host_per_overlapped_pass, platform.device, {PassId::plain}, round);
+    take_at_least(stack.host_per_overlapped_pass, platform.device, verifications, round);
     const VerificationRule* rule = rule_for(stack.verification_rules, platform.device, setup.precision);
     const bool in_pieces = rule != nullptr && rule->in_pieces && has_attention_of_heads(setup.target);
     if (in_pieces) {
-        take_at_least(stack.host_per_piece * mixing_layers(setup.target), platform.device,
-                      {PassId::verify_unrolled, PassId::verify_chunk, PassId::verify_packed}, round);
+        take_at_least(stack.host_per_piece * mixing_layers(setup.target), platform.device, verifications, round);
     }
     if (!drafter.model || !drafter.has_cache) {
         return;
@@ -211,7 +215,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
     CompiledRound round;
     compile_target_passes(setup, rollback, round);
     compile_draft_passes(setup, drafter, round);
-    launch_in_pieces(setup, drafter, round);
+    wait_for_host(setup, drafter, round);
     round.memory = memory_model(setup, drafter, round.pass(PassId::plain), round.prefill);
     const TreeBuilder trees = trees_of(setup);
     for (const Speculation& speculation : setup.speculations) {

@@ -77,7 +77,8 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     estimate.draft = totals.of(Phase::draft) + row.turn.draft * batch;
     estimate.verify = totals.of(Phase::verify) + row.turn.verify * batch + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
-    estimate.host = row.host.at(batch) + round.per_emitted_token * (batch * accept_length * row.speculates);
+    const double kept = accept_length * row.kept;  // tokens of a sequence's round that its answer keeps, in the mean
+    estimate.host = row.host.at(batch) + round.per_emitted_token * (batch * kept * row.speculates);
     if constexpr (has_stages) {
         pipeline_round(round, of_group, estimate);
     }
@@ -93,21 +94,21 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     const double others = round.prompt_wait * (of_group - 1.0);
     const Seconds plain_prompts = round.prompts.target * others * measured.plain;
     const Seconds prompts = prompt * others * measured.round;
-    estimate.prompts = prompts * accept_length;
+    estimate.prompts = prompts * kept;
     estimate.round = decoding + estimate.prompts;
     const Seconds plain_step = estimate.autoregressive + plain_prompts;
 
     estimate.accept_length = accept_length;
     const Seconds left = plain_step - prompts;  // a drafter that reads prompts too long leaves nothing to be gained
-    estimate.iteration_multiplier = left > Seconds(0.0) ? decoding / left : unlimited;
-    estimate.throughput_multiplier = accept_length / (estimate.round / plain_step);
-    estimate.time_per_token = estimate.round / accept_length;
+    estimate.iteration_multiplier = left > Seconds(0.0) ? decoding / (left * row.kept) : unlimited;
+    estimate.throughput_multiplier = kept / (estimate.round / plain_step);
+    estimate.time_per_token = estimate.round / kept;
     const double rounds_per_second = Seconds(1.0) / estimate.round;
-    estimate.tokens_per_second_user = accept_length * rounds_per_second;
+    estimate.tokens_per_second_user = kept * rounds_per_second;
     // The device also reads the request's own prompt, and those that it waits for before its first token; a pool of its own
     // reads all of them, and its devices count.
     const double before = of_group - others;
-    const Seconds busy = estimate.round + prompt * (accept_length * before);
+    const Seconds busy = estimate.round + prompt * (kept * before);
     const double in_line = round.prefill_pool > 0.0 ? 1.0 : before;
     const double steady = round.output_tokens > 0.0 ? 1.0 : 0.0;
     const double rounds = steady * (1.0 + 0.5 * round.prefill_pool);  // caches from a pool come in the middle of a round
@@ -118,7 +119,7 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
 
     const Bytes bytes = totals.bytes + off * totals.plain_bytes;
     const Flops flops = totals.flops + off * totals.plain_flops;
-    const double tokens = all_sequences * accept_length;
+    const double tokens = all_sequences * kept;
     const Joules used = round.idle_power * busy + round.energy_per_byte * bytes + round.energy_per_flop * flops +
                         row.turn.energy * batch +
                         (round.prompts.target_energy + round.prompts.drafter_energy * row.holds_drafter) * tokens;

@@ -66,16 +66,18 @@ void bound_pipeline(EstimateBounds& bounds) {
 
 /// What follows from the time of a round alone. `slack` is 0 where no prompts are read.
 void bound_rates(const RoundRow& row, const End& low, const End& high, double slack, EstimateBounds& bounds) {
-    const double accept_length = row.accept_length();
+    const double kept = row.kept_length();
     for (RoundEstimate* e : {&bounds.least, &bounds.most}) {
-        e->time_per_token = e->round / accept_length;
+        e->time_per_token = e->round / kept;
     }
-    const auto per_user = [&](Seconds round) { return accept_length * (Seconds(1.0) / round); };
+    const auto per_user = [&](Seconds round) { return kept * (Seconds(1.0) / round); };
     bounds.least.tokens_per_second_user = per_user(bounds.most.round);
     bounds.most.tokens_per_second_user = per_user(bounds.least.round);
-    bounds.least.throughput_multiplier = accept_length / (bounds.most.round / low.plain_step);
-    bounds.most.throughput_multiplier = accept_length / (bounds.least.round / high.plain_step);
-    const auto multiplier = [](Seconds decoding, Seconds left) { return left > Seconds(0.0) ? decoding / left : unlimited; };
+    bounds.least.throughput_multiplier = kept / (bounds.most.round / low.plain_step);
+    bounds.most.throughput_multiplier = kept / (bounds.least.round / high.plain_step);
+    const auto multiplier = [&](Seconds decoding, Seconds left) {
+        return left > Seconds(0.0) ? decoding / (left * row.kept) : unlimited;
+    };
     bounds.least.iteration_multiplier = multiplier(low.decoding, high.plain_step - low.prompts);
     bounds.most.iteration_multiplier = multiplier(high.decoding, low.plain_step - high.prompts);
     if (row.speculates == 0.0) {  // plain decoding is measured against itself
@@ -88,12 +90,12 @@ void bound_rates(const RoundRow& row, const End& low, const End& high, double sl
 /// sequences of a group, so its extremes are at the ends.
 void bound_prompts(const CompiledRound& round, const RoundRow& row, End& low, End& high, EstimateBounds& bounds) {
     const Seconds prompt = prompt_of(round, row);
-    const double accept_length = row.accept_length();
+    const double kept = row.kept_length();
     const double least_before = std::min(low.before, high.before), most_before = std::max(low.before, high.before);
     const bool none = prompt <= Seconds(0.0);
     const double slack = none ? 0.0 : rounding_slack;
-    low.busy = (bounds.least.round + prompt * (accept_length * least_before)) * (1.0 - slack);
-    high.busy = (bounds.most.round + prompt * (accept_length * most_before)) * (1.0 + slack);
+    low.busy = (bounds.least.round + prompt * (kept * least_before)) * (1.0 - slack);
+    high.busy = (bounds.most.round + prompt * (kept * most_before)) * (1.0 + slack);
     bounds.least.decode_share = none ? 1.0 : low.decoding / high.busy;
     bounds.most.decode_share = none ? 1.0 : high.decoding / low.busy;
     const double steady = round.output_tokens > 0.0 ? 1.0 : 0.0;
@@ -105,7 +107,7 @@ void bound_prompts(const CompiledRound& round, const RoundRow& row, End& low, En
     bounds.least.first_token = first_token(least_before, bounds.least.round) * (1.0 - slack);
     bounds.most.first_token = first_token(most_before, bounds.most.round) * (1.0 + slack);
     const auto per_device = [&](double all, double user, Seconds busy) {
-        return none ? all * user / round.ranks : all * accept_length / (round.ranks * busy.value());
+        return none ? all * user / round.ranks : all * kept / (round.ranks * busy.value());
     };
     bounds.least.tokens_per_second_device =
         per_device(low.sequences.all, bounds.least.tokens_per_second_user, high.busy) * (1.0 - slack);
@@ -116,16 +118,16 @@ void bound_prompts(const CompiledRound& round, const RoundRow& row, End& low, En
 /// Energy and price of a token: of the busy time at one end, over the tokens at the other one.
 void bound_money(const CompiledRound& round, const RoundRow& row, const End& low, const End& high, const TotalsBounds& totals,
                  EstimateBounds& bounds) {
-    const double on = row.speculates, off = 1.0 - on, accept_length = row.accept_length();
+    const double on = row.speculates, off = 1.0 - on, kept = row.kept_length();
     const auto energy = [&](const End& end, const RoundTotals& of, double tokens_at_other_end) {
-        const double tokens = end.sequences.all * accept_length;
+        const double tokens = end.sequences.all * kept;
         const Joules used = round.idle_power * end.busy + round.energy_per_byte * (of.bytes + off * of.plain_bytes) +
                             round.energy_per_flop * (of.flops + off * of.plain_flops) +
                             row.turn.energy * end.sequences.of_pass +
                             (round.prompts.target_energy + round.prompts.drafter_energy * row.holds_drafter) * tokens;
         return std::min(used, round.board_power * end.busy) * (round.ranks / tokens_at_other_end);
     };
-    const double least_tokens = low.sequences.all * accept_length, most_tokens = high.sequences.all * accept_length;
+    const double least_tokens = low.sequences.all * kept, most_tokens = high.sequences.all * kept;
     bounds.least.energy_per_token = energy(low, totals.least, most_tokens) * (1.0 - rounding_slack);
     bounds.most.energy_per_token = energy(high, totals.most, least_tokens) * (1.0 + rounding_slack);
     bounds.least.price_per_token = round.price * low.busy / most_tokens;

@@ -95,6 +95,7 @@ struct RowConstants {
     double activations = 1.0;         ///< tokens of the verification pass
     double new_tokens = 1.0;          ///< tokens that the key-value caches grow by before truncation
     double graphs = 1.0;              ///< captured graphs: one for each shape of a pass
+    double kept = 1.0;                ///< share of what rounds yield that answers keep: kept_share()
     HostLine host;                    ///< beside the passes of a round that drafts, for each sequence of a pass
     SequenceTurn turn;
 };
@@ -112,6 +113,8 @@ struct RoundRow : RowConstants {
     std::array<std::uint32_t, pass_count + 1> begin{};
 
     [[nodiscard]] double accept_length() const { return accepted.length; }
+    /// Of these, what answers keep in the mean.
+    [[nodiscard]] double kept_length() const { return accepted.length * kept; }
 };
 
 }  // namespace treeline::sim

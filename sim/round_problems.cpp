@@ -35,6 +35,20 @@ double heads_that_do_not_divide(const Model& model, double ranks) {
     return found;
 }
 
+/// The number of key-value heads of the first block that `ranks` neither divides nor is divided by; 0 where there is none.
+double kv_heads_that_do_not_divide(const Model& model, double ranks) {
+    for (const LayerKind& kind : model.kinds) {
+        for (const Block& block : kind.blocks) {
+            const auto* attention = std::get_if<Attention>(&block.kind);
+            const double heads = attention == nullptr ? 1.0 : static_cast<double>(attention->kv_heads);
+            if (std::fmod(heads, ranks) != 0.0 && std::fmod(ranks, heads) != 0.0) {
+                return heads;
+            }
+        }
+    }
+    return 0.0;
+}
+
 /// Why no link of the device can carry its tensor parallelism.
 std::string link_problem(const Platform& platform) {
     std::string known, names;
@@ -87,6 +101,13 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     if (const double heads = heads_that_do_not_divide(setup.target, setup.platform.ranks); heads > 0.0) {
         problems.push_back(setup.target.name + " has layers of " + std::to_string(static_cast<int>(heads)) + " heads, which " +
                            std::to_string(static_cast<int>(setup.platform.ranks)) + " devices cannot share evenly");
+    }
+    const double kv_heads =
+        setup.platform.stack.divides_kv_heads ? kv_heads_that_do_not_divide(setup.target, setup.platform.ranks) : 0.0;
+    if (kv_heads > 0.0) {
+        problems.push_back(setup.target.name + " has layers of " + std::to_string(static_cast<int>(kv_heads)) +
+                           " key-value heads, which " + std::to_string(static_cast<int>(setup.platform.ranks)) +
+                           " devices cannot share evenly");
     }
     add(problems_of(setup.target, setup.platform.ranks, setup.platform.parallel));
     if (const std::string full = host_problem(setup.target, setup.precision, setup.platform); !full.empty()) {

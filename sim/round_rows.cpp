@@ -225,6 +225,7 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
         return;
     }
     row.accepted = with_hit_rate(accepted_tokens(inputs.setup.acceptance, speculation.shape, tree), inputs.drafter.hit_rate);
+    row.kept = kept_share(row.accepted, inputs.setup.output_tokens);
     const VerifyShape shape = with_mean_draft(inputs.drafter, tree, verify_shape(speculation.verification, tree));
     const bool in_rows = row.branched > 0.0 && speculation.verification != Verification::packed;
     row.unrolled_tokens = in_rows ? shape.sequences * shape.tokens : 0.0;

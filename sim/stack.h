@@ -210,6 +210,9 @@ struct Stack {
     /// Host time of each layer that mixes tokens in a pass of a draft model, on a fast host, where the engine launches such
     /// passes kernel by kernel, or in pieces, beside a target that is captured; the pass takes the longer of host and device.
     Seconds host_per_draft_layer;
+    /// Host time of a pass of the target behind which the device does not wait (asynchronous scheduling), on a fast host: the
+    /// pass takes the longer of that and its device time.
+    Seconds host_per_overlapped_pass;
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;
@@ -301,6 +304,9 @@ struct Stack {
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
     double step_tokens = std::numeric_limits<double>::infinity();
     bool states_prefill = false, states_budget = false;  ///< the two above are the user's, which labels then say
+    /// Whether key-value heads are divided evenly among ranks, or each of them copied to as many (vLLM, SGLang, TensorRT-LLM).
+    bool divides_kv_heads = false;
+    double least_capability = 0.0;        ///< NVIDIA compute capability below which its builds have no kernels; 0 = any
     std::optional<double> most_requests;  ///< that the engine runs at once, whatever it is told; nothing: as many as fit
     /// Share of the device's memory that the engine may take, if nobody states another (Platform::memory_utilisation), and of
     /// what it is a share; nothing: the whole device, or what `memory_reserves` leave.

@@ -180,6 +180,11 @@ const std::vector<StackParameter>& stack_parameters() {
             "or in pieces, on a fast host (over the device's `host_speed`): the pass takes the longer of that and its device "
             "time",
             "0"),
+        number<&Stack::host_per_overlapped_pass>("host_per_overlapped_pass", 0.0, 0.1,
+                                                 "host time of a pass of the target while the device computes the one before "
+                                                 "(asynchronous scheduling), on a fast host: "
+                                                 "the pass takes the longer of that and its device time",
+                                                 "0"),
         of_host(for_each(HostDriver::reshaped_layer,
                          number<&Stack::host_per_reshaped_layer>(
                              "host_per_reshaped_layer", 0.0, 0.01,
@@ -283,6 +288,11 @@ const std::vector<StackParameter>& stack_parameters() {
             "memory_utilisation", 0.01, 1.0,
             "share of a device's memory that the engine may take by default; a platform's key of the same name wins",
             "1, or what `memory_reserves` leave"),
+        number<&Stack::least_capability>(
+            "least_capability", 0.0, 20.0,
+            "NVIDIA compute capability below which the engine's builds have no kernels; asking for "
+            "the engine on such a device is refused",
+            "0: any"),
         number<&Stack::most_requests>("most_requests", 1.0, 1e6,
                                       "requests that the engine runs at once at most, whatever it is told; others wait",
                                       "as many as memory and a step hold"),

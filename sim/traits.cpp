@@ -24,6 +24,14 @@ bool has_experts(const LayerKind& kind) { return has_block<MixtureOfExperts>(kin
 
 bool has_experts(const Model& model) { return has_block<MixtureOfExperts>(model); }
 
+bool attends(const LayerKind& kind) {
+    return has_block<Attention>(kind) || has_block<LatentAttention>(kind) || has_block<CompressedAttention>(kind);
+}
+
+bool attends(const Model& model) {
+    return std::any_of(model.kinds.begin(), model.kinds.end(), [](const LayerKind& kind) { return attends(kind); });
+}
+
 bool has_attention_of_heads(const Model& model) { return has_block<Attention>(model); }
 
 std::string kind_of_model(const Model& model) {

@@ -19,6 +19,10 @@ std::string kind_of_model(const Model& model);
 bool has_experts(const LayerKind& kind);
 bool has_experts(const Model& model);
 
+/// Whether it attends to earlier tokens, in whatever way.
+bool attends(const LayerKind& kind);
+bool attends(const Model& model);
+
 /// Whether it caches keys and values by head, for which VerificationRule says how they are read.
 bool has_attention_of_heads(const Model& model);
 

@@ -18,7 +18,9 @@ std::string link_text(const sim::Platform& platform, const sim::Interconnect& li
 
 }  // namespace
 
-std::string default_stack(const sim::Device& device) { return device.kind == sim::DeviceKind::cpu ? "cpu" : "cuda-graph"; }
+std::string default_stack(const sim::Device& device) {
+    return device.kind == sim::DeviceKind::cpu ? "cpu" : device.metal ? "llama.cpp" : "cuda-graph";
+}
 
 sim::CostMode default_mode(const sim::Platform& platform) {
     return platform.device.calibration && platform.stack.calibrated ? sim::CostMode::calibrated : sim::CostMode::roofline;

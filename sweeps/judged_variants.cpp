@@ -69,7 +69,7 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
             return formatted("reaches a TPOT of %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
                              limits.time_per_token->value() * 1e3);
         case Limit::time_to_first_token:
-            return formatted("reaches a TTFT of %.0f ms; %.0f ms are allowed", first_token_of(prepared, outcome).value() * 1e3,
+            return formatted("reaches a TTFT of %.3g ms; %.3g ms are allowed", first_token_of(prepared, outcome).value() * 1e3,
                              limits.time_to_first_token->value() * 1e3);
         case Limit::gain:
             return formatted("reaches only %.3fx of plain decoding; the minimum is %.3gx", outcome.gain, limits.minimum_gain);

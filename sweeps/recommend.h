@@ -141,6 +141,12 @@ struct Recommendation {
     std::optional<double> flip_accept_length;
 };
 
+/// Whether following the schedule gains more over the best single length than noise, so that an engine is told of it.
+inline bool schedule_pays(const Recommendation& found) {
+    constexpr double worth_it = 1.02;  // predictions miss more
+    return found.schedule.gain > worth_it * found.candidates.front().gain;
+}
+
 /// Nothing if no configuration meets the limits; `excluded` then says why for each.
 struct RecommendationResult {
     std::optional<Recommendation> recommendation;

@@ -135,9 +135,10 @@ TrafficMeans means_over(const Traffic& traffic, std::span<const SettledLoad> loa
         decoding += spent * estimate.decode_share;
         means.in_service += spent * loads[i].batch;
         means.queued += spent * loads[i].queued;
-        rounds += generated / estimate.accept_length;
+        const double rounds_of_token = estimate.time_per_token / estimate.round;
+        rounds += generated * rounds_of_token;
         means.first_token += generated * estimate.first_token;
-        prompts += generated * (estimate.prompts / estimate.accept_length);
+        prompts += generated * (estimate.prompts * rounds_of_token);
         means.time_per_token += generated * estimate.time_per_token;
         means.energy_per_token += generated * estimate.energy_per_token;
         means.price_per_token += generated * estimate.price_per_token;

@@ -13,6 +13,9 @@ namespace {
 double most_requests_served(const Judged& all, const TrafficPoint& point) {
     double most = 0.0;
     for (std::size_t i = 0; i < all.variants.size(); ++i) {
+        if (all.variants[i].untrained) {
+            continue;
+        }
         const sim::CompiledRound& round = all.prepared[i].round;
         for (const int speculation : all.prepared[i].speculations) {
             const double batch = std::max(1.0, most_sequences(round, speculation, point.context));
@@ -33,9 +36,10 @@ std::optional<Unserved> why_unserved(Workload workload, const TrafficPoint& poin
     workload.traffic.points = {point};
     workload.traffic.points.front().share = 1.0;
     const Judged all = judged(workload, threads);
-    if (std::any_of(all.outcomes.begin(), all.outcomes.end(),
-                    [](const VariantOutcome& outcome) { return !outcome.candidates.empty(); })) {
-        return std::nullopt;
+    for (std::size_t i = 0; i < all.outcomes.size(); ++i) {  // what nobody has trained yet serves nobody
+        if (!all.outcomes[i].candidates.empty() && !all.variants[i].untrained) {
+            return std::nullopt;
+        }
     }
     const VariantOutcome& plain = all.outcomes.back();  // the last one is plain decoding
     if (plain.broken == Limit::load && workload.traffic.kind == LoadKind::arrival_rate) {

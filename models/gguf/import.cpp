@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "models/description.h"
 #include "models/gguf/layer.h"
 #include "models/hugging_face/import.h"
 #include "sim/operations.h"
@@ -212,6 +213,9 @@ sim::Model import_header(const Header& header, const std::string& name) {
     model.final_norm_vectors = named(header, "output_norm.bias") != nullptr ? 2 : 1;
     const ModelFacts facts{header.metadata, architecture, model.width};
     model.mtp_layers = facts.count("nextn_predict_layers");
+    if (const sim::Count context = facts.count("context_length"); context >= 1 && context <= longest_context) {
+        model.max_context = context;
+    }
     Kinds kinds;
     read_layers(header, facts, static_cast<std::size_t>(*model.mtp_layers), model, kinds);
     read_precision(header, kinds, model);

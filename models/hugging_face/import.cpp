@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/description.h"
 #include "models/hugging_face/facts.h"
 #include "models/hugging_face/family.h"
 #include "models/hugging_face/family_lookup.h"
@@ -79,6 +80,21 @@ std::optional<sim::Count> prediction_layers(Reader& root, Reader& text) {
     return layers;
 }
 
+/// Positions that a config states; longer ones than any model has, and none (-1), say nothing.
+std::optional<sim::Count> positions(Reader& root, Reader& text) {
+    for (Reader* at : {&text, &root}) {
+        for (const char* key : {"max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length",
+                                "n_ctx", "model_max_length"}) {
+            const auto found = at->raw().find(key);
+            if (found != at->raw().end() && found->is_number_integer() && found->get<double>() >= 1.0 &&
+                found->get<double>() <= static_cast<double>(longest_context)) {
+                return found->get<sim::Count>();
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 /// The language model's part of a config.
 std::optional<Reader> language_model_of(Reader& root) {
     std::optional<Reader> thinker = root.optional_object("thinker_config");
@@ -142,6 +158,9 @@ sim::Model import_hugging_face(json::Reader& root, const std::string& name, json
     }
     refuse_lost_experts(text, found.name(), model);
     model.mtp_layers = prediction_layers(root, text);
+    if (sim::attends(model)) {
+        model.max_context = positions(root, text);
+    }
     model.vocabulary = inferred_vocabulary(model_type_of(root, text, found.name()), model.vocabulary_size);
     model.notes.push_back("The tokenizer (" + model.vocabulary + ") is inferred from the model type and the vocabulary size.");
     import_precision(root, text, quantization_file, model);

@@ -156,6 +156,7 @@ Json model_json(const json::Described<sim::Model>& described, const std::vector<
     json["published_parameters"] = model.published_parameters ? Json(*model.published_parameters) : Json();
     json["repository"] = model.repository.empty() ? Json() : Json(model.repository);
     json["mtp_layers"] = model.mtp_layers ? Json(*model.mtp_layers) : Json();
+    json["max_context"] = model.max_context ? Json(*model.max_context) : Json();
     json["source"] = model.source;
     json["layer_kinds"] = Json::array();
     for (std::size_t i = 0; i < model.kinds.size(); ++i) {
@@ -179,6 +180,9 @@ std::string model_table(const json::Described<sim::Model>& described, const std:
     }
     if (model.mtp_layers) {
         list.add("MTP layers", *model.mtp_layers > 0 ? std::to_string(*model.mtp_layers) : "none");
+    }
+    if (model.max_context) {
+        list.add("Longest context", fmt::format("{} tokens", text::grouped_text(*model.max_context)));
     }
     list.add("Family", facts.family);
     list.add("Layers", fmt::format("{} of width {}", model.order.size(), model.width));

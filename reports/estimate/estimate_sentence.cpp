@@ -103,6 +103,12 @@ std::string sentence_of(const sweeps::PointEstimate& estimate) {
         return shortage(estimate);
     }
     const std::string alone = decoding_alone_text(setup_of(estimate.input, estimate.rollback));
+    if (has_one_token(setup_of(estimate.input, estimate.rollback))) {
+        return fmt::format(
+            "{} at {}: answers of one token, which their prompts yield, come after {}; {} requests/s per device.",
+            what_runs(estimate), where_text(estimate), text_of(estimate.plain_first_token),
+            text::short_text(estimate.plain.tokens_per_second_device));
+    }
     if (!estimate.input.speculates()) {
         return fmt::format("{} decodes at {}: {} per token, {} tokens/s for each user{}.", what_runs(estimate),
                            where_text(estimate), text_of(round.time_per_token), text::short_text(round.tokens_per_second_user),

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "reports/context_note.h"
 #include "reports/engine_habits.h"
 #include "reports/estimate/estimate_output.h"
 #include "reports/measured_loads_text.h"
@@ -152,6 +153,11 @@ std::string round_facts(const sweeps::PointEstimate& estimate) {
     facts.add("Accept length",
               fmt::format("{} tokens per round, bonus token included{}", text::fixed_text(round.accept_length, 2),
                           basis_text(row_of(estimate).accepted.basis)));
+    if (const double kept = estimate.round.row(estimate.point.speculation).kept; kept < 0.995) {
+        facts.add("Kept of a round",
+                  fmt::format("{} by answers of {} tokens: what the last round yields beyond the end is lost",
+                              text::percent_text(kept), text::short_text(estimate.input.output_tokens)));
+    }
     facts.add("Break-even accept length", text::fixed_text(estimate.break_even_accept_length, 2));
     facts.add("Wasted drafts", text::percent_text(round.wasted_draft_share));
     if (!estimate.input.platform.accelerator) {
@@ -202,7 +208,10 @@ std::string rollbacks(const sweeps::PointEstimate& estimate) {
 
 ServerRow row_of(const sweeps::PointEstimate& estimate, const char* name, const sim::RoundEstimate& round, Seconds first_token,
                  const sweeps::SettledLoad& load, double most_sequences) {
-    ServerRow row{name, round.tokens_per_second_device, round.time_per_token, first_token, {}, {}, {}, {}};
+    ServerRow row{name, round.tokens_per_second_device, {}, first_token, {}, {}, {}, {}};
+    if (!has_one_token(setup_of(estimate.input, estimate.rollback))) {
+        row.time_per_token = round.time_per_token;
+    }
     if (load.waits_for_ever) {
         row.first_token.reset();
     } else if (estimate.input.load.given()) {
@@ -323,6 +332,9 @@ constexpr std::array all_sections = {Section{"round", round_section}, Section{"e
 
 std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
     std::vector<std::string> notes;
+    if (std::string note = context_note(estimate.input); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
     if (std::string note = version_note(estimate.input.platform.stack); !note.empty()) {
         notes.push_back(std::move(note));
     }

@@ -53,7 +53,11 @@ public:
             property["description"] = json::without_backticks(row.meaning + row.note);
             properties[row.key] = std::move(property);
         }
-        return {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+        Json schema = {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+        if (!table.required.empty()) {
+            schema["required"] = table.required;
+        }
+        return schema;
     }
 
 private:

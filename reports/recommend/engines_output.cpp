@@ -1,5 +1,7 @@
 #include "reports/recommend/engines_output.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "reports/explain.h"
@@ -37,13 +39,15 @@ std::string reason_of(const EngineAnswer& answer) {
                             : fmt::format("{}: {}", excluded.front().label, excluded.front().reason);
 }
 
-/// What it runs: "EAGLE-3, 3 draft tokens", or "plain decoding".
+/// What it runs, and where if there is a choice: "EAGLE-3, 3 draft tokens, on 2x h100-sxm", or "plain decoding".
 std::string run_text(const sweeps::Recommendation& found) {
     const sweeps::Candidate& best = found.candidates.front();
-    const std::string& drafter = found.variants[best.variant].labels.drafter;
-    return best.draft_tokens == 0
-               ? drafter
-               : fmt::format("{}, {}", drafter, drafted_text(found.speculations, best.speculation, best.draft_tokens));
+    const sweeps::VariantLabels& labels = found.variants[best.variant].labels;
+    const bool one_place = std::all_of(found.variants.begin(), found.variants.end(),
+                                       [&](const sweeps::Variant& variant) { return variant.labels.device == labels.device; });
+    const std::string drafts =
+        best.draft_tokens == 0 ? "" : ", " + drafted_text(found.speculations, best.speculation, best.draft_tokens);
+    return labels.drafter + drafts + (one_place ? "" : ", on " + labels.device);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engines/engine_flags.h"
+#include "reports/context_note.h"
 #include "reports/engine_habits.h"
 #include "reports/objective_text.h"
 #include "reports/prefill_pool.h"
@@ -54,25 +55,17 @@ std::string gain_range(const sweeps::ScheduleEntry& entry) {
     return low == high ? low : low + " to " + high;
 }
 
-/// Why the flags draft by another length than the headline.
+/// How the lengths of the table, the flags and the headline go together.
 std::string lengths_text(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
+    if (sweeps::recommended_variant(answer).switching != sweeps::Switching::lengths || !sweeps::schedule_pays(found)) {
+        const std::string followed = text::ratio_text(found.schedule.gain);
+        return fmt::format("The flags draft {} at every batch: following the table would gain {} over this load.",
+                           found.candidates.front().draft_tokens,
+                           followed == text::ratio_text(found.candidates.front().gain) ? "no more" : followed);
+    }
     return fmt::format("The flags follow these lengths, which gain {} over this load; {} is the best single length.",
                        text::ratio_text(found.schedule.gain), found.candidates.front().draft_tokens);
-}
-
-/// Why the gain under arrivals may lie outside of a table of equal numbers of requests; empty where they are equal, or plain
-/// decoding cannot serve them.
-std::string arrivals_text(const sweeps::Answer& answer) {
-    const sweeps::Recommendation& found = *answer.result.recommendation;
-    const sweeps::Candidate& best = found.candidates.front();
-    const bool arrive = answer.input.workload.traffic.kind == sweeps::LoadKind::arrival_rate;
-    if (!arrive || found.saturation || best.gain_of_capacity || found.plain.in_service < 1.05 * best.in_service) {
-        return "";
-    }
-    return fmt::format(
-        "The table compares equal numbers of requests; these arrivals keep {} of them running, and {} in plain decoding.",
-        text::short_text(best.in_service), text::short_text(found.plain.in_service));
 }
 
 std::string schedule(const sweeps::Answer& answer) {
@@ -101,10 +94,13 @@ std::string schedule(const sweeps::Answer& answer) {
            (most != found.candidates.front().draft_tokens ? paragraph(lengths_text(answer)) : "");
 }
 
-ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidate, const char* name) {
+ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidate, std::string name) {
     const sim::Device& device = sweeps::recommended_variant(answer).setup.platform.device;
     const sweeps::Recommendation& found = *answer.result.recommendation;
-    ServerRow row{name, candidate.tokens_per_second_device, candidate.time_per_token, {}, {}, {}, {}, {}};
+    ServerRow row{std::move(name), candidate.tokens_per_second_device, {}, {}, {}, {}, {}, {}};
+    if (!has_one_token(sweeps::recommended_variant(answer).setup)) {
+        row.time_per_token = candidate.time_per_token;
+    }
     if (!found.saturation) {
         row.first_token = candidate.time_to_first_token;
     }
@@ -123,7 +119,10 @@ ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidat
 
 std::string figures(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
-    std::vector<ServerRow> rows = {row_of(answer, found.plain, "plain")};
+    // The best plain decoding may share the model out in another way.
+    const std::string &cut = found.variants[found.plain.variant].labels.device,
+                      &recommended = found.variants[found.candidates.front().variant].labels.device;
+    std::vector<ServerRow> rows = {row_of(answer, found.plain, cut == recommended ? "plain" : "plain on " + cut)};
     if (found.speculate) {
         rows.push_back(row_of(answer, found.candidates.front(), "recommended"));
     }
@@ -135,6 +134,9 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
     std::vector<std::string> notes;
     if (answer.result.recommendation) {
         notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
+    }
+    if (std::string note = context_note(answer.input); !note.empty()) {
+        notes.push_back(std::move(note));
     }
     if (flags && !flags->text.empty() && !flags->remark.empty()) {
         notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "reports/context_note.h"
 #include "reports/json_rows.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
@@ -199,6 +200,9 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input) {
     }
     json["inputs"] = provenance_json(answer.input.provenance);
     json["notes"] = answer.input.notes;
+    if (std::string note = context_note(answer.input); !note.empty()) {
+        json["notes"].insert(json["notes"].begin(), std::move(note));
+    }
     for (const std::string& note : answer.input.target.model.notes) {
         json["notes"].push_back(note);
     }

@@ -48,6 +48,10 @@ std::string flip_text(const sweeps::Recommendation& found);
 /// "The largest batch at context 725 is 613 without a drafter, 586 with it in memory, and 576 with its drafts."
 std::string largest_batches_text(const sweeps::Recommendation& found);
 
+/// Why the gain under arrivals may lie outside of a table of equal numbers of requests; empty where they are equal, or plain
+/// decoding cannot serve them.
+std::string arrivals_text(const sweeps::Answer& answer);
+
 /// How many sequences the drafter costs, also while it drafts nothing where its schedule goes so far, and the largest parts of
 /// memory; empty where it costs none.
 std::string capacity_text(const sweeps::Recommendation& found);

@@ -66,6 +66,17 @@ std::string overload_text(const sweeps::Recommendation& found, const char* befor
                                            found.speculate ? " instead of " + text::short_text(found.saturation->plain) : "");
 }
 
+/// What of the load the answer is not about, as the end of its first sentence.
+std::string left_out_text(const sweeps::Recommendation& found) {
+    double share = 0.0;
+    for (const sweeps::UnservedLoad& load : found.unserved) {
+        share += load.point.share;
+    }
+    return share > 0.0 ? fmt::format("; {} of the load that was asked for is left out, since nothing serves it",
+                                     text::percent_text(share))
+                       : "";
+}
+
 /// "Run", unless plain decoding is the likelier winner: measured speed-ups lie below predictions more often than above.
 std::string_view opening(const sweeps::Answer& answer) {
     const bool unlikely = answer.trust && answer.trust->chances && answer.trust->chances->pays < 0.5;
@@ -125,6 +136,10 @@ std::string planner_sentence(const sweeps::Recommendation& found, const std::str
         found.saturation ? overload_text(found, "") + ", and the others wait ever longer"
                          : fmt::format("the first token comes after {}{}", text_of(plain.time_to_first_token),
                                        plain.queued >= 0.5 ? fmt::format(", and {:.0f} requests wait", plain.queued) : "");
+    if (has_one_token(found.variants[plain.variant].setup)) {
+        return fmt::format("{} answers {} requests/s per device with one token each; {}", where,
+                           text::short_text(plain.tokens_per_second_device), waits);
+    }
     return fmt::format("{} without a drafter generates {} tokens/s per device{}, {} per token; {}", where,
                        text::short_text(plain.tokens_per_second_device), alone, text_of(plain.time_per_token), waits);
 }
@@ -139,23 +154,35 @@ std::string plain_sentence(const sweeps::Answer& answer, const std::string& wher
     const std::string what = fmt::format("Run {} without a drafter: {}{}{}", where, figure_text(plain, objective), alone,
                                          overload_text(*answer.result.recommendation));
     if (!answer.rejected) {
-        return what + "; no drafter that was asked for can run within the limits";
+        const std::vector<sweeps::Exclusion>& excluded = answer.result.excluded;
+        return what + (excluded.empty() ? "; none of the drafters that were asked for can run within the limits"
+                                        : fmt::format("; no drafter runs: {}", excluded.front().reason));
     }
     return what + fmt::format("; the best that drafts, {}, reaches {}{}", answer.rejected->label,
                               text::ratio_text(answer.rejected->gain), why_rejected(answer));
+}
+
+/// What keeps plain decoding from being the answer where nothing else is.
+std::string why_not_plain(const sweeps::Answer& answer) {
+    const std::vector<sweeps::Exclusion>& excluded = answer.result.excluded;
+    const auto plain = std::find_if(excluded.begin(), excluded.end(), [](const sweeps::Exclusion& exclusion) {
+        return exclusion.label.find("plain decoding") != std::string::npos;
+    });
+    return plain == excluded.end() ? "" : fmt::format("; plain decoding alone: {}", plain->reason);
 }
 
 }  // namespace
 
 std::string sentence_of(const sweeps::Answer& answer) {
     if (!answer.result.recommendation) {
-        return fmt::format("No configuration for {} fits in memory and meets the limits.", answer.input.target.label);
+        return fmt::format("No configuration for {} fits in memory and meets the limits{}.", answer.input.target.label,
+                           why_not_plain(answer));
     }
     const sweeps::Variant& variant = sweeps::recommended_variant(answer);
     const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
     return (answer.result.recommendation->speculate ? drafting_sentence(answer, where) + decoding_alone_text(variant.setup)
                                                     : plain_sentence(answer, where)) +
-           ".";
+           left_out_text(*answer.result.recommendation) + ".";
 }
 
 std::string flip_text(const sweeps::Recommendation& found) {
@@ -192,6 +219,18 @@ std::string capacity_text(const sweeps::Recommendation& found) {
                                                  found.candidates.front().draft_tokens, plain - std::floor(capacity.off))
                                    : "",
                        text::listed(parts, "and"), text_of(capacity.allowed));
+}
+
+std::string arrivals_text(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
+    const sweeps::Candidate& best = found.candidates.front();
+    const bool arrive = answer.input.workload.traffic.kind == sweeps::LoadKind::arrival_rate;
+    if (!arrive || found.saturation || best.gain_of_capacity || found.plain.in_service < 1.05 * best.in_service) {
+        return "";
+    }
+    return fmt::format(
+        "The table compares equal numbers of requests; these arrivals keep {} of them running, and {} in plain decoding.",
+        text::short_text(best.in_service), text::short_text(found.plain.in_service));
 }
 
 std::string acceptance_text(const sweeps::Answer& answer) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "reports/context_note.h"
 #include "reports/provenance_output.h"
 #include "reports/recommend/load_notes.h"
 #include "reports/recommend/report_accelerators.h"
@@ -40,6 +41,9 @@ std::vector<std::string> notes_of(const sweeps::RecommendInput& input) {
             drafter.acceptance_source.empty() ? "the workload names no source" : drafter.acceptance_source;
         notes.push_back(fmt::format("Acceptance of {}: {} ({}).", drafter.label, drafter.acceptance_text, source));
     }
+    if (std::string note = context_note(input); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
     for (const std::string& note : input.notes) {
         notes.push_back(note + ".");
     }
@@ -73,6 +77,9 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
         }
     }
     std::vector<std::string> notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
+    if (std::string note = arrivals_text(answer); !note.empty() && answer.result.recommendation->speculate) {
+        notes.push_back(std::move(note));
+    }
     if (std::string note = untrained_note(*answer.result.recommendation); !note.empty()) {
         notes.push_back(std::move(note));
     }

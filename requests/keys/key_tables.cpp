@@ -17,11 +17,11 @@ namespace treeline::requests {
 
 const std::vector<json::KeyTable>& key_tables() {
     static const std::vector<json::KeyTable> tables = {
-        {"workload", workload_keys::rows()},
+        {"workload", workload_keys::rows(), {}, {"target", "platforms", "traffic"}},
         {"traffic", traffic_keys::rows()},
         {"shares", share_keys::rows(), {"traffic.batch", "traffic.concurrency", "traffic.arrival_rate", "traffic.context"}},
         {"limits", limit_keys::rows()},
-        {"point", point_keys::rows(), {"diagnosis.point"}},
+        {"point", point_keys::rows(), {"diagnosis.point"}, {"target", "platform"}},
         {"point.traffic", traffic_kind_keys::rows()},
         {"training", training_keys::rows()},
         {"sweep", sweep_keys::rows()},
@@ -53,8 +53,8 @@ const std::vector<json::KeyTable>& key_tables() {
         {"tree.tensorrt_llm", tree_keys::rows_of_kind("tensorrt_llm")},
         {"tree.optimal", tree_keys::rows_of_kind("optimal")},
         {"lengths", length_keys::rows(), {"prompt_tokens", "output_tokens"}},
-        {"diagnosis", diagnosis_keys::rows()},
-        {"lint", lint_keys::rows()},
+        {"diagnosis", diagnosis_keys::rows(), {}, {"run", "point"}},
+        {"lint", lint_keys::rows(), {}, {"text"}},
         {"break-even", break_even_keys::rows()},
         {"break-even.side", side_keys::rows()},
         {"break-even.simulate", simulated_keys::rows()},

@@ -92,8 +92,8 @@ Candidates read_candidates(json::Reader& root, Descriptions& descriptions, const
         const std::string name = word_of(element.raw());
         if (name == known_word) {
             add_known(candidates, use, descriptions);
-        } else if (is_kind(name)) {
-            add_kind(name, root, candidates, use, descriptions);
+        } else if (const std::string kind = kind_of_word(name); !kind.empty()) {
+            add_kind(kind, root, candidates, use, descriptions);
         } else {
             candidates.drafters.push_back(read_drafter(std::move(element), descriptions, use));
         }
@@ -119,8 +119,8 @@ std::vector<std::string> notes_on(const Candidates& candidates, const json::Read
     }
     if (leaves_stack(root)) {
         notes.emplace_back(
-            "no engine is named, so GPUs run CUDA graphs without an engine's own time between steps (stack cuda-graph); "
-            "--engine vllm, sglang, tensorrt-llm or llama.cpp adds it and prints its flags");
+            "no engine is named, so GPUs run CUDA graphs without an engine's own time between steps (stack cuda-graph), and "
+            "Macs llama.cpp; --engine vllm, sglang, tensorrt-llm or llama.cpp adds it and prints its flags");
     }
     return notes;
 }

@@ -87,17 +87,30 @@ void set_prices(std::vector<FlagJson>& platforms, const std::string& text) {
     }
 }
 
+/// What a file says of its only platform but of the device itself; empty where it has several, or names it alone.
+FlagJson beside_device(const FlagJson& workload) {
+    const std::vector<FlagJson> platforms = elements_of(workload.value("platforms", FlagJson()));
+    FlagJson others = platforms.size() == 1 && platforms.front().is_object() ? platforms.front() : FlagJson::object();
+    for (const char* key : {"device", "design", "host", "interconnect", "price", "host_speed", "power_limit"}) {
+        others.erase(key);
+    }
+    return others;
+}
+
 void set_platforms(FlagJson& workload, const WorkloadFlags& flags) {
     if (flags.devices.empty() && !any_given(flags.texts, "platforms")) {
         return;
     }
+    const FlagJson others = beside_device(workload);
     std::vector<FlagJson> described, named;  // an object in braces stands as it is
     for (const std::string& device : flags.devices) {
         if (device.starts_with("{")) {
             described.push_back(value_of_flag(device));
         } else {
             for (const std::string& name : text::split(device, ',')) {
-                named.push_back(FlagJson{{"device", name}});
+                FlagJson platform = others;
+                platform["device"] = name;
+                named.push_back(std::move(platform));
             }
         }
     }

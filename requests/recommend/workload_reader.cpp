@@ -211,6 +211,7 @@ sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, 
     lists.platforms = read_platforms_of(root, descriptions, lists.targets.front().model, excluded);
     for (const sim::Platform& platform : lists.platforms) {
         labels.push_back(sweeps::label_of(platform));
+        check_loading(root, workload_keys::target.key, lists.targets.front(), platform);
     }
     check_labels(root, workload_keys::platforms, labels);
     candidates = read_candidates(

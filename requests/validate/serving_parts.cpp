@@ -7,6 +7,10 @@
 #include "hardware/catalogue.h"
 #include "hardware/stack_versions.h"
 #include "models/catalogue.h"
+#include "requests/descriptions.h"
+#include "requests/keys/setup_keys.h"
+#include "requests/published_acceptance.h"
+#include "requests/setup_reader.h"
 #include "requests/validate/name_table_reader.h"
 #include "text/catalogue_folder.h"
 #include "text/input_error.h"
@@ -68,6 +72,28 @@ void check_names(const validation::ServingParts& parts, const fs::path& table) {
     }
 }
 
+/// What the catalogue knows of modules that read their target's cache, for all models of the family.
+void add_modules_apart(const Catalogue& catalogue, validation::ServingParts& parts) {
+    Descriptions descriptions(catalogue, no_files);
+    for (const PublishedDrafter& published : descriptions.published_drafters()) {
+        if (published.description.find(drafter_keys::reads_target_cache.key) == std::string::npos) {
+            continue;
+        }
+        const sim::Drafter drafter = published_choice(published, {}, descriptions).drafter;
+        const auto* layers = std::get_if<sim::OneLayerDrafter>(&drafter);
+        const auto target = parts.models.find(published.target);
+        if (layers == nullptr || !layers->reads_target_cache || target == parts.models.end()) {
+            continue;
+        }
+        for (const auto& [name, model] : parts.models) {
+            const bool of_family = model.vocabulary == target->second.vocabulary && !parts.modules_apart.contains(name);
+            if (model.mtp_layers == 0 && (name == published.target || of_family)) {
+                parts.modules_apart[name] = drafter;
+            }
+        }
+    }
+}
+
 }  // namespace
 
 validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs::path& configs,
@@ -97,6 +123,7 @@ validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs
         parts.attention_kernels[name] = hardware::load_attention_kernels(catalogue.hardware, name).value;
     }
     check_names(parts, catalogue.names());
+    add_modules_apart(catalogue, parts);
     if (!configs.empty()) {
         add_configs(configs, parts, notes);
     }

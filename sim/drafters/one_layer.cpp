@@ -1,19 +1,13 @@
 #include "sim/drafters/drafter.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/traits.h"
 
 namespace treeline::sim {
 namespace {
-
-bool attends(const LayerKind& kind) {
-    for (const Block& block : kind.blocks) {
-        if (std::holds_alternative<Attention>(block.kind) || std::holds_alternative<LatentAttention>(block.kind) ||
-            std::holds_alternative<CompressedAttention>(block.kind)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /// The same layer without long memory: the modules of DeepSeek-V4 see a window alone (the last of its compress_ratios is 0).
 void drop_compression(LayerKind& layer) {
@@ -26,13 +20,43 @@ void drop_compression(LayerKind& layer) {
 
 /// The kind of the target's last layer that attends (heads published for hybrids use attention, too); without one, of its last
 /// layer.
-const LayerKind& layer_to_copy(const Model& target) {
+std::size_t layer_to_copy(const Model& target) {
     for (auto kind = target.order.rbegin(); kind != target.order.rend(); ++kind) {
         if (attends(target.kinds[*kind])) {
-            return target.kinds[*kind];
+            return *kind;
         }
     }
-    return target.kinds[target.order.back()];
+    return target.order.back();
+}
+
+/// The kinds of the target's layers that the drafter's are like: its last one that attends for all of them. Those that read the
+/// target's cache each read that of another of its last layers, windows among them (Gemma 4's assistants).
+std::vector<std::size_t> layers_to_copy(const OneLayerDrafter& drafter, const Model& target) {
+    const auto count = static_cast<std::size_t>(drafter.layers);
+    if (drafter.reads_target_cache && count <= target.order.size()) {
+        return {target.order.end() - static_cast<std::ptrdiff_t>(count), target.order.end()};
+    }
+    return std::vector<std::size_t>(count, layer_to_copy(target));
+}
+
+/// A layer of the drafter like one of the target's.
+LayerKind draft_layer(const OneLayerDrafter& drafter, const Model& target, LayerKind layer, bool own_checkpoint) {
+    layer.distinct_copies = 0;
+    drop_compression(layer);
+    const auto is_dense = [](const Block& block) { return std::holds_alternative<Mlp>(block.kind); };
+    if (own_checkpoint && std::any_of(layer.blocks.begin(), layer.blocks.end(), is_dense)) {  // Gemma 4's mixtures have both
+        std::erase_if(layer.blocks, [](const Block& block) { return std::holds_alternative<MixtureOfExperts>(block.kind); });
+    }
+    for (Block& block : layer.blocks) {
+        if (auto* attention = std::get_if<Attention>(&block.kind)) {
+            attention->reuses_cache = attention->reuses_cache || drafter.reads_target_cache;
+        }
+        const bool replaced = std::holds_alternative<MixtureOfExperts>(block.kind) && own_checkpoint;
+        if (replaced || (std::holds_alternative<Mlp>(block.kind) && drafter.feed_forward > 0)) {
+            block.kind = Mlp{drafter.feed_forward > 0 ? drafter.feed_forward : dense_width_beside(target)};
+        }
+    }
+    return layer;
 }
 
 }  // namespace
@@ -42,30 +66,30 @@ const LayerKind& layer_to_copy(const Model& target) {
 DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Precision& target_precision) {
     Model model = target;
     model.name = target.name + " one-layer drafter";
-    LayerKind layer = layer_to_copy(target);
-    layer.name = "draft layer";
-    layer.distinct_copies = 0;
-    drop_compression(layer);
-    const bool own_checkpoint = drafter.kind == OneLayerKind::eagle || drafter.kind == OneLayerKind::eagle3;
-    for (Block& block : layer.blocks) {
-        const bool replaced = std::holds_alternative<MixtureOfExperts>(block.kind) && own_checkpoint;
-        if (replaced || (std::holds_alternative<Mlp>(block.kind) && drafter.feed_forward > 0)) {
-            block.kind = Mlp{drafter.feed_forward > 0 ? drafter.feed_forward : dense_width_beside(target)};
-        }
-    }
+    const bool own_checkpoint =
+        drafter.kind == OneLayerKind::eagle || drafter.kind == OneLayerKind::eagle3 || drafter.reads_target_cache;
     if (drafter.width > 0) {
         model.width = drafter.width;
         model.tied_embeddings = true;  // embedding and LM head of its own, in one table
     }
-    LayerKind first = layer;
-    Block fusion{Projection{drafter.input_features * target.width, model.width, false}, 0, 0};
-    first.blocks.insert(first.blocks.begin(), fusion);
-    model.kinds = {first};
-    model.order.assign(static_cast<std::size_t>(drafter.layers), 0);
-    if (drafter.layers > 1 && own_checkpoint) {  // what enters is fused once; each module of MTP fuses anew
-        layer.name = "further draft layer";
-        model.kinds.push_back(layer);
-        std::fill(model.order.begin() + 1, model.order.end(), 1);
+    model.kinds.clear();
+    model.order.clear();
+    std::vector<std::pair<std::size_t, bool>> copied;  // of the kinds so far: the target's, and whether it fuses what enters
+    for (const std::size_t of_target : layers_to_copy(drafter, target)) {
+        const bool fuses = model.order.empty() || !own_checkpoint;  // once, but anew in each module of MTP
+        const auto known = std::find(copied.begin(), copied.end(), std::pair{of_target, fuses});
+        model.order.push_back(static_cast<std::size_t>(known - copied.begin()));
+        if (known == copied.end()) {
+            copied.emplace_back(of_target, fuses);
+            model.kinds.push_back(draft_layer(drafter, target, target.kinds[of_target], own_checkpoint));
+            model.kinds.back().name = copied.size() == 1   ? "draft layer"
+                                      : copied.size() == 2 ? "further draft layer"
+                                                           : "further draft layer (" + target.kinds[of_target].name + ")";
+            if (fuses) {
+                const Block fusion{Projection{drafter.input_features * target.width, model.width, false}, 0, 0};
+                model.kinds.back().blocks.insert(model.kinds.back().blocks.begin(), fusion);
+            }
+        }
     }
     if (drafter.draft_vocabulary > 0) {
         model.vocabulary_size = drafter.draft_vocabulary;

@@ -26,6 +26,10 @@ estimate 'speaks the vocabulary .gpt-neox-20b., target llama-3-8b speaks .llama-
 estimate 'window' --drafter sparse-self --acceptance 0.8
 expect 2 'no interconnect named .nvlonk.' estimate --model llama-3-8b --device h100-sxm --tensor-parallel 8 --interconnect nvlonk
 expect 2 'no interconnect' estimate --model llama-3-8b --device generic-x86 --tensor-parallel 2
+expect 2 '--engine: is tensorrt-llm, but its kernels need compute capability 8\.0, and v100-sxm-32 has 7\.0' estimate --model llama-3-8b --device v100-sxm-32 --engine tensorrt-llm
+expect 0 'decodes at batch 1' estimate --model llama-3-8b --device v100-sxm-32 --engine vllm
+expect 2 '--target: is in mlx-4bit, a checkpoint of MLX' recommend --target llama-3-8b --device h100-sxm --engine sglang --precision mlx-4bit
+expect 2 '--target: is in fp8, not a type of GGUF' estimate --model llama-3-8b --device h100-sxm --engine llama.cpp --precision fp8
 expect 2 '--target: .*did you mean "llama-3-8b"' estimate --model llama-3-8c --device h100-sxm
 expect 2 'cannot be opened' estimate --model ./no-such-model.json --device h100-sxm
 

@@ -60,6 +60,12 @@ checks=$((checks + 1))
 awk '/^Running requests/ { on = 1; next } on && /^[0-9]/ { split($0, gains, /  +/); n = split(gains[3], ends, " to "); seen = 1
      if (n == 2 && ends[1] + 0 > ends[2] + 0) exit 1 } END { exit !seen }' screen.txt || fail "a range is printed from greatest to least: $(cat screen.txt)"
 
+# Longer requests than the model was made for are priced, and the screen says what engines do.
+long='llama-2-7b is made for 4,096 tokens .*this asks for'
+expect 0 "Note: $long 8,000" recommend --target llama-2-7b --device h100-sxm --engine vllm --drafter eagle3 --accept-length 4:2.5 --context 8000
+expect 0 "Note: $long 4,100" estimate --target llama-2-7b --device h100-sxm --prompt 4000 --output-tokens 100 --concurrency 2
+"$TREELINE" estimate --target llama-2-7b --device h100-sxm --prompt 4000 --output-tokens 96 --concurrency 2 | grep -q 'made for' && fail "4,096 tokens are too many"
+
 # Sections.
 expect 0 '[Rr]un .*CANDIDATES .*Runner-up.*TRUST ' recommend $qwen $served --stack vllm --explain candidates,trust
 grep -q 'TPOT .*TTFT' out.txt && fail "--explain candidates prints the whole first screen"

@@ -144,7 +144,7 @@ expect 2 'model "zzzzz" is not in the catalogue; `treeline models` lists all' re
 checks=$((checks + 1))
 [ "$(wc -c <err.txt)" -lt 300 ] || fail "a misspelt model prints $(wc -c <err.txt) bytes"
 expect 2 '--drafter: there is no drafter "eagl3"; did you mean .*"eagle3"' recommend $qwen --drafter eagl3 --acceptance 0.7
-expect 2 '--drafter: there is no drafter "eagle-3"; did you mean .*"eagle3"' estimate $qwen --drafter eagle-3 --acceptance 0.7
+expect 0 'with eagle3' estimate $qwen --drafter eagle-3 --accept-length 4:2.5
 expect 2 'nor is it a published drafter or a kind of drafter; did you mean "eagle3-llama-3.1-8b.*inputs drafter` all kinds' \
     estimate $qwen --drafter EAGLE3-LLaMA --acceptance 0.7
 expect 2 'model "foo" is not in the catalogue.*nor is it a published drafter.*`treeline models --drafters` lists all published ones' \

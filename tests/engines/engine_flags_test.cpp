@@ -310,7 +310,7 @@ TEST_CASE("plain decoding has the flags of its cut and no drafter") {
     found.speculate = false;
     found.variants.front().setup.platform.ranks = 2.0;
     CHECK(flags_for(found, "vllm").text == "vllm serve meta-llama/Meta-Llama-3-8B-Instruct --tensor-parallel-size 2");
-    CHECK(flags_for(found, "llama.cpp").text == "llama-server --model MODEL.gguf --gpu-layers 99");
+    CHECK(flags_for(found, "llama.cpp").text == "llama-server --model MODEL.gguf --gpu-layers 99 --split-mode row");
 }
 
 TEST_CASE("whatever is emitted is clean to lint, at the version that it was written for") {
@@ -380,7 +380,9 @@ TEST_CASE("how a model is shared out over devices is told to each engine in its 
                                                     : flags.engine.starts_with("Tensor") ? &wanted.tensorrt_llm
                                                                                          : nullptr;
             if (words == nullptr) {
-                CHECK(flags.text.empty() == !(wanted.parallel == sim::Parallelism{}));
+                sim::Parallelism stages;  // llama.cpp divides layers among devices, or whole ones
+                stages.pipeline = wanted.parallel.pipeline;
+                CHECK(flags.text.empty() == !(wanted.parallel == stages));
                 continue;
             }
             CHECK(flags.text.empty() == words->empty());
@@ -450,6 +452,33 @@ TEST_CASE("TensorRT-LLM without a drafter or other settings is its command alone
     found.variants.front().setup.platform.ranks = 2.0;
     CHECK(flags_for(found, "tensorrt-llm").text ==
           "# trtllm-serve meta-llama/Meta-Llama-3-8B-Instruct --config treeline.yaml\ntensor_parallel_size: 2\n");
+}
+
+TEST_CASE("a schedule that gains no more than the best single length is not written") {
+    sweeps::Recommendation found =
+        recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 5}, {9, 3}}, 64));
+    const std::string scheduled = flags_for(found, "vllm").text;
+    CHECK(scheduled.find("num_speculative_tokens_per_batch_size") != std::string::npos);
+    CHECK(scheduled.starts_with("VLLM_USE_V2_MODEL_RUNNER=0 vllm serve "));  // model runner V2 ignores schedules
+    found.schedule.gain = 1.01;
+    const std::string alone = flags_for(found, "vllm").text;
+    CHECK(alone.starts_with("vllm serve "));
+    CHECK(alone.find(R"("num_speculative_tokens":3)") != std::string::npos);
+    CHECK(alone.find("per_batch_size") == std::string::npos);
+}
+
+TEST_CASE("engines share models among devices in their own ways") {
+    sweeps::Recommendation found = recommendation_of(sim::IndependentDrafter{}, 3, schedule_of({{1, 3}}, 8));
+    sim::Platform& platform = found.variants.front().setup.platform;
+    platform.parallel.pipeline = 2.0;  // whole layers on each device: llama.cpp's default
+    CHECK(flags_for(found, "llama.cpp").text.find("split-mode") == std::string::npos);
+    CHECK(flags_for(found, "llama.cpp").text.find("--spec-type") != std::string::npos);
+    platform.parallel.pipeline = 1.0;
+    platform.ranks = 2.0;
+    CHECK(flags_for(found, "llama.cpp").text.find(" --split-mode row") != std::string::npos);
+    platform.parallel.draft_tensor = 1.0;
+    CHECK(flags_for(found, "vllm").text.empty());
+    CHECK(flags_for(found, "vllm").remark.find("among all ranks that share the target's") != std::string::npos);
 }
 
 }  // namespace engine_flags_test

@@ -90,7 +90,7 @@ bool falls(const sweeps::Schedule& schedule) {
 void check_lengths(const Engine& engine, const EngineFlags& flags, const sweeps::Recommendation& found) {
     const sweeps::Candidate& best = found.candidates.front();
     const bool scheduled = found.variants[best.variant].switching == sweeps::Switching::lengths &&
-                           (engine.name != EngineName::tensorrt_llm || falls(found.schedule));
+                           sweeps::schedule_pays(found) && (engine.name != EngineName::tensorrt_llm || falls(found.schedule));
     for (int batch = 1; batch <= found.schedule.entries.back().batch_to; batch += 1 + batch / 7) {
         INFO("batch " << batch);
         CHECK(length_at(engine, flags, batch) == (scheduled ? scheduled_length(found.schedule, batch) : best.draft_tokens));

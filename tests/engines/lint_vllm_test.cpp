@@ -155,4 +155,44 @@ TEST_CASE("a speculator's checkpoint says itself how to draft") {
     CHECK(finds("vllm serve owner/Model-8B", "missing: --speculative-config"));
 }
 
+TEST_CASE("versions between 0.10 and 0.19 have rules of their own") {
+    const std::string module = vllm(R"("method": "mtp", "num_speculative_tokens": 1)"), suffix = vllm(R"("method": "suffix")"),
+                      model = vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)");
+    CHECK(finds(module, "does not know", "vllm@0.10.2"));
+    CHECK(findings(module, "vllm@0.11.0").find("unknown") == std::string::npos);
+    CHECK(finds(vllm(R"("method": "qwen3_next_mtp", "num_speculative_tokens": 1)"), "an old name", "vllm@0.11.2"));
+    CHECK(finds(suffix, "does not know", "vllm@0.11.0"));
+    CHECK(findings(suffix, "vllm@0.11.1").find("unknown") == std::string::npos);
+    CHECK(findings(suffix, "vllm@0.13").find("unknown") == std::string::npos);
+    CHECK(finds(model, "this version rejects", "vllm@0.14"));
+    CHECK(finds(model, "downgrade: method is draft_model", "vllm@0.15.1"));
+}
+
+TEST_CASE("an image older than all versions whose rules are known is not checked") {
+    const std::string old = "docker run vllm/vllm-openai:v0.6.3 vllm serve m --speculative-model d --num-speculative-tokens 3";
+    CHECK(findings(old) == "");
+    CHECK(notes(old).find("vLLM 0.6.3 is older than the versions whose rules are known here, from 0.10 on") !=
+          std::string::npos);
+    CHECK(finds(old, "was removed with the V0 engine", "vllm"));  // the user knows better
+    CHECK(
+        finds("docker run vllm/vllm-openai:v0.10.1 vllm serve m --speculative-model d --num-speculative-tokens 3", "removed"));
+}
+
+TEST_CASE("captured sizes count wherever they are stated") {
+    const std::string drafts = R"( --speculative-config '{"method": "mtp", "num_speculative_tokens": 1}')";
+    CHECK(finds("vllm serve m --max-num-seqs 64 --cudagraph-capture-sizes 1 2 4 8" + drafts,
+                "more than 4 of the 64 sequences run without a graph"));
+    CHECK(findings("vllm serve m --max-num-seqs 64 --cudagraph-capture-sizes 1 2 4 8 128" + drafts).find("without a graph") ==
+          std::string::npos);
+    CHECK(
+        finds("model: m\nmax-num-seqs: 200\nmax-cudagraph-capture-size: 209\nspeculative-config:\n  method: mtp\n"
+              "  num_speculative_tokens: 2\n",
+              "more than 69 of the 200 sequences run without a graph"));
+}
+
+TEST_CASE("keys with dashes are written with underscores, and bold flags are flags") {
+    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 1, "max-model-len": 2000)"), "write \"max_model_len\""));
+    CHECK(findings("./llama-server \\\n    **--model m.gguf \\**\n    **--spec-type draft-mtp --spec-draft-n-max 3**\n") == "");
+}
+
 }  // namespace lint_vllm_test

@@ -48,7 +48,7 @@ TEST_CASE("a share of memory that is not the engine's default is told in its own
     const auto flag = [](const char* engine) { return engines::memory_flag(engines::find_engine(engine), 0.85); };
     CHECK(flag("vllm") == "--gpu-memory-utilization 0.85 ");
     CHECK(flag("sglang") == "--mem-fraction-static 0.85 ");
-    CHECK(flag("tensorrt-llm") == "kv_cache_config:\n  free_gpu_memory_fraction: 0.85\n");
+    CHECK(flag("tensorrt-llm") == "  free_gpu_memory_fraction: 0.85\n");
     CHECK(flag("llama.cpp").empty());
     CHECK(engines::memory_flag(engines::find_engine("vllm"), std::nullopt).empty());
 }
@@ -57,6 +57,57 @@ TEST_CASE("vLLM counts the requests of a data parallel replica, SGLang those of 
     CHECK_FALSE(says(flags_at(2000, "vllm", "h100-sxm", 2.0), "--max-num-seqs"));
     CHECK(says(flags_at(3001, "vllm", "h100-sxm", 2.0), " --max-num-seqs 1501"));
     CHECK(says(flags_at(100, "sglang", "h100-sxm", 2.0), " --max-running-requests 100"));
+}
+
+TEST_CASE("vLLM is told how long requests get where its cache has no room for the model's whole context", "[engines]") {
+    sweeps::Recommendation found = recommendation_of(sim::NgramDrafter{}, 3, schedule_of({{1, 3}}, 8));
+    found.traffic = sweeps::traffic_from({{4.0, 1.0}}, {{2000.0, 1.0}});
+    found.variants.front().setup.target.max_context = 8192;
+    found.variants.front().setup.prompt_tokens = 1800.0;
+    found.variants.front().setup.output_tokens = 300.0;
+    const auto flags = [&](double sequences, const char* engine) {
+        found.capacity.drafting = sequences;
+        found.capacity.context = 2000.0;
+        return flags_for(found, engine).text;
+    };
+    CHECK(says(flags(3.0, "vllm"), " --max-model-len 3072"));  // 1,800 + 300 + 3, in steps of 1,024
+    CHECK_FALSE(says(flags(5.0, "vllm"), "--max-model-len"));
+    CHECK_FALSE(says(flags(3.0, "sglang"), "len"));
+    found.variants.front().setup.target.max_context.reset();
+    CHECK_FALSE(says(flags(3.0, "vllm"), "--max-model-len"));
+    // llama.cpp's slots share one cache.
+    found.settled = sweeps::traffic_from({{4.0, 1.0}}, {{2000.0, 1.0}});
+    CHECK(says(flags(3.0, "llama.cpp"), " --ctx-size 9216"));  // 4 requests of 2,103
+}
+
+TEST_CASE("budgets and caches in another format than the checkpoint's are written", "[engines]") {
+    sweeps::Recommendation found = recommendation_of(sim::NgramDrafter{}, 3, schedule_of({{1, 3}}, 8));
+    sim::RoundSetup& setup = found.variants.front().setup;
+    setup.precision.kv_cache = sim::Storage{sim::NumberFormat::fp8};
+    setup.platform.stack.states_budget = true;
+    setup.platform.stack.step_tokens = 4096.0;
+    CHECK(says(flags_for(found, "vllm").text, " --max-num-batched-tokens 4096 --kv-cache-dtype fp8"));
+    CHECK(says(flags_for(found, "sglang").text, " --chunked-prefill-size 4096 --kv-cache-dtype fp8_e4m3"));
+    CHECK(says(flags_for(found, "tensorrt-llm").text, "max_num_tokens: 4096\nkv_cache_config:\n  dtype: fp8\n"));
+    CHECK(says(flags_for(found, "llama.cpp").remark, "keys and values are priced in fp8, for which it has no flag"));
+    setup.precision.kv_cache = sim::Storage{sim::NumberFormat::int8};
+    CHECK(says(flags_for(found, "llama.cpp").text, " --cache-type-k q8_0 --cache-type-v q8_0"));
+    setup.precision.kv_cache = setup.target.precision.kv_cache;
+    setup.platform.stack.states_budget = false;
+    CHECK_FALSE(says(flags_for(found, "vllm").text, "--max-num-batched-tokens"));
+    CHECK_FALSE(says(flags_for(found, "vllm").text, "--kv-cache-dtype"));
+}
+
+TEST_CASE("what no flag of one command says is a remark", "[engines]") {
+    sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 3}}, 8));
+    CHECK(says(flags_for(found, "vllm").remark, "PATH_OF_THE_DRAFTER: the drafter that accepts so much"));
+    sim::Platform& platform = found.variants.front().setup.platform;
+    platform.ranks = 16.0;
+    CHECK(says(flags_for(found, "sglang").remark, "16 devices are 2 hosts of 8"));
+    platform.ranks = 8.0;
+    CHECK_FALSE(says(flags_for(found, "sglang").remark, "hosts"));
+    platform.stack.prefill = sim::PrefillPolicy::disaggregated;
+    CHECK(says(flags_for(found, "vllm").remark, "prompts are read by servers of their own"));
 }
 
 }  // namespace request_limits_test

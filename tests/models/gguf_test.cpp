@@ -114,6 +114,7 @@ TEST_CASE("a mixture's file says how many experts there are and how wide they ar
     CHECK(sim::active_body_parameters(found) == sim::active_body_parameters(known));
     CHECK(found.precision.experts.per_element().value() * 8.0 == Approx((2.0 * 4.5 + 6.5625) / 3.0));
     CHECK(found.mtp_layers == 0);
+    CHECK_FALSE(found.max_context);
 }
 
 TEST_CASE("layers of a delta rule beside attention with a gate, and a layer for multi-token prediction") {

@@ -279,6 +279,27 @@ TEST_CASE("modules for multi-token prediction are counted, whatever the family")
     CHECK_FALSE(import(llama).mtp_layers);  // a config without such a key does not tell
 }
 
+TEST_CASE("positions are the longest context, where tokens attend to others") {
+    CHECK(import(with(llama, {{"max_position_embeddings", 8192}})).max_context == 8192);
+    CHECK(import(with(llama, {{"n_positions", 2048}})).max_context == 2048);
+    Json silent = llama;
+    silent.erase("max_position_embeddings");
+    CHECK_FALSE(import(silent).max_context);
+    CHECK_FALSE(import(with(silent, {{"max_position_embeddings", -1}})).max_context);
+    CHECK_FALSE(import(with(silent, {{"model_max_length", 1e30}})).max_context);  // tokenizers write that for "none"
+    const Json mamba = {{"architectures", {"MambaForCausalLM"}},
+                        {"model_type", "mamba"},
+                        {"hidden_size", 768},
+                        {"num_hidden_layers", 24},
+                        {"vocab_size", 50280},
+                        {"state_size", 16},
+                        {"conv_kernel", 4},
+                        {"intermediate_size", 1536},
+                        {"time_step_rank", 48},
+                        {"max_position_embeddings", 2048}};
+    CHECK_FALSE(import(mamba).max_context);
+}
+
 TEST_CASE("one edit is one letter, or two neighbours swapped") {
     using hugging_face::one_edit_apart;
     CHECK(one_edit_apart("lama", "llama"));

@@ -217,6 +217,10 @@ TEST_CASE("other names of a model, and those of Hugging Face") {
     CHECK(load("meta-llama/Meta-Llama-3.1-8B-Instruct").name == "llama-3.1-8b");
     CHECK(load("Qwen3-8B").name == "qwen3-8b");
     CHECK(load("Qwen/Qwen3-30B-A3B-Instruct-2507").name == "qwen3-30b-a3b");
+    // A later release of the same layers is trained for more positions than the one that is described.
+    CHECK(load("qwen3-30b-a3b").max_context == 40'960);
+    CHECK(load("Qwen/Qwen3-30B-A3B").max_context == 40'960);
+    CHECK_FALSE(load("Qwen/Qwen3-30B-A3B-Instruct-2507").max_context);
     CHECK(load("swiss-ai/Apertus-70B-Instruct-2509").name == "apertus-70b");
     CHECK(load("nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16").name == "nemotron-3-nano-30b-a3b");
     CHECK(load("deepseek-ai/DeepSeek-R1-0528").name == "deepseek-r1");

@@ -62,6 +62,15 @@ TEST_CASE("objects are those of the tables that stand under the key") {
     CHECK(below == std::set<std::string>{"range", "shares"});
 }
 
+TEST_CASE("a schema says without which keys nothing is read") {
+    const auto required = [](const char* name) { return reports::inputs_schema(requests::key_tables(), name)["required"]; };
+    CHECK(required("workload") == Json({"target", "platforms", "traffic"}));
+    CHECK(required("point") == Json({"target", "platform"}));
+    CHECK(required("diagnosis") == Json({"run", "point"}));
+    CHECK(required("lint") == Json({"text"}));
+    CHECK_FALSE(reports::inputs_schema(requests::key_tables(), "platform").contains("required"));
+}
+
 TEST_CASE("what a schema refers to is in it") {
     for (const char* name : {"workload", "point", "diagnosis", "lint"}) {
         const Json schema = reports::inputs_schema(requests::key_tables(), name);

@@ -81,7 +81,9 @@ bool measures_chains(const PublishedDrafter& drafter) { return sim::acceptance_o
 TEST_CASE("a target's own drafters come first, then those of models with its vocabulary, each with its model") {
     const std::vector<std::string> names = names_known_for("qwen3-32b");
     REQUIRE_FALSE(names.empty());
-    CHECK(names.front() == "dspark-qwen3-14b-on-qwen3-32b");  // the one file of models/drafters with this target
+    // The one file of models/drafters with this target is of a head that was trained for another one.
+    CHECK_FALSE(holds(names, "dspark-qwen3-14b-on-qwen3-32b"));
+    CHECK(names_known_for("qwen3-8b").front().find("measured with") == std::string::npos);
     CHECK(holds(names, "eagle3-qwen3-14b measured with qwen3-14b"));
     CHECK(holds(names, "model-qwen3-0.6b-on-qwen3-8b measured with qwen3-8b"));
     CHECK(holds(names, "ngram-qwen3-8b measured with qwen3-8b"));
@@ -160,7 +162,6 @@ TEST_CASE("a module that is published apart for another model is none that could
 TEST_CASE("a workload without drafters tries the known ones as far as they were measured") {
     const sweeps::RecommendInput absent = workload(""), named = workload(R"(, "drafters": "known")");
     CHECK(labels_of(absent) == labels_of(named));
-    CHECK(absent.drafters.front().label == "dspark-qwen3-14b-on-qwen3-32b");
     for (const sweeps::DrafterChoice& drafter : absent.drafters) {
         INFO(drafter.label);
         const bool of_other = drafter.label.find("(measured with ") != std::string::npos;
@@ -176,7 +177,7 @@ TEST_CASE("a workload without drafters tries the known ones as far as they were 
         CHECK(drafter.acceptance.most_draft_tokens == 0);
     }
     REQUIRE(absent.notes.size() == 2);
-    CHECK_THAT(absent.notes[0], Contains("1 published for qwen3-32b") && Contains("treeline models qwen3-32b"));
+    CHECK_THAT(absent.notes[0], Contains("0 published for qwen3-32b") && Contains("treeline models qwen3-32b"));
     CHECK_THAT(absent.notes[1], Contains("cuda-graph") && Contains("--engine vllm"));
     const sweeps::RecommendInput beside =
         workload(R"(, "drafters": ["known", {"kind": "eagle", "name": "mine", "acceptance": {"geometric": 0.7}}],

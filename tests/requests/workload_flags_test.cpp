@@ -122,6 +122,8 @@ TEST_CASE("flags that leave open what they mean are refused") {
     CHECK(acceptance_of_flag("geometric:0.6") == tree(R"({"geometric": 0.6})"));
     flags.drafters = {{"mtp", "", ""}, {"known", "", ""}};
     CHECK(with_flags(file, flags)["drafters"] == tree(R"(["mtp", "known"])"));  // as the catalogue knows them
+    flags.drafters = {{"EAGLE-3", "0.7", ""}};
+    CHECK(with_flags(file, flags)["drafters"][0]["kind"] == "eagle3");  // whatever its capitals and marks
     flags.drafters = {{"none", "", ""}};
     CHECK(with_flags(file, flags)["drafters"] == FlagJson::array());
     flags.drafters = {{"qwen3-0.6b", "", ""}};

@@ -148,6 +148,22 @@ TEST_CASE("a pass of a draft model outside of graphs takes the longer of the dev
     CHECK(five_drafts(launched, 1.0, 1'000.0) == head);
 }
 
+TEST_CASE("a pass of the target takes at least what an asynchronous host needs beside the device") {
+    RoundSetup setup = llama_on("rtx-3090", "vllm-0.14");
+    Stack& stack = setup.platform.stack;
+    const auto with = [&](double host) {
+        stack.host_per_overlapped_pass = Seconds(host);
+        return five_drafts(setup, 1.0, 1'000.0);
+    };
+    const RoundEstimate free = with(0.0), hidden = with(1e-3), bound = with(60e-3);
+    CHECK(hidden == free);
+    CHECK(bound.autoregressive.value() == Approx(60e-3));
+    CHECK(bound.verify.value() == Approx(60e-3));
+    CHECK(bound.draft == free.draft);
+    setup.platform.device.host_speed = 0.5;
+    CHECK(with(40e-3).autoregressive.value() == Approx(80e-3));
+}
+
 TEST_CASE("a round in pieces is the same in columns and at a point") {
     RoundSetup setup = llama_on("rtx-4090", "vllm-0.14");
     setup.precision.kv_cache = Storage{NumberFormat::fp8};

@@ -299,6 +299,7 @@ TEST_CASE("means over tokens, or over time") {
         estimates[i].tokens_per_second_device = rate[i];
         estimates[i].time_per_token = Seconds(x);
         estimates[i].accept_length = 2.0 * x;
+        estimates[i].round = estimates[i].time_per_token * estimates[i].accept_length;
         estimates[i].first_token = Seconds(10.0 * x);
         estimates[i].prompts = Seconds(0.5);
         estimates[i].decode_share = 0.25 * x;

@@ -43,10 +43,11 @@ TEST_CASE("a closed loop of b requests generates b answers for each prompt and a
                 readers.draft_prefill = {};
             }
             const double reading = time_to_first_token(readers, prompt).value();
-            const double tpot = without.time_per_token.value() + (batch - 1.0) * reading / answer;
+            const double kept = round.row(speculation).kept_length();  // of its last round an answer loses a part
+            const double tpot = without.round.value() / kept + (batch - 1.0) * reading / answer;
             CHECK(with.time_per_token.value() == Approx(tpot).epsilon(1e-12));
             CHECK(with.tokens_per_second_device == Approx(batch * answer / (reading + answer * tpot)).epsilon(1e-12));
-            CHECK(with.prompts.value() == Approx(with.accept_length * (batch - 1.0) * reading / answer).epsilon(1e-12));
+            CHECK(with.prompts.value() == Approx(kept * (batch - 1.0) * reading / answer).epsilon(1e-12));
             CHECK(with.round == with.draft + with.verify + with.rollback + with.host + with.prompts);
             CHECK(with.price_per_token > without.price_per_token);
         }
@@ -66,7 +67,7 @@ TEST_CASE("prompts dilute what speculation gains, and a break-even length is whe
         sim::RoundSetup at_break_even = setup;
         at_break_even.acceptance = sim::Acceptance::mean_length(with.iteration_multiplier, 3.0);
         CHECK(sim::evaluate(sim::compile_round(at_break_even), {3, 16.0, context}).throughput_multiplier ==
-              Approx(1.0).epsilon(2e-3));  // catching up takes a little more or less
+              Approx(1.0).epsilon(4e-3));  // catching up and last rounds take a little more or less
     }
 }
 
@@ -122,7 +123,8 @@ TEST_CASE("with disaggregated prefill no request waits for prompts", "[steady]")
     setup.platform.stack.prefill = sim::PrefillPolicy::disaggregated;
     const sim::RoundEstimate there = sim::evaluate(sim::compile_round(setup), {3, 32.0, context});
     const sim::RoundEstimate alone = sim::evaluate(sim::compile_round(decoding_alone(setup)), {3, 32.0, context});
-    CHECK(there.time_per_token == alone.time_per_token);
+    CHECK(there.time_per_token.value() ==
+          Approx(alone.round.value() / sim::compile_round(setup).row(3).kept_length()).epsilon(1e-12));
     // The devices of the pool count: for each second of decoding, so many seconds of reading prompts.
     const sim::CompiledRound round = sim::compile_round(setup);
     const double rate = there.tokens_per_second_user * 32.0 / answer;  // answers, and prompts, per second

@@ -81,6 +81,9 @@ Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& ki
     if (kind == "dflash" || kind == "dspark") {
         return sim::Drafter{block_drafter(kind, drafts, target)};
     }
+    if (const auto apart = parts.modules_apart.find(target.name); kind == "mtp" && apart != parts.modules_apart.end()) {
+        return sim::Drafter{apart->second};
+    }
     if (kind == "eagle" || kind == "mtp") {
         sim::OneLayerDrafter drafter;
         drafter.kind = kind == "eagle" ? sim::OneLayerKind::eagle : sim::OneLayerKind::mtp;
@@ -111,6 +114,11 @@ Mapped<sim::Drafter> drafter_of(const SpeculationRow& row, const std::string& ki
     return Unmapped{"drafter kind is not known", row.drafter};
 }
 
+MeasuredQuantity quantity_of(const std::string& metric) {
+    const bool of_a_user = metric == "tok_s_per_user" || metric.starts_with("tpot") || metric.starts_with("itl");
+    return of_a_user ? MeasuredQuantity::speed_up : MeasuredQuantity::throughput_gain;
+}
+
 /// Prompt, answer and context, from the row where it states them.
 void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoint& point) {
     const DatasetEntry& dataset = dataset_for(names, row.dataset);
@@ -126,13 +134,11 @@ void set_lengths(const SpeculationRow& row, const NameTable& names, MeasuredPoin
     point.expert_pool = row.expert_pool.value_or(1.0);
     point.host_speed = row.host_speed;
     point.power_limit = row.power_limit;
-    point.output_tokens = dataset.decoding_only ? 0.0 : answer;
+    // Sequences of a batch begin together: none waits for a prompt between its tokens, though all prompts take their time.
+    const bool of_a_user = quantity_of(row.metric) == MeasuredQuantity::speed_up;
+    const bool decoding_only = dataset.decoding_only || (row.batch_kind.starts_with("batch") && of_a_user);
+    point.output_tokens = decoding_only ? 0.0 : answer;
     point.context = (row.context ? *row.context : point.prompt_tokens) + 0.5 * answer;
-}
-
-MeasuredQuantity quantity_of(const std::string& metric) {
-    const bool of_a_user = metric == "tok_s_per_user" || metric.starts_with("tpot") || metric.starts_with("itl");
-    return of_a_user ? MeasuredQuantity::speed_up : MeasuredQuantity::throughput_gain;
 }
 
 /// Whether the row says nothing of how many devices there were.

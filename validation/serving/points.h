@@ -23,6 +23,9 @@ struct ServingParts {
     std::map<std::string, sim::Stack> stacks;  ///< "vllm", and versions of it: "vllm-0.10"
     std::map<std::string, sim::ExpertKernels> expert_kernels;
     std::map<std::string, sim::AttentionKernels> attention_kernels;
+    /// Modules for multi-token prediction that are published apart from their target's checkpoint (Gemma 4's assistants), by
+    /// model.
+    std::map<std::string, sim::Drafter> modules_apart;
 };
 
 /// What the number of a row is.

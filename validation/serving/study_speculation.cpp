@@ -225,11 +225,17 @@ std::vector<LeftOutPoint> unscored(const ServingStudy& study, const std::vector<
     std::vector<LeftOutPoint> result;
     for (std::size_t i = 0; i < points.size(); ++i) {
         if (!used[i]) {
+            const SpeculationRow& row = study.input.speculation[points[i].row];
+            // Of look-ups in vLLM and of drafts that a policy cuts (counts_rounds_that_drafted, MeasuredPoint::adaptive).
+            const char* const alone = row.accept_length
+                                          ? "its accept length is not that of all rounds, and no second batch of its "
+                                            "series to fit one"
+                                          : "no accept length, and no second batch of its series to fit one";
             result.push_back({points[i].row,
                               sweeps.contains(sweep(i))
                                   ? "another row of its series at the same smallest batch, without an accept length"
-                                  : "no accept length, and no second batch of its series to fit one",
-                              study.input.speculation[points[i].row].series,
+                                  : alone,
+                              row.series,
                               {}});
         }
     }
