@@ -66,12 +66,30 @@ void check_stages(const std::string& method, long long stages, const Engine& eng
     }
 }
 
+/// A draft model runs on all ranks of the target (its proposer raises a ValueError on other sizes); heads may run on one.
+void check_draft_ranks(const Json& config, const std::string& method, const VllmDeployment& deployment, Findings& findings) {
+    const char* const key = "draft_tensor_parallel_size";
+    const auto ranks = whole(config, key);
+    const long long target = deployment.tensor_parallel.value_or(1);
+    if (!ranks || *ranks == target || (deployment.tensor_parallel == std::nullopt && *ranks != 1)) {
+        return;
+    }
+    if (method == "draft_model") {
+        findings.add(Kind::contradiction, key,
+                     fmt::format("is {}, but a draft model runs on all {} ranks of the target: leave it out", *ranks, target));
+    } else if (*ranks != 1) {
+        findings.add(Kind::contradiction, key,
+                     fmt::format("is {}, but must be 1 or --tensor-parallel-size, which is {}", *ranks, target));
+    }
+}
+
 }  // namespace
 
 VllmDeployment vllm_deployment_of(const CommandLine& command, const Flags& flags) {
     VllmDeployment deployment;
     deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
     deployment.pipeline_parallel = flags.number({"--pipeline-parallel-size", "-pp"}).value_or(1);
+    deployment.tensor_parallel = flags.number({"--tensor-parallel-size", "-tp"});
     deployment.model_runner_v2 = command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
     const bool only_prefill = value_of(flags, {"--kv-transfer-config"}).find("kv_producer") != std::string::npos;
     deployment.eager = flags.has({"--enforce-eager"}) && !only_prefill;  // which runs no rounds
@@ -99,6 +117,9 @@ VllmDeployment vllm_deployment_of(const Json& settings) {
         whole(settings, "data_parallel_size").value_or(whole(settings, "data-parallel-size").value_or(1));
     deployment.pipeline_parallel =
         whole(settings, "pipeline_parallel_size").value_or(whole(settings, "pipeline-parallel-size").value_or(1));
+    deployment.tensor_parallel = whole(settings, "tensor_parallel_size");
+    deployment.tensor_parallel =
+        deployment.tensor_parallel ? deployment.tensor_parallel : whole(settings, "tensor-parallel-size");
     deployment.eager = is_set(settings, "enforce_eager", "enforce-eager");
     deployment.cache_format = setting(settings, "kv_cache_dtype");
     deployment.attention = in_capitals(setting(settings, "attention_backend"));
@@ -112,6 +133,7 @@ void check_vllm_deployment(const Json& config, const std::string& method, const 
         check_runner(config, method, engine, findings);
     }
     check_stages(method, deployment.pipeline_parallel, engine, findings);
+    check_draft_ranks(config, method, deployment, findings);
     if (deployment.eager) {
         findings.add(Kind::downgrade, "--enforce-eager",
                      "launches every kernel of drafter and verification one by one, which costs rounds more than plain steps; "

@@ -1,6 +1,8 @@
 // What runs around vLLM's speculative config: the model runner, the formats and back ends on which its rounds depend.
 #pragma once
 
+#include <optional>
+
 #include "engines/lint_input.h"
 #include "engines/lint_vllm_graphs.h"
 
@@ -9,6 +11,7 @@ namespace treeline::engines {
 /// What is known about the deployment around the config.
 struct VllmDeployment {
     long long data_parallel = 1, pipeline_parallel = 1;
+    std::optional<long long> tensor_parallel;  ///< nothing = not stated
     bool model_runner_v2 = false;
     bool eager = false;
     std::string cache_format;       ///< "fp8", "auto"; empty = not stated

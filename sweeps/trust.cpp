@@ -250,8 +250,10 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     return trust;
 }
 
-std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const Workload& workload,
-                                                  const MeasuredErrors& errors) {
+std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const MeasuredErrors& errors) {
+    // As the recommendation was made: an overloaded server's is about one that is always full.
+    const Traffic& traffic = recommendation.traffic;
+    const Objective objective = recommendation.objective;
     std::optional<RejectedDrafting> best;
     Placed place;
     DraftPlan plan = 0;
@@ -264,28 +266,25 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
         std::vector<int> drafting = runnable(round);
         std::erase(drafting, 0);
         for (const int speculation : drafting) {
-            const PlannedOutcome planned =
-                planned_outcome(round, speculation, workload.traffic, workload.objective, workload.limits);
+            const PlannedOutcome planned = planned_outcome(round, speculation, traffic, objective, recommendation.limits);
+            const Outcome& outcome = planned.outcome;
+            // Over the best plain decoding, whatever its cut.
+            const double gain = outcome.gain_of_capacity ? outcome.gain : recommendation.plain.objective / outcome.objective;
             const bool allowed = !planned.broken || *planned.broken == Limit::gain;
-            const bool better = !best || (allowed != !best->limit ? allowed : planned.outcome.gain > best->gain);
+            const bool better = !best || (allowed != !best->limit ? allowed : gain > best->gain);
             if (better) {
-                place = {i, speculation, planned.outcome.objective};
+                place = {i, speculation, outcome.objective};
                 plan = planned.plan;
-                best = RejectedDrafting{"",
-                                        planned.outcome.gain,
-                                        {},
-                                        allowed ? std::nullopt : planned.broken,
-                                        planned.outcome.waiting,
-                                        planned.outcome.first_token_growth};
+                best = RejectedDrafting{
+                    "", gain, {}, allowed ? std::nullopt : planned.broken, outcome.waiting, outcome.first_token_growth};
             }
         }
     }
     if (best) {
         const sim::RoundSetup& setup = recommendation.variants[place.variant].setup;
         best->label = name_of_placed(recommendation, place);
-        const UnmeasuredFactors unmeasured =
-            unmeasured_factors(gain_interval(setup, plan, workload.traffic, workload.objective));
-        const Traffic settled = settled_on(sim::compile_round(setup), plan, workload.traffic);
+        const UnmeasuredFactors unmeasured = unmeasured_factors(gain_interval(setup, plan, traffic, objective));
+        const Traffic settled = settled_on(sim::compile_round(setup), plan, traffic);
         best->chances = chances_of(setup, gain_over(settled, best->gain), 1.0, errors, unmeasured);
     }
     return best;

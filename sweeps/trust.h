@@ -54,7 +54,7 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
 /// The best configuration that drafts, where plain decoding is recommended.
 struct RejectedDrafting {
     std::string label;  ///< drafter and shape
-    double gain = 1.0;  ///< in the objective, as predicted
+    double gain = 1.0;  ///< in the objective, over the best plain decoding whatever its cut, as predicted
     std::optional<GainChances> chances;
     std::optional<Limit> limit;  ///< that stands in the way, where a gain does not; then the figures of the last two limits:
     double waiting = 0.0;        ///< Outcome::waiting
@@ -62,7 +62,6 @@ struct RejectedDrafting {
 };
 
 /// The best within the limits, or else the best of all; nothing if none can be priced.
-std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const Workload& workload,
-                                                  const MeasuredErrors& errors);
+std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const MeasuredErrors& errors);
 
 }  // namespace treeline::sweeps

@@ -57,8 +57,8 @@ sim::Count expert_count(Reader& config) {
 sim::MixtureOfExperts mixture_of_experts(Reader& config) {
     sim::MixtureOfExperts moe;
     moe.experts = size_of_any(config, expert_count_keys);
-    moe.active = uniform_size(
-        config, {"num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k", "top_k_experts", "num_experts_per_topk"});
+    moe.active = uniform_size(config, {"num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k",
+                                       "top_k_experts", "num_experts_per_topk"});
     moe.hidden = uniform_size(config, {"moe_intermediate_size", "intermediate_size", "ffn_hidden_size"});
     moe.shared_hidden = shared_hidden(config, moe.hidden);
     return moe;
@@ -77,6 +77,14 @@ std::vector<bool> dense_layers(Reader& config, std::size_t layers) {
     if (const auto types = words_per_layer(config, "mlp_layer_types", layers)) {
         std::vector<bool> dense(layers);
         std::transform(types->begin(), types->end(), dense.begin(), [](const std::string& type) { return type == "dense"; });
+        return dense;
+    }
+    if (const auto listed = config.raw().find("is_moe_layer");  // K-EXAONE
+        listed != config.raw().end() && listed->is_array() && listed->size() == layers) {
+        std::vector<bool> dense(layers);
+        std::transform(listed->begin(), listed->end(), dense.begin(), [](const auto& sparse) {
+            return sparse.is_boolean() ? !sparse.template get<bool>() : sparse.is_number() && sparse == 0;
+        });
         return dense;
     }
     const std::vector<std::string> first_keys = {"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index",

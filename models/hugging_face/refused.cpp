@@ -25,7 +25,7 @@ constexpr std::string_view diffusion = "denoises many tokens at a time instead o
 constexpr std::string_view drafter =
     "is a drafter of another model, not a model: give this file to --drafter (\"drafter\"), and the target to --model";
 
-constexpr std::array<Refusal, 92> refusals = {{
+constexpr std::array<Refusal, 100> refusals = {{
     {"recurrentgemma", "has RG-LRU layers, which have no block in a description yet"},
     {"griffin", "has RG-LRU layers, which have no block in a description yet"},
     {"xlstm", "has mLSTM layers, which have no block in a description yet"},
@@ -59,6 +59,14 @@ constexpr std::array<Refusal, 92> refusals = {{
     {"led", encoder_decoder},
     {"blenderbot", encoder_decoder},
     {"encoderdecoder", encoder_decoder},
+    {"visionencoderdecoder", encoder_decoder},
+    {"speechencoderdecoder", encoder_decoder},
+    {"florence2", encoder_decoder},
+    {"fsmt", encoder_decoder},
+    {"bigbirdpegasus", encoder_decoder},
+    {"switchtransformers", encoder_decoder},
+    {"nllbmoe", encoder_decoder},
+    {"speecht5", encoder_decoder},
     {"bert", encoder},
     {"roberta", encoder},
     {"xlmroberta", encoder},

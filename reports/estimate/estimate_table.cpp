@@ -6,6 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engines/capabilities.h"
+#include "engines/parallel_flags.h"
+#include "engines/priced_engine.h"
 #include "reports/context_note.h"
 #include "reports/engine_habits.h"
 #include "reports/estimate/estimate_output.h"
@@ -330,8 +333,30 @@ constexpr std::array all_sections = {Section{"round", round_section}, Section{"e
 
 }  // namespace
 
+namespace {
+
+/// A drafter that the engine of the stack does not run, which `recommend` leaves out; empty for others.
+std::string engine_note(const sweeps::PointInput& input) {
+    const std::optional<engines::Engine> engine = engines::priced_engine(input.platform);
+    if (!input.drafter || !engine) {
+        return {};
+    }
+    const engines::DrafterKind kind = engines::kind_of(input.drafter->drafter);
+    std::string problem = engines::drafter_problem(*engine, kind);
+    if (problem.empty()) {
+        const std::string cut = engines::parallel_problem(*engine, kind, input.platform);
+        problem = cut.empty() ? "" : engine->title + " " + cut;
+    }
+    return problem.empty() ? "" : problem + "; it is priced as if it did.";
+}
+
+}  // namespace
+
 std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
     std::vector<std::string> notes;
+    if (std::string note = engine_note(estimate.input); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
     if (std::string note = context_note(estimate.input); !note.empty()) {
         notes.push_back(std::move(note));
     }

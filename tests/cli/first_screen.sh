@@ -60,6 +60,10 @@ checks=$((checks + 1))
 awk '/^Running requests/ { on = 1; next } on && /^[0-9]/ { split($0, gains, /  +/); n = split(gains[3], ends, " to "); seen = 1
      if (n == 2 && ends[1] + 0 > ends[2] + 0) exit 1 } END { exit !seen }' screen.txt || fail "a range is printed from greatest to least: $(cat screen.txt)"
 
+# A drafter or a cut that the engine does not run is priced, and the screen says so.
+expect 0 'Note: SGLang [0-9.]+ does not draft with medusa.*; it is priced as if it did' estimate --target llama-3.1-8b --device h100-sxm --engine sglang --drafter medusa --acceptance 0.6
+"$TREELINE" estimate --target llama-3.1-8b --device h100-sxm --engine vllm --drafter medusa --acceptance 0.6 | grep -q 'as if it did' && fail "vLLM runs Medusa heads"
+
 # Longer requests than the model was made for are priced, and the screen says what engines do.
 long='llama-2-7b is made for 4,096 tokens .*this asks for'
 expect 0 "Note: $long 8,000" recommend --target llama-2-7b --device h100-sxm --engine vllm --drafter eagle3 --accept-length 4:2.5 --context 8000

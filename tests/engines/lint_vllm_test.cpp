@@ -195,4 +195,18 @@ TEST_CASE("keys with dashes are written with underscores, and bold flags are fla
     CHECK(findings("./llama-server \\\n    **--model m.gguf \\**\n    **--spec-type draft-mtp --spec-draft-n-max 3**\n") == "");
 }
 
+TEST_CASE("a draft model runs on all ranks of its target, a head on those or one") {
+    const auto command = [](const char* ranks, const char* method, const char* of_draft) {
+        return std::string("vllm serve m ") + ranks + R"( --speculative-config '{"method": ")" + method +
+               R"(", "model": "d", "num_speculative_tokens": 3, "draft_tensor_parallel_size": )" + of_draft + "}'";
+    };
+    const char* whole = "but a draft model runs on all 4 ranks of the target";
+    CHECK(finds(command("--tensor-parallel-size 4", "draft_model", "1"), whole));
+    CHECK(findings(command("--tensor-parallel-size 4", "draft_model", "4")) == "");
+    CHECK(findings(command("-tp 4", "eagle3", "1")) == "");
+    CHECK(finds(command("-tp 4", "eagle3", "2"), "must be 1 or --tensor-parallel-size, which is 4"));
+    CHECK(findings(command("", "draft_model", "1")) == "");
+    CHECK(findings(command("", "eagle3", "2")) == "");  // how the target is shared is not said
+}
+
 }  // namespace lint_vllm_test

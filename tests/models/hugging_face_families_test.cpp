@@ -8,6 +8,7 @@
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/names.h"
 #include "sim/operations.h"
+#include "sim/traits.h"
 #include "source_folder.h"
 
 namespace hugging_face_families_test {
@@ -277,6 +278,60 @@ TEST_CASE("modules for multi-token prediction are counted, whatever the family")
     CHECK(import(with(llama, {{"num_mtp_modules", 3}})).mtp_layers == 3);
     CHECK(import(with(llama, {{"num_nextn_predict_layers", 0}})).mtp_layers == 0);
     CHECK_FALSE(import(llama).mtp_layers);  // a config without such a key does not tell
+}
+
+TEST_CASE("dense classes that have mixtures, too, are mixtures where their config has experts") {
+    // XVERSE-MoE-A4.2B: 25.8 billion parameters by its card, of which 4.2 are active.
+    const Json xverse = {{"architectures", {"XverseForCausalLM"}},
+                         {"model_type", "xverse"},
+                         {"num_experts", 64},
+                         {"num_shared_experts", 2},
+                         {"moe_top_k", 6},
+                         {"tie_word_embeddings", false},
+                         {"hidden_size", 2560},
+                         {"intermediate_size", 1728},
+                         {"num_hidden_layers", 28},
+                         {"num_attention_heads", 32},
+                         {"num_key_value_heads", 32},
+                         {"vocab_size", 100534}};
+    CHECK(static_cast<double>(parameter_count(import(xverse))) == Approx(25.8e9).epsilon(0.005));
+    Json dense = xverse;
+    for (const char* key : {"num_experts", "num_shared_experts", "moe_top_k"}) {
+        dense.erase(key);
+    }
+    CHECK(sim::kind_of_model(import(dense)) == "dense");
+}
+
+TEST_CASE("a list says which layers have experts") {
+    const Json exaone = {{"architectures", {"ExaoneMoEForCausalLM"}},
+                         {"model_type", "exaone_moe"},
+                         {"hidden_size", 64},
+                         {"intermediate_size", 256},
+                         {"moe_intermediate_size", 32},
+                         {"num_hidden_layers", 3},
+                         {"num_attention_heads", 4},
+                         {"num_key_value_heads", 2},
+                         {"num_experts", 8},
+                         {"num_experts_per_tok", 2},
+                         {"num_shared_experts", 1},
+                         {"vocab_size", 100}};
+    const auto experts = [](const sim::Model& model) {
+        std::string layers;
+        for (const std::size_t kind : model.order) {
+            layers += sim::has_experts(model.kinds[kind]) ? 'e' : 'd';
+        }
+        return layers;
+    };
+    CHECK(experts(import(with(exaone, {{"is_moe_layer", {false, true, false}}}))) == "ded");
+    CHECK(experts(import(with(exaone, {{"is_moe_layer", {0, 1, 1}}}))) == "dee");
+}
+
+TEST_CASE("encoders with decoders are refused with their reason") {
+    for (const char* name : {"VisionEncoderDecoderModel", "FSMTForConditionalGeneration", "Florence2ForConditionalGeneration",
+                             "BigBirdPegasusForConditionalGeneration"}) {
+        CHECK_THAT(failure(with(llama, {{"architectures", {name}}, {"model_type", "x"}})),
+                   Catch::Contains("cross-attention has no block in a description yet"));
+    }
 }
 
 TEST_CASE("positions are the longest context, where tokens attend to others") {
