@@ -154,6 +154,7 @@ private:
         if (kind == Kind::none || entries == 0) {
             return;
         }
+        caption_.end_report();
         if (kind == Kind::trtllm) {
             json["world_info"]["world_size"] = number_at(json, "tp").value_or(1.0) * number_at(json, "pp").value_or(1.0);
             return read_trtllm_bench(json, run);

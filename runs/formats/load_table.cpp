@@ -274,11 +274,18 @@ int LoadTable::drafts_of_row() const {
             return drafts;
         }
     }
-    const int stated = caption_.drafts();
-    if (stated < 0 && lacks_acceptance_of_model()) {
+    const int stated = drafts_of_lines_above();
+    if (caption_.drafts() < 0 && lacks_acceptance_of_model()) {
         return 0;
     }
     return stated == 0 && (row_names_drafter() || has(Role::length) || has(Role::accept_rate)) ? -1 : stated;
+}
+
+/// By the caption, or by what is stated once farther above: that is not said of rows which are told apart by their settings.
+int LoadTable::drafts_of_lines_above() const {
+    const bool told_apart = has(Role::setup) || has(Role::drafts) || has(Role::tree) || has_times(true);
+    const int stated = caption_.drafts();
+    return stated < 0 && (!told_apart || row_names_drafter()) ? caption_.drafts_from_above() : stated;
 }
 
 bool LoadTable::row_names_drafter() const {

@@ -75,6 +75,7 @@ private:
     [[nodiscard]] std::string rate_beside_time() const;
     [[nodiscard]] double length_by_position(int drafts) const;
     [[nodiscard]] int drafts_of_row() const;
+    [[nodiscard]] int drafts_of_lines_above() const;
     [[nodiscard]] bool row_names_drafter() const;
     [[nodiscard]] SglangDraft sglang_draft_of_row() const;
     [[nodiscard]] bool is_of_tree() const;

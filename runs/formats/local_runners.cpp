@@ -91,6 +91,7 @@ private:
             return run.problem("lacks the tokens or the rate of an answer");
         }
         const StatedDrafts stated = std::exchange(stated_, {});
+        caption_.end_report();
         const int drafts = stated.tokens == 0 ? 0 : std::max(0, run.draft_tokens_or(std::max(0, stated.tokens)));
         const double accepted = std::exchange(rate_of_drafts_, -1.0);
         if ((accepted >= 0.0 || stated.drafting) && drafts == 0) {

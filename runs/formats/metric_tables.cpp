@@ -311,6 +311,7 @@ private:
             }
             run.format("a table of results of a serving benchmark");
             is_sglang_ ? read_sglang_bench(column.json, run) : read_vllm_bench(column.json, run, stated);
+            caption_.end_report();
         }
         is_sglang_ = is_aisbench_ = false;
     }

@@ -28,8 +28,9 @@ struct Paragraph {
 /// What a line says of all figures behind it that say nothing else.
 struct Common {
     std::string unit, requests;
-    int drafts = -1;        ///< of the last command line that states them
+    int drafts = -1;        ///< of the last command line, or line for all that follows, that states them
     bool drafting = false;  ///< whether the last label that speaks of drafting says that it drafts ("MTP test")
+    StatedSetup above;
 
     void take(std::string_view line) {
         TableCaption caption;
@@ -40,8 +41,10 @@ struct Common {
                : role == Role::tpot         ? "TPOT (ms)"
                                             : unit;
         requests = caption.batch() >= 1.0 ? fmt::format("{}", caption.batch()) : requests;
-        const int stated = line.find(" --") == std::string_view::npos ? -1 : drafts_of_caption(std::string(line));
-        drafts = stated >= 0 ? stated : drafts;
+        const int before = above.drafts();
+        above.take(line);
+        const int stated = line.find(" --") != std::string_view::npos ? drafts_of_caption(std::string(line)) : -1;
+        drafts = stated >= 0 ? stated : above.drafts() != before ? above.drafts() : drafts;
         constexpr std::ptrdiff_t most_words = 12;
         const std::string words = plain_words(line);
         if (std::count(words.begin(), words.end(), ' ') < most_words && (names_drafter(words) || means_plain(words))) {

@@ -1,15 +1,38 @@
 #include "runs/formats/report_caption.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string>
 
 #include "runs/formats/chinese_words.h"
 #include "runs/formats/load_columns.h"
 #include "runs/formats/prose_figures.h"
+#include "runs/formats/stated_setup.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
+
+namespace {
+
+constexpr std::array<const char*, 4> setting_names = {"speculative tokens", "spec tokens", "n max", "max draft len"};
+
+/// "num_speculative_tokens: 2", "- EAGLE3, k: 3"; below 0 for "Draft tokens: 45", which in print counts all of them.
+int drafts_of_setting_line(const std::string& text) {
+    const std::size_t colon = text.find(": ");
+    const std::string label = plain_words(text.substr(0, colon));
+    const bool listed = text.starts_with("- ") || text.starts_with("* ");
+    const bool names =
+        std::any_of(setting_names.begin(), setting_names.end(), [&](const char* name) { return label.ends_with(name); });
+    return colon != std::string::npos && (listed || names) ? drafts_of_caption(text) : -1;
+}
+
+}  // namespace
+
+void ReportCaption::state(const StatedDrafts& stated) {
+    stated_ = stated;
+    reported_ = false;
+}
 
 void ReportCaption::take(std::string_view line) {
     constexpr std::size_t longest = 120;
@@ -18,17 +41,20 @@ void ReportCaption::take(std::string_view line) {
     }
     std::string text = text::trimmed(in_english(line));
     const bool titles = text.starts_with('#') || text.starts_with("**") || text.ends_with(':') || text.ends_with(":**");
+    if (const int drafts = drafts_of_setting_line(text); drafts > 0 && !titles) {
+        return state({drafts, true});
+    }
     if (text.empty() || text.starts_with("```") || (text.find(": ") != std::string::npos && !titles)) {
         return;  // such as a setting that a program prints
     }
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const std::string setup = setup_in(text);
     if (setup.starts_with("K=")) {
-        stated_ = {drafts_of_setting(setup), true};
+        state({drafts_of_setting(setup), true});
     } else if (setup == "baseline") {
-        stated_ = {0, false};
-    } else if (titles || setup == "drafts") {
-        stated_ = {-1, setup == "drafts"};
+        state({0, false});
+    } else if (setup == "drafts" || (titles && (reported_ || !names_results(text)))) {
+        state({-1, setup == "drafts"});
     }
 }
 

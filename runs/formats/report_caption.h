@@ -8,15 +8,20 @@
 namespace treeline::runs::run_formats_of {
 
 /// "without spec:", "draft model X, num_speculative_tokens 4", "## MTP off". A title that says nothing of drafts ends what was
-/// said before it.
+/// said before it, unless it names results and none have been read.
 class ReportCaption {
 public:
     /// A line that is of no report.
     void take(std::string_view line);
     [[nodiscard]] const StatedDrafts& stated() const { return stated_; }
+    /// A report has been read below it: the next title, whatever it names, is of another.
+    void end_report() { reported_ = true; }
 
 private:
+    void state(const StatedDrafts& stated);
+
     StatedDrafts stated_;
+    bool reported_ = false;
 };
 
 }  // namespace treeline::runs::run_formats_of

@@ -30,6 +30,7 @@ public:
         }
         if (take_request(line, run) || take_mlxcel(line, run) || take_tuned_depth(line, run) || take_questions(line, run) ||
             take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) || take_llama(line, run)) {
+            caption_.end_report();
             return true;
         }
         take_caption(line);

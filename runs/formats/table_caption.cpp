@@ -98,6 +98,7 @@ void TableCaption::take(std::string_view line) {
         ended_ = true;
         return;
     }
+    above_.take(text);
     if (const std::string off = switched(text, "off"); !off.empty()) {
         switched_off_.insert(off);
     }
@@ -112,6 +113,13 @@ void TableCaption::take(std::string_view line) {
         paragraph_.clear();
     }
     paragraph_.push_back(text);
+}
+
+void TableCaption::end_paragraph() {
+    ended_ = true;
+    if (drafts() >= 0) {
+        above_.end();  // it was stated for these numbers
+    }
 }
 
 std::vector<std::string> TableCaption::parts() const {

@@ -11,6 +11,7 @@
 
 #include "runs/formats/load_columns.h"
 #include "runs/formats/prose_labels.h"
+#include "runs/formats/stated_setup.h"
 
 namespace treeline::runs::run_formats_of {
 
@@ -26,7 +27,7 @@ public:
     /// A line that is of no table.
     void take(std::string_view line);
     /// A table has begun: another paragraph is of another.
-    void end_paragraph() { ended_ = true; }
+    void end_paragraph();
 
     /// What numbers without a unit are: Role::rate ("tok/s"), Role::rate_of_user or Role::tpot ("ms per token"); else
     /// Role::none.
@@ -35,6 +36,8 @@ public:
     [[nodiscard]] bool names_throughput() const;
     /// The draft tokens of every row ("MTP, k=3"; 0: "Baseline"); below 0 where nothing says it.
     [[nodiscard]] int drafts() const;
+    /// The same where a line farther above states it for all that follows; below 0 where none does.
+    [[nodiscard]] int drafts_from_above() const { return above_.drafts(); }
     /// Whether rows that say nothing else draft ("With MTP"), however many tokens.
     [[nodiscard]] bool drafting() const;
     /// Whether the nearest line names the reading of prompts ("Prefill (tok/s)"), and no decoding.
@@ -55,6 +58,7 @@ private:
     std::map<std::size_t, std::string> headings_;  ///< by level
     std::vector<std::string> paragraph_;
     std::set<std::string> switched_off_;  ///< what lines before name to be off ("LMTP off")
+    StatedSetup above_;
     bool ended_ = false;
 };
 

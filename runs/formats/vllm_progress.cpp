@@ -47,6 +47,7 @@ public:
         run.format("the progress of vLLM's offline generation");
         run.engine("vllm");
         add(*prompts, *rate, run);
+        caption_.end_report();
         return true;
     }
     void finish(RunBuilder&) override {}
