@@ -34,6 +34,9 @@ public:
     /// What a pasted command says of the deployment. It is kept where nothing that was measured says it and no other command
     /// says something else.
     void command(const RunIdentity& said);
+    /// Whether the last command asks for drafts, however many tokens.
+    void command_drafts(bool drafts) { command_drafts_ = drafts; }
+    [[nodiscard]] bool command_drafts() const { return command_drafts_; }
     void ranks(double count) { run_.identity.ranks = std::max(run_.identity.ranks, count); }
     void settings(const RunSettings& found) { run_.settings.add(found); }
     /// Draft tokens that the deployment says it drafts; used where a count does not say it.
@@ -104,6 +107,7 @@ private:
     std::string unread_;
     std::array<std::set<std::string>, 4> commanded_;  ///< engine, model, drafter and method by commands
     std::set<double> commanded_ranks_;
+    bool command_drafts_ = false;
     int stated_draft_tokens_ = -1;
     SglangDraft stated_tree_;
     long line_ = 0;

@@ -23,8 +23,8 @@ struct StatedDrafts {
 
 /// By the keys of `vllm bench serve --save-result`.
 void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& stated = {});
-/// By the keys of SGLang's bench_serving.
-void read_sglang_bench(const RunJson& json, RunBuilder& run);
+/// By the keys of SGLang's bench_serving; `uncounted` tokens were drafted where it prints no accept length.
+void read_sglang_bench(const RunJson& json, RunBuilder& run, int uncounted = 0);
 /// By the keys of `trtllm-bench --report_json`.
 void read_trtllm_bench(const RunJson& json, RunBuilder& run);
 /// By the keys of aiperf's export, each an object with "avg".

@@ -96,10 +96,19 @@ public:
         return (line.size() > prefix_ && take_entry(line.substr(prefix_), true)) || take_entry(text, false);
     }
 
-    void finish(RunBuilder& run) override { flush(run); }
+    void finish(RunBuilder& run) override {
+        flush(run);
+        read_uncounted(run);
+    }
 
 private:
     enum class Kind { none, serving, trtllm };
+
+    struct Uncounted {
+        RunJson json;
+        int drafts;  ///< below 0: not known
+        bool said;   ///< by words right above it, not by a command
+    };
 
     /// A heading, or a line that ends in ":" and says whether the report below drafts: the one above was copied without its
     /// last rule.
@@ -164,7 +173,40 @@ private:
         }
         const std::string backend = text_at(json, "backend");
         const bool sglang = json.contains("accept_length") || backend.starts_with("sglang") || backend == "engine";
-        sglang ? read_sglang_bench(json, run) : read_vllm_bench(json, run, caption_.stated());
+        sglang ? take_sglang(json, run) : read_vllm_bench(json, run, caption_.stated());
+    }
+
+    /// A report of SGLang's, which has an accept length where the server drafts and the client asks it.
+    void take_sglang(const RunJson& json, RunBuilder& run) {
+        if (json.contains("accept_length")) {
+            sglang_accepts_ = true;
+            return read_sglang_bench(json, run);
+        }
+        const StatedDrafts& stated = caption_.stated();
+        const bool said = stated.drafting || stated.tokens >= 0;
+        if (!said && !run.command_drafts() && run.stated_draft_tokens() <= 0) {
+            return read_sglang_bench(json, run);
+        }
+        const bool plain = stated.tokens == 0 && !stated.drafting;
+        uncounted_.push_back({json, plain ? 0 : run.draft_tokens_or(stated.tokens), said});
+    }
+
+    /// Reports without an accept length below words or a command that draft.
+    void read_uncounted(RunBuilder& run) {
+        for (const Uncounted& report : std::exchange(uncounted_, {})) {
+            // Where another report has an accept length, the command is its own.
+            const int drafts = report.said || !sglang_accepts_ ? report.drafts : 0;
+            if (drafts < 0) {
+                run.problem(
+                    "was measured with drafts, but nothing says how many tokens were drafted; --draft-tokens K says it");
+                continue;
+            }
+            if (drafts > 0) {
+                run.remark(run.file() +
+                           ": a report without an accept length stands below a set-up that drafts, and is taken as of it");
+            }
+            read_sglang_bench(report.json, run, drafts);
+        }
     }
 
     Kind kind_ = Kind::none;
@@ -173,6 +215,8 @@ private:
     std::size_t prefix_ = 0;  ///< letters before the rule of the header
     int entries_ = 0;
     bool is_part_ = false;  ///< without times
+    std::vector<Uncounted> uncounted_;
+    bool sglang_accepts_ = false;  ///< a report of SGLang's has an accept length
     ReportCaption caption_;
 };
 

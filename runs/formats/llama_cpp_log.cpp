@@ -11,6 +11,7 @@
 
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
+#include "runs/formats/report_caption.h"
 #include "runs/log_lines.h"
 #include "sim/input_limits.h"
 
@@ -90,7 +91,11 @@ public:
         } else if (decodes) {
             flush(run);
             milliseconds_ = number_after(line, "eval time");
-            stated_ = run.stated_draft_tokens();
+            const StatedDrafts& under = heading_.stated();
+            stated_ = under.tokens >= 0 || under.drafting ? run.draft_tokens_or(under.tokens) : run.stated_draft_tokens();
+            stated_ = under.tokens == 0 ? 0 : stated_;
+            asks_ = under.drafting && stated_ < 0;
+            heading_.end_report();
             predicted_ = number_after(line.substr(line.find("eval time")), "/");
             if (predicted_ && line.find(" runs ", line.find("eval time")) != std::string_view::npos) {
                 *predicted_ += 1.0;  // llama-cli counts its steps, without the token that the prompt gave
@@ -105,6 +110,8 @@ public:
             take_sums(line, run);
         } else if (ends && line.find("release") != std::string_view::npos) {
             flush(run);
+        } else if (!reads && !decodes && !accepts && !sums && (line.starts_with('#') || line.starts_with("**"))) {
+            heading_.take(line);
         }
         return reads || decodes || accepts || sums;
     }
@@ -114,6 +121,11 @@ public:
         run.at_line(0);
         count_rounds(run);
         count_sums(run);
+        if (unsaid_ && !counted_) {
+            run.problem(
+                "has times under a heading that drafts, but nothing says how many tokens were drafted; --draft-tokens K says "
+                "it");
+        }
         slots_.say(run);
         if (drafting_calls_ > 0.0 && last_draft_length_ > 0) {
             run.time(run.cell(1.0, last_draft_length_).drafting, "a draft", drafting_ms_ * 1e-3 / drafting_calls_,
@@ -122,13 +134,20 @@ public:
     }
 
 private:
+    /// llama-speculative-simple names parts of a drafter: "Eagle3 Draft encoder:", "DFlash Draft decoder:".
+    static bool names_part_of_drafter(std::string_view text) {
+        constexpr std::size_t longest = 60;
+        const std::size_t draft = text.size() < longest ? text.find("Draft ") : std::string_view::npos;
+        return draft != std::string_view::npos && (text.ends_with("encoder:") || text.ends_with("decoder:"));
+    }
+
     /// llama-speculative ends with the timings of its two models, under "draft:" and "target:". The first are the drafter's
     /// own; the second count what was verified as prompts, and a single run is no mean of plain decoding.
     bool is_of_one_model(std::string_view line, RunBuilder& run) {
         const std::string_view text = without_prefix(line);
-        if (text == "draft:" || text == "target:") {
+        if (text == "draft:" || text == "target:" || names_part_of_drafter(text)) {
             flush(run);
-            section_ = text;
+            section_ = text == "target:" ? text : "draft:";
             return false;
         }
         const bool timing = text.starts_with("llama_print_timings:") || text.starts_with("llama_perf_") ||
@@ -287,13 +306,14 @@ private:
             const double milliseconds = *milliseconds_;
             milliseconds_.reset();
             if (*predicted_ > 1.0 && stated_ > 0) {
-                // The server drafts, by its command above, and this answer does not say with what luck.
+                // The server drafts, by its command or the heading above, and this answer does not say with what luck.
                 run.time(run.cell_of_request(run.batch_or(1.0), stated_, 0.0, *predicted_ - 1.0).tpot, "a time per token",
                          milliseconds * 1e-3 / (*predicted_ - 1.0), *predicted_ - 1.0);
                 run.remark(run.file() +
-                           ": answers after a command that drafts, without a line on what was accepted, have a time per token "
+                           ": answers below a set-up that drafts, without a line on what was accepted, have a time per token "
                            "and no accept length");
             } else if (*predicted_ > 1.0) {
+                unsaid_ = unsaid_ || asks_;
                 add_llama_generation(run, {*predicted_, milliseconds, 0.0, 0.0, 0.0, 0.0, {}, 0.0});
             }
         }
@@ -302,7 +322,9 @@ private:
     std::optional<double> milliseconds_, predicted_;
     double prompt_ = 0.0, drafting_ms_ = 0.0, drafting_calls_ = 0.0;
     int last_draft_length_ = 0;
-    int stated_ = -1;  ///< draft tokens by the command above the answer whose time is pending
+    int stated_ = -1;                     ///< draft tokens by the heading or command above the answer whose time is pending
+    bool asks_ = false, unsaid_ = false;  ///< it drafts by its heading, however many tokens; such a one was added as plain
+    ReportCaption heading_;
     AcceptanceCounts sums_;
     std::map<int, AcceptanceCounts> rounds_;  ///< by draft length
     Slots slots_;

@@ -33,12 +33,15 @@ public:
             engine_ = engine;
             goes_on_ = true;
             steps_ = top_k_ = tokens_ = std::nullopt;
+            run.command_drafts(false);
             if (std::exchange(stated_, false)) {
                 run.draft_tokens(-1);
             }
         }
         if (goes_on_) {
-            run.command(identity_of_flags(line, engine_));
+            const RunIdentity said = identity_of_flags(line, engine_);
+            run.command(said);
+            run.command_drafts(run.command_drafts() || !said.method.empty());
             goes_on_ = line.find_last_not_of(" \t") != std::string_view::npos && line[line.find_last_not_of(" \t")] == '\\';
         }
         if (!holds_any(line, {"--spec", "--draft-", "--num-draft-tokens", " -sc"})) {

@@ -32,7 +32,7 @@ bool is_bench_serving(const RunJson& json) {
 
 }  // namespace
 
-void read_sglang_bench(const RunJson& json, RunBuilder& run) {
+void read_sglang_bench(const RunJson& json, RunBuilder& run, int uncounted) {
     run.engine("sglang");
     if (const RunJson* server = node_at(json, "server_info"); server != nullptr && server->is_object()) {
         identify(*server, run);
@@ -41,7 +41,7 @@ void read_sglang_bench(const RunJson& json, RunBuilder& run) {
     const double tokens = number_at(json, "total_output_tokens").value_or(0.0);
     const double prompt = number_at(json, "total_input_tokens").value_or(0.0) / completed, output = tokens / completed;
     const auto length = number_at(json, "accept_length");
-    int drafts = 0;
+    int drafts = uncounted;
     if (length) {
         drafts = run.draft_tokens_or(0);
         if (drafts <= 0) {
@@ -72,7 +72,7 @@ void read_sglang_bench(const RunJson& json, RunBuilder& run) {
     // The gap between messages is divided by the tokens that a message brings, so that the ITL here is of a token.
     add(cell.tpot, "mean_tpot_ms", "a TPOT");
     add(cell.ttft, "mean_ttft_ms", "a TTFT");
-    if (!length) {
+    if (drafts == 0) {
         add(cell.round, "median_itl_ms", "a time between tokens");
     }
     if (const auto throughput = number_at(json, "output_throughput"); throughput && *throughput > 0.0) {
@@ -221,7 +221,8 @@ void read_response(const RunJson& json, RunBuilder& run) {
 
 std::vector<JsonFormat> sglang() {
     return {{"a result of SGLang's bench_speculative", is_bench_speculative, read_bench_speculative},
-            {"a result of SGLang's bench_serving", is_bench_serving, read_sglang_bench},
+            {"a result of SGLang's bench_serving", is_bench_serving,
+             [](const RunJson& json, RunBuilder& run) { read_sglang_bench(json, run); }},
             {"a result of SGLang's bench_one_batch", is_one_batch, read_one_batch},
             {"a response of SGLang", is_response, read_response},
             {"/server_info of SGLang", is_server_info, read_server_info}};
