@@ -25,8 +25,8 @@ struct StatedDrafts {
 void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& stated = {});
 /// By the keys of SGLang's bench_serving; `uncounted` tokens were drafted where it prints no accept length.
 void read_sglang_bench(const RunJson& json, RunBuilder& run, int uncounted = 0);
-/// By the keys of `trtllm-bench --report_json`.
-void read_trtllm_bench(const RunJson& json, RunBuilder& run);
+/// By the keys of `trtllm-bench --report_json`; `stated` tokens are drafted where it counts none.
+void read_trtllm_bench(const RunJson& json, RunBuilder& run, int stated = -1);
 /// By the keys of aiperf's export, each an object with "avg".
 void read_aiperf(const RunJson& json, RunBuilder& run);
 

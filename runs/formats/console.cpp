@@ -27,7 +27,8 @@ const std::map<std::string, const char*, std::less<>> trtllm_labels = {
     {"PP Size", "/pp"},
     {"[DT] AVERAGE", "/decoding_stats/num_draft_tokens_percentiles/average"},
     {"[ADT] AVERAGE", "/decoding_stats/num_accepted_draft_tokens_percentiles/average"},
-    {"[AL] AVERAGE", "/decoding_stats/acceptance_length_percentiles/average"}};
+    {"[AL] AVERAGE", "/decoding_stats/acceptance_length_percentiles/average"},
+    {"[AR] AVERAGE", "/decoding_stats/acceptance_rate_percentiles/average"}};
 
 /// A line that ends a report: nothing but "=" after a prefix.
 bool is_rule(std::string_view text) {
@@ -83,6 +84,10 @@ public:
             return false;
         }
         const std::string_view text = without_prefix(line);
+        if (kind_ == Kind::trtllm && text.find("= DECODING STATISTICS") != std::string_view::npos) {
+            json_["decoding_stats"]["printed"] = true;
+            return true;
+        }
         if (kind_ == Kind::serving && is_rule(text)) {
             flush(run);
             return true;
@@ -166,7 +171,7 @@ private:
         caption_.end_report();
         if (kind == Kind::trtllm) {
             json["world_info"]["world_size"] = number_at(json, "tp").value_or(1.0) * number_at(json, "pp").value_or(1.0);
-            return read_trtllm_bench(json, run);
+            return read_trtllm_bench(json, run, caption_.stated().tokens);
         }
         if (!is_part && !number_at(json, "total_output_tokens")) {
             return run.problem("ends a report of a benchmark that does not say how many tokens were generated");

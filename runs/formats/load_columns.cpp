@@ -404,11 +404,13 @@ int drafts_of_caption(const std::string& text) {
                                              {"draft", "tokens"},
                                              {"draft", "max"},
                                              {"draft", "size"},
+                                             {"draft", "len"},
                                              {"k"},
                                              {"gamma"},
                                              {"num", "steps"},
                                              {"mtp"},
-                                             {"mtp", "n"}};
+                                             {"mtp", "n"},
+                                             {"mtp", "with", "n"}};
     const Words words = words_of(plain_words(text));
     if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
         return chain > 0 ? chain : -1;

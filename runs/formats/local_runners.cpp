@@ -16,12 +16,12 @@
 namespace treeline::runs::run_formats_of {
 namespace {
 
-bool says(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
+bool holds_text(std::string_view line, std::string_view part) { return line.find(part) != std::string_view::npos; }
 
 class LocalRunner : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        if (says(line, " tokens-per-sec")) {
+        if (holds_text(line, " tokens-per-sec")) {
             run.format("what mlx_lm prints");
             run.engine("mlx");
             in_answer_ = false;
@@ -34,19 +34,19 @@ public:
             }
             return true;
         }
-        if (says(line, "eval count:") || says(line, "eval rate:")) {
+        if (holds_text(line, "eval count:") || holds_text(line, "eval rate:")) {
             run.format("what ollama prints");
             run.engine("llama.cpp");
-            if (says(line, "prompt eval count:")) {
+            if (holds_text(line, "prompt eval count:")) {
                 prompt_ = number_after(line, "eval count:").value_or(0.0);
-            } else if (says(line, "eval count:")) {
+            } else if (holds_text(line, "eval count:")) {
                 answer_ = number_after(line, "eval count:").value_or(0.0);
-            } else if (!says(line, "prompt eval rate:")) {
+            } else if (!holds_text(line, "prompt eval rate:")) {
                 add(run, answer_, number_after(line, "eval rate:").value_or(0.0));
             }
             return true;
         }
-        if (says(line, " tokens generated in ") && says(line, "Generate: ") && says(line, " T/s")) {
+        if (holds_text(line, " tokens generated in ") && holds_text(line, "Generate: ") && holds_text(line, " T/s")) {
             run.format("a log of TabbyAPI");
             run.engine("exllamav3");
             prompt_ = number_after(line, "Context: ").value_or(0.0);

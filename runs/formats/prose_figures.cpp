@@ -87,8 +87,9 @@ Figure figure_at(std::string_view text, std::size_t at) {
 /// Whether another figure follows: "from 42 to 78 tok/s", "42 -> 78 tok/s".
 bool leads_to_another(std::string_view text, const Figure& figure) {
     std::size_t behind = figure.end;
-    constexpr std::array<std::string_view, 1> to = {"to"};
-    const bool from = ends_with_word(text.substr(0, figure.begin), "from");
+    constexpr std::array<std::string_view, 3> to = {"to", "down to", "up to"};
+    const bool from =
+        ends_with_word(text.substr(0, figure.begin), "from") || ends_with_word(text.substr(0, figure.begin), "from about");
     if (figure.begin > 0 && text[figure.begin - 1] == '=') {
         return false;  // "k=1 -> 42 tok/s"
     }

@@ -97,6 +97,8 @@ public:
         }
         taken_ += statements.size();
         for (Statement& statement : statements) {
+            assumed_ = assumed_ || statement.assumed;
+            alone_ = alone_ || statement.alone;
             if (deployment_.contradicts(statement.deployment)) {
                 others_ += others_.empty() ? statement.deployment.text() : "";
                 continue;
@@ -135,6 +137,9 @@ public:
                 any = add(*paragraph, run) || any;
             }
         }
+        if (any) {
+            say_assumed(run);
+        }
         if (any && !others_.empty()) {
             run.remark(fmt::format("{}: rates of {} and of what else contradicts {} were left out: a run is of one deployment",
                                    run.file(), others_, deployment_.text()));
@@ -148,6 +153,17 @@ public:
 
 private:
     using Paragraphs = std::vector<Paragraph>;
+
+    /// What the place of a rate before another leaves open.
+    void say_assumed(RunBuilder& run) const {
+        const std::string pair = run.file() + ": of two rates with an arrow or \"to\" between them, the first was ";
+        if (assumed_) {
+            run.remark(pair + "taken as plain decoding, since drafts are named beside them");
+        }
+        if (alone_) {
+            run.remark(pair + "left out, since nothing says that it is of plain decoding");
+        }
+    }
 
     /// A line of acceptance below the only statement of drafts.
     void take_acceptance_below(std::string_view line) {
@@ -256,10 +272,11 @@ private:
     std::string drafting_;  ///< the last drafting setup of the paragraph
     Paragraphs paragraphs_;
     std::size_t taken_ = 0;
-    DeploymentWords deployment_;  ///< of the first statements
-    std::string others_;          ///< the first deployment that was left out
-    bool sideless_ = false;       ///< the lines are rows of a table without bars at its sides
-    bool begins_ = true;          ///< the next statement stands under other lines than the last
+    DeploymentWords deployment_;            ///< of the first statements
+    std::string others_;                    ///< the first deployment that was left out
+    bool sideless_ = false;                 ///< the lines are rows of a table without bars at its sides
+    bool assumed_ = false, alone_ = false;  ///< Statement's, of any
+    bool begins_ = true;                    ///< the next statement stands under other lines than the last
 };
 
 }  // namespace

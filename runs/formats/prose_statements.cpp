@@ -10,6 +10,7 @@
 
 #include "runs/formats/load_columns.h"
 #include "runs/formats/prose_figures.h"
+#include "runs/formats/stated_setup.h"
 #include "runs/formats/table_caption.h"
 
 namespace treeline::runs::run_formats_of {
@@ -189,6 +190,48 @@ DeploymentWords deployment_around(const Surroundings& around) {
     return words;
 }
 
+/// The set-ups of two figures ("MTP k=2: 38 -> 52 tok/s"), of which `said` stands beside them: that of the second, unless it
+/// says both ("no MTP -> MTP k=2: 38 -> 52 tok/s") or several.
+std::pair<std::string, std::string> setups_of_pair(const std::vector<std::string>& before, const std::string& said) {
+    for (const std::string& clause : before) {
+        const auto sides = sides_of_arrow(clause);
+        const std::string first = sides ? setup_in(sides->first) : "", second = sides ? setup_in(sides->second) : "";
+        if (!first.empty() && !second.empty()) {
+            return {first, second};
+        }
+        if (names_several_lengths(clause)) {
+            return {said, said};
+        }
+    }
+    return {"baseline", said};
+}
+
+/// Whether a sentence compares software, so that of two figures the first is not of plain decoding.
+bool compares_versions(const std::string& sentence) {
+    const std::string words = plain_words(sentence);
+    static constexpr std::array<const char*, 12> names = {"pr",       "fix",    "patch",    "commit",  "upgrade", "upgrading",
+                                                          "upgraded", "update", "updating", "version", "driver",  "release"};
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return says(words, name); });
+}
+
+/// Where the sentence begins in which `at` lies.
+std::size_t begin_of_sentence(std::string_view text, std::size_t at) {
+    const std::size_t stop = text.substr(0, at).rfind(". ");
+    return stop == std::string_view::npos ? 0 : stop + 2;
+}
+
+/// The set-up of the second of two figures where nothing says of what the first is: the sentence is about software, or only an
+/// earlier one names drafts. Empty where it is plain decoding.
+std::string setup_after_unsaid(std::string_view text, const Figure& figure) {
+    const std::size_t begin = begin_of_sentence(text, figure.begin);
+    const std::string sentence(text.substr(begin, figure.begin - begin));
+    const std::string own = setup_of(clauses_of(sentence)), earlier = setup_of(clauses_of(text.substr(0, begin)));
+    if (own.empty()) {
+        return earlier.starts_with("K=") ? earlier : "";
+    }
+    return own != "baseline" && compares_versions(sentence) ? own : "";
+}
+
 Statement statement_of(const Figure& figure, const Surroundings& around) {
     Statement statement{.setup = setup_of(around.before),
                         .unit = figure.unit,
@@ -207,7 +250,11 @@ Statement statement_of(const Figure& figure, const Surroundings& around) {
         statement.setup.empty() || (!behind.empty() && behind != "drafts")) {
         statement.setup = behind;
     }
-    statement.setup = statement.setup.empty() && figure.leads && !figure.unit.empty() ? "baseline" : statement.setup;
+    if (figure.leads && !figure.unit.empty()) {
+        const std::string first = setups_of_pair(around.before, statement.setup).first;
+        statement.assumed = first == "baseline" && !statement.setup.empty() && statement.setup != first;
+        statement.setup = first;
+    }
     for (const std::vector<std::string>* clauses : {&around.after, &around.before, &around.rest}) {
         for (const std::string& part : parts_of(*clauses)) {
             take_acceptance(part, statement);
@@ -272,6 +319,7 @@ std::vector<Statement> statements_of(std::string_view line) {
     std::vector<Figure> figures = figures_of(text);
     std::vector<Statement> statements;
     std::string of_line;
+    bool alone = false;
     std::size_t from = 0;
     for (std::size_t i = 0; i < figures.size(); ++i) {
         Figure& figure = figures[i];
@@ -283,10 +331,21 @@ std::vector<Statement> statements_of(std::string_view line) {
                                   clauses_of(text.substr(figure.end, until - figure.end)),
                                   clauses_of(text.substr(until, last ? text.size() - until : 0))};
         figure.unit = figure.leads && !last && figure.unit.empty() ? figures[i + 1].unit : figure.unit;
+        if (const std::string after = figure.leads && !figure.unit.empty() ? setup_after_unsaid(text, figure) : "";
+            !after.empty()) {
+            of_line = after;
+            alone = true;
+            from = figure.end;
+            continue;
+        }
         Statement statement = statement_of(figure, around);
+        statement.alone = std::exchange(alone, false);
         // "MTP with 3 draft tokens: 90 tok/s without, 135 tok/s with it"
         const std::string before = setup_of(around.before);
-        of_line = before.starts_with("K=") && statement.setup == "baseline" ? before : of_line;
+        const auto pair = setups_of_pair(around.before, before);
+        of_line = figure.leads && !before.empty() && pair.first != pair.second ? pair.second
+                  : before.starts_with("K=") && statement.setup == "baseline"  ? before
+                                                                               : of_line;
         const bool open = statement.setup.empty() || statement.setup == "drafts";
         statement.setup = open && !of_line.empty() ? of_line : statement.setup;
         // What is said before a prompt's rate may be said of the answer's.

@@ -19,6 +19,8 @@ struct Statement {
     std::string length;    ///< "2.4"
     std::string rate;      ///< "71%"
     bool follows = false;  ///< another figure, as the second of "42 -> 78 tok/s"
+    bool assumed = false;  ///< plain, since nothing but the place before the other says so
+    bool alone = false;    ///< the figure before it is of a set-up that is not said
     DeploymentWords deployment;
 };
 

@@ -19,7 +19,7 @@ bool says_one_phrase(const std::string& words, std::initializer_list<const char*
 
 /// What stands before the first of some separators, which is taken off the text.
 std::string next_part(std::string& rest) {
-    constexpr std::array<std::string_view, 7> separators = {",", ";", "/", " and ", " or ", " vs", " then "};
+    constexpr std::array<std::string_view, 8> separators = {",", ";", "/", " and ", " or ", " to ", " vs", " then "};
     std::size_t end = rest.size(), behind = rest.size();
     for (const std::string_view separator : separators) {
         if (const std::size_t at = rest.find(separator); at < end) {
@@ -79,11 +79,13 @@ void StatedSetup::take(std::string_view line) {
     }
 }
 
+bool names_several_lengths(const std::string& text) { return drafts_of_parts(text) == several; }
+
 bool names_results(std::string_view title) {
     const std::string words = plain_words(title);
     return is_short(words) && !names_drafter(words) && !means_plain(words) &&
            says_one_phrase(words, {"result", "results", "measured", "measurement", "measurements", "benchmark", "benchmarks",
-                               "bench", "numbers", "performance", "summary", "output", "metrics"});
+                                   "bench", "numbers", "performance", "summary", "output", "metrics"});
 }
 
 }  // namespace treeline::runs::run_formats_of

@@ -21,6 +21,8 @@ private:
     std::string drafter_;  ///< its kind, where the line names it
 };
 
+/// Whether a text names different draft lengths ("K=3 and K=5").
+bool names_several_lengths(const std::string& text);
 /// A short title of what was measured, which says nothing of the set-up ("## Results", "Measured across contexts:").
 bool names_results(std::string_view title);
 

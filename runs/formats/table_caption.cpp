@@ -35,6 +35,11 @@ bool names_plain(const std::string& text) {
            !says_one_of(words, {"vs", "versus", "and", "or", "against", "over", "than", "with mtp", "no longer"});
 }
 
+/// Of which one has a request in flight each.
+bool names_client(const std::string& word) {
+    return word.starts_with("stream") || word == "user" || word == "users" || word == "client" || word == "clients";
+}
+
 /// The requests in flight that the words from `at` on say; 0 where they say none.
 int requests_at(const Words& words, std::size_t at) {
     const auto word = [&](std::size_t i) { return i < words.size() ? words[i] : std::string(); };
@@ -43,10 +48,10 @@ int requests_at(const Words& words, std::size_t at) {
         return 1;
     }
     const bool names = word(at) == "concurrency" || word(at) == "conc" || word(at) == "bs" || word(at) == "batch";
-    const std::string number = names                           ? (next == "size" ? word(at + 2) : next)
-                               : word(at).starts_with("bs")    ? word(at).substr(2)
-                               : next.starts_with("concurren") ? word(at)  // "8 concurrent requests"
-                                                               : "";
+    const std::string number = names                                                 ? (next == "size" ? word(at + 2) : next)
+                               : word(at).starts_with("bs")                          ? word(at).substr(2)
+                               : next.starts_with("concurren") || names_client(next) ? word(at)  // "8 streams"
+                                                                                     : "";
     return std::max(0, whole_number(number));
 }
 

@@ -43,17 +43,24 @@ bool is_bench_report(const RunJson& json) {
     return json.contains("decoding_stats") || (json.contains("request_info") && json.contains("performance"));
 }
 
+/// Until mid-2025 it was printed as an acceptance rate ("[AR] AVERAGE: 1.81"), which as a share lies below 1.
+std::optional<double> accept_length_of(const RunJson& json) {
+    const auto length = number_at(json, "decoding_stats.acceptance_length_percentiles.average"),
+               rate = number_at(json, "decoding_stats.acceptance_rate_percentiles.average");
+    return length ? length : rate.value_or(0.0) >= 1.0 ? rate : std::nullopt;
+}
+
 }  // namespace
 
-void read_trtllm_bench(const RunJson& json, RunBuilder& run) {
+void read_trtllm_bench(const RunJson& json, RunBuilder& run, int stated) {
     run.engine("tensorrt-llm", text_at(json, "engine.version"));
     run.model(text_at(json, "engine.model"));
     run.ranks(number_at(json, "world_info.world_size").value_or(0.0));
     const double requests = std::max(1.0, number_at(json, "request_info.num_requests").value_or(1.0));
     const double prompt = number_at(json, "request_info.avg_input_length").value_or(0.0);
     const double output = number_at(json, "request_info.avg_output_length").value_or(0.0);
-    const auto length = number_at(json, "decoding_stats.acceptance_length_percentiles.average");
-    const auto drafted = number_at(json, "decoding_stats.num_draft_tokens_percentiles.average"),
+    const auto length = accept_length_of(json),
+               drafted = number_at(json, "decoding_stats.num_draft_tokens_percentiles.average"),
                accepted = number_at(json, "decoding_stats.num_accepted_draft_tokens_percentiles.average");
     const double tokens = requests * output;
     int drafts = 0;
@@ -64,10 +71,12 @@ void read_trtllm_bench(const RunJson& json, RunBuilder& run) {
         // Draft tokens of a request over its rounds, which yield accept-length tokens each.
         const double of_round =
             drafted && accepted && *accepted > 0.0 ? *drafted / (*accepted / std::max(1e-9, *length - 1.0)) : 0.0;
-        drafts = run.draft_tokens_or(static_cast<int>(std::lround(std::clamp(of_round, 0.0, 1e6))));
+        drafts = run.draft_tokens_or(of_round > 0.5 ? static_cast<int>(std::lround(std::min(of_round, 1e6))) : stated);
         if (drafts <= 0) {
             return run.problem("gives an acceptance length, but not how many tokens were drafted; --draft-tokens K says it");
         }
+    } else if (node_at(json, "decoding_stats.printed") != nullptr && (drafts = run.draft_tokens_or(stated)) < 0) {
+        return run.problem("prints statistics of drafts, but not how many tokens were drafted; --draft-tokens K says it");
     }
     RunCell& cell = run.cell(std::round(number_at(json, "request_info.avg_num_concurrent_requests").value_or(0.0)), drafts,
                              prompt + 0.5 * output);
@@ -76,6 +85,8 @@ void read_trtllm_bench(const RunJson& json, RunBuilder& run) {
     cell.output_tokens = output;
     if (length && tokens > 0.0) {
         run.count(cell, counts_of_mean(*length, tokens, drafts));
+    } else if (length) {
+        run.state_length(cell, *length);
     }
     if (const auto tpot = number_at(json, "streaming_metrics.avg_tpot_ms"); tpot && *tpot > 0.0) {
         run.time(cell.tpot, "a TPOT", *tpot * 1e-3, std::max(1.0, tokens));
@@ -90,7 +101,8 @@ void read_trtllm_bench(const RunJson& json, RunBuilder& run) {
 
 std::vector<JsonFormat> tensorrt_llm() {
     return {{"iteration statistics of TensorRT-LLM", is_iteration, read_iteration},
-            {"a report of trtllm-bench", is_bench_report, read_trtllm_bench}};
+            {"a report of trtllm-bench", is_bench_report,
+             [](const RunJson& json, RunBuilder& run) { read_trtllm_bench(json, run); }}};
 }
 
 }  // namespace treeline::runs::run_formats_of
