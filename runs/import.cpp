@@ -14,6 +14,7 @@
 #include "runs/builder.h"
 #include "runs/formats/html_rows.h"
 #include "runs/log_lines.h"
+#include "runs/log_sections.h"
 #include "text/csv.h"
 #include "text/file_roles.h"
 #include "text/input_error.h"
@@ -258,6 +259,7 @@ std::optional<std::string> recorded_line(const std::string& line, const std::str
 void read_log(std::istream& in, std::string line, bool complete, bool recorded, RunBuilder& run) {
     const std::vector<std::unique_ptr<LineReader>> readers = line_readers();
     run_formats_of::HtmlRows rows;
+    LogSections sections;
     long number = 0;
     do {
         run.at_line(++number);
@@ -273,6 +275,9 @@ void read_log(std::istream& in, std::string line, bool complete, bool recorded, 
             continue;
         }
         line = *whole;
+        if (sections.leaves_out(line, run)) {
+            continue;
+        }
         for (const std::unique_ptr<LineReader>& reader : readers) {
             if (reader->take(line, run)) {
                 break;
