@@ -30,13 +30,20 @@ Words words_of(const std::string& words) {
     return Words(std::istream_iterator<std::string>(in), {});
 }
 
+/// Whether the number at `at` counts tokens of all drafts: both of "10 draft tokens, 3 accepted".
+bool counts_accepted_tokens(const Words& words, std::size_t at) {
+    const auto is = [&](std::size_t i, const char* word) { return i < words.size() && words[i] == word; };
+    return is(at + 1, "accepted") || (is(at + 1, "draft") && is(at + 2, "tokens") && is(at + 4, "accepted"));
+}
+
 /// The number after the first of the names that has one; below 0 without.
 int number_after_names(const Words& words, const std::vector<Words>& all_names) {
     for (const Words& names : all_names) {
         for (std::size_t at = 0; at + names.size() < words.size(); ++at) {
             const int count = whole_number(words[at + names.size()]);
             const bool of_sampling = names.front() == "k" && at > 0 && words[at - 1] == "top";
-            if (count >= 0 && !of_sampling &&
+            const bool accepted = counts_accepted_tokens(words, at + names.size());
+            if (count >= 0 && !of_sampling && !accepted &&
                 std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
                 return count;
             }

@@ -403,6 +403,12 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
                               .value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
     const double read = has(Role::context) ? number(Role::context) : prompt;
     RunCell& measured_at = run.cell(batch, drafts, read + (has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output));
+    if (apart_ && measured_at.tpot.known()) {
+        return run.remark(
+            run.file() +
+            ": a table that does not say of which model or device it is was left out beside one that does, or the "
+            "other way round: a run is of one deployment");
+    }
     measured_at.concurrency = true;
     measured_at.prompt_tokens = prompt;
     measured_at.output_tokens = output;

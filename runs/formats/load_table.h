@@ -26,6 +26,10 @@ public:
     /// Adds a row of as many cells as headings. False if the first row does not make a table of loads of it; then it takes no
     /// further one.
     bool take(std::vector<std::string> cells, RunBuilder& run);
+    /// Whether a column or the caption names its model, format or device.
+    [[nodiscard]] bool names_deployment() const;
+    /// Rows at loads that another table has measured are left out: of which deployment these are is not known.
+    void keep_apart() { apart_ = true; }
     /// Why it is none; empty where its first row holds no number.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
     /// Whether that is a unit which nothing names.
@@ -104,6 +108,7 @@ private:
     DeploymentWords labelled_;                       ///< what labels of the first rows say of it
     std::string drafter_;                            ///< the kind that the first row with one names
     long rows_ = 0, plain_rows_ = 0;
+    bool apart_ = false;
 };
 
 }  // namespace treeline::runs::run_formats_of

@@ -153,6 +153,12 @@ bool LoadTable::lacks_acceptance_of_model() const {
            (has(Role::length) ? lacks(Role::length) : lacks(Role::accept_rate));
 }
 
+bool LoadTable::names_deployment() const {
+    return caption_.deployment().any() || std::any_of(names_.begin(), names_.end(), [](const std::string& name) {
+               return tells_deployment(plain_words(name));
+           });
+}
+
 /// Why the row is of another model, format or device than the first one; empty where it is not.
 std::string LoadTable::other_deployment() {
     for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {

@@ -255,11 +255,13 @@ private:
         }
         if (!table_) {
             table_.emplace(names_, caption_);
+            keep_apart(*table_);
         }
         if (!table_->take(cells, run)) {
             unread_.push_back(std::move(cells));
             return false;
         }
+        told_ = told_.value_or(table_->names_deployment());
         deployment_.add(caption_.deployment());
         return true;
     }
@@ -294,6 +296,13 @@ private:
         return true;
     }
 
+    /// One table names its model and the other does not.
+    void keep_apart(LoadTable& table) const {
+        if (told_ && *told_ != table.names_deployment()) {
+            table.keep_apart();
+        }
+    }
+
     /// A table whose rows are no loads may have them in its columns.
     void end_table(RunBuilder& run) {
         if (!unread_.empty()) {
@@ -303,11 +312,13 @@ private:
             for (const Cells& row : rows) {
                 if (!table) {
                     table.emplace(row, caption_);
+                    keep_apart(*table);
                 } else if (!(taken = table->take(row, run))) {
                     break;
                 }
             }
             deployment_.add(taken ? caption_.deployment() : DeploymentWords());
+            told_ = taken ? told_.value_or(table->names_deployment()) : told_;
             if (!taken) {
                 const bool turned_tells = table && !table->why_not().empty() && !table_->lacks_unit();
                 const std::string& why = turned_tells ? table->why_not() : table_->why_not();
@@ -329,6 +340,7 @@ private:
     std::vector<Cells> unread_;  ///< rows of a table that is none of loads
     TableCaption caption_;
     DeploymentWords deployment_;                              ///< that the lines before the tables say whose rows were taken
+    std::optional<bool> told_;                                ///< whether the first table that was taken names its deployment
     std::vector<std::pair<std::size_t, std::size_t>> spans_;  ///< begins and lengths of columns without bars
     std::string last_line_;
     std::size_t commas_ = 0;    ///< columns of a table between commas

@@ -194,7 +194,8 @@ std::string setup_in(const std::string& clause) {
                                  says(words, name + " off") || says(words, name + " disabled") ||
                                  says(words, "disabling " + name);
                       });
-    if (drafts == 0 || said || ends_with_word(clause, "without")) {
+    const bool regular = ends_with_word(clause, "regular") && !names_drafter(words);
+    if (drafts == 0 || said || regular || ends_with_word(clause, "without")) {
         return "baseline";
     }
     return names_drafter(words) ? "drafts" : "";

@@ -2,6 +2,7 @@
 // 71 %)", "without speculation I get 42 tok/s, with 3 draft tokens 78". They become rows of a table of loads, under the lines
 // before them; a file that holds anything else that is read is not searched for them.
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <memory>
 
@@ -71,6 +72,16 @@ bool states_drafts(const Paragraph& paragraph) {
                        [](const Statement& statement) { return !statement.setup.empty() && statement.setup != "baseline"; });
 }
 
+/// What tells the deployment of the figures below a line from others; none of a line that may name a drafter by its checkpoint.
+DeploymentWords deployment_of_title(std::string title) {
+    if (names_drafter(plain_words(title)) || title.find('/') != std::string::npos) {
+        return {};
+    }
+    std::transform(title.begin(), title.end(), title.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return deployment_in(title);
+}
+
 class ProseResults : public LineReader {
 public:
     bool take(std::string_view original, RunBuilder& run) override {
@@ -96,7 +107,9 @@ public:
             caption_.end_paragraph();
         }
         taken_ += statements.size();
+        const DeploymentWords above = deployment_of_title(paragraphs_.back().title);
         for (Statement& statement : statements) {
+            statement.deployment.add(above);
             assumed_ = assumed_ || statement.assumed;
             alone_ = alone_ || statement.alone;
             if (deployment_.contradicts(statement.deployment)) {

@@ -29,6 +29,12 @@ int drafts_of_setting_line(const std::string& text) {
 
 }  // namespace
 
+bool is_command_line(std::string_view line) {
+    const std::string text = text::trimmed(line), first = text.substr(0, text.find(' '));
+    return first == "$" || first == "python" || first == "python3" || first == "bash" || first.starts_with("./") ||
+           first.ends_with(".py") || first.ends_with(".sh");
+}
+
 void ReportCaption::state(const StatedDrafts& stated) {
     stated_ = stated;
     reported_ = false;
@@ -36,7 +42,8 @@ void ReportCaption::state(const StatedDrafts& stated) {
 
 void ReportCaption::take(std::string_view line) {
     constexpr std::size_t longest = 120;
-    if (line.size() > longest || line.find(" --") != std::string_view::npos || line.find("INFO") != std::string_view::npos) {
+    if (line.size() > longest || is_command_line(line) || line.find(" --") != std::string_view::npos ||
+        line.find("INFO") != std::string_view::npos) {
         return;  // a command, or a log
     }
     std::string text = text::trimmed(in_english(line));

@@ -7,6 +7,9 @@
 
 namespace treeline::runs::run_formats_of {
 
+/// A command of a shell that runs a script or a program, whose name says nothing of drafts.
+bool is_command_line(std::string_view line);
+
 /// "without spec:", "draft model X, num_speculative_tokens 4", "## MTP off". A title that says nothing of drafts ends what was
 /// said before it, unless it names results and none have been read.
 class ReportCaption {

@@ -54,7 +54,8 @@ public:
 
 private:
     void take_caption(std::string_view line) {
-        if (line.find(" --") != std::string_view::npos && line.find("python") != std::string_view::npos) {
+        const bool flags = line.find(" --") != std::string_view::npos && line.find("python") != std::string_view::npos;
+        if (flags || is_command_line(line)) {
             command_drafts_ = asks_for_drafts(line);
             caption_ = {};
         }
