@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "json/wording.h"
+#include "runs/rates_by_load.h"
 #include "sim/input_limits.h"
 #include "text/input_error.h"
 #include "text/number_text.h"
@@ -294,6 +295,9 @@ MeasuredRun RunBuilder::take() {
         throw text::InputError(problems_);
     }
     take_over_commands();
+    if (const std::string doubt = doubt_of_totals(run_); !doubt.empty()) {
+        remark(file_ + ": " + doubt);
+    }
     return std::move(run_);
 }
 

@@ -54,7 +54,9 @@ void add_llama_generation(RunBuilder& run, const LlamaGeneration& of) {
     // Drafts that end early are shorter in the mean than the longest, which is no shorter than what is accepted.
     const auto by_mean = static_cast<int>(
         std::max({1L, std::lround(of.drafted / counts.drafts), std::lround(std::ceil(counts.accepted / counts.drafts))}));
-    const int drafts = run.draft_tokens_or(of.rates.empty() ? by_mean : static_cast<int>(of.rates.size()));
+    const int drafts = run.draft_tokens_or(of.length > 0      ? of.length
+                                           : of.rates.empty() ? by_mean
+                                                              : static_cast<int>(of.rates.size()));
     RunCell& cell = run.cell_of_request(run.batch_or(1.0), drafts, of.context, counts.drafts);
     run.count(cell, counts);
     // A round without a draft takes a step; those that drafted are not timed apart from them.

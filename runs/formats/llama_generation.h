@@ -13,6 +13,7 @@ struct LlamaGeneration {
     double mean_length = 0.0;        ///< as the log prints it, in two decimals; 0 = not printed
     std::vector<double> rates = {};  ///< by position, as printed
     double rounds = 0.0;             ///< as counted; 0 = they follow from the tokens
+    int length = 0;                  ///< of its drafts; 0 = it follows from the counts
 };
 
 /// Each token that was not drafted is the bonus token of a round; rounds without a draft and an answer that ends within one are

@@ -297,7 +297,7 @@ Role role_of(const std::string& words) {
     if (is_any(words, setups)) {
         return Role::setup;
     }
-    const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accepted"});
+    const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accpt", "accepted"});
     if ((of_accepting && says_any(words, {"len", "length"})) ||
         is_any(words, {"al", "mean al", "avg al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter",
                        "tokens per step", "tok cycle", "tokens cycle", "tau per stream"})) {

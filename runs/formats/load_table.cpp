@@ -218,11 +218,14 @@ double LoadTable::length_by_position(int drafts) const {
     return length;
 }
 
-/// "96.1%" of a cell of times that says it, too: "37.5 t/s, 96.1% accept". Empty where it says none.
+/// "96.1%" of a cell of times that says it, too: "37.5 t/s, 96.1% accept", "37.5 t/s @ 96.1%". Empty where it says none.
 std::string LoadTable::rate_beside_time() const {
     for (const Role role : time_roles) {
         const std::string own = has(role, false) ? cell(role) : "";
         const std::size_t percent = own.find('%'), comma = own.rfind(", ", percent);
+        if (const std::size_t at = own.rfind("@ ", percent); percent != std::string::npos && at != std::string::npos) {
+            return own.substr(at + 2, percent - at - 1);
+        }
         if (percent != std::string::npos && comma != std::string::npos &&
             plain_words(std::string_view(own).substr(percent)).starts_with("acc")) {
             return own.substr(comma + 2, percent - comma - 1);

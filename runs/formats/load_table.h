@@ -86,6 +86,7 @@ private:
     bool passes_over(RunBuilder& run);
     bool has_contradicting_units(RunBuilder& run) const;
     bool take_acceptance_of_row(const std::string& label, RunBuilder& run);
+    [[nodiscard]] std::string engine_of_row() const;
     [[nodiscard]] std::string drafter_of_row() const;
     [[nodiscard]] bool lacks_acceptance_of_model() const;
     std::string other_deployment();
@@ -106,6 +107,7 @@ private:
     std::string why_not_;
     std::map<std::size_t, std::string> deployment_;  ///< what the first row says of its model or device, by column
     DeploymentWords labelled_;                       ///< what labels of the first rows say of it
+    std::string engine_;                             ///< that the first row with one names
     std::string drafter_;                            ///< the kind that the first row with one names
     long rows_ = 0, plain_rows_ = 0;
     bool apart_ = false;

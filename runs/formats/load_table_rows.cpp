@@ -139,6 +139,30 @@ std::string LoadTable::drafter_of_row() const {
     return drafter;
 }
 
+/// The engine that a column of engines names.
+std::string LoadTable::engine_of_row() const {
+    static const std::vector<std::string> columns = {"engine",           "runtime", "framework",
+                                                     "inference engine", "server",  "software"};
+    static constexpr std::array<std::pair<const char*, const char*>, 9> engines = {{{"vllm", "vLLM"},
+                                                                                    {"sglang", "SGLang"},
+                                                                                    {"mlx", "MLX"},
+                                                                                    {"llama cpp", "llama.cpp"},
+                                                                                    {"gguf", "llama.cpp"},
+                                                                                    {"ollama", "Ollama"},
+                                                                                    {"tensorrt llm", "TensorRT-LLM"},
+                                                                                    {"trt llm", "TensorRT-LLM"},
+                                                                                    {"exllamav3", "ExLlamaV3"}}};
+    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
+        const std::string words = plain_words(row_[i]);
+        for (const auto& [word, name] : engines) {
+            if (std::find(columns.begin(), columns.end(), plain_words(names_[i])) != columns.end() && says(words, word)) {
+                return name;
+            }
+        }
+    }
+    return {};
+}
+
 /// "| 8B | 100 | - |" in a table of models with acceptance: without a drafter beside it, it is decoded plainly.
 bool LoadTable::lacks_acceptance_of_model() const {
     const bool models = std::any_of(names_.begin(), names_.end(), [](const std::string& name) {
@@ -171,6 +195,11 @@ std::string LoadTable::other_deployment() {
         if (!own.empty() && own != first) {
             return fmt::format("rows of another {} than the first were left out: a run is of one deployment", name);
         }
+    }
+    const std::string engine = engine_of_row();
+    engine_ = engine_.empty() ? engine : engine_;
+    if (engine != engine_ && !engine.empty()) {
+        return fmt::format("rows of {} beside those of {} were left out: a run is of one engine", engine, engine_);
     }
     const std::string drafter = drafter_of_row();
     drafter_ = drafter_.empty() ? drafter : drafter_;

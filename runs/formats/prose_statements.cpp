@@ -12,6 +12,7 @@
 #include "runs/formats/prose_figures.h"
 #include "runs/formats/stated_setup.h"
 #include "runs/formats/table_caption.h"
+#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -97,6 +98,8 @@ void take_acceptance(const std::string& clause, Statement& statement) {
     const bool percent = name.substr(digit + number.size()).starts_with('%');
     name.erase(digit, number.size());
     std::string words = plain_words(name);
+    // "10 t/s @ 88.2%", as ik_llama.cpp's users write it
+    words = words.empty() && percent && text::trimmed(name).starts_with('@') ? "acceptance" : words;
     for (const std::string_view filler : {"with ", "at ", "an ", "the ", "mean ", "average ", "avg ", "of "}) {
         words = words.starts_with(filler) ? words.substr(filler.size()) : words;
     }

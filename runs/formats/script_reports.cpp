@@ -33,6 +33,7 @@ public:
             caption_.end_report();
             return true;
         }
+        take_methods(line);
         take_caption(line);
         return false;
     }
@@ -40,10 +41,11 @@ public:
     void finish(RunBuilder& run) override {
         flush_vllm(run);
         flush_llama(run);
+        flush_mixed(run);
     }
 
 private:
-    static bool take_request(std::string_view line, RunBuilder& run) {
+    bool take_request(std::string_view line, RunBuilder& run) {
         const auto predicted = number_after(line, "pred="), drafted = number_after(line, "draft="),
                    accepted = number_after(line, "acc="), rate = number_after(line, "tok/s=");
         if (!predicted || !drafted || !accepted || !rate) {
@@ -51,9 +53,46 @@ private:
         }
         run.format("what a bench of requests to llama.cpp printed");
         run.engine("llama.cpp");
-        add_llama_generation(
-            run, {*predicted, *rate > 0.0 ? 1e3 * *predicted / *rate : 0.0, *drafted, *accepted, 0.0, 0.0, {}, 0.0});
+        const LlamaGeneration of{*predicted, *rate > 0.0 ? 1e3 * *predicted / *rate : 0.0, *drafted, *accepted, 0.0, 0.0, {},
+                                 0.0};
+        constexpr std::size_t most_requests = 65'536;
+        if (methods_.find(',') != std::string::npos && mixed_.size() < most_requests) {
+            mixed_.push_back(of);
+        } else {
+            add_llama_generation(run, of);
+        }
         return true;
+    }
+
+    /// "spec-type = draft-mtp,ngram-mod", of a command or of an ini file: the methods of the server below.
+    void take_methods(std::string_view line) {
+        const std::size_t named = line.find("spec-type");
+        if (named != std::string_view::npos) {
+            const std::string rest(line.substr(named + std::string_view("spec-type").size()));
+            const std::size_t begin = std::min(rest.find_first_not_of(" ="), rest.size());
+            methods_ = rest.substr(begin, rest.find(' ', begin) - begin);
+        }
+    }
+
+    /// Requests whose drafts come of several methods have no one length: they are kept under the longest.
+    void flush_mixed(RunBuilder& run) {
+        double longest = 0.0;
+        for (const LlamaGeneration& of : mixed_) {
+            const double rounds = rounds_of(of);
+            longest = rounds >= 1.0 && of.drafted > 0.0 ? std::max(longest, of.drafted / rounds) : longest;
+        }
+        const auto drafts = static_cast<int>(std::lround(std::clamp(longest, 0.0, 1e6)));
+        for (LlamaGeneration& of : mixed_) {
+            of.length = std::max(1, drafts);
+            add_llama_generation(run, of);
+        }
+        if (!mixed_.empty()) {
+            run.remark(
+                fmt::format("{}: drafts of several methods ({}) have no one length; they are kept under {} tokens, as many "
+                            "as a request drafted a round at most",
+                            run.file(), methods_, drafts));
+        }
+        mixed_.clear();
     }
 
     /// SGLang's benchmarks of speculation: "#questions: 80, Throughput: 300.0 token/s, Acceptance length: 3.20".
@@ -320,6 +359,8 @@ private:
     bool warming_up_ = false;
     double prompt_tokens_ = 0.0, accept_length_ = 0.0;
     LlamaReport llama_;
+    std::string methods_;  ///< that the lines before name, between commas
+    std::vector<LlamaGeneration> mixed_;
     ReportCaption caption_;
     std::string captioned_drafter_, drafter_;  ///< above the next result; of the results that are kept
 };
