@@ -1,6 +1,6 @@
 // What programs of local users print at the end of an answer: mlx_lm.generate (ml-explore/mlx-lm, generate.py), ollama run
-// --verbose, TabbyAPI ("Metrics (ID: ...)", common/gen_logging.py), none of which says what was accepted; and answers that
-// count predictions as OpenAI's API does, which TabbyAPI fills in with drafts (pull request 452).
+// --verbose, llama-cli, TabbyAPI ("Metrics (ID: ...)", common/gen_logging.py), none of which says what was accepted; and
+// answers that count predictions as OpenAI's API does, which TabbyAPI fills in with drafts (pull request 452).
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -54,6 +54,13 @@ public:
             add(run, number_after(line, "): ").value_or(0.0), number_after(line, "Generate: ").value_or(0.0));
             return true;
         }
+        if (holds_text(line, "[ Prompt: ") && holds_text(line, "| Generation: ") && holds_text(line, " t/s ]")) {
+            run.format("what llama-cli prints");
+            run.engine("llama.cpp");
+            add_rate(run, number_after(line, "| Generation: ").value_or(0.0));
+            return true;
+        }
+        commanded_ = commanded_ || holds_text(line, "llama-cli ");
         if (line == rule_of_answer) {
             in_answer_ = !in_answer_;
         } else if (!in_answer_) {
@@ -85,6 +92,24 @@ private:
         return accepted + rejected > 0.0 ? accepted / (accepted + rejected) : 0.0;
     }
 
+    /// llama-cli's "[ Prompt: 196.3 t/s | Generation: 47.6 t/s ]", of the command or the words above it. Without either,
+    /// --draft-tokens says what it drafts.
+    void add_rate(RunBuilder& run, double rate) {
+        const StatedDrafts& stated = caption_.stated();
+        const bool drafting = stated.drafting || run.command_drafts() || run.stated_draft_tokens() > 0;
+        int drafts = stated.tokens == 0 ? 0 : drafting || !commanded_ ? run.draft_tokens_or(stated.tokens) : 0;
+        if (drafts < 0 && drafting) {
+            return run.problem(
+                "was measured with drafts, but nothing says how many tokens were drafted; --draft-tokens K says it");
+        }
+        drafts = std::max(0, drafts);
+        caption_.end_report();
+        if (!(rate > 0.0)) {
+            return run.problem("lacks the rate of an answer");
+        }
+        run.time(run.cell(run.batch_or(1.0), drafts).tpot, "a time per token", 1.0 / rate);
+    }
+
     /// An answer of `tokens` at so many a second; the first one comes from the prompt.
     void add(RunBuilder& run, double tokens, double rate) {
         if (!(rate > 0.0) || !(tokens > 1.0)) {
@@ -112,6 +137,7 @@ private:
     double prompt_ = 0.0, answer_ = 0.0;
     ReportCaption caption_;
     StatedDrafts stated_;           ///< by the caption of the answer that is read
+    bool commanded_ = false;        ///< a command of llama-cli stands above
     bool in_answer_ = false;        ///< lines are what a model wrote
     double rate_of_drafts_ = -1.0;  ///< of the line that is read; below 0 where it has none
 };

@@ -86,4 +86,17 @@ TEST_CASE("times of a part of the drafter are no steps") {
     }
 }
 
+TEST_CASE("llama-cli's rates are of the command or the words above them") {
+    const std::string slow = "[ Prompt: 200.0 t/s | Generation: 40.0 t/s ]\n",
+                      fast = "[ Prompt: 190.0 t/s | Generation: 80.0 t/s ]\n";
+    const std::string plain = "./llama-cli -m a.gguf -n 200\n" + slow + "\n";
+    const std::string both = plain + "./llama-cli -m a.gguf --spec-type draft-mtp --spec-draft-n-max 3 -n 200\n" + fast;
+    CHECK(cells_of(read(both)) == "1/0/0: 25000, 1/3/0: 12500");
+    CHECK(cells_of(read(both, 3)) == "1/0/0: 25000, 1/3/0: 12500");
+    CHECK(says(refusal(plain + "./llama-cli -m a.gguf --spec-type draft-mtp\n" + fast), "--draft-tokens K"));
+    CHECK(cells_of(read(slow)) == "1/0/0: 25000");
+    CHECK(cells_of(read(slow, 3)) == "1/3/0: 25000");
+    CHECK(cells_of(read("Without MTP:\n" + slow + "MTP, k=3:\n" + fast)) == "1/0/0: 25000, 1/3/0: 12500");
+}
+
 }  // namespace drafting_reports_test
