@@ -23,6 +23,17 @@ bool may_be_time(const std::string& heading, const std::string& cell) {
            std::none_of(others.begin(), others.end(), [&](const char* word) { return says(name, word); });
 }
 
+/// "96.1 (+52%)": the rate is 1.52 times another; nothing where a cell says no such gain.
+std::optional<double> gain_in(const std::string& cell) {
+    const std::size_t open = cell.find("(+"), minus = cell.find("(-");
+    const std::size_t at = std::min(open, minus);
+    if (at == std::string::npos || cell.find('%', at) == std::string::npos) {
+        return std::nullopt;
+    }
+    const std::optional<double> percent = number_of(cell.substr(at + 2));
+    return percent ? std::optional(1.0 + (open == at ? 0.01 : -0.01) * *percent) : std::nullopt;
+}
+
 }  // namespace
 
 /// The columns' roles; false where they do not make a table of loads.
@@ -242,7 +253,8 @@ void LoadTable::take_throughput(RunBuilder& run) {
     }
 }
 
-/// Columns without a unit are tokens/s where a speed-up beside them is the second over the first.
+/// Columns without a unit are tokens/s where a speed-up beside them, or in the second one's cell ("96.1 (+52%)"), is the second
+/// over the first.
 void LoadTable::take_rates_by_speedup(RunBuilder& run) {
     const auto factor = [&]() -> std::optional<double> {
         for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -255,7 +267,8 @@ void LoadTable::take_rates_by_speedup(RunBuilder& run) {
     }();
     std::vector<std::size_t> sides;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        const bool side = columns_[i].plain || columns_[i].drafts > 0 || names_drafter(plain_words(names_[i]));
+        const bool side =
+            columns_[i].plain || columns_[i].drafts > 0 || names_drafter(plain_words(names_[i])) || gain_in(row_[i]);
         if (is_time(columns_[i].role)) {
             return;
         }
@@ -263,13 +276,14 @@ void LoadTable::take_rates_by_speedup(RunBuilder& run) {
             sides.push_back(i);
         }
     }
-    if (!factor || sides.size() != 2 || columns_[sides[0]].plain == columns_[sides[1]].plain) {
+    if (sides.size() != 2 || columns_[sides[0]].plain == columns_[sides[1]].plain) {
         return;
     }
     const std::size_t plain = columns_[sides[0]].plain ? sides[0] : sides[1], with = sides[0] + sides[1] - plain;
+    const double said = factor ? *factor : gain_in(row_[with]).value_or(0.0);
     constexpr double printed = 0.02;
     const double ratio = mean_of_runs(row_[with]).value_or(0.0) / std::max(1e-9, mean_of_runs(row_[plain]).value_or(0.0));
-    if (std::abs(ratio - *factor) <= printed * *factor && std::abs(*factor - 1.0) > printed) {
+    if (said > 0.0 && std::abs(ratio - said) <= printed * said && std::abs(said - 1.0) > printed) {
         columns_[plain].role = columns_[with].role = Role::rate;
         run.remark(fmt::format("{}: the columns \"{}\" and \"{}\" name no unit; by the speed-up beside them they are tokens/s",
                                run.file(), names_[plain], names_[with]));

@@ -29,7 +29,8 @@ public:
                 "--max-concurrency N does");
         }
         if (take_request(line, run) || take_mlxcel(line, run) || take_tuned_depth(line, run) || take_questions(line, run) ||
-            take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) || take_llama(line, run)) {
+            take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) || take_task(line, run) ||
+            take_llama(line, run)) {
             caption_.end_report();
             return true;
         }
@@ -279,6 +280,35 @@ private:
         return true;
     }
 
+    /// SGLang's benchmarks of tasks (gsm8k, humaneval): "Output throughput: 1100.0 token/s" of all requests, then "Accept
+    /// length: 2.50", which is 1 without drafts.
+    bool take_task(std::string_view line, RunBuilder& run) {
+        if (line.starts_with("Output throughput:") && line.find("token/s") != std::string_view::npos) {
+            task_rate_ = number_after(line, "Output throughput:").value_or(0.0);
+            return false;
+        }
+        const auto length = line.starts_with("Accept length:") ? number_after(line, "Accept length:") : std::nullopt;
+        const double rate = length ? std::exchange(task_rate_, 0.0) : 0.0;
+        if (!(rate > 0.0)) {
+            return false;
+        }
+        run.format("what SGLang's benchmarks of tasks printed");
+        run.engine("sglang");
+        // A server that drafts and accepts nothing has a length of 1, too.
+        const StatedDrafts& stated = caption_.stated();
+        const bool drafting = *length > 1.0 || stated.drafting || (stated.tokens < 0 && run.command_drafts());
+        const int drafts = drafting ? run.draft_tokens_or(stated.tokens) : 0;
+        if (drafts < 0 || *length > drafts + 1.0) {
+            run.problem(drafts < 0 ? "gives an accept length, but not how many tokens were drafted; --draft-tokens K says it"
+                                   : "gives an accept length above the draft tokens plus one");
+            return true;
+        }
+        RunCell& cell = run.cell(0.0, drafts);
+        run.state_length(cell, drafts > 0 ? *length : 0.0);
+        cell.tokens_per_second.add(rate);
+        return true;
+    }
+
     /// A mean of requests one after the other; an accept length of 1 is plain decoding. `captioned` is what stands above it,
     /// below 0 where nothing does.
     static void add_mean_length(double length, double seconds_per_token, RunBuilder& run, int captioned = -1) {
@@ -358,6 +388,7 @@ private:
     AcceptanceCounts counts_;
     bool warming_up_ = false;
     double prompt_tokens_ = 0.0, accept_length_ = 0.0;
+    double task_rate_ = 0.0;  ///< of a task whose accept length is to follow
     LlamaReport llama_;
     std::string methods_;  ///< that the lines before name, between commas
     std::vector<LlamaGeneration> mixed_;

@@ -48,4 +48,28 @@ TEST_CASE("totals that fall as more requests run are doubted") {
                 "of one request each"));
 }
 
+TEST_CASE("a gain in the cell settles the unit of rates without one") {
+    const runs::MeasuredRun run = read(
+        "| | Baseline | With flag | n-max | Acceptance |\n|---|---|---|---|---|\n| a | 50 | 100 (+100%) | 2 | 0.50 |\n"
+        "| b | 50 | 125 (+150%) | 4 | 0.40 |\n");
+    CHECK(says(cells_of(run), "1/2/0: 10000, 1/4/0: 8000"));
+    CHECK(says(cells_of(run), "1/0/0: 20000"));
+    CHECK(!says(cells_of(read("| | Baseline | With flag | n-max | Acceptance |\n|---|---|---|---|---|\n"
+                              "| a | 50 | 100 (+20%) | 2 | 0.50 |\n")),
+                "10000"));
+}
+
+TEST_CASE("SGLang's benchmarks of tasks") {
+    const std::string report = "Latency: 10.000 s\nOutput throughput: 1000.000 token/s\nAccept length: ";
+    CHECK(read(report + "1.000\n").cells.front().draft_tokens == 0);
+    CHECK(says(refusal(report + "2.500\n"), "--draft-tokens K"));
+    const std::string command = "python -m sglang.launch_server --model-path m --speculative-algorithm EAGLE3\n\n";
+    CHECK(read(command + report + "1.000\n", 3).cells.front().draft_tokens == 3);
+    CHECK(says(refusal(command + report + "1.000\n"), "--draft-tokens K"));
+    const runs::MeasuredRun run = read(report + "2.500\n", 3);
+    CHECK(run.cells.front().draft_tokens == 3);
+    CHECK(run.cells.front().stated_length == Approx(2.5));
+    CHECK(run.cells.front().tokens_per_second.mean() == Approx(1000.0));
+}
+
 }  // namespace what_rows_leave_open_test
