@@ -61,7 +61,7 @@ awk '/^Running requests/ { on = 1; next } on && /^[0-9]/ { split($0, gains, /  +
      if (n == 2 && ends[1] + 0 > ends[2] + 0) exit 1 } END { exit !seen }' screen.txt || fail "a range is printed from greatest to least: $(cat screen.txt)"
 
 # A drafter or a cut that the engine does not run is priced, and the screen says so.
-expect 0 'Note: SGLang [0-9.]+ does not draft with medusa.*; it is priced as if it did' estimate --target llama-3.1-8b --device h100-sxm --engine sglang --drafter medusa --acceptance 0.6
+expect 0 'Note: SGLang [0-9.]+ does not draft with Medusa.*; it is priced as if it did' estimate --target llama-3.1-8b --device h100-sxm --engine sglang --drafter medusa --acceptance 0.6
 "$TREELINE" estimate --target llama-3.1-8b --device h100-sxm --engine vllm --drafter medusa --acceptance 0.6 | grep -q 'as if it did' && fail "vLLM runs Medusa heads"
 
 # Longer requests than the model was made for are priced, and the screen says what engines do.

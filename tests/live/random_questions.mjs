@@ -23,7 +23,8 @@ function generator(seed) {
 
 const ENGINES = ['vllm', 'sglang', 'tensorrt-llm', 'llama.cpp', 'none'];
 const KINDS = ['eagle3', 'eagle', 'mtp', 'ngram', 'suffix', 'medusa', 'dflash', 'quantised-self'];
-const CHECKPOINTS = ['bf16', 'fp8', 'fp8-block', 'int4', 'nvfp4', 'q4_k_m'];
+const CHECKPOINTS = ['bf16', 'fp8', 'fp8-block', 'int4', 'nvfp4'];
+const OF_GGUF = ['bf16', 'int4', 'nvfp4', 'q4_k_m', 'q6_k'];  // which llama.cpp loads
 
 export function* randomQuestions({ models, devices }, seed) {
   const random = generator(seed);
@@ -70,9 +71,11 @@ export function* randomQuestions({ models, devices }, seed) {
     return { traffic: load, prompt_tokens: lengths(32, 16000), output_tokens: lengths(16, 3000) };
   };
   while (true) {
+    const engine = one(ENGINES);
+    const formats = engine === 'llama.cpp' ? OF_GGUF : CHECKPOINTS;
     const question = {
-      target: chance(0.4) ? { model: one(models), precision: one(CHECKPOINTS) } : one(models),
-      platforms: [{ device: one(devices), tensor_parallel: one([1, 1, 2, 4, 8]), engine: one(ENGINES) }],
+      target: chance(0.4) ? { model: one(models), precision: one(formats) } : one(models),
+      platforms: [{ device: one(devices), tensor_parallel: one([1, 1, 2, 4, 8]), engine }],
       ...traffic(),
     };
     if (chance(0.85))
