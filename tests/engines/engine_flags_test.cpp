@@ -481,4 +481,19 @@ TEST_CASE("engines share models among devices in their own ways") {
     CHECK(flags_for(found, "vllm").remark.find("among all ranks that share the target's") != std::string::npos);
 }
 
+TEST_CASE("a head of another release than the served checkpoint is remarked on") {
+    sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 3}}, 8));
+    sweeps::Variant& variant = found.variants.front();
+    const auto remark = [&](const char* target, const char* drafter) {
+        variant.setup.target.repository = target;
+        variant.checkpoint = drafter;
+        return flags_for(found, "vllm").remark;
+    };
+    const std::string said = "trained for the release of 2507: serve that one";
+    CHECK(remark("Qwen/Qwen3-30B-A3B", "lmsys/EAGLE3-Qwen3-30B-A3B-Instruct-2507-SpecForge").find(said) != std::string::npos);
+    CHECK(remark("Qwen/Qwen3-30B-A3B-Instruct-2507", "lmsys/EAGLE3-Qwen3-30B-A3B-Instruct-2507").find("release") ==
+          std::string::npos);
+    CHECK(remark("Qwen/Qwen3-8B", "AngelSlim/Qwen3-8B_eagle3").find("release") == std::string::npos);
+}
+
 }  // namespace engine_flags_test
