@@ -1,31 +1,10 @@
 #include "engines/checkpoints.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include <fmt/format.h>
 
+#include "text/version.h"
+
 namespace treeline::engines {
-namespace {
-
-/// The release in a repository's name, "2507" of "…-Instruct-2507-SpecForge": four digits between dashes that are a year and a
-/// month, or a month and a day; empty if there is none.
-std::string release_in(const std::string& repository) {
-    constexpr std::size_t digits = 4;
-    for (std::size_t dash = repository.find('-'); dash != std::string::npos; dash = repository.find('-', dash + 1)) {
-        const std::size_t end = std::min(repository.find('-', dash + 1), repository.size());
-        const std::string part = repository.substr(dash + 1, end - dash - 1);
-        const bool number = part.size() == digits &&
-                            std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-        if (number && (part.front() == '0' || part.front() == '2')) {
-            return part;
-        }
-    }
-    return {};
-}
-
-}  // namespace
-
 Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     Checkpoints names;
     const sim::Model& target = variant.setup.target;
@@ -49,7 +28,7 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant) {
                                             name_of(model->precision.weights.format)));
     }
     names.drafter = drafter.empty() ? names.drafter : drafter;
-    if (const std::string release = release_in(drafter); !release.empty() && release != release_in(names.target)) {
+    if (const std::string release = text::release_in(drafter); !release.empty() && release != text::release_in(names.target)) {
         names.remarks.push_back(fmt::format("the drafter was trained for the release of {}: serve that one", release));
     }
     return names;

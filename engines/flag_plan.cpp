@@ -31,7 +31,10 @@ bool plan_lengths(FlagPlan& plan, const sweeps::Recommendation& recommendation) 
     }
     if (lengths.size() > 1 && plan.drafter->scheduled && sweeps::schedule_pays(recommendation)) {
         plan.schedule = lengths;
-    } else if (lengths.size() > 1 && !plan.drafter->scheduled) {
+    } else if (lengths.size() > 1 && plan.drafter->scheduled) {
+        remark(plan, fmt::format("one length for every batch size: a schedule would gain {:.2f}x over this load",
+                                 recommendation.schedule.gain));
+    } else if (lengths.size() > 1) {
         remark(plan, lengths.back().draft_tokens == 0
                          ? fmt::format("one length for every batch size; above batch {} it loses", lengths.back().from - 1)
                          : "one length for every batch size");

@@ -13,6 +13,7 @@
 #include "models/hugging_face/non_finite.h"
 #include "text/catalogue_folder.h"
 #include "text/file_roles.h"
+#include "text/version.h"
 #include "text/wording.h"
 
 namespace treeline::models {
@@ -162,16 +163,6 @@ bool ends_in_date(const std::string& name) {
            std::all_of(name.end() - digits, name.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; });
 }
 
-/// Whether a name holds such a date anywhere ("Qwen3-30B-A3B-Instruct-2507-FP8").
-bool names_a_release(const std::string& name) {
-    for (std::size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1)) {
-        if (ends_in_date(name.substr(0, std::min(name.find('-', dash + 1), name.size())))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The catalogue's spelling: small letters, without a repository's owner and without words of training that change no size.
 std::string catalogue_name(std::string name) {
     name = name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1);
@@ -273,7 +264,7 @@ json::Described<sim::Model> load_model(const fs::path& catalogue, const std::str
         if (is_repository(name_or_path)) {
             described.value.repository = name_or_path;
         }
-        if (names_a_release(name_or_path) && std::find(known.begin(), known.end(), name_or_path) == known.end()) {
+        if (!text::release_in(name_or_path).empty() && std::find(known.begin(), known.end(), name_or_path) == known.end()) {
             described.value.max_context.reset();  // later releases of the same layers are trained for more
         }
         return described;

@@ -1,6 +1,10 @@
 // Answers where no configuration serves the whole traffic: about the loads that one serves, or about servers that are always
 // full.
 #include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -49,6 +53,24 @@ std::optional<Unserved> why_unserved(Workload workload, const TrafficPoint& poin
     return Unserved{plain.reason, plain.broken};
 }
 
+/// As many requests at each point as the platform holds that holds most of them: all servers are full then.
+void fill(const Workload& workload, Traffic& traffic) {
+    std::set<std::string> seen;
+    std::vector<sim::CompiledRound> rounds;
+    for (const Variant& variant : workload.variants) {
+        Prepared plain = seen.insert(variant.labels.platform()).second ? prepare(plain_variant(variant), workload) : Prepared();
+        if (plain.problem.empty() && !plain.round.rows.empty()) {
+            rounds.push_back(std::move(plain.round));
+        }
+    }
+    for (TrafficPoint& point : traffic.points) {
+        point.load = 1.0;
+        for (const sim::CompiledRound& round : rounds) {
+            point.load = std::max(point.load, most_sequences(round, 0, point.context));
+        }
+    }
+}
+
 }  // namespace
 
 std::optional<RecommendationResult> without_unserved(const Workload& workload, unsigned threads) {
@@ -92,14 +114,11 @@ std::optional<RecommendationResult> saturated(const Workload& workload, unsigned
     full.objective = workload.objective == Objective::latency ? Objective::throughput : workload.objective;
     full.limits.waiting = full.limits.first_token_growth = sim::unlimited;
     full.limits.time_to_first_token.reset();
-    const Prepared plain = prepare(plain_variant(workload.variants.front()), workload);
-    for (TrafficPoint& point : full.traffic.points) {
-        point.load = std::max(1.0, most_sequences(plain.round, 0, point.context));
-    }
+    fill(workload, full.traffic);
     RecommendationResult result = answer_for(full, threads);
     if (result.recommendation) {
         Recommendation& found = *result.recommendation;
-        const double per_request = plain.round.output_tokens;
+        const double per_request = workload.variants.front().setup.output_tokens;
         const auto rate = [&](const Candidate& candidate) {
             return candidate.tokens_per_second_device * found.variants[candidate.variant].setup.platform.devices() /
                    per_request;

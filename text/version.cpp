@@ -1,5 +1,7 @@
 #include "text/version.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace treeline::text {
@@ -36,6 +38,20 @@ std::optional<std::size_t> nearest_version(const std::vector<Version>& known, co
         }
     }
     return older ? older : oldest;
+}
+
+std::string release_in(const std::string& name) {
+    constexpr std::size_t digits = 4;
+    for (std::size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1)) {
+        const std::size_t end = std::min(name.find('-', dash + 1), name.size());
+        const std::string part = name.substr(dash + 1, end - dash - 1);
+        const bool number = part.size() == digits &&
+                            std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+        if (number && (part.front() == '0' || part.front() == '2')) {
+            return part;
+        }
+    }
+    return {};
 }
 
 }  // namespace treeline::text

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,5 +17,9 @@ Version version_in(std::string_view text);
 /// Which of the known versions to take for another one: the newest that is not newer, or else the oldest. Nothing where no
 /// version is known; empty ones are none. "0.10" stands for every 0.10.x: a longer version with the same beginning is newer.
 std::optional<std::size_t> nearest_version(const std::vector<Version>& known, const Version& asked);
+
+/// The release that a name states, "2507" of "…-Instruct-2507-SpecForge": four digits between dashes that are a year and a
+/// month, or a month and a day; empty if there is none.
+std::string release_in(const std::string& name);
 
 }  // namespace treeline::text

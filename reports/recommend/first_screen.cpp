@@ -55,14 +55,11 @@ std::string gain_range(const sweeps::ScheduleEntry& entry) {
     return low == high ? low : low + " to " + high;
 }
 
-/// How the lengths of the table, the flags and the headline go together.
+/// Why the flags draft by another length than the headline. Where they draft by one, their remark says so.
 std::string lengths_text(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     if (sweeps::recommended_variant(answer).switching != sweeps::Switching::lengths || !sweeps::schedule_pays(found)) {
-        const std::string followed = text::ratio_text(found.schedule.gain);
-        return fmt::format("The flags draft {} at every batch: following the table would gain {} over this load.",
-                           found.candidates.front().draft_tokens,
-                           followed == text::ratio_text(found.candidates.front().gain) ? "no more" : followed);
+        return "";
     }
     return fmt::format("The flags follow these lengths, which gain {} over this load; {} is the best single length.",
                        text::ratio_text(found.schedule.gain), found.candidates.front().draft_tokens);

@@ -204,4 +204,6 @@ expect 0 'these arrivals keep [0-9.]+ of +them +running, +and +[0-9.]+ +in +plai
 checks=$((checks + 1))
 "$TREELINE" recommend "${arrivals[@]}" --concurrency 8 | grep -q 'these arrivals' && fail "a closed loop has arrivals"
 
+# Several cuts, of which the first does not hold the model: servers that are always full are those that do.
+expect 0 'of 60 requests/s it +serves [0-9]{2}' recommend --target qwen3-next-80b-a3b --device h100-sxm --gpus up-to-8 --engine vllm --arrival-rate 60 --prompt 4000 --output-tokens 500 --drafter mtp --acceptance 0.8,0.6
 finish

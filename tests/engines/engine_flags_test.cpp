@@ -454,46 +454,4 @@ TEST_CASE("TensorRT-LLM without a drafter or other settings is its command alone
           "# trtllm-serve meta-llama/Meta-Llama-3-8B-Instruct --config treeline.yaml\ntensor_parallel_size: 2\n");
 }
 
-TEST_CASE("a schedule that gains no more than the best single length is not written") {
-    sweeps::Recommendation found =
-        recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 5}, {9, 3}}, 64));
-    const std::string scheduled = flags_for(found, "vllm").text;
-    CHECK(scheduled.find("num_speculative_tokens_per_batch_size") != std::string::npos);
-    CHECK(scheduled.starts_with("VLLM_USE_V2_MODEL_RUNNER=0 vllm serve "));  // model runner V2 ignores schedules
-    found.schedule.gain = 1.01;
-    const std::string alone = flags_for(found, "vllm").text;
-    CHECK(alone.starts_with("vllm serve "));
-    CHECK(alone.find(R"("num_speculative_tokens":3)") != std::string::npos);
-    CHECK(alone.find("per_batch_size") == std::string::npos);
-}
-
-TEST_CASE("engines share models among devices in their own ways") {
-    sweeps::Recommendation found = recommendation_of(sim::IndependentDrafter{}, 3, schedule_of({{1, 3}}, 8));
-    sim::Platform& platform = found.variants.front().setup.platform;
-    platform.parallel.pipeline = 2.0;  // whole layers on each device: llama.cpp's default
-    CHECK(flags_for(found, "llama.cpp").text.find("split-mode") == std::string::npos);
-    CHECK(flags_for(found, "llama.cpp").text.find("--spec-type") != std::string::npos);
-    platform.parallel.pipeline = 1.0;
-    platform.ranks = 2.0;
-    CHECK(flags_for(found, "llama.cpp").text.find(" --split-mode row") != std::string::npos);
-    platform.parallel.draft_tensor = 1.0;
-    CHECK(flags_for(found, "vllm").text.empty());
-    CHECK(flags_for(found, "vllm").remark.find("among all ranks that share the target's") != std::string::npos);
-}
-
-TEST_CASE("a head of another release than the served checkpoint is remarked on") {
-    sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 3}}, 8));
-    sweeps::Variant& variant = found.variants.front();
-    const auto remark = [&](const char* target, const char* drafter) {
-        variant.setup.target.repository = target;
-        variant.checkpoint = drafter;
-        return flags_for(found, "vllm").remark;
-    };
-    const std::string said = "trained for the release of 2507: serve that one";
-    CHECK(remark("Qwen/Qwen3-30B-A3B", "lmsys/EAGLE3-Qwen3-30B-A3B-Instruct-2507-SpecForge").find(said) != std::string::npos);
-    CHECK(remark("Qwen/Qwen3-30B-A3B-Instruct-2507", "lmsys/EAGLE3-Qwen3-30B-A3B-Instruct-2507").find("release") ==
-          std::string::npos);
-    CHECK(remark("Qwen/Qwen3-8B", "AngelSlim/Qwen3-8B_eagle3").find("release") == std::string::npos);
-}
-
 }  // namespace engine_flags_test

@@ -31,6 +31,13 @@ TEST_CASE("llama.cpp's slots are as many in its stacks as lint allows", "[engine
     }
 }
 
+TEST_CASE("engines and their stacks state the same least compute capability", "[engines]") {
+    for (const engines::Engine& engine : engines::newest_engines()) {
+        INFO(engine.word);
+        CHECK(platform("h100-sxm", engine.word).stack.least_capability == engine.least_capability);
+    }
+}
+
 TEST_CASE("beyond an engine's own limit the flags raise it", "[engines]") {
     CHECK_FALSE(says(flags_at(48, "sglang"), "--max-running-requests"));
     CHECK(says(flags_at(49, "sglang"), " --max-running-requests 49"));

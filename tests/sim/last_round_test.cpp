@@ -53,6 +53,10 @@ TEST_CASE("of answers of two tokens each round keeps one, of endless ones all; p
     CHECK(kept_share(accepted, 1e7) == Approx(1.0).epsilon(1e-5));
     CHECK(kept_share(accepted, 0.0) == 1.0);  // decoding alone
     CHECK(kept_share(AcceptedTokens{}, 5.0) == 1.0);
+    // The examples of docs/cost-model.md, 3.5.
+    CHECK(kept_share(accepted, 200.0) == Approx(0.99).epsilon(0.005));
+    CHECK(kept_share(accepted, 20.0) == Approx(0.94).epsilon(0.005));
+    CHECK(kept_share(accepted, 5.0) == Approx(0.85).epsilon(0.005));
     // An answer that whole rounds fill keeps more than the next longer one; where the walk ends is not seen.
     CHECK(kept_share(accepted, 5.0) > kept_share(accepted, 6.0));
     CHECK(kept_share(accepted, 64.5) == Approx(0.5 * (kept_share(accepted, 64.0) + kept_share(accepted, 65.0))).epsilon(1e-3));

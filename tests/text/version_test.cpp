@@ -29,4 +29,11 @@ TEST_CASE("the newest version that is not newer stands for another one, or else 
     CHECK_FALSE(nearest_version({{}, {}}, {1}).has_value());
 }
 
+TEST_CASE("a name states its release as four digits between dashes") {
+    CHECK(release_in("lmsys/EAGLE3-Qwen3-30B-A3B-Instruct-2507-SpecForge") == "2507");
+    CHECK(release_in("deepseek-ai/DeepSeek-R1-0528") == "0528");
+    CHECK(release_in("Qwen/Qwen3-8B").empty());
+    CHECK(release_in("a/b-12345-1234-25x7").empty());  // of other numbers of digits, or no year and no month
+}
+
 }  // namespace version_test
