@@ -67,6 +67,13 @@ function(treeline_units_of most target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# Compiles all files of a small program as one translation unit.
+function(treeline_one_unit target)
+  if(TREELINE_UNITS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  endif()
+endfunction()
+
 # treeline_folder(NAME SOURCES file... [USES folder...] [LIBRARIES public...] [PRIVATE_LIBRARIES ...])
 function(treeline_folder name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
