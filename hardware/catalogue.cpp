@@ -59,10 +59,8 @@ bool attention_was_not_measured(const sim::Calibration& calibration) {
     });
 }
 
-/// Gives `device` the laws of the measured device that its description names, for every class of kernels that it has none for.
-void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
-    sim::Calibration transferred =
-        sim::transferred_laws(load_measured_device(catalogue, file, "laws_of", device.laws_of), device);
+/// Gives `device` laws carried over from a relative, for every class of kernels that it has none for.
+void add_laws(sim::Calibration transferred, sim::Device& device) {
     if (!device.calibration) {
         device.calibration = std::move(transferred);
         return;
@@ -81,6 +79,18 @@ void add_laws_of_relative(const fs::path& catalogue, const fs::path& file, sim::
         }
     }
     device.calibration->source += "; other kernels " + transferred.source;
+}
+
+/// Gives `device` the laws of the measured device that its description names, and of the one that that one's names in turn
+/// (RTX PRO 6000's convolutions are those of L40S).
+void add_laws_of_relatives(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
+    constexpr int most_relatives = 4;  // and no circle
+    std::string next = device.laws_of;
+    for (int i = 0; i < most_relatives && !next.empty(); ++i) {
+        const sim::Device relative = load_measured_device(catalogue, file, "laws_of", next);
+        add_laws(sim::transferred_laws(relative, device), device);
+        next = relative.laws_of;
+    }
 }
 
 /// Gives `device` the all-reduces of the measured device that its fastest link names; they are of use beside other laws only.
@@ -176,7 +186,7 @@ json::Described<sim::Device> load_device(const fs::path& catalogue, const std::s
         device.calibration = load_calibration(catalogue, file, device.calibration_file, device.name);
     }
     if (!device.laws_of.empty()) {
-        add_laws_of_relative(catalogue, file, device);
+        add_laws_of_relatives(catalogue, file, device);
     }
     if (device.calibration && !device.interconnects.empty() && !device.interconnects.front().all_reduces_of.empty()) {
         add_all_reduces_of_link(catalogue, file, device);

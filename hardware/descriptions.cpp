@@ -130,6 +130,7 @@ sim::RowCurve read_row_curve(Reader& reader) {
             value = reader.ratio(key, low, high);
         }
     };
+    read("least_generation", 1.0, 100.0, curve.least_generation);
     read("few_rows", 1.0, 1024.0, curve.few_rows);
     read("few_rows_speed", 0.01, 1000.0, curve.few_rows_speed);
     read("reads_per_row", 0.01, 1.0, curve.reads_per_row);
@@ -340,6 +341,9 @@ sim::Device read_device(Reader& reader, std::string name) {
         device.latent_heads_per_read = reader.ratio("latent_heads_per_read", 1.0, 1024.0);
     }
     device.metal = reader.flag_or("metal", false);
+    if (reader.has("gpu_generation")) {
+        device.gpu_generation = reader.ratio("gpu_generation", 1.0, 100.0);
+    }
     if (reader.has("operational_intensity")) {
         device.operational_intensity = reader.flops_per_byte("operational_intensity");
     }

@@ -8,6 +8,7 @@
 #include "engines/priced_engine.h"
 #include "engines/request_limits.h"
 #include "sim/rollback/rollback.h"
+#include "sim/state_groups.h"
 #include "sim/traits.h"
 #include "text/table.h"
 #include "text/wording.h"
@@ -147,6 +148,22 @@ void add_running_requests(const sim::Platform& platform, std::vector<Habit>& hab
                      platform.stack.most_requests ? fmt::format(", up to {:.0f}", *platform.stack.most_requests) : "")});
 }
 
+/// Groups of recurrent layers that the host prepares in every round.
+void add_state_groups(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+    const sim::Stack& stack = setup.platform.stack;
+    const sim::DrafterPlan plan = sim::plan(setup.drafter, setup.target, setup.precision);
+    const double groups = sim::state_groups(setup.target, setup.drafter, plan);
+    if (groups == 0.0 || stack.host_per_state_group == Seconds(0.0) || plan.kind == "none") {
+        return;
+    }
+    const Seconds host = stack.host_per_overlapped_pass + stack.host_per_delta_round + stack.host_per_state_group * groups;
+    habits.push_back(
+        {"groups of recurrent layers", fmt::format("{:.0f}", groups),
+         fmt::format("as large as the kind of cache with the fewest layers; the host prepares each in every round, "
+                     "{:.1f} ms in all while the device verifies",
+                     1e3 * host.value() / setup.platform.device.host_speed)});
+}
+
 void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
     const bool waits = sim::plan(setup.drafter, setup.target, setup.precision).reads_on_host;
@@ -155,6 +172,7 @@ void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     } else if (stack.synchronous_per_round > Seconds(0.0)) {
         habits.push_back({"scheduling", "asynchronous", "the next step is prepared while the device works"});
     }
+    add_state_groups(setup, habits);
     add_running_requests(setup.platform, habits);
     habits.push_back({"prompts", std::string(name_of(stack.prefill)),
                       stack.prefill == sim::PrefillPolicy::mixed         ? "in the steps of those that decode"

@@ -166,7 +166,8 @@ bool unpacks_weights(const Operation& operation, const Precision& precision, con
 /// Whether the stack's kernels of a curve run this operation here.
 bool suits(const RowCurve& curve, const Operation& operation, const Precision& precision, const Platform& platform) {
     const OperationKind kind = curve.of == CurveProducts::experts ? OperationKind::experts : OperationKind::linear;
-    if (operation.kind != kind || (curve.devices == CurveDevices::metal && !platform.device.metal)) {
+    if (operation.kind != kind || (curve.devices == CurveDevices::metal && !platform.device.metal) ||
+        platform.device.gpu_generation < curve.least_generation) {
         return false;
     }
     switch (curve.weights) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/delta_layers.h"
 #include "sim/kernel_pricing.h"
 
 namespace treeline::sim {
@@ -186,8 +187,10 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
         for (const TimedOperation& timed : pass.operations) {
             expert_layers += timed.operation.kind == OperationKind::experts ? timed.operation.count : 0.0;
         }
-        pass.node_time += platform.stack.per_layer * static_cast<double>(model.order.size()) +
-                          platform.stack.per_expert_layer * expert_layers;
+        const DeltaLayers delta = delta_layers(model);
+        const Stack& stack = platform.stack;
+        pass.node_time += stack.per_layer * static_cast<double>(model.order.size()) + stack.per_expert_layer * expert_layers +
+                          stack.per_delta_layer * delta.all + stack.per_copied_delta_layer * delta.copied;
     }
     return pass;
 }

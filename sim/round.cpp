@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "sim/accelerator_round.h"
+#include "sim/delta_layers.h"
 #include "sim/prompt_work.h"
 #include "sim/round_host.h"
 #include "sim/round_memory.h"
 #include "sim/round_rows.h"
+#include "sim/state_groups.h"
 #include "sim/traits.h"
 
 namespace treeline::sim {
@@ -123,7 +125,9 @@ void wait_for_host(const RoundSetup& setup, const DrafterPlan& drafter, Compiled
     }
     const Stack& stack = platform.stack;
     take_at_least(stack.host_per_overlapped_pass, platform.device, {PassId::plain}, round);
-    take_at_least(stack.host_per_overlapped_pass, platform.device, verifications, round);
+    const double groups = state_groups(setup.target, setup.drafter, drafter);
+    const Seconds of_states = groups > 0.0 ? stack.host_per_delta_round + stack.host_per_state_group * groups : Seconds(0.0);
+    take_at_least(stack.host_per_overlapped_pass + of_states, platform.device, verifications, round);
     const VerificationRule* rule = rule_for(stack.verification_rules, platform.device, setup.precision);
     const bool in_pieces = rule != nullptr && rule->in_pieces && has_attention_of_heads(setup.target);
     if (in_pieces) {
@@ -149,10 +153,18 @@ void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback
         options.pass.verification = verification;
         return compile_pass(setup.target, setup.precision, setup.platform, options);
     };
+    const Seconds of_delta_layers = setup.platform.mode == CostMode::hoi
+                                        ? Seconds(0.0)
+                                        : setup.platform.stack.per_verified_delta_layer * delta_layers(setup.target).all;
+    const auto compile_verification = [&](Verification verification) {
+        CompiledPass pass = compile_target(PassKind::decode, rollback.verify_writes, verification);
+        pass.node_time += of_delta_layers;
+        return pass;
+    };
     round.pass(PassId::plain) = compile_target(PassKind::decode, StateWrites::final_state, Verification::unrolled);
-    round.pass(PassId::verify_unrolled) = compile_target(PassKind::decode, rollback.verify_writes, Verification::unrolled);
-    round.pass(PassId::verify_chunk) = compile_target(PassKind::decode, rollback.verify_writes, Verification::unrolled_chunk);
-    round.pass(PassId::verify_packed) = compile_target(PassKind::decode, rollback.verify_writes, Verification::packed);
+    round.pass(PassId::verify_unrolled) = compile_verification(Verification::unrolled);
+    round.pass(PassId::verify_chunk) = compile_verification(Verification::unrolled_chunk);
+    round.pass(PassId::verify_packed) = compile_verification(Verification::packed);
     round.pass(PassId::advance) = rollback.advance;
     round.pass(PassId::ring_replay) = rollback.ring_replay;
     round.pass(PassId::ring_flush) = rollback.ring_flush;

@@ -38,6 +38,7 @@ struct RowCurve {
     CurveProducts of = CurveProducts::linear;
     CurveWeights weights = CurveWeights::any;
     CurveDevices devices = CurveDevices::all;
+    double least_generation = 0.0;  ///< of Apple's GPUs (Device::gpu_generation) that have the kernels
     double few_rows = 1.0;
     double few_rows_speed = 0.0;  ///< FLOP/s of each of the few rows over the fp32 peak; 0: those of matrix units
     double reads_per_row = 0.0;   ///< each of the few rows takes as many readings of the weights; 0: all take one

@@ -137,7 +137,8 @@ struct NumberCondition {
 };
 
 /// What software adds to a device. A pass costs max(device time + launches·node_cost + layers·per_layer +
-/// layers of experts·per_expert_layer, launches·host_launch) + host_per_pass + launches·host_per_kernel.
+/// layers of experts·per_expert_layer + layers of Gated DeltaNet·per_delta_layer, launches·host_launch) + host_per_pass +
+/// launches·host_per_kernel.
 struct Stack {
     std::string name;
     std::string title;
@@ -156,6 +157,14 @@ struct Stack {
     Seconds per_layer;  ///< what each layer adds on the device beside its kernels, in engines as measured
     /// What a layer of experts adds to that: choosing, sorting, quantising and summing rows in kernels of their own.
     Seconds per_expert_layer;
+    /// What a layer of Gated DeltaNet with one decay a head adds to it: a second projection, for decays and strengths, and
+    /// copies of what both yield into the order that the kernels behind them read.
+    Seconds per_delta_layer;
+    /// What such a layer adds further whose value heads are not 1, 2 or 4 to a key head, which is what kernels that split both
+    /// projections at once take.
+    Seconds per_copied_delta_layer;
+    /// And any such layer in a verification: picking the rows that verify, and putting what they yield back.
+    Seconds per_verified_delta_layer;
     Seconds host_per_sequence;  ///< what each sequence of the batch adds to a step: scheduling, sampling, streaming out
     /// What each token of a step adds outside of kernels: one token per sequence in plain decoding, draft and bonus in
     /// verification.
@@ -213,6 +222,9 @@ struct Stack {
     /// Host time of a pass of the target behind which the device does not wait (asynchronous scheduling), on a fast host: the
     /// pass takes the longer of that and its device time.
     Seconds host_per_overlapped_pass;
+    /// What is added to that in a round whose target has layers of Gated DeltaNet, and for each group of them that has a block
+    /// table of its own (sim/state_groups.h): which sequences draft, where their states lie.
+    Seconds host_per_delta_round, host_per_state_group;
     /// For each layer of a round that mixes tokens (attention or a recurrence): what verifying several tokens of a sequence
     /// adds beside kernels, over a plain step.
     Seconds host_per_verified_layer;

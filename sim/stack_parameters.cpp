@@ -185,6 +185,14 @@ const std::vector<StackParameter>& stack_parameters() {
                                                  "(asynchronous scheduling), on a fast host: "
                                                  "the pass takes the longer of that and its device time",
                                                  "0"),
+        number<&Stack::host_per_delta_round>(
+            "host_per_delta_round", 0.0, 0.1,
+            "what is added to `host_per_overlapped_pass` in a verification whose target has layers of Gated DeltaNet", "0"),
+        number<&Stack::host_per_state_group>(
+            "host_per_state_group", 0.0, 0.01,
+            "the same for each group of such layers with a block table of its own: vLLM's groups are as large as the kind of "
+            "cache with the fewest layers, so that a drafter with one layer of its own kind makes one of each layer",
+            "0"),
         of_host(for_each(HostDriver::reshaped_layer,
                          number<&Stack::host_per_reshaped_layer>(
                              "host_per_reshaped_layer", 0.0, 0.01,
@@ -305,6 +313,19 @@ const std::vector<StackParameter>& stack_parameters() {
         number<&Stack::per_expert_layer>(
             "per_expert_layer", 0.0, 0.01,
             "what each layer of experts adds to that: choosing, sorting, quantising and summing rows", "0"),
+        number<&Stack::per_delta_layer>(
+            "per_delta_layer", 0.0, 0.01,
+            "what each layer of Gated DeltaNet with one decay a head adds to it: a second projection, and copies of what both "
+            "yield into the order that the kernels behind them read",
+            "0"),
+        number<&Stack::per_copied_delta_layer>(
+            "per_copied_delta_layer", 0.0, 0.01,
+            "what such a layer adds further whose value heads are not 1, 2 or 4 to a key head: no kernel splits what the "
+            "projections yield, copies do",
+            "0"),
+        number<&Stack::per_verified_delta_layer>(
+            "per_verified_delta_layer", 0.0, 0.01,
+            "and any such layer in a verification: picking the rows that verify, and putting what they yield back", "0"),
         number<&Stack::expert_speed>("expert_speed", 0.1, 10.0,
                                      "how fast routed experts read and compute, over how they are priced otherwise", "1"),
         number<&Stack::step_error>(

@@ -104,6 +104,9 @@ void read_formats(json::Reader& root, validation::NameTable& table) {
         entry.patterns = at.texts("match");
         entry.storage = read_storage_of(at);
         entry.math = at.choice<sim::NumberFormat>("math");
+        if (at.has("engines")) {
+            entry.engines = at.texts("engines");
+        }
         if (std::optional<json::Reader> embeddings = at.optional_object("embeddings")) {
             entry.embeddings = read_storage_of(*embeddings);
             embeddings->finish();

@@ -353,12 +353,20 @@ TEST_CASE("a device that nobody measured takes the laws of the relative that its
     const double on_h100 =
         h100.calibration->law(sim::KernelClass::experts, sim::NumberFormat::int4, sim::marlin_family)->bandwidth_share;
     CHECK(int4.bandwidth_share == Approx(on_h100 * (3.35e12 / 132.0) / (7.7e12 / 148.0)));
-    // One of RTX 5090's needs less than that to keep its memory busy, and so does one of L40S's.
+    // One of RTX 4090's needs less than that to keep its memory busy, and so does one of L40S's.
     const auto int4_share = [](const char* name) {
         const sim::Device device = load_device(catalogue, name).value;
         return device.calibration->law(sim::KernelClass::experts, sim::NumberFormat::int4, sim::marlin_family)->bandwidth_share;
     };
-    CHECK(int4_share("rtx-5090") == int4_share("l40s"));
+    CHECK(int4_share("rtx-4090") == int4_share("l40s"));
+    // RTX 5090's are RTX PRO 6000's, and its convolutions, which were not measured there, L40S's.
+    CHECK(int4_share("rtx-5090") == int4_share("rtx-pro-6000"));
+    const auto convolution_startup = [](const char* name) {
+        return load_device(catalogue, name)
+            .value.calibration->law(sim::KernelClass::convolution, sim::NumberFormat::bf16)
+            ->startup;
+    };
+    CHECK(convolution_startup("rtx-5090") == convolution_startup("l40s"));
     // PCIe cards do not reduce as NVLink boards do.
     const sim::Calibration on_pcie = sim::transferred_laws(h100, load_device(catalogue, "l4").value);
     CHECK(on_pcie.law(sim::KernelClass::gemm, sim::NumberFormat::bf16) != nullptr);

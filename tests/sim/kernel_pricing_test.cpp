@@ -264,6 +264,25 @@ TEST_CASE("few rows on vector units, and whole tiles on matrix units") {
     CHECK(time_of(layer, platform, 2.0, bf16) == Approx(2 + 0.3 + 6.4));
 }
 
+TEST_CASE("a curve of newer GPUs leaves older ones to the next") {
+    Platform platform = small_platform();
+    platform.device.metal = true;
+    platform.stack.row_curves = {
+        {.weights = CurveWeights::narrow, .least_generation = 15.0, .few_rows = 9.0, .few_rows_speed = 0.5, .hides = true},
+        {.weights = CurveWeights::narrow, .few_rows = 9.0, .reads_per_row = 1.0, .hides = true}};
+    platform.stack.kernel_startup = Seconds(2.0);
+    const Precision int8 = checkpoint_precision(NumberFormat::int8, NumberFormat::bf16);
+    const Operation layer = linear_layer();
+    platform.device.gpu_generation = 15.0;
+    CHECK(time_of(layer, platform, 1.0, int8) == Approx(2 + 0.3));  // 0.2 of computing behind 0.3 of reading
+    CHECK(time_of(layer, platform, 4.0, int8) == Approx(2 + 0.8));
+    platform.device.gpu_generation = 14.0;
+    CHECK(time_of(layer, platform, 1.0, int8) == Approx(2 + 0.3));
+    CHECK(time_of(layer, platform, 4.0, int8) == Approx(2 + 1.2));
+    platform.device.gpu_generation = 0.0;  // not stated
+    CHECK(time_of(layer, platform, 4.0, int8) == Approx(2 + 1.2));
+}
+
 TEST_CASE("weights of code books take vector units beside their reading") {
     Precision looked_up = uniform_precision(NumberFormat::int8);
     looked_up.weights.unpacking = 2.0;

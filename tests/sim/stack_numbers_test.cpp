@@ -28,9 +28,26 @@ std::map<std::string_view, std::pair<double, double>> stack_ranges() {
     };
     // No kernel and no layer takes the host 10 ms, no token and no sequence a second, no pass, round or tree ten.
     between(0.0, 0.01,
-            {"host_launch", "node_cost", "graph_node_cost", "host_per_kernel", "eager_launch", "host_per_piece",
-             "host_per_piecewise_layer", "host_per_draft_layer", "host_per_reshaped_layer", "host_per_verified_layer",
-             "host_per_shared_layer", "per_sparse_token", "per_layer", "per_expert_layer", "scan_step", "kernel_startup"});
+            {"host_launch",
+             "node_cost",
+             "graph_node_cost",
+             "host_per_kernel",
+             "eager_launch",
+             "host_per_piece",
+             "host_per_piecewise_layer",
+             "host_per_draft_layer",
+             "host_per_reshaped_layer",
+             "host_per_verified_layer",
+             "host_per_shared_layer",
+             "per_sparse_token",
+             "per_layer",
+             "per_expert_layer",
+             "per_delta_layer",
+             "per_copied_delta_layer",
+             "per_verified_delta_layer",
+             "host_per_state_group",
+             "scan_step",
+             "kernel_startup"});
     between(0.0, 1.0,
             {"synchronous_per_sequence", "host_per_sequence", "host_per_tree_token", "host_per_unrolled_token",
              "host_per_grown_token", "host_per_verified_token", "host_per_draft_token", "host_per_emitted_token",
@@ -38,7 +55,7 @@ std::map<std::string_view, std::pair<double, double>> stack_ranges() {
     between(0.0, 10.0,
             {"host_per_pass", "host_per_draft_pass", "host_per_round", "host_per_rollback", "host_per_head_pass",
              "synchronous_per_round", "host_per_tree", "host_per_sampling"});
-    between(0.0, 0.1, {"host_per_overlapped_pass"});
+    between(0.0, 0.1, {"host_per_overlapped_pass", "host_per_delta_round"});
     between(0.0, 20.0, {"least_capability"});
     between(0.0, 1e-5, {"host_per_sampled_entry", "host_per_drafted_entry"});
     // Shares: of the whole at most; some are nothing without a part.

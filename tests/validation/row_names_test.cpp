@@ -25,12 +25,29 @@ std::string device_of(const std::string& text) {
 }
 
 /// Bytes of a weight of linear layers, and of experts.
-std::pair<double, double> weight_bytes_of(const std::string& model, const std::string& format) {
-    const sim::Precision precision = precision_named(parts(), model, format);
+std::pair<double, double> weight_bytes_of(const std::string& model, const std::string& format, std::string_view engine = {}) {
+    const sim::Precision precision = precision_named(parts(), model, format, engine);
     return {precision.weights.per_element().value(), precision.experts.per_element().value()};
 }
 
 }  // namespace
+
+TEST_CASE("widths in bits are read alike for dense models and mixtures, and as MLX stores them") {
+    for (const std::string model : {"qwen3.5-27b", "qwen3.6-35b-a3b"}) {
+        CAPTURE(model);
+        for (const std::string format : {"8bit", "8-bit", "MLX 8bit"}) {
+            CAPTURE(format);
+            CHECK(weight_bytes_of(model, format, "mlx") == std::pair(8.5 / 8.0, 8.5 / 8.0));
+        }
+        CHECK(weight_bytes_of(model, "6bit", "mlx") == std::pair(6.5 / 8.0, 6.5 / 8.0));
+        CHECK(weight_bytes_of(model, "5-bit", "mlx") == std::pair(5.5 / 8.0, 5.5 / 8.0));
+        CHECK(weight_bytes_of(model, "4bit", "mlx") == std::pair(4.5 / 8.0, 4.5 / 8.0));
+        CHECK(weight_bytes_of(model, "W8A16") == std::pair(8.125 / 8.0, 8.125 / 8.0));
+        CHECK(weight_bytes_of(model, "mxfp8") == std::pair(8.25 / 8.0, 8.25 / 8.0));
+    }
+    CHECK(precision_named(parts(), "qwen3.6-35b-a3b", "8bit", "mlx").embeddings.per_element().value() == 8.5 / 8.0);
+    CHECK(precision_named(parts(), "qwen3.6-35b-a3b", "8bit").embeddings.per_element().value() == 2.0);
+}
 
 TEST_CASE("models are found by what people call them") {
     CHECK(model_of("Qwen2.5-Coder-32B-Instruct-AWQ") == "qwen2.5-32b");

@@ -127,10 +127,14 @@ const EngineEntry* engine_for(const NameTable& table, std::string_view text) {
     return found == table.engines.end() ? nullptr : &*found;
 }
 
-const FormatEntry* format_in(const NameTable& table, std::string_view text) {
-    const std::vector<std::string> words = words_of(normalised(text));
+const FormatEntry* format_in(const NameTable& table, std::string_view text, std::string_view engine) {
+    std::vector<std::string> words = words_of(normalised(text));
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+        words[i] += words[i + 1] == "bit" ? "bit" : "";  // "8-bit"
+    }
     const auto names_it = [&](const FormatEntry& entry) {
-        return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return fits_any(entry.patterns, word); });
+        return (entry.engines.empty() || fits_any(entry.engines, engine)) &&
+               std::any_of(words.begin(), words.end(), [&](const std::string& word) { return fits_any(entry.patterns, word); });
     };
     const auto found = std::find_if(table.formats.begin(), table.formats.end(), names_it);
     return found == table.formats.end() ? nullptr : &*found;

@@ -41,6 +41,7 @@ struct FormatEntry {
     sim::Storage storage;
     sim::NumberFormat math = sim::NumberFormat::bf16;
     std::optional<sim::Storage> embeddings = {};        ///< where they are quantised, too
+    std::vector<std::string> engines = {};              ///< patterns of engines that mean this by the word; none: all
     std::vector<sim::WeightException> exceptions = {};  ///< operations whose weights are in another format
 };
 
@@ -150,8 +151,8 @@ bool fits_any(const std::vector<std::string>& patterns, std::string_view text);
 /// The first entry with a pattern that fits; null without one.
 const NameEntry* entry_for(const std::vector<NameEntry>& entries, std::string_view normalised_text);
 const EngineEntry* engine_for(const NameTable& table, std::string_view text);
-/// The first format that a word of the text names.
-const FormatEntry* format_in(const NameTable& table, std::string_view text);
+/// The first format that a word of the text names on this engine; empty: on any.
+const FormatEntry* format_in(const NameTable& table, std::string_view text, std::string_view engine = {});
 /// Lengths of a data set; the table's last entry for unknown ones.
 const DatasetEntry& dataset_for(const NameTable& table, std::string_view text);
 

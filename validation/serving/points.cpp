@@ -144,12 +144,13 @@ Mapped<std::string> stack_named(const ServingParts& parts, const std::string& en
     return nearest ? names[*nearest] : plain;
 }
 
-sim::Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text) {
+sim::Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text,
+                               std::string_view engine) {
     const sim::Model& published = parts.models.at(model);
     std::string words = normalised(text);
     const FormatEntry* cache = format_in(parts.names, taken_cache(words));
     sim::Precision precision = published.precision;
-    const FormatEntry* format = format_in(parts.names, words);
+    const FormatEntry* format = format_in(parts.names, words, engine);
     if (format != nullptr && !is_published_in(published, *format)) {
         const bool experts_only =
             fits_any(parts.names.fp4_experts_only, model) && sim::kind_of_model(published).ends_with("mixture");
@@ -166,7 +167,7 @@ namespace {
 /// precision_named() on an engine, which may have a format of its own for the cache.
 sim::Precision precision_on(const EngineEntry& engine, const ServingParts& parts, const std::string& model,
                             const std::string& text) {
-    sim::Precision precision = precision_named(parts, model, text);
+    sim::Precision precision = precision_named(parts, model, text, engine.names.name);
     const sim::Precision& published = parts.models.at(model).precision;
     const bool other_checkpoint = precision.weights != published.weights || precision.experts != published.experts;
     if (engine.fp8_cache && other_checkpoint && sim::bits_of(precision.experts.format) <= 8.0) {

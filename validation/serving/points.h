@@ -143,7 +143,8 @@ Mapped<std::string> device_named(const ServingParts& parts, const std::string& t
 Mapped<std::string> stack_named(const ServingParts& parts, const std::string& engine, const std::string& version);
 /// What a checkpoint of `model` holds where it is called `text`; as published where no word of it is a format. The cache is in
 /// fp8 where the text says so ("fp8 KV").
-sim::Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text);
+sim::Precision precision_named(const ServingParts& parts, const std::string& model, const std::string& text,
+                               std::string_view engine = {});
 /// What both kinds of rows say of where they ran.
 struct StatedPlace {
     std::string model, device, engine, engine_version;
