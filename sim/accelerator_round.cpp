@@ -106,7 +106,7 @@ fpga::TreeWork describe_draft(const TurnInputs& inputs, const Speculation& specu
     const DraftTree tree = inputs.trees.build(speculation.shape);
     fpga::TreeWork work = fpga::tree_work(tree, inputs.accelerator.design.ssm.rules, inputs.options.plan);
     row.speculates = row.holds_drafter = 1.0;
-    row.draft_tokens = tree.nodes();
+    row.draft_tokens = row.drafted = tree.nodes();
     row.depth = tree.depth();
     row.branched = tree.nodes() > tree.depth() ? 1.0 : 0.0;
     row.problem = row_problem(inputs, speculation, tree, work);

@@ -296,7 +296,7 @@ RoundEstimate evaluate(const CompiledRound& round, const DesignPoint& point) {
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         for (std::uint32_t i = row.begin[pass]; i < row.begin[pass + 1]; ++i) {
             const RoundStep& step = round.steps[i];
-            const StepPasses shared = passes_of(step.apart, sequences);
+            const StepPasses shared = passes_of(step, sequences);
             add_step(round.passes[pass], step, shared.passes,
                      totals_of(round.passes[pass], shape_of(step, shared.sequences, point.context)), totals);
         }

@@ -126,8 +126,8 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     const Joules limit = round.board_power * busy;
     estimate.energy_per_token = (used < limit ? used : limit) * (round.ranks / tokens);
     estimate.price_per_token = round.price * busy / tokens;
-    const double rejected = row.draft_tokens - (accept_length - 1.0);
-    estimate.wasted_draft_share = row.speculates * rejected / (row.draft_tokens + off);
+    const double rejected = row.drafted - (accept_length - 1.0);
+    estimate.wasted_draft_share = row.speculates * rejected / (row.drafted + off);
     return estimate;
 }
 

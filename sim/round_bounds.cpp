@@ -15,7 +15,7 @@ TotalsBounds totals_of(const CompiledRound& round, const RoundRow& row, const Po
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         for (std::uint32_t i = row.begin[pass]; i < row.begin[pass + 1]; ++i) {
             const RoundStep& step = round.steps[i];
-            const StepPasses least = passes_of(step.apart, from), most = passes_of(step.apart, to);
+            const StepPasses least = passes_of(step, from), most = passes_of(step, to);
             const PassBounds bounds = bounds_of(round.passes[pass], shape_of(step, least.sequences, box.least_context),
                                                 shape_of(step, most.sequences, box.most_context));
             add_step(round.passes[pass], step, least.passes, bounds.least, totals.least);

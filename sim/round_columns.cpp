@@ -95,7 +95,7 @@ void evaluate_block(const CompiledRound& round, const PointColumns& points, std:
             const double sequences = sequences_of_pass(round, points.batch[begin + i]);
             for (std::uint32_t step = row.begin[pass]; step < row.begin[pass + 1]; ++step) {
                 const std::size_t place = block.pass.size++;
-                const StepPasses shared = passes_of(round.steps[step].apart, sequences);
+                const StepPasses shared = passes_of(round.steps[step], sequences);
                 block.owners[place] = {i, &round.steps[step], shared.passes};
                 block.pass.set(place, shape_of(round.steps[step], shared.sequences, points.context[begin + i]));
                 if (block.pass.size == block_size) {

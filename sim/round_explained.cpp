@@ -54,7 +54,7 @@ std::vector<ExplainedPass> explain(const CompiledRound& round, const DesignPoint
     for (std::size_t id = 0; id < pass_count; ++id) {
         const CompiledPass& pass = round.passes[id];
         for (std::uint32_t i = row.begin[id]; i < row.begin[id + 1]; ++i) {
-            const StepPasses shared = passes_of(round.steps[i].apart, sequences);
+            const StepPasses shared = passes_of(round.steps[i], sequences);
             const PassShape shape = shape_of(round.steps[i], shared.sequences, point.context);
             const bool plain = static_cast<PassId>(id) == PassId::plain;
             const Seconds beside = plain ? round.step_per_sequence * sequences : Seconds(0.0);

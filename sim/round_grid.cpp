@@ -125,9 +125,12 @@ inline void memory_columns(const MemoryModel& model, const RoundRow& compiled_ro
     }
 }
 
+/// Whether sequences share their passes in the same way.
+bool share_alike(const RoundStep& a, const RoundStep& b) { return a.apart == b.apart && a.share == b.share; }
+
 bool same_shape(const RoundStep& a, const RoundStep& b) {
     return a.rows == b.rows && a.tokens == b.tokens && a.logits == b.logits && a.context_offset == b.context_offset &&
-           a.apart == b.apart;
+           share_alike(a, b);
 }
 
 }  // namespace
@@ -155,11 +158,12 @@ RoundGrid::RoundGrid(const CompiledRound& round, std::span<const int> speculatio
     }
 }
 
-std::size_t RoundGrid::sharing_of(double apart) {
-    const auto known = std::find(apart_.begin(), apart_.end(), apart);
-    const auto place = static_cast<std::size_t>(known - apart_.begin());
-    if (known == apart_.end()) {
-        apart_.push_back(apart);
+std::size_t RoundGrid::sharing_of(const RoundStep& step) {
+    const auto known =
+        std::find_if(sharings_.begin(), sharings_.end(), [&](const RoundStep& other) { return share_alike(other, step); });
+    const auto place = static_cast<std::size_t>(known - sharings_.begin());
+    if (known == sharings_.end()) {
+        sharings_.push_back(step);
     }
     return place;
 }
@@ -175,7 +179,7 @@ void RoundGrid::add_row(int speculation) {
             });
             const auto place = static_cast<std::size_t>(known - unique_.begin());
             if (known == unique_.end()) {
-                unique_.push_back({&round_->passes[pass], step, false, 0, sharing_of(step.apart), 0});
+                unique_.push_back({&round_->passes[pass], step, false, 0, sharing_of(step), 0});
             }
             ++unique_[place].users;
             added.steps.push_back({place, step.phase, step.runs});
@@ -192,11 +196,11 @@ void RoundGrid::fill(std::span<const double> batch, Block& block) const {
         block.of_group.device[i] = sequences.of_group;
         block.of_pass.device[i] = sequences.of_pass;
     }
-    block.of_passes.resize(apart_.size());
-    for (std::size_t sharing = 0; sharing < apart_.size(); ++sharing) {
+    block.of_passes.resize(sharings_.size());
+    for (std::size_t sharing = 0; sharing < sharings_.size(); ++sharing) {
         StepPassesColumns& columns = block.of_passes[sharing];
         for (std::size_t i = 0; i < block.batches * contexts_; ++i) {
-            const StepPasses shared = passes_of(apart_[sharing], block.of_pass.device[i]);
+            const StepPasses shared = passes_of(sharings_[sharing], block.of_pass.device[i]);
             columns.sequences[i] = shared.sequences;
             columns.passes[i] = shared.passes;
         }

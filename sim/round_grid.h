@@ -121,7 +121,7 @@ private:
         RoundStep step;
         bool reads_context = false;
         int users = 0;
-        std::size_t sharing = 0;  ///< place in apart_
+        std::size_t sharing = 0;  ///< place in sharings_
         std::size_t shared = 0;   ///< place in TileWork::shared, for those that read the context and have several users
     };
     struct StepUse {
@@ -136,19 +136,19 @@ private:
     struct Block {
         std::size_t first = 0, batches = 0;
         TotalColumns all, of_group, of_pass;       ///< Sequences, in the first column of each
-        std::vector<StepPassesColumns> of_passes;  ///< of `of_pass`, by place in apart_
+        std::vector<StepPassesColumns> of_passes;  ///< of `of_pass`, by place in sharings_
         std::vector<TotalColumns> base;            ///< by unique step: operations that read no context
     };
 
     void add_row(int speculation);
-    std::size_t sharing_of(double apart);
+    std::size_t sharing_of(const RoundStep& step);
     void fill(std::span<const double> batch, Block& block) const;
     void base_of(const UniqueStep& unique, const Block& block, TotalColumns& totals) const;
     void begin_shared(TileWork& work) const;
 
     const CompiledRound* round_;
     std::vector<UniqueStep> unique_;
-    std::vector<double> apart_;  ///< the values of RoundStep::apart
+    std::vector<RoundStep> sharings_;  ///< one step for each pair of RoundStep::apart and RoundStep::share
     std::vector<Row> rows_;
     std::vector<Block> blocks_;
     std::size_t contexts_ = 1, shared_ = 0;

@@ -46,6 +46,7 @@ struct RoundStep {
     double context_offset = 0.0;
     double runs = 1.0;   ///< times it runs in a round; a probability if it does not always run
     double apart = 0.0;  ///< how sequences share its passes (passes_of): 0 all in one, 1 each in its own
+    double share = 1.0;  ///< of the sequences that need it, each by chance; above 0
 };
 
 /// The passes that a step takes for the sequences of a batch, one after the other, and the sequences in each of them.
@@ -53,12 +54,17 @@ struct StepPasses {
     double sequences = 1.0, passes = 1.0;
 };
 /// s^(1 - apart) in each of s^apart passes. Where it is unknown whether an engine runs them together, ½ prices the geometric
-/// middle of both.
-inline StepPasses passes_of(double apart, double sequences) {
-    if (apart == 0.0) {
+/// middle of both. Of a step that a share of the sequences needs, 1 - (1 - share)^s passes in the mean, since it runs where any
+/// of them does, with those that do.
+inline StepPasses passes_of(const RoundStep& step, double sequences) {
+    if (step.share < 1.0) {
+        const double passes = 1.0 - std::pow(1.0 - step.share, sequences);
+        return {sequences * step.share / passes, passes};
+    }
+    if (step.apart == 0.0) {
         return {sequences, 1.0};
     }
-    const double passes = std::pow(sequences, apart);
+    const double passes = std::pow(sequences, step.apart);
     return {sequences / passes, passes};
 }
 
@@ -87,6 +93,7 @@ struct RowConstants {
     double speculates = 0.0;     ///< 1, or 0 for plain decoding
     double holds_drafter = 0.0;  ///< 1 where the drafter's weights and caches are in memory; plain decoding runs without them
     double draft_tokens = 0.0;   ///< nodes
+    double drafted = 0.0;        ///< of them, what a sequence drafts in the mean, where look-ups find nothing or end early
     double depth = 0.0;
     double target_states = 1.0;       ///< copies of the target's recurrent state, the live one included
     double draft_states = 0.0;        ///< of the drafter's

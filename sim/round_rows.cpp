@@ -13,7 +13,10 @@ using StepsByPass = std::array<std::vector<RoundStep>, pass_count>;
 
 std::vector<RoundStep>& steps_of(StepsByPass& steps, PassId id) { return steps[static_cast<std::size_t>(id)]; }
 
-std::string drafter_problem(const DrafterPlan& drafter, const DraftTree& tree) {
+std::string drafter_problem(const Drafter& drafts, const DrafterPlan& drafter, const DraftTree& tree) {
+    if (std::holds_alternative<NoDrafter>(drafts)) {
+        return "there is no drafter";
+    }
     if (drafter.parallel && tree.nodes() > tree.depth()) {
         return "the drafter proposes a chain in one pass, and no tree";
     }
@@ -27,7 +30,7 @@ std::string first_of(const std::vector<std::string>& problems) { return problems
 std::string row_problem(const RowInputs& inputs, const Speculation& speculation, const DraftTree& tree) {
     const RoundSetup& setup = inputs.setup;
     for (std::string problem :
-         {drafter_problem(inputs.drafter, tree), acceptance_problem(setup.acceptance, speculation.shape, tree),
+         {drafter_problem(setup.drafter, inputs.drafter, tree), acceptance_problem(setup.acceptance, speculation.shape, tree),
           rollback_problem(setup.rollback, speculation.verification),
           setup.platform.stack.shape_problem(speculation.shape, tree),
           setup.platform.stack.verification_problem(speculation.verification, tree)}) {
@@ -72,7 +75,8 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
     for (std::size_t i = 0; i < drafting.passes.size(); ++i) {
         const DraftStep& pass = drafting.passes[i];
         const PassId id = i > 0 && drafting.tree_attention ? PassId::draft_tree : PassId::draft;
-        steps_of(steps, id).push_back({Phase::draft, pass.rows, pass.tokens, pass.logits, pass.context_offset, pass.runs});
+        steps_of(steps, id).push_back(
+            {Phase::draft, pass.rows, pass.tokens, pass.logits, pass.context_offset, pass.runs, 0.0, pass.share});
     }
     if (drafting.inner_runs > 0.0) {
         const double growth = 0.5 * tree.depth();
@@ -100,11 +104,36 @@ double most_rows(const Speculation& speculation, const VerifyShape& shape) {
     return beam == nullptr ? shape.sequences : (beam->steps - 1.0) * (beam->beams - 1.0) + beam->beams;
 }
 
-/// Where a drafter has no draft, or a short one, fewer tokens are verified than the shape has.
-VerifyShape with_mean_draft(const DrafterPlan& drafter, const DraftTree& tree, VerifyShape shape) {
-    if (drafter.hit_rate < 1.0 || drafter.mean_draft > 0.0) {
-        const double nodes = tree.nodes();
-        shape.tokens = 1.0 + (shape.tokens - 1.0) * drafter.drafted_tokens(nodes) / nodes;
+/// Where a look-up's drafts end early, a rate of acceptance is one of the drafts that there are: position i is there in a share
+/// ρ^(i−1) of them. Positions and lengths that were measured or stated count that already.
+DraftAcceptance of_drafts_made(const DrafterPlan& drafter, const DraftAcceptance& acceptance, const DraftTree& tree) {
+    const bool rate = acceptance.chain.is_model() && acceptance.chain.known_draft_tokens() <= 1;
+    if (drafter.mean_draft <= 0.0 || !rate) {
+        return acceptance;
+    }
+    std::vector<double> positions = acceptance.chain.positions_to(tree.depth());
+    positions.erase(positions.begin());
+    double there = 1.0;
+    for (double& position : positions) {
+        position *= there;
+        there *= 1.0 - 1.0 / drafter.mean_draft;
+    }
+    DraftAcceptance made = acceptance;
+    made.chain = Acceptance::per_position(std::move(positions));
+    return made;
+}
+
+/// Where a drafter has no draft, or a short one, fewer tokens are drafted than the shape has; as many as are accepted at least.
+double mean_drafted(const DrafterPlan& drafter, const DraftTree& tree, const AcceptedTokens& accepted) {
+    const double nodes = tree.nodes();
+    return drafter.hit_rate < 1.0 || drafter.mean_draft > 0.0 ? std::max(drafter.drafted_tokens(nodes), accepted.length - 1.0)
+                                                              : nodes;
+}
+
+/// And verified.
+VerifyShape with_mean_draft(const RoundRow& row, VerifyShape shape) {
+    if (row.drafted < row.draft_tokens) {
+        shape.tokens = 1.0 + (shape.tokens - 1.0) * row.drafted / row.draft_tokens;
     }
     return shape;
 }
@@ -224,9 +253,11 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     if (!row.problem.empty()) {
         return;
     }
-    row.accepted = with_hit_rate(accepted_tokens(inputs.setup.acceptance, speculation.shape, tree), inputs.drafter.hit_rate);
+    const DraftAcceptance acceptance = of_drafts_made(inputs.drafter, inputs.setup.acceptance, tree);
+    row.accepted = with_hit_rate(accepted_tokens(acceptance, speculation.shape, tree), inputs.drafter.hit_rate);
+    row.drafted = mean_drafted(inputs.drafter, tree, row.accepted);
     row.kept = kept_share(row.accepted, inputs.setup.output_tokens);
-    const VerifyShape shape = with_mean_draft(inputs.drafter, tree, verify_shape(speculation.verification, tree));
+    const VerifyShape shape = with_mean_draft(row, verify_shape(speculation.verification, tree));
     const bool in_rows = row.branched > 0.0 && speculation.verification != Verification::packed;
     row.unrolled_tokens = in_rows ? shape.sequences * shape.tokens : 0.0;
     add_drafting(inputs, speculation, tree, row, steps);

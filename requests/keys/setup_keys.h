@@ -339,14 +339,16 @@ inline constexpr NumberKey hit_rate{
     1e-6,       1.0,
     1.0,        "of look-ups: share of the rounds that find a draft",
     "",         "; acceptance then counts over these alone. At 1 misses count as rejected drafts"};
-inline constexpr NumberKey mean_draft{"mean_draft",
-                                      "tokens",
-                                      1.0,
-                                      sim::most_draft_tokens,
-                                      {},
-                                      "of look-ups: mean length of a draft that nothing limits",
-                                      "as long as allowed",
-                                      ". Suffix decoding stops at `min_token_prob` and at a multiple of the match"};
+inline constexpr NumberKey mean_draft{
+    "mean_draft",
+    "tokens",
+    1.0,
+    sim::most_draft_tokens,
+    {},
+    "of look-ups: mean length of a draft that nothing limits",
+    "as long as allowed",
+    ". Suffix decoding stops at `min_token_prob` and at a multiple of the match. A rate of acceptance is then one "
+    "of the drafts that there are; measured positions and lengths stand"};
 inline constexpr PartKey lookup{"lookup", "object", "of `lookup-first`: the look-up, with `hit_rate` and `acceptance`"};
 inline constexpr PartKey otherwise{"otherwise", "object", "of `lookup-first`: the drafter where nothing is found"};
 inline constexpr SwitchKey drafts_anyway{

@@ -82,6 +82,18 @@ DraftSteps tree_attention(const std::vector<double>& expanded, double first) {
     return steps;
 }
 
+/// After a look-up. The first pass reads what the drafter's own cache lacks, too, unless another pass does.
+void draft_where_needed(const DrafterPlan& drafter, DraftSteps& steps) {
+    const bool first_keeps_up = drafter.needs_prefill && steps.context_tokens == 0.0;
+    const std::size_t kept = first_keeps_up ? 1 : 0;
+    if (drafter.drafting_share <= 0.0) {
+        steps.passes.resize(kept);
+    }
+    for (std::size_t i = kept; i < steps.passes.size(); ++i) {
+        steps.passes[i].share = drafter.drafting_share;
+    }
+}
+
 }  // namespace
 
 std::vector<double> expanded_nodes(const TreeShape& shape, const DraftTree& tree) {
@@ -113,6 +125,7 @@ DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const
         steps.passes.push_back({1.0, first + drafts - 1.0 + drafter.anchor_rows, drafts, 0.0, 1.0});
         steps.kept_states = 2.0;
         steps.context_tokens = drafter.context_model ? accepted.length : 0.0;
+        draft_where_needed(drafter, steps);
         return steps;
     }
     if (drafter.inner.tokens > 0.0) {
@@ -126,9 +139,7 @@ DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const
         steps = has_recurrent_state(*drafter.model) ? batch_generation(expanded, first) : tree_attention(expanded, first);
     }
     steps.context_tokens = drafter.catch_up == CatchUp::apart ? tree.nodes() + 1.0 : 0.0;
-    for (std::size_t i = 1; i < steps.passes.size(); ++i) {
-        steps.passes[i].rows *= drafter.drafting_share;
-    }
+    draft_where_needed(drafter, steps);
     return steps;
 }
 

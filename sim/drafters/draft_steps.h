@@ -15,6 +15,7 @@ struct DraftStep {
     double logits = 1.0;          ///< of a row
     double context_offset = 0.0;  ///< growth of the drafter's context within the round
     double runs = 1.0;            ///< times the pass runs (at this mean shape)
+    double share = 1.0;           ///< of the sequences that it runs for
 };
 
 struct DraftSteps {
@@ -37,7 +38,7 @@ std::vector<double> expanded_nodes(const TreeShape& shape, const DraftTree& tree
 /// recurrent state runs a row for each node and copies states where paths part (batch generation); any other runs the nodes as
 /// one row with tree attention. Heads without a cache (Medusa) run once per level. A parallel drafter runs one pass over all.
 /// A cascade runs an inner round for every `inner.length` of its tokens, each a pass of the middle model over the inner draft.
-/// After a look-up, the passes after the first run for the sequences without a match alone.
+/// After a look-up, passes run for the sequences without a match alone, but for what keeps the drafter's cache in step.
 /// `counts_hoi`: k passes of one token at the round's context, as SPIRe counts.
 DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const DraftTree& tree,
                        const AcceptedTokens& accepted, bool counts_hoi);

@@ -71,6 +71,30 @@ TEST_CASE("suffix decoding's drafts end early: their mean length is a geometric 
     CHECK(plan(NgramDrafter{}, model("llama-3.1-8b"), model("llama-3.1-8b").precision).drafted_tokens(7.0) == 7.0);
 }
 
+TEST_CASE("no more drafts are accepted, nor wasted, than a look-up makes") {
+    NgramDrafter one_token;
+    one_token.hit_rate = 0.3;
+    one_token.mean_draft = 1.0;
+    // Drafts of one token in 0.3 of the rounds, 0.9 of them accepted: 0.3 drafted and 0.27 accepted a round, however long they
+    // may be.
+    const RoundSetup by_rate = setup_of(one_token, Acceptance::geometric(0.9));
+    for (const int limit : {1, 4, 8}) {
+        CHECK(estimate(by_rate, limit).accept_length == Approx(1.27));
+        CHECK(compile_round(by_rate).row(limit).drafted == Approx(0.3));
+        CHECK(estimate(by_rate, limit).wasted_draft_share == Approx(0.1));
+    }
+    // A mean of two tokens goes on with 1/2: 0.9 + 0.81/2 + 0.729/4 + 0.6561/8 accepted of 1 + 1/2 + 1/4 + 1/8.
+    NgramDrafter two_tokens;
+    two_tokens.mean_draft = 2.0;
+    CHECK(estimate(setup_of(two_tokens, Acceptance::geometric(0.9)), 4).accept_length == Approx(2.5692625));
+    CHECK(estimate(setup_of(two_tokens, Acceptance::geometric(0.9)), 4).wasted_draft_share == Approx(1.0 - 1.5692625 / 1.875));
+    // An accept length stays as it was stated, and what is accepted is verified.
+    const RoundSetup stated = setup_of(two_tokens, Acceptance::mean_length(3.2, 4.0));
+    CHECK(estimate(stated, 4).accept_length == Approx(3.2));
+    CHECK(compile_round(stated).row(4).drafted == Approx(2.2));
+    CHECK(estimate(stated, 4).wasted_draft_share == Approx(0.0).margin(1e-12));
+}
+
 TEST_CASE("an early exit drafts in its share of the layers and holds nothing of its own") {
     const RoundSetup exit = setup_of(first_layers(8), Acceptance::geometric(0.7));
     const DrafterPlan drafter = plan(exit.drafter, exit.target, exit.precision);
@@ -176,6 +200,26 @@ TEST_CASE("a look-up first spares the other drafter the rounds with a match") {
     CHECK(anyway.draft == alone.draft);
     CHECK(first.verify == alone.verify);
     CHECK(first.memory == alone.memory);
+}
+
+TEST_CASE("after a look-up that always finds a draft, nobody else drafts") {
+    LookupFirstDrafter drafter;
+    drafter.lookup.hit_rate = 1.0;
+    drafter.otherwise = OneLayerDrafter::published_eagle3();
+    const RoundSetup eagle = setup_of(drafter, Acceptance::geometric(0.7));
+    // What keeps the head's cache in step runs, whatever is allowed.
+    CHECK(estimate(eagle, 5).draft == estimate(eagle, 1).draft);
+    drafter.otherwise = MedusaDrafter{};  // has no cache
+    CHECK(estimate(setup_of(drafter, Acceptance::geometric(0.7)), 4).draft == Seconds(0.0));
+}
+
+TEST_CASE("one request drafts in the rounds without a match, with whole passes") {
+    LookupFirstDrafter drafter;
+    drafter.lookup.hit_rate = 0.25;
+    drafter.otherwise = MedusaDrafter{};
+    const Acceptance acceptance = Acceptance::geometric(0.7);
+    const RoundEstimate alone = estimate(setup_of(MedusaDrafter{}, acceptance), 4);
+    CHECK(estimate(setup_of(drafter, acceptance), 4).draft.value() == Approx(0.75 * alone.draft.value()));
 }
 
 TEST_CASE("a head that reads the target's cache keeps none and reads no prompts") {

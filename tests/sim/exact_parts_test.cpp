@@ -200,9 +200,13 @@ TEST_CASE("drafting a chain: one pass catches up, the others run at their mean c
     CHECK(steps().passes[0].tokens == 2.5);
     drafter.catch_up = CatchUp::none;
     CHECK(steps().passes[0].tokens == 1.0);
-    drafter.drafting_share = 0.25;  // after a look-up that found the other three quarters
-    CHECK(steps().passes[0].rows == 1.0);
-    CHECK(steps().passes[1].rows == 0.25);
+    drafter.drafting_share = 0.25;          // after a look-up that found the other three quarters
+    CHECK(steps().passes[0].share == 1.0);  // which keeps its own cache in step
+    CHECK(steps().passes[1].share == 0.25);
+    drafter.needs_prefill = false;
+    CHECK(steps().passes[0].share == 0.25);
+    drafter.drafting_share = 0.0;
+    CHECK(steps().passes.empty());
     drafter.has_cache = false;
     CHECK(steps().passes[1].context_offset == 0.0);
 }

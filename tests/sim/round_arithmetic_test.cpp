@@ -22,7 +22,7 @@ RoundConstants constants() {
 RowConstants tree_row() {
     RowConstants row;
     row.speculates = row.holds_drafter = 1.0;
-    row.draft_tokens = 3.0;
+    row.draft_tokens = row.drafted = 3.0;
     row.logits = 4.0;
     row.host = {Seconds(4.0), Seconds(11.0)};
     return row;
@@ -243,12 +243,25 @@ TEST_CASE("a batch is dealt out to groups, and a group's share to a pipeline's b
 }
 
 TEST_CASE("passes that sequences share, each have, or partly share") {
-    CHECK(passes_of(0.0, 16.0).sequences == 16.0);
-    CHECK(passes_of(0.0, 16.0).passes == 1.0);
-    CHECK(passes_of(1.0, 16.0).sequences == 1.0);
-    CHECK(passes_of(1.0, 16.0).passes == 16.0);
-    CHECK(passes_of(0.5, 16.0).sequences == 4.0);
-    CHECK(passes_of(0.5, 16.0).passes == 4.0);
+    RoundStep step;
+    CHECK(passes_of(step, 16.0).sequences == 16.0);
+    CHECK(passes_of(step, 16.0).passes == 1.0);
+    step.apart = 1.0;
+    CHECK(passes_of(step, 16.0).sequences == 1.0);
+    CHECK(passes_of(step, 16.0).passes == 16.0);
+    step.apart = 0.5;
+    CHECK(passes_of(step, 16.0).sequences == 4.0);
+    CHECK(passes_of(step, 16.0).passes == 4.0);
+}
+
+TEST_CASE("a step that half of the sequences need runs where one of them does") {
+    RoundStep step;
+    step.share = 0.5;
+    CHECK(passes_of(step, 1.0).passes == 0.5);
+    CHECK(passes_of(step, 1.0).sequences == 1.0);
+    // Of three sequences none needs it in an eighth of the rounds; 1.5 do in the mean, so 1.5 / (7/8) where any does.
+    CHECK(passes_of(step, 3.0).passes == 0.875);
+    CHECK(passes_of(step, 3.0).sequences == 1.5 / 0.875);
 }
 
 TEST_CASE("a speculation runs if its row has no problem, and no row is missing") {
