@@ -1,6 +1,6 @@
 #include "sweeps/estimate.h"
 
-#include "sim/critical.h"
+#include "sweeps/critical_points.h"
 #include "sweeps/goal.h"
 #include "sweeps/trust.h"
 #include "sweeps/uncertainty.h"
@@ -163,11 +163,9 @@ PointEstimate estimate_point(PointInput input) {
     }
     result.critical_context = sim::unlimited;
     if (!input.platform.accelerator) {
-        const sim::CriticalInputs critical =
-            sim::critical_inputs(input.target.model, input.target.precision, input.platform.device);
-        const double verified_tokens = row_of(result).draft_tokens + 1.0;
-        result.critical_context = sim::critical_context(critical, verified_tokens);
-        result.critical_batch = sim::critical_batch(critical, verified_tokens, input.context);
+        const FlopsPerByte intensity = input.platform.device.intensity_for(input.target.precision.math);
+        result.critical_context = critical_context(result.round, result.point.speculation, intensity);
+        result.critical_batch = critical_batch(result.round, result.point.speculation, intensity, input.context);
     }
     result.knows_energy = input.platform.device.knows_energy();
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);

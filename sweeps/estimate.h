@@ -74,9 +74,9 @@ struct PointEstimate {
     std::vector<sim::ExplainedPass> passes;
     std::vector<sim::MemoryPart> memory;
     Seconds first_token, plain_first_token;  ///< TTFT under the load; without one, of a prompt alone
-    double critical_context = 0.0;         ///< below it, verification can become compute-bound at some batch; may be unlimited
-    std::optional<double> critical_batch;  ///< from which it is compute-bound at the point's context; nothing on accelerators,
-                                           ///< where sequences do not share a pass
+    double critical_context = 0.0;           ///< critical_points.h; unlimited on accelerators
+    std::optional<double> critical_batch;    ///< critical_points.h, at the point's context; nothing on accelerators,
+                                             ///< where sequences do not share a pass
     bool knows_energy = false, knows_price = false;
     // Nothing where the point does not fit.
     std::optional<GainChances> chances;    ///< that it pays, if it speculates and engines like this one were measured
