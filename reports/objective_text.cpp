@@ -94,7 +94,7 @@ std::string gain_text(double gain, sweeps::Objective objective) {
 }
 
 std::string first_token_text(const sweeps::Recommendation& found, const sweeps::Candidate& candidate) {
-    return found.saturation ? "grows" : text_of(candidate.time_to_first_token);
+    return sweeps::waits_for_ever(found, candidate) ? "grows" : text_of(candidate.time_to_first_token);
 }
 
 std::string regret_text(sweeps::Objective objective) {

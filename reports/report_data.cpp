@@ -101,6 +101,13 @@ public:
         }
     }
 
+    /// Of the figure that was added last.
+    void leave_out_plain_if(bool unknown) {
+        if (unknown) {
+            list.back().erase("plain");
+        }
+    }
+
     Json list = Json::array();
 
 private:
@@ -130,10 +137,12 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
         metrics.add(
             "TTFT", [](const Candidate& c) { return 1e3 * c.time_to_first_token.value(); }, "ms",
             loaded ? "" : "one prompt, read alone");
+        metrics.leave_out_plain_if(found.plain.overrun);
     }
     if (loaded && steady) {
         metrics.add(
             "Waiting", [](const Candidate& c) { return c.queued; }, "requests");
+        metrics.leave_out_plain_if(found.plain.overrun);
     }
     metrics.list.push_back({{"name", "Largest batch"},
                             {"value", std::floor(found.speculate ? found.capacity.drafting : found.capacity.plain)},
@@ -206,7 +215,7 @@ Json uncertainty_of(const sweeps::GainInterval& interval, const sweeps::Trust* t
         sentence += (sentence.empty() ? "" : " ") + sentences[i];
     }
     sentence += fmt::format(" Of the inputs, {} and {} matter most.", interval.inputs[0].input, interval.inputs[1].input);
-    if (recommendation.flip_accept_length) {
+    if (recommendation.flip) {
         sentence += " " + flip_text(recommendation);
     }
     return {{"sentence", sentence}, {"quantity", quantity_text(objective)}, {"inputs", inputs}};

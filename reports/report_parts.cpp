@@ -325,7 +325,7 @@ Json candidate_table(const sweeps::Workload& workload, const sweeps::Recommendat
                     {"device_rate", candidate.tokens_per_second_device},
                     {"memory", candidate.peak_memory.value() / 1e9},
                     {"recommended", rows.empty()}};
-        if (!recommendation.saturation) {
+        if (!sweeps::waits_for_ever(recommendation, candidate)) {
             row["ttft"] = candidate.time_to_first_token.value() * 1e3;
         }
         if (candidate.energy_per_token > Joules(0.0)) {

@@ -126,7 +126,7 @@ Json chances_json(const sweeps::GainChances& chances) {
 std::string rejected_text(const sweeps::RejectedDrafting& rejected) {
     return fmt::format("The best that drafts, {}, is predicted at {} of plain decoding.{}", rejected.label,
                        text::ratio_text(rejected.gain),
-                       rejected.chances ? " " + chances_sentence(*rejected.chances) : std::string());
+                       rejected.chances && !rejected.limit ? " " + chances_sentence(*rejected.chances) : std::string());
 }
 
 ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::Trust* trust) {

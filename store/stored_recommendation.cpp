@@ -69,7 +69,7 @@ std::vector<Figure> figures_of(const sweeps::Candidate& candidate) {
             {"memory_gb", number(1e-9 * candidate.peak_memory.value())},
             {"energy_j_per_token", known(candidate.energy_per_token.value())},
             {"usd_per_million_tokens", known(1e6 * candidate.price_per_token.value())},
-            {"ttft_ms", known(1e3 * candidate.time_to_first_token.value())},
+            {"ttft_ms", candidate.overrun ? Cell() : known(1e3 * candidate.time_to_first_token.value())},
             {"gain", number(candidate.gain)},
             {"regret", number(candidate.regret)}};
 }

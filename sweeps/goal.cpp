@@ -172,6 +172,13 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vec
     return outcomes_of(round, plans, traffic, objective);
 }
 
+Outcome outcome_with_length(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic, Objective objective,
+                            double accept_length) {
+    sim::CompiledRound other = round;
+    other.rows[static_cast<std::size_t>(plan.speculation)].accepted.length = accept_length;
+    return outcomes_of(other, {&plan, 1}, traffic, objective).front();
+}
+
 double accept_length_under_arrivals(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic,
                                     Objective objective, double figure) {
     constexpr double shortest = 1.0 / 64.0, longest = 64.0;

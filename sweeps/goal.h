@@ -83,6 +83,10 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
 std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
                                  Objective objective);
 
+/// The outcome of a plan were the accept length of its speculation another one, its rounds costing what they cost.
+Outcome outcome_with_length(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic, Objective objective,
+                            double accept_length);
+
 /// The accept length with which the plan would reach a figure of the objective over arrivals at random, its rounds costing what
 /// they cost: a longer one leaves fewer requests in service, whose rounds are shorter. sim::unlimited where none up to 64 does.
 double accept_length_under_arrivals(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic,

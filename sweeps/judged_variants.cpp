@@ -29,11 +29,6 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     return all;
 }
 
-/// Among the others under a load; where batches are stated, alone.
-Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
-    return prepared.loaded ? outcome.means.first_token : prepared.time_to_first_token;
-}
-
 /// "would gain 1.84x, but " of drafts that a limit on what users wait for excludes: they may raise it.
 std::string would_gain(const Outcome& outcome) {
     return outcome.gain > 1.0 ? formatted("would gain %.2fx, but ", outcome.gain) : "";
@@ -78,17 +73,11 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
         case Limit::first_token_growth:
             return would_gain(outcome) +
                    formatted("makes the TTFT %.3g times that of plain decoding; --ttft-growth allows %.3g",
-                             outcome.first_token_growth, limits.first_token_growth);
+                             first_token_growth_of(prepared, outcome), limits.first_token_growth);
         case Limit::waiting:
             return waiting_sentence(outcome, prepared, traffic, limits);
     }
     return {};
-}
-
-std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
-    const std::optional<Limit> broken = broken_limit(outcome, prepared.round, limits);
-    const bool late = limits.time_to_first_token && first_token_of(prepared, outcome) > *limits.time_to_first_token;
-    return late && (!broken || *broken == Limit::gain) ? Limit::time_to_first_token : broken;
 }
 
 /// The beginning of that sentence: what a variant's best candidate would have drafted.
@@ -138,7 +127,28 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
     }
     return outcome;
 }
+
 }  // namespace
+
+Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
+    return prepared.loaded ? outcome.means.first_token : prepared.time_to_first_token;
+}
+
+double first_token_growth_of(const Prepared& prepared, const Outcome& outcome) {
+    return prepared.loaded ? outcome.first_token_growth : prepared.time_to_first_token / prepared.plain_first_token;
+}
+
+std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
+    const std::optional<Limit> broken = broken_limit(outcome, prepared.round, limits);
+    if (broken && *broken != Limit::gain) {
+        return broken;
+    }
+    if (limits.time_to_first_token && first_token_of(prepared, outcome) > *limits.time_to_first_token) {
+        return Limit::time_to_first_token;
+    }
+    const bool grows = outcome.speculation != 0 && first_token_growth_of(prepared, outcome) > limits.first_token_growth;
+    return grows ? Limit::first_token_growth : broken;
+}
 
 Variant plain_variant(const Variant& variant) {
     Variant plain = variant;
@@ -170,6 +180,11 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
     prepared.round = sim::compile_round(variant.setup);
     prepared.time_to_first_token = sim::time_to_first_token(prepared.round, workload.prompt_tokens);
     prepared.loaded = workload.traffic.kind != LoadKind::batch;
+    if (!prepared.loaded) {
+        sim::CompiledRound target_alone = prepared.round;
+        target_alone.draft_prefill = {};
+        prepared.plain_first_token = sim::time_to_first_token(target_alone, workload.prompt_tokens);
+    }
     prepared.speculations = runnable(prepared.round);
     if (!variant.plain()) {
         std::erase(prepared.speculations, 0);
@@ -183,8 +198,12 @@ Prepared prepare(const Variant& variant, const Workload& workload) {
     return prepared;
 }
 
+double decode_share_of(const Candidate& candidate, Objective objective) {
+    return objective == Objective::latency ? candidate.decode_share_user : candidate.decode_share_device;
+}
+
 double accept_length_at(const Candidate& candidate, double ratio, Objective objective) {
-    const double share = objective == Objective::latency ? candidate.decode_share_user : candidate.decode_share_device;
+    const double share = decode_share_of(candidate, objective);
     const double left = ratio - (1.0 - share);
     return left > 0.0 ? candidate.accept_length * share / left : sim::unlimited;
 }
@@ -202,12 +221,12 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Draf
     candidate.accept_length = row.accept_length();
     candidate.gain = outcome.gain;
     candidate.gain_of_capacity = outcome.gain_of_capacity;
+    candidate.overrun = prepared.loaded && !outcome.problem.empty();
     candidate.speedup = outcome.speedup;
     candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, objective);
     candidate.tokens_per_second_user = Seconds(1.0) / candidate.time_per_token;
     candidate.time_to_first_token = first_token_of(prepared, outcome);
-    candidate.wasted_draft_share =
-        row.draft_tokens > 0.0 ? (row.draft_tokens - (candidate.accept_length - 1.0)) / row.draft_tokens : 0.0;
+    candidate.wasted_draft_share = row.drafted > 0.0 ? (row.drafted - (candidate.accept_length - 1.0)) / row.drafted : 0.0;
     candidate.objective = outcome.objective;
     return candidate;
 }

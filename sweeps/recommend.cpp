@@ -276,19 +276,12 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
     answer.plain = plain_beside(answer.variants[best.variant], answer.variants, plain);
     add_schedules(all.prepared[best.variant].round, workload, answer);
     answer.tradeoffs = tradeoffs_of(all.prepared, answer.variants, answer.settled);
-    if (answer.speculate && !answer.runners_up.empty()) {
-        answer.flip_accept_length =
-            accept_length_at(best, answer.runners_up.front().objective / best.objective, workload.objective);
+    if (answer.speculate) {
+        answer.flip = flip_length_of(answer, all.prepared, workload);
     }
     if (answer.speculate && workload.traffic.kind == LoadKind::arrival_rate && !best.gain_of_capacity) {
-        const auto reaching = [&](double figure) {
-            return accept_length_under_arrivals(all.prepared[best.variant].round, best.plan, workload.traffic,
-                                                workload.objective, figure);
-        };
-        answer.candidates.front().break_even_accept_length = reaching(best.objective * best.gain);
-        if (!answer.runners_up.empty()) {
-            answer.flip_accept_length = reaching(answer.runners_up.front().objective);
-        }
+        answer.candidates.front().break_even_accept_length = accept_length_under_arrivals(
+            all.prepared[best.variant].round, best.plan, workload.traffic, workload.objective, best.objective * best.gain);
     }
     std::vector<Exclusion> excluded = answer.excluded;
     return {std::move(answer), std::move(excluded)};

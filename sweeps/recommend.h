@@ -21,6 +21,7 @@ struct Candidate : TrafficMeans {
     double accept_length = 1.0;
     double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
     bool gain_of_capacity = false;          ///< Outcome::gain_of_capacity
+    bool overrun = false;                   ///< requests come faster than it answers them
     double gain = 1.0;  ///< the best plain decoding's objective on the same devices and stack / its objective (Outcome::gain)
     double speedup = 1.0;                 ///< mean TPOT of plain decoding on the same platform / mean TPOT
     Seconds time_to_first_token;          ///< mean under a load; where batches are stated, of a prompt read alone
@@ -115,6 +116,14 @@ struct TradeoffPoint {
     sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;  ///< of its accept length
 };
 
+/// The mean accept length of the recommended drafter, at the recommended shape and with rounds that cost what they cost, below
+/// which a runner-up would be the better choice: one that drafts otherwise or not at all, or one with the same drafter, whose
+/// accept length falls with it.
+struct FlipLength {
+    double accept_length = 1.0;  ///< tokens a round, bonus token included; the longest at which one is as good
+    std::size_t variant = 0;     ///< that runner-up's; index into Recommendation::variants
+};
+
 struct Recommendation {
     std::vector<Variant> variants;               ///< the workload's, plus plain decoding on each platform
     std::vector<sim::Speculation> speculations;  ///< the workload's
@@ -137,9 +146,13 @@ struct Recommendation {
     Schedule schedule;                     ///< of the recommended variant, of what its server can change between
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
-    /// The mean accept length of the recommended drafter at which, other things equal, the best runner-up would be as good.
-    std::optional<double> flip_accept_length;
+    std::optional<FlipLength> flip;  ///< nothing where no runner-up would be better at any accept length
 };
+
+/// Whether requests wait ever longer, so that there is no time to the first token and no number of them that wait.
+inline bool waits_for_ever(const Recommendation& found, const Candidate& candidate) {
+    return found.saturation.has_value() || candidate.overrun;
+}
 
 /// Whether following the schedule gains more over the best single length than noise, so that an engine is told of it.
 inline bool schedule_pays(const Recommendation& found) {

@@ -16,7 +16,7 @@ Answer answer(RecommendInput input, unsigned threads) {
             gain_interval(found->variants[best.variant].setup, best.plan, input.workload.traffic, input.workload.objective);
         result.trust = trust_of(*found, input.workload, *result.interval, input.errors);
     } else if (found) {
-        result.rejected = rejected_drafting(*found, input.errors);
+        result.rejected = rejected_drafting(*found, input.workload, input.errors);
     }
     result.input = std::move(input);
     return result;

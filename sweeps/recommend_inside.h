@@ -15,6 +15,7 @@ struct Prepared {
     sim::CompiledRound round;
     std::vector<int> speculations;  ///< those that it can run
     Seconds time_to_first_token;    ///< of a prompt alone
+    Seconds plain_first_token;      ///< the same without a drafter; only where the traffic is stated in batches
     bool loaded = false;            ///< the traffic is not stated in batches
     std::string problem;
 };
@@ -27,6 +28,21 @@ Prepared prepare(const Variant& variant, const Workload& workload);
 /// The accept length at which a candidate's objective would be `ratio` times what it is: what it decodes takes the more rounds
 /// the fewer tokens a round yields, and prompts are read all the same. Unlimited where prompts alone take longer.
 double accept_length_at(const Candidate& candidate, double ratio, Objective objective);
+
+/// TTFT of an outcome: among the others under a load; where batches are stated, of a prompt read alone.
+Seconds first_token_of(const Prepared& prepared, const Outcome& outcome);
+/// Its ratio to that of plain decoding.
+double first_token_growth_of(const Prepared& prepared, const Outcome& outcome);
+
+/// The first limit that an outcome breaks: those of broken_limit(), and TTFT and its growth.
+std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits);
+
+/// The share of a candidate's objective that is decoding, and not prompts.
+double decode_share_of(const Candidate& candidate, Objective objective);
+
+/// Of a recommendation that drafts, with its runners-up and what each of its variants was prepared to.
+std::optional<FlipLength> flip_length_of(const Recommendation& found, const std::vector<Prepared>& prepared,
+                                         const Workload& workload);
 
 /// An outcome over the traffic as a candidate.
 Candidate candidate_of(const Prepared& prepared, std::size_t variant, const DraftPlan& plan, const Outcome& outcome,

@@ -7,6 +7,7 @@
 #include "numerics/random.h"
 #include "numerics/root_of_squares.h"
 #include "sim/traits.h"
+#include "sweeps/recommend_inside.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -250,7 +251,8 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     return trust;
 }
 
-std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const MeasuredErrors& errors) {
+std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const Workload& workload,
+                                                  const MeasuredErrors& errors) {
     // As the recommendation was made: an overloaded server's is about one that is always full.
     const Traffic& traffic = recommendation.traffic;
     const Objective objective = recommendation.objective;
@@ -259,24 +261,30 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
     DraftPlan plan = 0;
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
         const Variant& variant = recommendation.variants[i];
-        if (variant.plain() || variant.untrained || !variant.problem.empty() || !problems_of(variant.setup).empty()) {
+        const Prepared prepared = variant.plain() || variant.untrained ? Prepared{} : prepare(variant, workload);
+        if (!prepared.problem.empty()) {
             continue;
         }
-        const sim::CompiledRound round = sim::compile_round(variant.setup);
-        std::vector<int> drafting = runnable(round);
-        std::erase(drafting, 0);
-        for (const int speculation : drafting) {
-            const PlannedOutcome planned = planned_outcome(round, speculation, traffic, objective, recommendation.limits);
+        for (const int speculation : prepared.speculations) {
+            const PlannedOutcome planned =
+                planned_outcome(prepared.round, speculation, traffic, objective, recommendation.limits);
             const Outcome& outcome = planned.outcome;
+            const std::optional<Limit> broken =
+                planned.broken ? planned.broken : limit_of(outcome, prepared, recommendation.limits);
             // Over the best plain decoding, whatever its cut.
             const double gain = outcome.gain_of_capacity ? outcome.gain : recommendation.plain.objective / outcome.objective;
-            const bool allowed = !planned.broken || *planned.broken == Limit::gain;
+            const bool allowed = !broken || *broken == Limit::gain;
             const bool better = !best || (allowed != !best->limit ? allowed : gain > best->gain);
             if (better) {
                 place = {i, speculation, outcome.objective};
                 plan = planned.plan;
-                best = RejectedDrafting{
-                    "", gain, {}, allowed ? std::nullopt : planned.broken, outcome.waiting, outcome.first_token_growth};
+                best = RejectedDrafting{"",
+                                        gain,
+                                        {},
+                                        allowed ? std::nullopt : broken,
+                                        outcome.waiting,
+                                        first_token_growth_of(prepared, outcome),
+                                        first_token_of(prepared, outcome)};
             }
         }
     }

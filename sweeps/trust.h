@@ -56,12 +56,15 @@ struct RejectedDrafting {
     std::string label;  ///< drafter and shape
     double gain = 1.0;  ///< in the objective, over the best plain decoding whatever its cut, as predicted
     std::optional<GainChances> chances;
-    std::optional<Limit> limit;  ///< that stands in the way, where a gain does not; then the figures of the last two limits:
+    std::optional<Limit> limit;  ///< that stands in the way, where a gain does not; then the figures of the last three limits:
     double waiting = 0.0;        ///< Outcome::waiting
     double first_token_growth = 1.0;
+    Seconds first_token;  ///< TTFT: a mean under a load; where batches are stated, of a prompt read alone
 };
 
-/// The best within the limits, or else the best of all; nothing if none can be priced.
-std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const MeasuredErrors& errors);
+/// The best within the limits, or else the best of all; nothing if none can be priced. `workload`: the recommendation's, with
+/// its traffic, objective and limits.
+std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const Workload& workload,
+                                                  const MeasuredErrors& errors);
 
 }  // namespace treeline::sweeps

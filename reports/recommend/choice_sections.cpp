@@ -70,7 +70,7 @@ std::string runners_up(const sweeps::Answer& answer) {
     if (found.runners_up.size() > most_runners_up) {
         text += fmt::format("and {} more; --format csv lists all.\n", found.runners_up.size() - most_runners_up);
     }
-    if (found.flip_accept_length) {
+    if (found.flip) {
         text += text::wrapped(flip_text(found), screen_width) + "\n";
     }
     return text;

@@ -30,6 +30,7 @@ Json candidate_json(const sweeps::Recommendation& found, const sweeps::Candidate
     const sim::Platform& platform = variant.setup.platform;
     const sim::Device& device = platform.device;
     const bool pool = has_prefill_pool(platform.stack, variant.setup.output_tokens);
+    const bool for_ever = sweeps::waits_for_ever(found, c);
     return {{"target", labels.target},
             {"precision", labels.precision},
             {"device", labels.device},
@@ -49,12 +50,12 @@ Json candidate_json(const sweeps::Recommendation& found, const sweeps::Candidate
             {"speedup", c.speedup},
             {"tpot_ms", 1e3 * c.time_per_token.value()},
             {"slowest_tpot_ms", 1e3 * c.worst_time_per_token.value()},
-            {"ttft_ms", found.saturation ? Json() : Json(1e3 * c.time_to_first_token.value())},  // none: the wait has no end
+            {"ttft_ms", for_ever ? Json() : Json(1e3 * c.time_to_first_token.value())},  // none: the wait has no end
             {"itl_ms", 1e3 * c.time_per_round.value()},
             {"prefill_share", 1.0 - c.decode_share_device},
             {"prefill_devices", pool ? Json(prefill_pool(c.decode_share_device) * platform.devices()) : Json()},
             {"in_service", c.in_service},
-            {"queued", found.saturation ? Json() : Json(c.queued)},
+            {"queued", for_ever ? Json() : Json(c.queued)},
             {"tokens_per_s_user", c.tokens_per_second_user},
             {"tokens_per_s_device", c.tokens_per_second_device},
             {"memory_gb", 1e-9 * c.peak_memory.value()},
@@ -176,7 +177,8 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input) {
         for (const sweeps::Candidate& head : found.untrained) {
             json["untrained"].push_back(candidate_json(found, head));
         }
-        json["flip_accept_length"] = found.flip_accept_length ? Json(*found.flip_accept_length) : Json();
+        json["flip_accept_length"] = found.flip ? Json(found.flip->accept_length) : Json();
+        json["flip_to"] = found.flip ? Json(text_of(found.variants[found.flip->variant], found.variants)) : Json();
         json["devices"] = Json::array();
         for (const sweeps::DeviceChoice& device : sweeps::best_of_each_device(found)) {
             json["devices"].push_back(candidate_json(found, *device.best));

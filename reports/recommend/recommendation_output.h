@@ -41,8 +41,8 @@ std::string recommendation_csv(const sweeps::Answer& answer);
 /// Target, drafter, platform and so on as name and value.
 std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::Answer& answer);
 
-/// "Below an accept length of 1.87 (1.89 expected), n-gram on h100-sxm would be the better choice." Needs the length to be
-/// known.
+/// "With 4 drafts and an accept length below 1.87 (1.89 expected), n-gram on h100-sxm would be the better choice." Needs the
+/// length to be known.
 std::string flip_text(const sweeps::Recommendation& found);
 
 /// "The largest batch at context 725 is 613 without a drafter, 586 with it in memory, and 576 with its drafts."

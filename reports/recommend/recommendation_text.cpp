@@ -104,6 +104,22 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
         other_side(best, found.plain, objective) + (under_load ? later_first_token(best, found.plain) : overload_text(found)));
 }
 
+/// Decimals, at least two, with which two gains read as two.
+int digits_apart(double a, double b) {
+    int digits = 2;
+    while (digits < 6 && text::fixed_text(a, digits) == text::fixed_text(b, digits)) {
+        ++digits;
+    }
+    return digits;
+}
+
+/// "1.62x", or as many digits as tell it from the gain that was asked for.
+std::string rejected_gain_text(const sweeps::Answer& answer) {
+    const double gain = answer.rejected->gain;
+    return answer.rejected->limit ? text::ratio_text(gain)
+                                  : text::fixed_text(gain, digits_apart(gain, answer.input.workload.limits.minimum_gain)) + "x";
+}
+
 /// Why drafts that gain are not recommended: a limit that the user can raise.
 std::string why_rejected(const sweeps::Answer& answer) {
     const sweeps::RejectedDrafting& rejected = *answer.rejected;
@@ -112,7 +128,8 @@ std::string why_rejected(const sweeps::Answer& answer) {
         return "";  // no limit need be raised for a loss
     }
     if (!rejected.limit) {
-        return fmt::format(", less than the {} asked for", text::ratio_text(limits.minimum_gain));
+        return fmt::format(", less than the {}x asked for",
+                           text::fixed_text(limits.minimum_gain, digits_apart(rejected.gain, limits.minimum_gain)));
     }
     switch (*rejected.limit) {
         case sweeps::Limit::waiting:
@@ -122,6 +139,9 @@ std::string why_rejected(const sweeps::Answer& answer) {
             return fmt::format(", but TTFT would be {} as long (--ttft-growth {} allows that)",
                                text::ratio_text(rejected.first_token_growth),
                                text::short_text(std::ceil(rejected.first_token_growth)));
+        case sweeps::Limit::time_to_first_token:
+            return fmt::format(", but the first token would come after {} (--max-ttft-ms {:.0f} allows that)",
+                               text_of(rejected.first_token), std::ceil(rejected.first_token.value() * 1e3));
         case sweeps::Limit::load:
             return ", but cannot serve the load";
         default:
@@ -158,8 +178,8 @@ std::string plain_sentence(const sweeps::Answer& answer, const std::string& wher
         return what + (excluded.empty() ? "; none of the drafters that were asked for can run within the limits"
                                         : fmt::format("; no drafter runs: {}", excluded.front().reason));
     }
-    return what + fmt::format("; the best that drafts, {}, reaches {}{}", answer.rejected->label,
-                              text::ratio_text(answer.rejected->gain), why_rejected(answer));
+    return what + fmt::format("; the best that drafts, {}, reaches {}{}", answer.rejected->label, rejected_gain_text(answer),
+                              why_rejected(answer));
 }
 
 /// What keeps plain decoding from being the answer where nothing else is.
@@ -186,10 +206,10 @@ std::string sentence_of(const sweeps::Answer& answer) {
 }
 
 std::string flip_text(const sweeps::Recommendation& found) {
-    return fmt::format("Below an accept length of {} ({} expected), {} would be the better choice.",
-                       text::fixed_text(*found.flip_accept_length, 2),
-                       text::fixed_text(found.candidates.front().accept_length, 2),
-                       text_of(found.variants[found.runners_up.front().variant], found.variants));
+    const sweeps::Candidate& best = found.candidates.front();
+    return fmt::format("With {} draft{} and an accept length below {} ({} expected), {} would be the better choice.",
+                       best.draft_tokens, best.draft_tokens > 1 ? "s" : "", text::fixed_text(found.flip->accept_length, 2),
+                       text::fixed_text(best.accept_length, 2), text_of(found.variants[found.flip->variant], found.variants));
 }
 
 std::string largest_batches_text(const sweeps::Recommendation& found) {

@@ -107,12 +107,12 @@ std::optional<FigureSection> load_section(const sweeps::Answer& answer) {
                           "How long requests wait",
                           "",
                           {figure_of("ttft-by-load", "Time to first token", load, {"ttft_ms", "TTFT (ms)", true}, rows)}};
-    section.text =
-        fmt::format("At the loads asked, the time to the first token {}{}{}.", found.saturation ? "" : "is ",
-                    first_token_text(found, found.plain),
-                    found.speculate && !found.saturation
-                        ? fmt::format(" without the drafter and {} with it", first_token_text(found, found.candidates.front()))
-                        : std::string());
+    const bool grows = sweeps::waits_for_ever(found, found.plain);
+    section.text = fmt::format(
+        "At the loads asked, the time to the first token {}{}{}.", grows ? "" : "is ", first_token_text(found, found.plain),
+        found.speculate && !found.saturation ? fmt::format(" without the drafter and {}{} with it", grows ? "is " : "",
+                                                           first_token_text(found, found.candidates.front()))
+                                             : std::string());
     const bool some_wait =
         std::any_of(rows.begin(), rows.end(), [](const Json& row) { return row["waiting"].get<double>() > 0.0; });
     if (closed && !some_wait) {

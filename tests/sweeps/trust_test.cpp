@@ -207,6 +207,28 @@ TEST_CASE("where plain decoding is recommended, the best that drafts is named wi
     CHECK_FALSE(result.rejected->label.empty());
 }
 
+TEST_CASE("a limit on TTFT that keeps drafts out is named, with what they take", "[trust]") {
+    RecommendInput input = example();
+    input.errors = errors_of(0.01);
+    const Answer free = answer(input, 1);
+    REQUIRE(free.result.recommendation->speculate);
+    const Candidate& best = free.result.recommendation->candidates.front();
+    const Seconds plain = free.result.recommendation->plain.time_to_first_token;
+    REQUIRE(best.time_to_first_token > plain);
+    input.workload.limits.time_to_first_token = 0.5 * (best.time_to_first_token + plain);
+    for (Variant& variant : input.workload.variants) {  // all of them as late as the best
+        variant.setup.drafter = free.result.recommendation->variants[best.variant].setup.drafter;
+        variant.setup.acceptance = free.result.recommendation->variants[best.variant].setup.acceptance;
+    }
+    const Answer limited = answer(input, 1);
+    REQUIRE(limited.result.recommendation);
+    REQUIRE_FALSE(limited.result.recommendation->speculate);
+    REQUIRE(limited.rejected);
+    CHECK(limited.rejected->gain > 1.0);
+    CHECK(limited.rejected->limit == Limit::time_to_first_token);
+    CHECK(limited.rejected->first_token > *input.workload.limits.time_to_first_token);
+}
+
 TEST_CASE("what just fails to gain as predicted is as likely to gain as not", "[trust]") {
     RecommendInput input = example();
     input.errors = errors_of(0.4);
