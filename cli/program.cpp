@@ -232,6 +232,43 @@ void parse(CLI::App& app, const std::vector<std::string>& words) {
     app.parse(static_cast<int>(argv.size()), argv.data());
 }
 
+bool is_given(const std::vector<std::string>& words, const std::string& flag) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const std::string& word) { return word == flag || word.starts_with(flag + "="); });
+}
+
+/// A problem of a flag that has two names, under the name that was given.
+std::string under_given_name(const CLI::App& app, const std::vector<std::string>& words, std::string problem) {
+    for (const CLI::App* sub : app.get_subcommands()) {
+        problem = under_given_name(*sub, words, std::move(problem));
+    }
+    const std::string flag = problem.substr(0, problem.find(':'));
+    for (const CLI::Option* option : flag.starts_with("--") ? app.get_options() : std::vector<const CLI::Option*>()) {
+        const std::vector<std::string>& names = option->get_lnames();
+        if (std::find(names.begin(), names.end(), flag.substr(2)) == names.end() || is_given(words, flag)) {
+            continue;
+        }
+        for (const std::string& name : names) {
+            if (is_given(words, "--" + name)) {
+                return "--" + name + problem.substr(flag.size());
+            }
+        }
+    }
+    return problem;
+}
+
+void run_as_asked(const Run& run, const CLI::App& app, const std::vector<std::string>& words) {
+    try {
+        run();
+    } catch (const text::InputError& error) {
+        std::vector<std::string> problems = error.problems();
+        for (std::string& problem : problems) {
+            problem = under_given_name(app, words, std::move(problem));
+        }
+        throw text::InputError(std::move(problems));
+    }
+}
+
 void parse_and_run(const std::vector<std::string>& words) {
     CLI::App app;
     Run run;
@@ -247,6 +284,10 @@ void parse_and_run(const std::vector<std::string>& words) {
         return text::write_file("-", chosen.empty() ? app.help() : chosen.front()->help("treeline"));
     } catch (const CLI::CallForVersion& version) {
         return text::write_file("-", std::string(version.what()) + "\n");
+    } catch (const CLI::ArgumentMismatch& error) {
+        const std::string sentence = error.what();
+        const bool repeated = sentence.find("At Most 1 required") != std::string::npos;
+        throw text::InputError({repeated ? sentence.substr(0, sentence.find(':')) + ": is given more than once" : sentence});
     } catch (const CLI::ParseError& error) {
         throw text::InputError({error.what()});
     }
@@ -255,7 +296,7 @@ void parse_and_run(const std::vector<std::string>& words) {
         if (words[1] != "serve") {  // which waits for as long as it runs
             waiting.emplace();
         }
-        run();
+        run_as_asked(run, app, words);
     }
 }
 

@@ -82,7 +82,7 @@ struct Engine {
     std::string word;     ///< as in --engine: "vllm"
     std::string title;    ///< "vLLM"
     std::string version;  ///< whose source was read: "0.19"
-    std::string asked;    ///< a later version that was requested and that this one represents; usually empty
+    std::string asked;    ///< another version that was requested and that this one represents; usually empty
     ScheduleForm schedule = ScheduleForm::none;
     EngineTrees trees = EngineTrees::none;
     bool counts_root = false;  ///< its number of draft tokens includes the root (SGLang)

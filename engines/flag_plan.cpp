@@ -119,6 +119,9 @@ bool is_of_others(const sim::DraftAcceptance& acceptance) {
 /// What of the deployment no flag of this one command says.
 void remark_on_deployment(FlagPlan& plan) {
     const sim::Stack& stack = plan.platform.stack;
+    if (older_than_known(plan.engine->word + "@" + plan.engine->asked)) {
+        remark(plan, fmt::format("flags of versions before {0} are not known; these are those of {0}", plan.engine->version));
+    }
     if (stack.prefill == sim::PrefillPolicy::disaggregated) {
         remark(plan, "the command is that of the server that decodes; prompts are read by servers of their own");
     }
@@ -230,7 +233,9 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     FlagPlan plan = deployment_of(variant, engine, planned_requests(recommendation));
     const double context = recommendation.traffic.points.empty() ? 0.0 : sweeps::longest_context_of(recommendation.traffic);
     const double held = recommendation.speculate ? recommendation.capacity.drafting : recommendation.capacity.plain;
-    const double request = std::max(context, variant.setup.prompt_tokens + variant.setup.output_tokens);
+    // A request that has so many tokens in the cache is to get at least one more.
+    const double request =
+        std::max(context > 0.0 ? context + 1.0 : 0.0, variant.setup.prompt_tokens + variant.setup.output_tokens);
     plan.request_tokens = request > 0.0 ? request + (recommendation.speculate ? best.draft_tokens : 0) : 0.0;
     plan.cached_tokens = held * recommendation.capacity.context;
     if (recommendation.speculate) {

@@ -7,6 +7,7 @@
 #include "engines/capabilities.h"
 #include "engines/parallel_flags.h"
 #include "text/input_error.h"
+#include "text/version.h"
 
 namespace treeline::engines {
 namespace {
@@ -76,11 +77,33 @@ std::string problem_of_tree(const std::vector<sweeps::Variant>& variants, const 
 
 }  // namespace
 
+namespace {
+
+/// The engine that a stack was asked for. A version before all whose flags are known runs where a stack was measured for it or
+/// for one before; its flags are then those of the first that is known, and its label says so.
+Engine engine_of_stack(const sim::Stack& stack) {
+    const std::size_t at = stack.engine.find('@'), dash = stack.name.rfind('-');
+    if (!older_than_known(stack.engine) || dash == std::string::npos) {
+        return find_engine(stack.engine);
+    }
+    const std::string asked = stack.engine.substr(at + 1);
+    const text::Version of_stack = text::version_in(stack.name.substr(dash + 1)), wanted = text::version_in(asked);
+    if (of_stack.empty() || wanted < of_stack) {
+        return find_engine(stack.engine);  // which refuses it
+    }
+    const EngineName name = find_engine(stack.engine.substr(0, at)).name;
+    Engine engine = *std::find_if(all_engines().begin(), all_engines().end(), [&](const Engine& e) { return e.name == name; });
+    engine.asked = asked;
+    return engine;
+}
+
+}  // namespace
+
 std::optional<Engine> priced_engine(const sim::Platform& platform) {
     if (platform.accelerator || platform.stack.engine.empty()) {
         return std::nullopt;
     }
-    const Engine engine = find_engine(platform.stack.engine);
+    const Engine engine = engine_of_stack(platform.stack);
     const bool runs_there = !platform.device.metal || engine.name == EngineName::llama_cpp;
     return runs_there ? std::optional(engine) : std::nullopt;
 }

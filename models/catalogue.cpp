@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -12,7 +11,7 @@
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/non_finite.h"
 #include "text/catalogue_folder.h"
-#include "text/file_roles.h"
+#include "text/input_file.h"
 #include "text/version.h"
 #include "text/wording.h"
 
@@ -30,30 +29,10 @@ bool is_path(const std::string& name_or_path) {
            fs::path(name_or_path).extension() == ".gguf" || fs::is_regular_file(name_or_path, ignored);
 }
 
-/// The file's text, or nothing when it cannot be read or is too large (json::Document::load says which).
-std::optional<std::string> small_text(const fs::path& path) {
-    if (const std::optional<std::string_view> carried = text::builtin_file(path)) {
-        return std::string(*carried);
-    }
-    std::error_code error;
-    const std::uintmax_t size = fs::file_size(path, error);
-    std::ifstream file(path, std::ios::binary);
-    if (error || size > largest_file || !file) {
-        return std::nullopt;
-    }
-    text::note_input(path);
-    std::string text(static_cast<std::size_t>(size), '\0');
-    file.read(text.data(), static_cast<std::streamsize>(size));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return text;
-}
-
 json::Document open(const fs::path& path) {
-    const std::optional<std::string> text = small_text(path);
-    if (text && hugging_face::has_non_finite_numbers(*text)) {
-        return json::Document::parse(hugging_face::without_non_finite_numbers(*text), path.string());
-    }
-    return json::Document::load(path, largest_file);
+    const std::string text = text::read_file(path, largest_file);
+    return json::Document::parse(
+        hugging_face::has_non_finite_numbers(text) ? hugging_face::without_non_finite_numbers(text) : text, path.string());
 }
 
 /// "org--name" of ".../org--name.json"; the folder's name of ".../name/config.json".

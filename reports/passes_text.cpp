@@ -17,16 +17,30 @@ std::string pass_text(const sim::ExplainedPass& pass) {
     heading += pass.runs == 1.0 ? ")\n" : fmt::format("; {} runs per round)\n", text::short_text(pass.runs));
     text::TextTable table(
         {{"operation", text::Align::left}, {"runs"}, {"FLOPs"}, {"bytes"}, {"time"}, {"share"}, {"bound", text::Align::left}});
+    constexpr double worth_a_line = 0.05;
+    Seconds kernels;
     for (const sim::OperationEstimate& operation : pass.operations) {
+        kernels += operation.time;
         table.add({operation.name, text::short_text(operation.count), text_of(operation.flops), text_of(operation.bytes),
                    text_of(operation.time), text::percent_text(operation.share), std::string(name_of(operation.bound))});
     }
-    return heading + table.text("  ");
+    const Seconds beside = pass.time - kernels;
+    return heading + table.text("  ") +
+           (beside > worth_a_line * pass.time ? fmt::format("  beside the kernels, host and launches: {}\n", text_of(beside))
+                                              : "");
 }
 
 }  // namespace
 
-std::string phases_text(const sim::RoundEstimate& round, bool speculates) {
+Seconds host_of_plain_step(const sim::CompiledRound& round, const sim::DesignPoint& point) {
+    if (round.row(point.speculation).speculates > 0.0) {
+        return Seconds(0.0);
+    }
+    const double measured = round.ratios.empty() ? 1.0 : round.ratios.at(point.batch, point.context, 0.0).plain;
+    return round.step_per_sequence * (sim::sequences_of_pass(round, point.batch) * measured);
+}
+
+std::string phases_text(const sim::RoundEstimate& round, bool speculates, Seconds host_of_step) {
     text::TextTable table({{"Round", text::Align::left}, {"time"}, {"share"}});
     const auto add = [&](const char* name, Seconds time) {
         if (time > Seconds(0.0)) {
@@ -34,9 +48,9 @@ std::string phases_text(const sim::RoundEstimate& round, bool speculates) {
         }
     };
     add("draft", round.draft);
-    add(speculates ? "verify" : "decode", round.verify);
+    add(speculates ? "verify" : "decode", speculates ? round.verify : round.verify - host_of_step);
     add("roll back", round.rollback);
-    add("host", round.host);
+    add("host", speculates ? round.host : round.host + host_of_step);
     add("prompts of others", round.prompts);
     table.add_rule();
     table.add({"sum", text_of(round.round), text::percent_text(1.0)});

@@ -8,8 +8,11 @@
 
 namespace treeline::reports {
 
-/// Draft, verify, roll back and so on with their shares of a round.
-std::string phases_text(const sim::RoundEstimate& round, bool speculates);
+/// Host time beside the passes of a plain step, which counts as decoding in an estimate of it; zero of a round that drafts.
+Seconds host_of_plain_step(const sim::CompiledRound& round, const sim::DesignPoint& point);
+
+/// Draft, verify, roll back and so on with their shares of a round. `host_of_step`: of plain decoding, host_of_plain_step().
+std::string phases_text(const sim::RoundEstimate& round, bool speculates, Seconds host_of_step);
 
 /// Each pass with its operations: work, time and what bounds it.
 std::string operations_text(const std::vector<sim::ExplainedPass>& passes);

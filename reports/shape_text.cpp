@@ -1,6 +1,7 @@
 #include "reports/shape_text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 
 #include <fmt/format.h>
@@ -23,7 +24,11 @@ std::string basis_text(sim::AcceptanceBasis basis) {
 
 std::string source_in_short(const sweeps::DrafterChoice& drafter) {
     constexpr std::size_t two_lines = 160;
-    const std::string& source = drafter.acceptance_source;
+    // What measurements lack is a note of its own: remarks_on_acceptance().
+    const std::string source =
+        drafter.acceptance_remarks.empty()
+            ? drafter.acceptance_source
+            : drafter.acceptance_source.substr(0, drafter.acceptance_source.find("; " + drafter.acceptance_remarks.front()));
     if (source.empty()) {
         return "as you stated it";
     }
@@ -33,6 +38,15 @@ std::string source_in_short(const sweeps::DrafterChoice& drafter) {
     const std::string cut = source.substr(0, source.rfind(' ', two_lines));
     const auto opened = std::count(cut.begin(), cut.end(), '(') - std::count(cut.begin(), cut.end(), ')');
     return cut + " ..." + std::string(static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, opened)), ')');
+}
+
+std::vector<std::string> remarks_on_acceptance(const sweeps::DrafterChoice& drafter) {
+    std::vector<std::string> notes;
+    for (std::string remark : drafter.acceptance_remarks) {
+        remark.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(remark.front())));
+        notes.push_back(remark + ".");
+    }
+    return notes;
 }
 
 }  // namespace treeline::reports

@@ -18,4 +18,7 @@ std::string basis_text(sim::AcceptanceBasis basis);
 /// Where its acceptance comes from, in at most two lines: "as you stated it", or the beginning of what its file says.
 std::string source_in_short(const sweeps::DrafterChoice& drafter);
 
+/// What its measurements lack for this traffic, a sentence each: "Acceptance was not measured for poetry; ...".
+std::vector<std::string> remarks_on_acceptance(const sweeps::DrafterChoice& drafter);
+
 }  // namespace treeline::reports

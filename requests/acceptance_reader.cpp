@@ -143,6 +143,7 @@ void set_measured(const sim::AcceptanceOfTraffic& found, const std::string& name
         choice.acceptance.spread_text += "; " + found.remarks.front();
     }
     choice.source += remarks;
+    choice.remarks = found.remarks;
     for (const auto& [shape_text, length] : found.shapes) {
         json::Document document = json::Document::of({{"shape", shape_text}}, name);
         json::Reader root = document.root();

@@ -19,6 +19,10 @@ bool looks_like_path(std::string_view name_or_path) {
            name_or_path.ends_with(".gguf");
 }
 
+std::string without_path_advice(const std::string& problem) {
+    return problem.substr(0, problem.find("; a path to "));  // it stands at the end of all that give it
+}
+
 Descriptions::Descriptions(Catalogue catalogue, fs::path base_folder)
     : catalogue_(std::move(catalogue)), base_folder_(std::move(base_folder)) {}
 
@@ -94,7 +98,7 @@ const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view 
             return nullptr;
         }
         for (const std::string& problem : error.problems()) {
-            at.problem(key, problem);
+            at.problem(key, reads_files() ? problem : without_path_advice(problem));
         }
         return nullptr;
     }

@@ -86,6 +86,9 @@ private:
     std::shared_ptr<const std::vector<PublishedDrafter>> published_;  ///< null until they are asked for
 };
 
+/// A refusal of a name without the advice to give a path, for readers that read none.
+std::string without_path_advice(const std::string& problem);
+
 /// True for what the catalogues take as a path: text that contains a slash or ends in .json or .gguf.
 bool looks_like_path(std::string_view name_or_path);
 

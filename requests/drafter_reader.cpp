@@ -115,6 +115,7 @@ sweeps::DrafterChoice with_acceptance(DescribedDrafter described, AcceptanceChoi
     limit_drafts(described.limit, choice.acceptance);
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);
+    choice.acceptance_remarks = std::move(acceptance.remarks);
     return std::move(choice);
 }
 
@@ -327,8 +328,9 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
     sweeps::DrafterChoice choice;
     if (at.has(drafter_keys::published)) {
         const FileJson& word = at.raw().at(std::string(drafter_keys::published));
-        if (use.target != nullptr && word.is_string() && is_kind(word.get<std::string>())) {
-            choice = known_of_kind(at, word.get<std::string>(), descriptions, use);
+        const std::string kind = word.is_string() ? kind_of_word(word.get<std::string>()) : "";
+        if (use.target != nullptr && !kind.empty()) {
+            choice = known_of_kind(at, kind, descriptions, use);
             at.finish();
             return choice;
         }
@@ -383,6 +385,7 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
     limit_drafts(read_limit(at), choice.acceptance);
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);
+    choice.acceptance_remarks = std::move(acceptance.remarks);
     if (has_kind) {
         at.finish();
     }

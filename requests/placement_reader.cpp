@@ -21,6 +21,11 @@ void read_placement(json::Reader& target, Descriptions& descriptions, sim::Model
     sim::Placement placement;
     if (at.has(placement_keys::layers)) {
         placement.layers = read_or<sim::Count>(at, placement_keys::layers, 1);
+        const auto there = static_cast<sim::Count>(model.order.size());
+        if (there > 0 && *placement.layers > there) {
+            at.problem(placement_keys::layers, fmt::format("is {}, but {} has {} layers; leave it out to place all of them",
+                                                           *placement.layers, model.name, there));
+        }
     }
     if (at.has(placement_keys::gpu_layers)) {
         placement.layers = read_or<sim::Count>(at, placement_keys::gpu_layers, 0);

@@ -36,7 +36,7 @@ void set_acceptance(FlagJson& point, const FlagTexts& flags) {
 }
 
 void set_drafter(FlagJson& point, const FlagTexts& flags) {
-    if (const std::string& drafter = given(flags, drafter_path); drafter == "none") {
+    if (const std::string& drafter = given(flags, drafter_path); drafter == no_drafter_word) {
         point.erase("drafter");
     } else if (!drafter.empty()) {
         const FlagJson before = point.value("drafter", FlagJson::object());

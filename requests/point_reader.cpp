@@ -52,7 +52,7 @@ void read_drafting(json::Reader& root, Descriptions& descriptions, sweeps::Point
     if (input.load.kind != sweeps::LoadKind::arrival_rate) {
         kind.batch = input.load.value;
     }
-    if (root.has(point_keys::drafter)) {
+    if (root.has(point_keys::drafter) && root.raw().at(std::string(point_keys::drafter)) != no_drafter_word) {
         input.drafter =
             read_drafter(root.object_or_text(point_keys::drafter, drafter_keys::published), descriptions,
                          {&input.target.model, kind, root.has(point_keys::draft_tokens) || root.has(point_keys::shape)});

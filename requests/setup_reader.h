@@ -54,6 +54,9 @@ struct DrafterUse {
 /// requests/drafter_kinds.cpp lists the kinds and their keys. A published drafter is {"published": its name}.
 sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const DrafterUse& use = {});
 
+/// In place of a drafter: plain decoding.
+inline constexpr std::string_view no_drafter_word = "none";
+
 /// The words that "kind" may be.
 const std::vector<std::string>& drafter_kinds();
 bool is_kind(const std::string& word);
@@ -67,6 +70,7 @@ std::string kind_of_word(const std::string& word);
 struct AcceptanceChoice {
     sim::DraftAcceptance acceptance;
     std::string text, source;
+    std::vector<std::string> remarks = {};  ///< on measurements that are not of this traffic; the source ends in them
 };
 AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const sim::TrafficKind& traffic = {},
                                  double usual_fall = sim::measured_fall);

@@ -1,14 +1,19 @@
 #include "serve/questions.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "engines/engine.h"
 #include "engines/lint.h"
+#include "hardware/accelerators.h"
 #include "hardware/catalogue.h"
+#include "hardware/fpga.h"
 #include "library/drafter_rows.h"
 #include "models/catalogue.h"
 #include "reports/catalogue/hardware_output.h"
 #include "reports/catalogue/models_output.h"
+#include "reports/fpga/fpga_catalogue.h"
 #include "reports/lint/lint_output.h"
 #include "reports/provenance_output.h"
 #include "reports/run/diagnosis_output.h"
@@ -57,7 +62,7 @@ std::string lint_answer(const Asked& asked) {
 namespace look_up_keys {
 inline constexpr json::TextKey model{"name", "name", "", "one model in full, with the drafters that are known for it",
                                      "all, in short"};
-inline constexpr json::TextKey device{"name", "name", "", "one device in full, with the source of each number",
+inline constexpr json::TextKey device{"name", "name", "", "one device, board or design in full, with the source of each number",
                                       "all, in short"};
 }  // namespace look_up_keys
 
@@ -71,10 +76,22 @@ std::string name_asked(const Asked& asked, const json::TextKey& key) {
     return requests::Descriptions(asked.catalogue, requests::no_files).resolved(name);
 }
 
+/// What a look-up finds; its refusal names no files, of which none is read here.
+template <class LoadNamed>
+auto found(const LoadNamed& load) {
+    try {
+        return load();
+    } catch (const text::InputError& error) {
+        std::vector<std::string> problems = error.problems();
+        std::transform(problems.begin(), problems.end(), problems.begin(), requests::without_path_advice);
+        throw text::InputError(std::move(problems));
+    }
+}
+
 std::string models_answer(const Asked& asked) {
     const std::string name = name_asked(asked, look_up_keys::model);
     if (!name.empty()) {
-        json::Described<sim::Model> model = models::load_model(asked.catalogue.models, name);
+        json::Described<sim::Model> model = found([&] { return models::load_model(asked.catalogue.models, name); });
         model.provenance = requests::with_known_names(std::move(model.provenance), asked.catalogue);
         const std::vector<reports::DrafterRow> drafters = known_drafter_rows(model.value, asked.catalogue);
         return asked.form == Form::json ? reports::model_json(model, drafters).dump(2) + "\n"
@@ -91,23 +108,58 @@ std::string models_answer(const Asked& asked) {
                : reports::models_table(models);
 }
 
+template <class T>
+std::string described(const Asked& asked, const json::Described<T>& hardware, Json (*to_json)(const T&),
+                      std::string (*table)(const std::vector<T>&)) {
+    Json json = to_json(hardware.value);
+    json["inputs"] = reports::provenance_json(requests::with_known_names(hardware.provenance, asked.catalogue));
+    return asked.form == Form::json ? json.dump(2) + "\n" : table({hardware.value});
+}
+
+template <class T>
+std::vector<T> all_of(const std::vector<std::string>& names, const std::filesystem::path& folder,
+                      json::Described<T> (*load)(const std::filesystem::path&, const std::string&)) {
+    std::vector<T> all;
+    for (const std::string& name : names) {
+        all.push_back(load(folder, name).value);
+    }
+    return all;
+}
+
+template <class T>
+Json list_of(const std::vector<T>& all, Json (*to_json)(const T&)) {
+    Json list = Json::array();
+    for (const T& each : all) {
+        list.push_back(to_json(each));
+    }
+    return list;
+}
+
 std::string devices_answer(const Asked& asked) {
     const std::string name = name_asked(asked, look_up_keys::device);
+    const std::filesystem::path& folder = asked.catalogue.hardware;
     if (!name.empty()) {
-        const json::Described<sim::Device> device = hardware::load_device(asked.catalogue.hardware, name);
-        Json json = reports::device_json(device.value);
-        json["inputs"] = reports::provenance_json(requests::with_known_names(device.provenance, asked.catalogue));
-        return asked.form == Form::json ? json.dump(2) + "\n" : reports::devices_table({device.value});
+        switch (found([&] { return hardware::hardware_kind_of(folder, name); })) {
+            case hardware::HardwareKind::device:
+                return described(asked, hardware::load_device(folder, name), reports::device_json, reports::devices_table);
+            case hardware::HardwareKind::board:
+                return described(asked, hardware::load_board(folder, name), reports::board_json, reports::boards_table);
+            case hardware::HardwareKind::design:
+                return described(asked, hardware::load_design(folder, name), reports::design_json, reports::designs_table);
+        }
     }
-    std::vector<sim::Device> devices;
-    Json list = Json::array();
-    for (const std::string& known : hardware::device_names(asked.catalogue.hardware)) {
-        devices.push_back(hardware::load_device(asked.catalogue.hardware, known).value);
-        list.push_back(reports::device_json(devices.back()));
-    }
-    return asked.form == Form::json
-               ? Json{{"format", "treeline-devices"}, {"version", 1}, {"devices", std::move(list)}}.dump(2) + "\n"
-               : reports::devices_table(devices);
+    const auto devices = all_of(hardware::device_names(folder), folder, hardware::load_device);
+    const auto boards = all_of(hardware::board_names(folder), folder, hardware::load_board);
+    const auto designs = all_of(hardware::design_names(folder), folder, hardware::load_design);
+    return asked.form == Form::json ? Json{{"format", "treeline-devices"},
+                                           {"version", 1},
+                                           {"devices", list_of(devices, reports::device_json)},
+                                           {"boards", list_of(boards, reports::board_json)},
+                                           {"designs", list_of(designs, reports::design_json)}}
+                                              .dump(2) +
+                                          "\n"
+                                    : reports::devices_table(devices) + "\n" + reports::boards_table(boards) + "\n" +
+                                          reports::designs_table(designs);
 }
 
 }  // namespace
@@ -130,7 +182,8 @@ const std::vector<Question>& questions() {
          "used: unknown, removed, ignored and contradictory settings.",
          "lint", false, lint_answer},
         {"models", "Models of the catalogue, or one with the drafters that are known for it.", "models", true, models_answer},
-        {"devices", "GPUs and CPUs of the catalogue, or one with the source of each number.", "devices", true, devices_answer}};
+        {"devices", "GPUs, CPUs, FPGA boards and accelerator designs of the catalogue, or one with the source of each number.",
+         "devices", true, devices_answer}};
     return all;
 }
 

@@ -26,6 +26,7 @@ struct DrafterChoice {
     std::string checkpoint = {};    ///< where it is published, for flags of engines; empty where that is not known
     bool named = true;              ///< the input names it; else it is tried because the catalogue knows it
     bool untrained = false;         ///< a head that nobody is known to have trained for this target: priced as those of others
+    std::vector<std::string> acceptance_remarks = {};  ///< on how far it is measured for this traffic; its source ends in them
 };
 
 /// The stack of a platform that names none: "cpu" on CPUs, else "cuda-graph".

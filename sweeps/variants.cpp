@@ -52,16 +52,21 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
             if (platform.accelerator && !is_first_precision(target, lists.targets)) {
                 continue;
             }
-            const std::vector<sim::Rollback> rollbacks =
+            const std::vector<sim::Rollback> of_drafts =
                 lists.rollbacks.empty() ? sim::rollbacks_for(target.model, platform.stack, !platform.stack.engine.empty())
                                         : lists.rollbacks;
             for (std::size_t d = 0; d < lists.drafters.size(); ++d) {
-                for (const sim::Rollback rollback : rollbacks) {
+                const bool plain = std::holds_alternative<sim::NoDrafter>(lists.drafters[d].drafter);
+                for (const sim::Rollback rollback : plain ? std::vector{sim::Rollback::truncate} : of_drafts) {
                     check_deadline();
                     variants.push_back({labels_of(target, platform, lists.drafters[d], rollback),
                                         setup_of(target, platform, lists.drafters[d], rollback),
                                         {t, p, d}});
                     variants.back().setup.decoding = lists.decoding;
+                    if (plain) {  // keeps nothing to go back to
+                        variants.back().labels.rollback.clear();
+                        variants.back().origin.drafter.reset();
+                    }
                     variants.back().checkpoint = lists.drafters[d].checkpoint;
                     variants.back().untrained = lists.drafters[d].untrained && !lists.drafters[d].named;
                 }
@@ -74,13 +79,7 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
 std::vector<Variant> plain_variants(const VariantLists& lists) {
     VariantLists plain = lists;
     plain.drafters = {{"plain decoding", sim::NoDrafter{}, {}, "", ""}};
-    plain.rollbacks = {sim::Rollback::truncate};
-    std::vector<Variant> variants = all_variants(plain);
-    for (Variant& variant : variants) {
-        variant.labels.rollback.clear();
-        variant.origin.drafter.reset();
-    }
-    return variants;
+    return all_variants(plain);
 }
 
 std::vector<std::string> platform_problems(const VariantLists& lists) {

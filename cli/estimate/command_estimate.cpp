@@ -83,6 +83,11 @@ void refuse_flags_of_points(const requests::FlagTexts& point) {
     for (const requests::KeyFlag& flag : requests::point_flags()) {
         if (!requests::given(point, flag.path).empty() &&
             std::find(of_runs.begin(), of_runs.end(), flag.path) == of_runs.end()) {
+            if (flag.path == "draft_tokens") {
+                problems.push_back("--draft-tokens: a run of an accelerator takes the length as --shape chain:" +
+                                   requests::given(point, flag.path));
+                continue;
+            }
             problems.push_back(
                 flag.name.substr(0, flag.name.find(',')) +
                 ": is not of a run of an accelerator, which decodes one sequence; --device with a design's name, "

@@ -1,8 +1,5 @@
 // treeline lint: does a configuration for speculative decoding do what its author expects?
 #include <algorithm>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
@@ -16,7 +13,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 #include "reports/lint/lint_output.h"
-#include "text/file_roles.h"
+#include "text/input_file.h"
 #include "text/table.h"
 
 namespace treeline::cli {
@@ -29,28 +26,16 @@ struct LintFlags {
     std::string format = "table";
 };
 
-std::optional<std::string> content_of(std::istream& stream) {
-    std::string text(most_bytes + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(stream.gcount()));
-    return stream.bad() || text.size() > most_bytes ? std::nullopt : std::optional(text);
-}
-
+/// Of a file that the configuration names.
 std::optional<std::string> content_of_file(const std::filesystem::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    if (!stream || !std::filesystem::is_regular_file(path)) {
+    if (!std::filesystem::is_regular_file(path)) {
         return std::nullopt;
     }
-    text::note_input(path);
-    return content_of(stream);
-}
-
-std::string given_text(const std::string& file) {
-    const std::optional<std::string> text = file == "-" ? content_of(std::cin) : content_of_file(file);
-    if (!text) {
-        throw text::InputError({fmt::format("{}: cannot be read, or is larger than 1 MiB", file)});
+    try {
+        return text::read_file(path, most_bytes);
+    } catch (const text::InputError&) {
+        return std::nullopt;
     }
-    return *text;
 }
 
 void lint_for(const LintFlags& flags) {
@@ -61,8 +46,9 @@ void lint_for(const LintFlags& flags) {
     }
     const std::optional<engines::Engine> engine =
         flags.engine.empty() ? std::nullopt : std::optional(engines::find_engine(flags.engine));
-    const std::filesystem::path folder = flags.file == "-" ? "" : std::filesystem::path(flags.file).parent_path();
-    const std::string given = given_text(flags.file);
+    const std::filesystem::path folder =
+        flags.file == text::standard_input_word ? "" : std::filesystem::path(flags.file).parent_path();
+    const std::string given = text::read_file(flags.file, most_bytes);
     const engines::LintResult result =
         engines::lint(given, engine, [&](const std::string& name) { return content_of_file(folder / name); });
     write_answer("-",

@@ -84,7 +84,7 @@ std::string engine_text(const std::string& asked) {
         return asked;
     }
     const std::size_t version = asked.find('@');
-    const std::string word = engines::find_engine(asked).word;
+    const std::string word = engines::find_engine(asked.substr(0, version)).word;  // priced_engine() judges the version
     return version == std::string::npos ? word : word + asked.substr(version);
 }
 

@@ -5,6 +5,7 @@
 
 #include "reports/estimate/estimate_output.h"
 #include "reports/measured_loads_text.h"
+#include "reports/passes_text.h"
 #include "reports/prefill_pool.h"
 #include "reports/provenance_output.h"
 #include "reports/shape_text.h"
@@ -114,7 +115,7 @@ Json interval_json(const sweeps::PointEstimate& estimate) {
 
 Json configuration_json(const sweeps::PointEstimate& estimate) {
     const sweeps::PointInput& input = estimate.input;
-    Json json = {{"target", input.target.label},
+    Json json = {{"target", target_text(input)},
                  {"precision", text::text_of(input.target.precision, input.platform.device)},
                  {"platform", sweeps::label_of(input.platform)},
                  {"mode", name_of(input.platform.mode)},
@@ -153,6 +154,7 @@ Json configuration_json(const sweeps::PointEstimate& estimate) {
 
 Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
     const sim::RoundEstimate& round = estimate.speculative;
+    const Seconds host_of_step = host_of_plain_step(estimate.round, estimate.point);
     return {{"format", "treeline-estimate"},
             {"version", 1},
             {"input", echo},
@@ -175,9 +177,9 @@ Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
             {"plain", rates_json(estimate, estimate.plain, estimate.plain_first_token, estimate.plain_load)},
             {"round_ms",
              {{"draft", milliseconds(round.draft)},
-              {"verify", milliseconds(round.verify)},
+              {"verify", milliseconds(round.verify - host_of_step)},
               {"rollback", milliseconds(round.rollback)},
-              {"host", milliseconds(round.host)},
+              {"host", milliseconds(round.host + host_of_step)},
               {"prompts", milliseconds(round.prompts)},
               {"total", milliseconds(round.round)}}},
             {"memory", memory_json(estimate)},

@@ -11,6 +11,9 @@
 
 namespace treeline::reports {
 
+/// The target with its formats where the input states them; an accelerator computes in its design's.
+std::string target_text(const sweeps::PointInput& input);
+
 /// The answer: one sentence.
 std::string sentence_of(const sweeps::PointEstimate& estimate);
 

@@ -5,15 +5,23 @@
 #include "engines/host_weights.h"
 #include "engines/priced_engine.h"
 #include "reports/objective_text.h"
+#include "sim/accelerator.h"
 #include "sim/placement.h"
 #include "text/number_text.h"
 
 namespace treeline::reports {
+
+std::string target_text(const sweeps::PointInput& input) {
+    const bool in_own_formats = input.platform.accelerator && input.target.label != input.target.model.name;
+    return in_own_formats ? fmt::format("{} ({})", input.target.model.name, sim::formats_of(input.platform.accelerator->design))
+                          : input.target.label;
+}
+
 namespace {
 
 std::string what_runs(const sweeps::PointEstimate& estimate) {
     const sweeps::PointInput& input = estimate.input;
-    std::string text = fmt::format("{} on {}", input.target.label, sweeps::label_of(input.platform));
+    std::string text = fmt::format("{} on {}", target_text(input), sweeps::label_of(input.platform));
     if (input.speculates()) {
         const auto nodes = static_cast<int>(row_of(estimate).draft_tokens);
         const bool chain = std::holds_alternative<sim::ChainShape>(sweeps::speculation_of(estimate).shape);

@@ -66,7 +66,7 @@ std::string load_text(const sweeps::PointEstimate& estimate) {
 std::string configuration(const sweeps::PointEstimate& estimate) {
     const sweeps::PointInput& input = estimate.input;
     text::FactList facts;
-    facts.add("Target", input.target.label);
+    facts.add("Target", target_text(input));
     const std::optional<sim::Accelerator>& accelerator = input.platform.accelerator;
     facts.add("Precision", text::wrapped(accelerator ? sim::formats_of(accelerator->design)
                                                      : text::text_of(input.target.precision, input.platform.device),
@@ -149,6 +149,15 @@ std::string critical_text(const sweeps::PointEstimate& estimate) {
                : fmt::format("no batch makes a pass compute-bound at {}", where);
 }
 
+std::string critical_context_text(double context) {
+    if (context <= 0.0) {
+        return "none: even without a context, what grows with the batch keeps a pass memory-bound";
+    }
+    return std::isfinite(context) ? fmt::format("{} tokens; above, caches keep verification memory-bound at any batch",
+                                                text::short_text(std::floor(context)))
+                                  : "none: no context keeps a pass memory-bound at every batch";
+}
+
 std::string round_facts(const sweeps::PointEstimate& estimate) {
     const sim::RoundEstimate& round = estimate.speculative;
     text::FactList facts;
@@ -165,10 +174,7 @@ std::string round_facts(const sweeps::PointEstimate& estimate) {
     facts.add("Wasted drafts", text::percent_text(round.wasted_draft_share));
     if (!estimate.input.platform.accelerator) {
         facts.add("Critical batch", critical_text(estimate));
-        facts.add("Critical context", std::isfinite(estimate.critical_context)
-                                          ? fmt::format("{} tokens; above, caches keep verification memory-bound at any batch",
-                                                        text::short_text(std::floor(estimate.critical_context)))
-                                          : "none: there is no key-value cache");
+        facts.add("Critical context", critical_context_text(estimate.critical_context));
     }
     if (estimate.input.training) {
         const sim::TrainingCost& cost = *estimate.input.training;
@@ -299,7 +305,8 @@ std::string screen(const sweeps::PointEstimate& estimate) {
 
 std::string round_section(const sweeps::PointEstimate& estimate) {
     const bool speculates = estimate.input.speculates();
-    std::string text = gains(estimate) + "\n" + phases_text(estimate.speculative, speculates);
+    std::string text = gains(estimate) + "\n" +
+                       phases_text(estimate.speculative, speculates, host_of_plain_step(estimate.round, estimate.point));
     if (speculates) {
         const std::string policies = rollbacks(estimate);
         text += "\n" + round_facts(estimate) + (policies.empty() ? "" : "\n" + policies);
@@ -367,6 +374,10 @@ std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
         if (!load->problem.empty() && (load == &estimate.load || estimate.input.speculates())) {
             notes.push_back(fmt::format("{}{}; the figures are those of the largest batch.", who, load->problem));
         }
+    }
+    if (estimate.input.drafter) {
+        const std::vector<std::string> remarks = remarks_on_acceptance(*estimate.input.drafter);
+        notes.insert(notes.end(), remarks.begin(), remarks.end());
     }
     if (has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {
         const double share = (estimate.input.speculates() ? estimate.speculative : estimate.plain).decode_share;

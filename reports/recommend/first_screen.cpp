@@ -98,10 +98,11 @@ ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidat
     if (!has_one_token(sweeps::recommended_variant(answer).setup)) {
         row.time_per_token = candidate.time_per_token;
     }
-    if (!found.saturation) {
+    const bool for_ever = sweeps::waits_for_ever(found, candidate);
+    if (!for_ever) {
         row.first_token = candidate.time_to_first_token;
     }
-    if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch && !found.saturation) {
+    if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch && !for_ever) {
         row.waiting = candidate.queued;
     }
     row.largest_batch = &candidate == &found.plain || !found.speculate ? found.capacity.plain : found.capacity.drafting;
@@ -162,6 +163,10 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
                                     setup.acceptance.chain.measured_positions()));
     } else if (best.basis == sim::AcceptanceBasis::upper_bound) {
         notes.emplace_back("The accept length is an upper bound: the chains are assumed independent.");
+    }
+    if (const sweeps::DrafterChoice* drafter = sweeps::drafter_of(answer, sweeps::recommended_variant(answer))) {
+        const std::vector<std::string> remarks = remarks_on_acceptance(*drafter);
+        notes.insert(notes.end(), remarks.begin(), remarks.end());
     }
     if (has_prefill_pool(setup.platform.stack, setup.output_tokens)) {
         notes.push_back(prefill_pool_sentence(best.decode_share_device, setup.platform.devices()));

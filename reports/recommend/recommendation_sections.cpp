@@ -107,8 +107,9 @@ std::string loads(const sweeps::Answer& answer) {
     }
     if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch) {
         add("Requests in service", [](const sweeps::Candidate& c) { return text::fixed_text(c.in_service, 1); });
-        add("Requests waiting",
-            [&](const sweeps::Candidate& c) { return found.saturation ? "grows" : text::fixed_text(c.queued, 1); });
+        add("Requests waiting", [&](const sweeps::Candidate& c) {
+            return sweeps::waits_for_ever(found, c) ? "grows" : text::fixed_text(c.queued, 1);
+        });
     }
     add("Tokens/s/user", [](const sweeps::Candidate& c) { return text::short_text(c.tokens_per_second_user); });
     add("Tokens/s/device", [](const sweeps::Candidate& c) { return text::short_text(c.tokens_per_second_device); });
@@ -194,7 +195,8 @@ std::string where_text(const sim::DesignPoint& point) {
 std::string operations(const sweeps::Answer& answer) {
     const PricedPoint at = priced_at(answer, sweeps::typical_point(answer.result.recommendation->settled));
     const bool speculates = answer.result.recommendation->speculate;
-    return where_text(at.point) + phases_text(sim::evaluate(at.round, at.point), speculates) + "\n" +
+    return where_text(at.point) +
+           phases_text(sim::evaluate(at.round, at.point), speculates, host_of_plain_step(at.round, at.point)) + "\n" +
            operations_text(sim::explain(at.round, at.point));
 }
 

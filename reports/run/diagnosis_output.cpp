@@ -125,6 +125,21 @@ Json load_json(const sweeps::DiagnosedLoad& load) {
     return json;
 }
 
+/// What is to be doubted before any round is, where plain decoding at the same load is far from its prediction; else empty.
+std::string plain_text(const sweeps::DiagnosedLoad& load) {
+    constexpr double far = 0.3;
+    if (load.plain_measured <= Seconds(0.0) || load.plain_predicted <= Seconds(0.0)) {
+        return "";
+    }
+    const double off = load.plain_predicted / load.plain_measured - 1.0;
+    return std::abs(off) <= far
+               ? ""
+               : fmt::format(
+                     "Plain decoding itself is off by {:+.0f} %: {} were predicted, and {} measured. The device, the "
+                     "number format or the number of devices may be another one than was stated. ",
+                     100.0 * off, text_of(load.plain_predicted), text_of(load.plain_measured));
+}
+
 }  // namespace
 
 std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
@@ -148,12 +163,14 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
                                 text::ratio_text(focus.served_speedup));
         }
     }
+    const std::string doubt = plain_text(focus);
+    text += doubt;
     std::vector<std::string> names;
     for (const sweeps::CauseKind kind : sweeps::likeliest(diagnosis)) {
         names.emplace_back(name_of(kind));
     }
     text += names.empty()
-                ? "Nothing stands out."
+                ? doubt.empty() ? "Nothing stands out." : "Nothing else stands out."
                 : fmt::format("Likeliest: {}.", text::listed(names, diagnosis.causes.front().together ? "and" : "or"));
     return text;
 }

@@ -44,7 +44,7 @@ using platform_keys::draft_tensor_parallel;
 inline constexpr PartKey stack{"stack", "list, or one", "names or paths", "each device's own"};
 inline constexpr PartKey mode{"mode", "list, or one", "cost models", "as for a platform"};
 inline constexpr TextKey interconnect{"interconnect", "text", "", "link between devices", "the fastest that joins them"};
-inline constexpr PartKey drafter{"drafter", "list of objects", "who drafts"};
+inline constexpr PartKey drafter{"drafter", "list of objects", "who drafts; `\"none\"`: nobody", "nobody"};
 inline constexpr AxisKey batch{"batch", 1, sim::largest_batch, "sequences decoded together"};
 inline constexpr AxisKey concurrency{"concurrency", 1, sim::largest_batch,
                                      "instead of `batch`: requests that clients keep in flight; needs `output_tokens`", "none"};

@@ -90,6 +90,9 @@ Candidates read_candidates(json::Reader& root, Descriptions& descriptions, const
     }
     for (json::Reader& element : root.objects_or_texts(workload_keys::drafters, drafter_keys::published)) {
         const std::string name = word_of(element.raw());
+        if (name == no_drafter_word) {
+            continue;  // plain decoding is compared in any case
+        }
         if (name == known_word) {
             add_known(candidates, use, descriptions);
         } else if (const std::string kind = kind_of_word(name); !kind.empty()) {

@@ -151,8 +151,6 @@ FlagJson drafter_meant(const std::vector<FlagJson>& known, const DrafterFlags& f
     return found != known.end() ? *found : drafter_of_flag(flags.drafter);
 }
 
-constexpr std::string_view no_drafter = "none";
-
 /// A --drafter that names no drafter: all that are known, or none at all.
 void set_word(const DrafterFlags& word, std::size_t among, FlagJson& drafters) {
     if (!word.acceptance.empty() || !word.accept_length.empty()) {
@@ -173,7 +171,7 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
     const std::vector<FlagJson> known = elements_of(workload.value("drafters", FlagJson()));
     FlagJson drafters = FlagJson::array();
     for (const DrafterFlags& each : flags.drafters) {
-        if (each.drafter == no_drafter || each.drafter == known_word) {
+        if (each.drafter == no_drafter_word || each.drafter == known_word) {
             set_word(each, flags.drafters.size(), drafters);
             continue;
         }

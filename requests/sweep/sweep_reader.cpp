@@ -159,6 +159,40 @@ std::vector<sim::Platform> combined_platforms(json::Reader& axes, Descriptions& 
     return platforms;
 }
 
+/// A kind alone stands for what was published of it for the target, of which there must be one then. Without the axis nothing
+/// is drafted.
+std::vector<sweeps::DrafterChoice> read_drafters(json::Reader& axes, Descriptions& descriptions,
+                                                 const std::vector<sweeps::TargetChoice>& targets) {
+    const sweeps::DrafterChoice nothing{std::string(no_drafter_word), sim::NoDrafter{}, {}, "", ""};
+    if (!axes.has(sweep_axis_keys::drafter)) {
+        return {nothing};
+    }
+    const bool one_target = std::all_of(targets.begin(), targets.end(), [&](const sweeps::TargetChoice& target) {
+        return target.model.name == targets.front().model.name;
+    });
+    std::vector<sweeps::DrafterChoice> drafters;
+    for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::drafter, drafter_keys::published)) {
+        const nlohmann::ordered_json& word =
+            element.raw().value(std::string(drafter_keys::published), nlohmann::ordered_json());
+        const std::string kind = word.is_string() ? kind_of_word(word.get<std::string>()) : "";
+        if (word == no_drafter_word) {
+            static_cast<void>(element.has(drafter_keys::published));
+            element.finish();
+            drafters.push_back(nothing);
+        } else if (!kind.empty() && !one_target) {
+            axes.problem(sweep_axis_keys::drafter,
+                         fmt::format("holds \"{}\", which stands for what was published for one target; with several, give an "
+                                     "object with \"kind\" and \"acceptance\"",
+                                     kind));
+        } else {
+            const bool for_target = !kind.empty() && !targets.empty() && !targets.front().model.name.empty();
+            drafters.push_back(read_drafter(std::move(element), descriptions,
+                                            for_target ? DrafterUse{&targets.front().model, {}, true} : DrafterUse{}));
+        }
+    }
+    return drafters;
+}
+
 sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
     sweeps::VariantLists lists;
     lists.targets = read_targets(axes, descriptions);
@@ -169,10 +203,10 @@ sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) 
     }
     lists.platforms =
         axes.has(sweep_axis_keys::platform) ? read_platform_list(axes, descriptions) : combined_platforms(axes, descriptions);
+    lists.drafters = read_drafters(axes, descriptions, lists.targets);
     std::vector<std::string> labels;
-    for (json::Reader& element : axes.objects_or_texts(sweep_axis_keys::drafter, drafter_keys::published)) {
-        lists.drafters.push_back(read_drafter(std::move(element), descriptions));
-        labels.push_back(lists.drafters.back().label);
+    for (const sweeps::DrafterChoice& drafter : lists.drafters) {
+        labels.push_back(drafter.label);
     }
     check_labels(axes, sweep_axis_keys::drafter, labels);
     labels.clear();
@@ -251,7 +285,13 @@ sweeps::SweepInput read_sweep(json::Document& document, Descriptions& descriptio
     sweeps::VariantLists lists = read_lists(axes, descriptions);
     lists.decoding = read(root, sweep_keys::decoding);
     sweeps::DesignSpace& space = input.space;
-    SpeculationAxis shapes = read_speculations(axes, descriptions);
+    const bool drafts = std::any_of(lists.drafters.begin(), lists.drafters.end(), [](const sweeps::DrafterChoice& drafter) {
+        return !std::holds_alternative<sim::NoDrafter>(drafter.drafter);
+    });
+    SpeculationAxis shapes = read_speculations(axes, descriptions, drafts ? std::nullopt : std::optional(0));
+    if (!drafts && shapes.asked_for.empty()) {
+        shapes.asked_for.push_back(0);
+    }
     space.speculations = std::move(shapes.speculations);
     space.speculation = std::move(shapes.asked_for);
     const RequestLengths lengths = read_request_lengths(root);

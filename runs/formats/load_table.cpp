@@ -348,9 +348,9 @@ double LoadTable::requests(RunBuilder& run) const {
         }
     }
     const double stated = caption_.batch(), batch = run.batch_or(stated >= 1.0 ? stated : 1.0);
-    if (!(stated >= 1.0)) {
-        run.remark(fmt::format("{}: states no requests in flight; {} {} assumed (--batch says another number)", run.file(),
-                               batch, batch > 1.0 ? "are" : "is"));
+    if (!(stated >= 1.0) && run.batch_or(0.0) < 1.0) {
+        run.remark(
+            fmt::format("{}: states no requests in flight; {:g} is assumed (--batch says another number)", run.file(), batch));
     }
     return batch;
 }

@@ -29,9 +29,22 @@ expect 2 'no interconnect' estimate --model llama-3-8b --device generic-x86 --te
 expect 2 '--engine: is tensorrt-llm, but its kernels need compute capability 8\.0, and v100-sxm-32 has 7\.0' estimate --model llama-3-8b --device v100-sxm-32 --engine tensorrt-llm
 expect 0 'decodes at batch 1' estimate --model llama-3-8b --device v100-sxm-32 --engine vllm
 expect 2 '--target: is in mlx-4bit, a checkpoint of MLX' recommend --target llama-3-8b --device h100-sxm --engine sglang --precision mlx-4bit
-expect 2 '--target: is in fp8, not a type of GGUF' estimate --model llama-3-8b --device h100-sxm --engine llama.cpp --precision fp8
-expect 2 '--target: .*did you mean "llama-3-8b"' estimate --model llama-3-8c --device h100-sxm
+expect 2 '--model: is in fp8, not a type of GGUF' estimate --model llama-3-8b --device h100-sxm --engine llama.cpp --precision fp8
+expect 2 '--model: .*did you mean "llama-3-8b"' estimate --model llama-3-8c --device h100-sxm
 expect 2 'cannot be opened' estimate --model ./no-such-model.json --device h100-sxm
+
+estimate '--batch: is given more than once' --batch 8 --batch 16
+expect 2 '--placement: layers: is 80, but llama-3-8b has 32 layers' estimate --model llama-3-8b --device rtx-4090 --placement weights:80
+expect 2 '--draft-tokens: a run of an accelerator takes the length as --shape chain:8' estimate --design specmamba-vhk158 --draft-tokens 8
+
+# Pipes and standard input are read like files.
+with_json '{"target": "llama-3-8b", "platform": "h100-sxm"}'
+expect 0 'llama-3-8b on h100-sxm' estimate <(cat input.json)
+expect 0 'llama-3-8b on h100-sxm' estimate - <input.json
+printf '{"target": "llama-3-8b", "platforms": ["h100-sxm"], "drafters": [], "traffic": {"batch": 1, "context": 1000}}' >workload.json
+expect 0 'llama-3-8b on h100-sxm' recommend <(cat workload.json)
+expect 0 'no findings' lint <(echo '{"method": "ngram", "num_speculative_tokens": 3, "prompt_lookup_max": 3}')
+expect 2 'is larger than 1048576 bytes' lint /dev/zero
 
 # A model that does not fit is a result, and says by how much.
 expect 0 'does not fit at batch 1 .* too much.*has room for 1[0-9]+ GB: --placement weights:[0-9]+' estimate --model llama-3-70b --device rtx-4090
@@ -205,7 +218,7 @@ other 'holds a workload, not a run of the real decoder' decode "$examples/starte
 other 'holds a workload, not a design point' tree search "$examples/starter.json"
 other 'holds a workload, not a model.s description' models "$examples/starter.json"
 other 'holds a workload, not a device.s description' hardware "$examples/starter.json"
-other '--target: .*holds a workload, not a model.s description' estimate --model "$examples/starter.json" --device l40s
+other '--model: .*holds a workload, not a model.s description' estimate --model "$examples/starter.json" --device l40s
 other '--device: .*holds a model.s description, not a device.s description: --target ' estimate --model qwen3-8b --device "$SOURCE/models/qwen3-8b.json"
 other '--stack: .*holds a device.s description, not a software stack' estimate --model qwen3-8b --device l40s --stack "$SOURCE/hardware/gpu/l40s.json"
 other '--drafter: .*holds a model.s description, not a published drafter' estimate --model qwen3-8b --device l40s --drafter "{\"published\": \"$SOURCE/models/qwen3-0.6b.json\"}"

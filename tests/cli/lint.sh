@@ -21,7 +21,7 @@ lints 2 'there is no engine "vlm"; did you mean "vllm"' '{"method": "mtp"}' --en
 lints 2 'newer than all known versions; known are 0.10' '{"method": "mtp"}' --engine vllm@9
 lints 2 'is for vLLM, not for SGLang' '{"method": "mtp"}' --engine sglang
 lints 2 'must be table, json, github or sarif' '{"method": "mtp"}' --format csv
-expect 2 'cannot be read' lint none.txt
+expect 2 'cannot be opened' lint none.txt
 expect 0 'Example' lint --help
 
 printf '{"method": "ngram", "model": "m"}' >config.json
@@ -80,7 +80,8 @@ expect 2 'the shape sglang 5,4,32 cannot run: vLLM 0\.33 drafts chains only' rec
 expect 2 'is sglang, but the stack vllm-0\.26 is that of vllm' recommend "$workload" --engine sglang --stack vllm
 expect 2 'has no module for multi-token prediction' recommend "$workload" --engine vllm --drafter mtp --acceptance 0.8
 expect 2 'names several engines' plan "$workload" --engine all
-expect 2 'vLLM "0.9" is older than all known versions; known are 0.10' recommend "$workload" --engine vllm@0.9
+expect 2 'vLLM "0.7" is older than all known versions; known are 0.10' recommend "$workload" --engine vllm@0.7
+expect 0 'vLLM 0\.9 \(as 0\.10\):.*flags of versions before 0\.10 are not known' recommend "$workload" --engine vllm@0.9
 expect 2 'there is no engine "vlmm"; did you mean "vllm"' report "$workload" --engine vlmm --output page.html
 expect 0 'Report' report "$workload" --engine sglang --engine vllm@0.24 --output page.html
 for engine in vllm@0.10 vllm@0.19 vllm@0.24 vllm sglang@0.5.9 sglang@0.5.11 sglang; do

@@ -80,6 +80,19 @@ TEST_CASE("every stack names an engine and version whose flags are known, and in
     CHECK(known == 16);
 }
 
+TEST_CASE("a version before all whose flags are known runs where a stack was measured for it") {
+    sim::Platform platform;
+    platform.stack = testing::stack("sglang-0.5.6");
+    platform.stack.engine = "sglang@0.5.6";
+    REQUIRE(priced_engine(platform));
+    CHECK(priced_engine(platform)->label() == "SGLang 0.5.6 (as 0.5.9)");
+    platform.stack = testing::stack("sglang-0.4.4");
+    platform.stack.engine = "sglang@0.5";
+    CHECK(priced_engine(platform)->version == "0.5.9");
+    platform.stack.engine = "sglang@0.4.3";  // before all stacks
+    CHECK_THROWS_AS(priced_engine(platform), text::InputError);
+}
+
 TEST_CASE("--engine prices on the engine's own stack, of its version, and contradicts another engine's") {
     const auto stack_named = [](const Json& platform) {
         return read(workload(platform)).workload.variants.front().setup.platform.stack.name;

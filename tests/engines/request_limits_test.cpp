@@ -80,6 +80,12 @@ TEST_CASE("vLLM is told how long requests get where its cache has no room for th
     CHECK(says(flags(3.0, "vllm"), " --max-model-len 3072"));  // 1,800 + 300 + 3, in steps of 1,024
     CHECK_FALSE(says(flags(5.0, "vllm"), "--max-model-len"));
     CHECK_FALSE(says(flags(3.0, "sglang"), "len"));
+    // Decoding alone at a context of two whole steps: a round of three drafts and one more token has to fit.
+    found.variants.front().setup.prompt_tokens = found.variants.front().setup.output_tokens = 0.0;
+    found.traffic = sweeps::traffic_from({{4.0, 1.0}}, {{2048.0, 1.0}});
+    CHECK(says(flags(3.0, "vllm"), " --max-model-len 3072"));
+    found.variants.front().setup.prompt_tokens = 1800.0;
+    found.variants.front().setup.output_tokens = 300.0;
     found.variants.front().setup.target.max_context.reset();
     CHECK_FALSE(says(flags(3.0, "vllm"), "--max-model-len"));
     // llama.cpp's slots share one cache.

@@ -511,6 +511,9 @@ TEST_CASE("a target may have experts or layers on the host, and the platform say
     CHECK(problem(R"({"model": "qwen3-8b", "placement": {"experts": "host"}})", card).find("has none") != std::string::npos);
     CHECK(problem(R"({"model": "qwen3-8b", "placement": {"layers": 3}})", card).find("names nothing") != std::string::npos);
     CHECK(problem(R"({"model": "qwen3-8b", "placement": {"weights": "host", "gpu_layers": 20}})", card).empty());
+    CHECK(problem(R"({"model": "qwen3-8b", "placement": {"weights": "host", "layers": 36}})", card).empty());
+    CHECK(problem(R"({"model": "qwen3-8b", "placement": {"weights": "host", "layers": 37}})", card)
+              .find("is 37, but qwen3-8b has 36 layers") != std::string::npos);
     CHECK(problem(R"({"model": "qwen3-8b", "placement": {"weights": "host"}})",
                   R"({"device": "rtx-3060", "stack": "llama.cpp", "host": "rtx-3090"})")
               .find("is no CPU") != std::string::npos);

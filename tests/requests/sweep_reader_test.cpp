@@ -36,6 +36,47 @@ std::string problem_of(const std::string& axes) {
 
 }  // namespace
 
+namespace {
+
+sweeps::SweepInput read_axes(const std::string& axes) {
+    const Catalogue catalogue{source_folder() / "models", source_folder() / "hardware"};
+    json::Document document = json::Document::parse(
+        R"({"axes": {"device": "h100-sxm", "stack": "vllm", "batch": [1, 16], "context": 1000, )" + axes + "}}", "sweep");
+    Descriptions descriptions(catalogue, {});
+    return read_sweep(document, descriptions);
+}
+
+}  // namespace
+
+TEST_CASE("a sweep may draft with nobody, and a kind alone stands for what was published of it") {
+    const sweeps::SweepInput nobody = read_axes(R"("target": "llama-3.1-8b")");
+    REQUIRE(nobody.space.variants.size() == 1);
+    CHECK(nobody.space.variants.front().plain());
+    CHECK(nobody.space.speculation == std::vector<int>{0});
+    const sweeps::SweepInput both =
+        read_axes(R"("target": "llama-3.1-8b", "drafter": ["none", "eagle3", "ngram"], "draft_tokens": [0, 3])");
+    REQUIRE(both.space.variants.size() == 3);
+    CHECK(both.space.variants[0].plain());
+    CHECK(both.space.variants[0].labels.drafter == "none");
+    CHECK(std::holds_alternative<sim::OneLayerDrafter>(both.space.variants[1].setup.drafter));
+    CHECK(both.space.variants[1].setup.acceptance.chain.measured_positions() > 0);
+    CHECK(std::holds_alternative<sim::NgramDrafter>(both.space.variants[2].setup.drafter));
+    // Nobody drafts no tokens: of nobody there are the points without drafts alone.
+    sweeps::SweepOptions options;
+    options.ignore_memory = true;
+    CHECK(sweeps::run_sweep(both.space, options).points == 2 * (1 + 2 + 2));
+    const auto refused = [](const std::string& axes) {
+        try {
+            static_cast<void>(read_axes(axes));
+        } catch (const text::InputError& error) {
+            return error.problems().front();
+        }
+        return std::string();
+    };
+    CHECK(refused(R"("target": ["llama-3.1-8b", "qwen3-8b"], "drafter": ["eagle3"], "draft_tokens": 3)")
+              .find("stands for what was published for one target") != std::string::npos);
+}
+
 TEST_CASE("decode_context_parallel reaches every platform of a sweep, and its points are those of that cut") {
     const sweeps::SweepInput alone = read(R"("tensor_parallel": [8, 4])");
     const sweeps::SweepInput shared = read(R"("tensor_parallel": [8, 4], "decode_context_parallel": 4)");

@@ -63,6 +63,21 @@ std::string sweep(const std::string& axes, const std::string& more = "") {
 
 }  // namespace
 
+TEST_CASE("\"none\" in place of a drafter is plain decoding") {
+    const auto drafters = [](const std::string& list) {
+        std::string text = workload("llama-3-8b");
+        text.replace(text.find("[" + ngram), ngram.size() + eagle.size() + 4, list);
+        return read(text, workload_in).drafters.size();
+    };
+    CHECK(drafters(R"(["none"])") == 0);
+    CHECK(drafters(R"("none")") == 0);
+    CHECK(drafters(R"(["none", )" + ngram + "]") == 1);
+    const std::string point = R"({"target": "llama-3-8b", "platform": "h100-sxm", "drafter": "none"})";
+    CHECK_FALSE(read(point, [](json::Document& document, Descriptions& descriptions) {
+                    return read_point(document, descriptions);
+                }).drafter);
+}
+
 TEST_CASE("a workload becomes variants and traffic") {
     const sweeps::RecommendInput input =
         read(workload("llama-3-8b", R"(, "limits": {"tpot_ms": 50, "memory_gb": 75}, "objective": "cost")"), workload_in);

@@ -19,6 +19,14 @@ TEST_CASE("acceptance behind \"@\" and in a short spelling") {
     CHECK(stated_length(read("vanilla: 10 t/s\nk=1: 20 t/s @ 80%\n")) == Approx(1.8));
 }
 
+TEST_CASE("a load that the import was told is not assumed") {
+    const std::string table = "| Mode | Value |\n|---|---|\n| baseline | 10 t/s |\n| `--draft-max 1` | 20 t/s |\n";
+    CHECK(says(remarks_of(read(table)), "states no requests in flight; 1 is assumed"));
+    runs::RunHints hints;
+    hints.batch = 4.0;
+    CHECK(!says(remarks_of(runs::import_run_text(table, "typed.md", hints)), "requests in flight"));
+}
+
 TEST_CASE("requests of two drafting methods are of one length") {
     // 200 tokens less the first and 100 accepted are 99 rounds of 1.8 and 2.8 drafts.
     const std::string lines =
