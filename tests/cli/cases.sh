@@ -62,4 +62,7 @@ says 'defect' 22-diagnose-broken-drafter diagnose noise.log "${glm_mtp[@]}" --pr
 says 'defect' 22-diagnose-broken-drafter diagnose zero.log "${glm_mtp[@]}" --precision mxfp4 --device mi355x
 says 'defect' 22-diagnose-broken-drafter diagnose batch.json --target qwen3.5-27b --precision q4_k_m --device strix-halo --stack llama.cpp --drafter dflash
 
+# Host time of a plain step is no decoding of the device's.
+expect 0 'decode .*host +[0-9.]+ us .*beside the kernels, host and launches: ' estimate --model llama-3.1-8b --device h100-sxm \
+    --stack llama.cpp --explain round,operations
 finish

@@ -64,4 +64,6 @@ expect 0 'FPGA design .* specmamba-vck190 +vck190 .* FPGA board .* vhk158' hardw
 expect 0 'memory_efficiency' hardware specmamba-vck190
 expect 0 'bram36s' hardware vck190
 expect 0 'designs\.|specmamba-vhk158.multipliers,14144' hardware --format csv
+# A design computes in its own formats, whatever precision is asked for.
+expect 0 '^mamba2-2.7b \(weights of 4\.05 bits' estimate --model mamba2-2.7b --device specmamba-vck190 --precision bf16
 finish

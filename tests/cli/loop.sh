@@ -181,4 +181,9 @@ expect 2 '--export sglang-sps: the times are those of vLLM [0-9.]+; --engine sgl
     recommend "$SOURCE/examples/llama-3.1-8b-h100.json" --export sglang-sps
 expect 2 '--export: must be .*did you mean "sglang-sps"' recommend "$SOURCE/examples/llama-3.1-8b-h100.json" --export sglang-spt
 
+# Where plain decoding is far from its prediction, the deployment is doubted before its rounds are.
+printf 'vanilla: 40 tok/s\nk=3: 90 tok/s accept length: 2.5\n' >said.md
+expect 0 '1 +3 ' import said.md --batch 1 --output said.json
+expect 0 'Plain +decoding +itself +is +off +by +-7[0-9] +%: .*Nothing +else +stands +out' diagnose said.json --model llama-3.1-8b \
+    --device h100-sxm --stack vllm --drafter eagle3
 finish
