@@ -87,7 +87,7 @@ TEST_CASE("a version before all whose flags are known runs where a stack was mea
     REQUIRE(priced_engine(platform));
     CHECK(priced_engine(platform)->label() == "SGLang 0.5.6 (as 0.5.9)");
     platform.stack = testing::stack("sglang-0.4.4");
-    platform.stack.engine = "sglang@0.5";
+    platform.stack.engine = "sglang@0.5.2";
     CHECK(priced_engine(platform)->version == "0.5.9");
     platform.stack.engine = "sglang@0.4.3";  // before all stacks
     CHECK_THROWS_AS(priced_engine(platform), text::InputError);
