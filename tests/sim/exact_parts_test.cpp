@@ -207,6 +207,7 @@ TEST_CASE("drafting a chain: one pass catches up, the others run at their mean c
     CHECK(steps().passes[0].share == 0.25);
     drafter.drafting_share = 0.0;
     CHECK(steps().passes.empty());
+    drafter.drafting_share = 1.0;
     drafter.has_cache = false;
     CHECK(steps().passes[1].context_offset == 0.0);
 }
