@@ -120,16 +120,17 @@ const Candidate* plain_on_platform_of(const Variant& variant, const std::vector<
 
 /// Gains were measured against plain decoding on the same cut of the devices; another cut may be better for it.
 void compare_with_best_plain(std::vector<Candidate>& candidates, const std::vector<Variant>& variants,
-                             const std::vector<std::optional<Candidate>>& plain, const Limits& limits) {
+                             const std::vector<std::optional<Candidate>>& plain, const Workload& workload) {
     for (Candidate& candidate : candidates) {
         const Variant& variant = variants[candidate.variant];
         const Candidate& best = plain_beside(variant, variants, plain);
         if (!candidate.gain_of_capacity) {
             candidate.gain *= best.objective / plain_on_platform_of(variant, variants, plain)->objective;
+            candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, workload.objective);
         }
     }
     std::erase_if(candidates, [&](const Candidate& candidate) {
-        return candidate.draft_tokens > 0 && candidate.gain < limits.minimum_gain;
+        return candidate.draft_tokens > 0 && candidate.gain < workload.limits.minimum_gain;
     });
 }
 
@@ -259,7 +260,7 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
     }
     answer.excluded.insert(answer.excluded.end(), workload.excluded.begin(), workload.excluded.end());
     const auto plain = plain_candidates(answer.variants, all.prepared, workload);
-    compare_with_best_plain(answer.candidates, answer.variants, plain, workload.limits);
+    compare_with_best_plain(answer.candidates, answer.variants, plain, workload);
     std::sort(answer.candidates.begin(), answer.candidates.end(), before);
     answer.untrained = take_untrained(answer.candidates, answer.variants);
     if (answer.candidates.empty()) {

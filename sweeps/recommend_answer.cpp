@@ -1,5 +1,7 @@
 #include "sweeps/recommend_answer.h"
 
+#include <utility>
+
 namespace treeline::sweeps {
 
 Answer answer(RecommendInput input, unsigned threads) {
@@ -14,6 +16,9 @@ Answer answer(RecommendInput input, unsigned threads) {
         const Candidate& best = found->candidates.front();
         result.interval =
             gain_interval(found->variants[best.variant].setup, best.plan, input.workload.traffic, input.workload.objective);
+        if (!best.gain_of_capacity) {
+            result.interval = over_plain_of_another_cut(std::move(*result.interval), best.gain);
+        }
         result.trust = trust_of(*found, input.workload, *result.interval, input.errors);
     } else if (found) {
         result.rejected = rejected_drafting(*found, input.workload, input.errors);

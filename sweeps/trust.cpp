@@ -236,6 +236,7 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     trust.measured = measured_gain(setup, recommendation.settled, interval.value, errors, unmeasured);
     trust.other_mode = other_mode(setup, best.plan, workload);
     if (trust.other_mode) {
+        trust.other_mode->gain *= interval.beside;
         const double low = trust.measured ? trust.measured->low : interval.low;
         const double high = trust.measured ? trust.measured->high : interval.high;
         trust.other_mode->inside = low <= trust.other_mode->gain && trust.other_mode->gain <= high;

@@ -241,4 +241,20 @@ GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, 
     return interval;
 }
 
+GainInterval over_plain_of_another_cut(GainInterval interval, double gain) {
+    constexpr double the_same_cut = 1e-9;  // but for the order of summation
+    const double factor = gain / interval.value;
+    if (std::abs(factor - 1.0) < the_same_cut) {
+        return interval;
+    }
+    for (double* figure : {&interval.value, &interval.low, &interval.high, &interval.beside}) {
+        *figure *= factor;
+    }
+    for (Sensitivity& input : interval.inputs) {
+        input.low *= factor;
+        input.high *= factor;
+    }
+    return interval;
+}
+
 }  // namespace treeline::sweeps

@@ -33,7 +33,11 @@ struct GainInterval {
     double low = 1.0;
     double high = 1.0;
     std::vector<Sensitivity> inputs;  ///< the one that moves the answer most first
+    double beside = 1.0;              ///< what the gain over plain decoding on the same cut was multiplied by
 };
+
+/// The same gain over plain decoding on another cut of the devices, as `gain` says it; what moves it moves it alike.
+GainInterval over_plain_of_another_cut(GainInterval interval, double gain);
 
 /// A round at both ends of one input's range.
 struct UncertainRound {
