@@ -156,12 +156,11 @@ void add_state_groups(const sim::RoundSetup& setup, std::vector<Habit>& habits) 
     if (groups == 0.0 || stack.host_per_state_group == Seconds(0.0) || plan.kind == "none") {
         return;
     }
-    const Seconds host = stack.host_per_overlapped_pass + stack.host_per_delta_round + stack.host_per_state_group * groups;
     habits.push_back(
         {"groups of recurrent layers", fmt::format("{:.0f}", groups),
          fmt::format("as large as the kind of cache with the fewest layers; the host prepares each in every round, "
                      "{:.1f} ms in all while the device verifies",
-                     1e3 * host.value() / setup.platform.device.host_speed)});
+                     1e3 * sim::host_of_verification(stack, groups).value() / setup.platform.device.host_speed)});
 }
 
 void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {

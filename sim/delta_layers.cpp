@@ -15,8 +15,8 @@ DeltaLayers delta_layers(const Model& model) {
         for (const Block& block : model.kinds[kind].blocks) {
             if (is_delta_layer(block)) {
                 const auto& delta = std::get<GatedDelta>(block.kind);
-                const Count share = delta.value_heads / delta.key_heads;
-                const bool splits = share * delta.key_heads == delta.value_heads && (share == 1 || share == 2 || share == 4);
+                const Count keys = delta.key_heads, values = delta.value_heads;
+                const bool splits = values == keys || values == 2 * keys || values == 4 * keys;
                 layers.all += 1.0;
                 layers.copied += splits ? 0.0 : 1.0;
             }

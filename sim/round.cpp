@@ -126,8 +126,7 @@ void wait_for_host(const RoundSetup& setup, const DrafterPlan& drafter, Compiled
     const Stack& stack = platform.stack;
     take_at_least(stack.host_per_overlapped_pass, platform.device, {PassId::plain}, round);
     const double groups = state_groups(setup.target, setup.drafter, drafter);
-    const Seconds of_states = groups > 0.0 ? stack.host_per_delta_round + stack.host_per_state_group * groups : Seconds(0.0);
-    take_at_least(stack.host_per_overlapped_pass + of_states, platform.device, verifications, round);
+    take_at_least(host_of_verification(stack, groups), platform.device, verifications, round);
     const VerificationRule* rule = rule_for(stack.verification_rules, platform.device, setup.precision);
     const bool in_pieces = rule != nullptr && rule->in_pieces && has_attention_of_heads(setup.target);
     if (in_pieces) {

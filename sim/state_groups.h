@@ -3,6 +3,7 @@
 
 #include "sim/delta_layers.h"
 #include "sim/drafters/drafter.h"
+#include "sim/stack.h"
 
 namespace treeline::sim {
 
@@ -14,5 +15,8 @@ namespace treeline::sim {
 /// context (z-lab's checkpoints for hybrids: five windows and one without). So MTP beside Qwen3.5-27B leaves 3 groups of its 48
 /// layers, and DFlash makes 48 (vLLM's issue 49730, pull request 51742). 0 without such layers.
 double state_groups(const Model& target, const Drafter& drafter, const DrafterPlan& plan);
+
+/// What the host does in a round while the device verifies, on a fast host: the pass, and its `groups` of recurrent layers.
+Seconds host_of_verification(const Stack& stack, double groups);
 
 }  // namespace treeline::sim

@@ -87,7 +87,7 @@ std::string schedule(const sweeps::Answer& answer) {
     const int most = std::max_element(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
                          return a.draft_tokens < b.draft_tokens;
                      })->draft_tokens;
-    return text + paragraph(arrivals_text(answer)) +
+    return text + paragraph(in_service_text(answer)) +
            (most != found.candidates.front().draft_tokens ? paragraph(lengths_text(answer)) : "");
 }
 

@@ -48,9 +48,9 @@ std::string flip_text(const sweeps::Recommendation& found);
 /// "The largest batch at context 725 is 613 without a drafter, 586 with it in memory, and 576 with its drafts."
 std::string largest_batches_text(const sweeps::Recommendation& found);
 
-/// Why the gain under arrivals may lie outside of a table of equal numbers of requests; empty where they are equal, or plain
-/// decoding cannot serve them.
-std::string arrivals_text(const sweeps::Answer& answer);
+/// Why the gain at a load may lie outside of a table of equal numbers of requests: drafting leaves room for fewer, or is done
+/// sooner with those that arrive. Empty where they are alike, or plain decoding cannot serve the load.
+std::string in_service_text(const sweeps::Answer& answer);
 
 /// How many sequences the drafter costs, also while it drafts nothing where its schedule goes so far, and the largest parts of
 /// memory; empty where it costs none.

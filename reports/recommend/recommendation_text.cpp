@@ -241,15 +241,14 @@ std::string capacity_text(const sweeps::Recommendation& found) {
                        text::listed(parts, "and"), text_of(capacity.allowed));
 }
 
-std::string arrivals_text(const sweeps::Answer& answer) {
+std::string in_service_text(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
-    const bool arrive = answer.input.workload.traffic.kind == sweeps::LoadKind::arrival_rate;
-    if (!arrive || found.saturation || best.gain_of_capacity || found.plain.in_service < 1.05 * best.in_service) {
+    if (best.gain_of_capacity || found.plain.in_service < 1.05 * best.in_service) {
         return "";
     }
     return fmt::format(
-        "The table compares equal numbers of requests; these arrivals keep {} of them running, and {} in plain decoding.",
+        "The table compares equal numbers of requests; this load keeps {} of them running, and {} in plain decoding.",
         text::short_text(best.in_service), text::short_text(found.plain.in_service));
 }
 

@@ -77,7 +77,7 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
         }
     }
     std::vector<std::string> notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
-    if (std::string note = arrivals_text(answer); !note.empty() && answer.result.recommendation->speculate) {
+    if (std::string note = in_service_text(answer); !note.empty() && answer.result.recommendation->speculate) {
         notes.push_back(std::move(note));
     }
     if (std::string note = untrained_note(*answer.result.recommendation); !note.empty()) {

@@ -198,11 +198,12 @@ checks=$((checks + 1))
 for named in $(grep -oE 'treeline [a-z]+' said.txt | cut -d' ' -f2 | sort -u); do
     "$TREELINE" "$named" --help >/dev/null 2>&1 || fail "validate names a command that there is not: $named"
 done
-# Under arrivals the gain may lie outside of the table of equal numbers of requests, and the answer says why; for batches it is silent.
+# Under arrivals and on full servers the gain may lie outside of the table of equal numbers of requests, and the answer says why.
 arrivals=(--target qwen3-30b-a3b --device h100-sxm --tensor-parallel 2 --engine sglang --prompt 1000 --output-tokens 300)
-expect 0 'these arrivals keep [0-9.]+ of +them +running, +and +[0-9.]+ +in +plain +decoding' recommend "${arrivals[@]}" --arrival-rate 3
+expect 0 'this +load +keeps +[0-9.]+ +of +them +running, +and +[0-9.]+ +in +plain +decoding' recommend "${arrivals[@]}" --arrival-rate 3
 checks=$((checks + 1))
-"$TREELINE" recommend "${arrivals[@]}" --concurrency 8 | grep -q 'these arrivals' && fail "a closed loop has arrivals"
+"$TREELINE" recommend "${arrivals[@]}" --concurrency 8 | grep -q 'this load keeps' && fail "equal numbers of requests differ"
+expect 0 'this +load +keeps +[0-9]{4} +of +them +running, +and +[0-9]{4} +in +plain +decoding' recommend --target deepseek-r1 --device h200 --gpus 8 --engine sglang --arrival-rate 200 --prompt 3000 --output-tokens 800
 
 # Several cuts, of which the first does not hold the model: servers that are always full are those that do.
 expect 0 'of 60 requests/s it +serves [0-9]{2}' recommend --target qwen3-next-80b-a3b --device h100-sxm --gpus up-to-8 --engine vllm --arrival-rate 60 --prompt 4000 --output-tokens 500 --drafter mtp --acceptance 0.8,0.6
