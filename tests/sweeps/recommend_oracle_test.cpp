@@ -223,7 +223,8 @@ double cost_at(const Asked& asked, const sim::CompiledRound& round, int speculat
 }
 
 /// The most that a schedule loses against the best choice of its server at the ends and in the middle of its ranges; and how
-/// many batches were compared. A server that keeps room for states was started for the schedule's longest draft.
+/// many batches were compared. A server that keeps room for states, or for what replays them, was started for the
+/// schedule's longest draft.
 std::pair<double, int> worst_of_schedule(const Asked& asked, const Recommendation& found) {
     const Candidate& best = found.candidates.front();
     const Variant& variant = found.variants[best.variant];
@@ -234,6 +235,7 @@ std::pair<double, int> worst_of_schedule(const Asked& asked, const Recommendatio
     const sim::CompiledRound compiled = sim::compile_round(variant.setup);
     const StartedRound server(compiled, longest);
     const sim::CompiledRound& round = server.get();
+    const auto room = [&](int k) { return sim::state_memory(compiled.memory, compiled.row(k)); };
     const double context = asked.prompt + asked.answer / 2.0;
     double worst = 0.0;
     int compared = 0;
@@ -241,7 +243,7 @@ std::pair<double, int> worst_of_schedule(const Asked& asked, const Recommendatio
         for (const int batch : {entry.batch_from, (entry.batch_from + entry.batch_to) / 2, entry.batch_to}) {
             double least = cost_at(asked, round, sim::drafting_off, batch, context);
             for (int k = 1; k < static_cast<int>(round.rows.size()); ++k) {
-                const bool started = k <= longest || round.row(k).target_states <= round.row(longest).target_states;
+                const bool started = k <= longest || room(k) <= room(longest);
                 const bool offered = started && (variant.switching != Switching::nothing || k == best.speculation);
                 least = round.runs(k) && offered ? std::min(least, cost_at(asked, round, k, batch, context)) : least;
             }
