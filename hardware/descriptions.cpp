@@ -131,6 +131,7 @@ sim::RowCurve read_row_curve(Reader& reader) {
         }
     };
     read("least_generation", 1.0, 100.0, curve.least_generation);
+    read("unpacking", 0.1, 1000.0, curve.unpacking);
     read("few_rows", 1.0, 1024.0, curve.few_rows);
     read("few_rows_speed", 0.01, 1000.0, curve.few_rows_speed);
     read("reads_per_row", 0.01, 1.0, curve.reads_per_row);
@@ -141,11 +142,15 @@ sim::RowCurve read_row_curve(Reader& reader) {
     return curve;
 }
 
-/// {"norm": factor, ...}: launches for each kernel of an operation, by its name.
+/// {"norm": factor, ...}: launches for each kernel of an operation, by its name; with "devices": "metal" beside its value,
+/// there alone.
 std::vector<sim::OperationLaunches> read_launch_factors(Reader reader) {
     std::vector<sim::OperationLaunches> factors;
     for (const std::string& name : reader.keys()) {
-        factors.push_back({name, reader.ratio(name, 0.01, 1000.0)});
+        auto devices = sim::CurveDevices::all;
+        const double factor = reader.ratio(
+            name, 0.01, 1000.0, [&](Reader& number) { devices = number.choice_or("devices", sim::CurveDevices::all); });
+        factors.push_back({name, factor, devices == sim::CurveDevices::metal});
     }
     reader.finish();
     return factors;
@@ -343,6 +348,9 @@ sim::Device read_device(Reader& reader, std::string name) {
     device.metal = reader.flag_or("metal", false);
     if (reader.has("gpu_generation")) {
         device.gpu_generation = reader.ratio("gpu_generation", 1.0, 100.0);
+    }
+    if (reader.has("kernel_gap")) {
+        device.kernel_gap = reader.seconds("kernel_gap", json::Zero::allowed);
     }
     if (reader.has("operational_intensity")) {
         device.operational_intensity = reader.flops_per_byte("operational_intensity");

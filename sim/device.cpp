@@ -106,6 +106,8 @@ void check_compute(const Device& device, Constraints& constraints) {
     if (device.operational_intensity) {
         constraints.require_positive(*device.operational_intensity, "operational_intensity");
     }
+    constraints.require(device.kernel_gap >= Seconds(0.0) && device.kernel_gap <= Seconds(0.001),
+                        "kernel_gap must lie between 0 and 1000 us");
     constraints.require(std::isfinite(device.multiprocessors) && device.multiprocessors >= 0.0,
                         "multiprocessors must be zero (unknown) or above");
 }

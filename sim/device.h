@@ -74,7 +74,9 @@ struct Device {
     /// time (Stack::takes_latent_tokens_apart); 0 where they read it once for all heads and new tokens.
     double latent_heads_per_read = 0.0;
     double gpu_generation = 0.0;  ///< of Apple's GPUs: 13 is the M1's, 17 the M5's; 0 = none or unknown
-    bool metal = false;           ///< its kernels are written in Metal: stacks may have others for it (Stack::metal)
+    /// From the end of a kernel to the start of one that needs what it wrote, where that is longer than a stack's own gap.
+    Seconds kernel_gap;
+    bool metal = false;  ///< its kernels are written in Metal: stacks may have others for it (Stack::metal)
     /// Dense matrix peak by format, in the order of all_number_formats; 0 = not native. fp32 is always stated.
     std::array<FlopsPerSecond, all_number_formats.size()> peak{};
     std::optional<FlopsPerByte> operational_intensity;  ///< HOI, if stated rather than peak / bandwidth

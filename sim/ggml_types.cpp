@@ -190,6 +190,7 @@ Storage GgmlType::storage() const {
     Storage stored_so{format};
     stored_so.bits = bits() == bits_of(format) ? 0.0 : bits();
     stored_so.unpacking = unpacking;
+    stored_so.block = block_elements > 64.0 ? block_elements : 0.0;
     return stored_so;
 }
 

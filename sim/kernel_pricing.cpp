@@ -93,6 +93,7 @@ void apply_speed(const Operation& operation, const Platform& platform, Rates& ra
     LinearSpeed speed;
     if (operation.kind == OperationKind::linear) {
         speed = platform.stack.speed_of_linear(operation.math, platform.by_laws());
+        speed.memory *= operation.math == NumberFormat::fp4 ? platform.stack.fp4_read_speed : 1.0;
     } else if (operation.kind == OperationKind::experts) {
         const double of_experts = platform.stack.speed_of_experts(platform.by_laws());
         speed = {of_experts, of_experts};
@@ -187,10 +188,21 @@ double tile_on(const RowCurve& curve, const Device& device) {
     return has_matrix_units && curve.matrix_tile > 0.0 ? curve.matrix_tile : curve.tile;
 }
 
-/// What one of few rows costs, in rows on matrix units of `compute_share` of their peak.
-double cost_of_few(const RowCurve& curve, const Operation& operation, const Platform& platform, double compute_share) {
+/// Share of the peak bandwidth at which a curve's kernels read these weights: no more than vector units unpack.
+double reading_share(const RowCurve& curve, const Storage& weights, const Platform& platform) {
+    const double share = memory_share(platform);
+    if (curve.unpacking <= 0.0 || weights.block <= 0.0) {
+        return share;
+    }
+    const BytesPerSecond unpacked =
+        weights.per_element() / (Flops(curve.unpacking) / platform.device.peak_for(NumberFormat::fp32));
+    return std::min(share, unpacked / platform.device.bandwidth);
+}
+
+/// What one of few rows costs, in rows on matrix units at the rates of `law`.
+double cost_of_few(const RowCurve& curve, const Operation& operation, const Platform& platform, const KernelLaw& law) {
     const Device& device = platform.device;
-    const FlopsPerSecond on_matrix_units = compute_share * device.peak_for(operation.math);
+    const FlopsPerSecond on_matrix_units = law.peak_share * device.peak_for(operation.math);
     if (curve.few_rows_speed > 0.0) {
         return std::max(1.0, on_matrix_units / (curve.few_rows_speed * device.peak_for(NumberFormat::fp32)));
     }
@@ -201,20 +213,20 @@ double cost_of_few(const RowCurve& curve, const Operation& operation, const Plat
     const Bytes weights = experts ? operation.bytes.per_expert : operation.bytes.fixed;
     const Flops of_row =
         experts ? operation.flops.per_token / operation.expert_rows : operation.flops.per_token + operation.flops.per_logit;
-    const Seconds read = weights / (memory_share(platform) * device.bandwidth);
+    const Seconds read = weights / (law.bandwidth_share * device.bandwidth);
     return std::max(1.0, curve.reads_per_row * (read / (of_row / on_matrix_units)));
 }
 
 /// The law of a stack's own figures, with costs of rows as its curve says.
-KernelLaw law_of(const RowCurve& curve, const Operation& operation, const Platform& platform) {
+KernelLaw law_of(const RowCurve& curve, const Operation& operation, const Precision& precision, const Platform& platform) {
     const Stack& stack = platform.stack;
     const double most = curve.speed * platform.device.peak_for(NumberFormat::fp32).value();
     KernelLaw law;
-    law.bandwidth_share = memory_share(platform);
+    law.bandwidth_share = reading_share(curve, stored_as(operation, precision), platform);
     law.peak_share = stack.compute_efficiency;
     law.overlap = curve.hides ? 0.0 : 1.0;
     law.startup = stack.startup_of_kernels(platform.by_laws()) * (operation.launches / (1.0 + law.overlap));
-    law.first_row = cost_of_few(curve, operation, platform, law.peak_share);
+    law.first_row = cost_of_few(curve, operation, platform, law);
     if (curve.speed > 0.0) {
         law.peak_share = std::min(law.peak_share, most / platform.device.peak_for(operation.math).value());
     }
@@ -236,7 +248,8 @@ KernelLaw law_of(const RowCurve& curve, const Operation& operation, const Platfo
 std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
     for (const RowCurve& curve : platform.stack.row_curves) {
         if (suits(curve, operation, precision, platform)) {
-            return measured_rates(law_of(curve, operation, platform), data_sheet_rates(operation, platform), operation);
+            return measured_rates(law_of(curve, operation, precision, platform), data_sheet_rates(operation, platform),
+                                  operation);
         }
     }
     return std::nullopt;

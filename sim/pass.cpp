@@ -53,14 +53,15 @@ std::string_view special_launch_name(const Operation& operation) {
 
 /// Kernels of one run as the stack launches them: by the special name if the stack lists it, else by the operation's own,
 /// without the layer's.
-double launches_of(const Operation& operation, const Stack& stack, bool in_calibrated_mode) {
+double launches_of(const Operation& operation, const Platform& platform) {
+    const Stack& stack = platform.stack;
     const std::string_view special = special_launch_name(operation);
     const bool listed = std::any_of(stack.launch_factors.begin(), stack.launch_factors.end(),
                                     [&](const OperationLaunches& entry) { return entry.operation == special; });
     const std::string_view name = operation.name;
     const std::size_t colon = name.rfind(": ");
     const std::string_view own = colon == std::string_view::npos ? name : name.substr(colon + 2);
-    return operation.launches * stack.launches_of(listed ? special : own, in_calibrated_mode);
+    return operation.launches * stack.launches_of(listed ? special : own, platform.by_laws(), platform.device.metal);
 }
 
 Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {
@@ -118,7 +119,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
     double gaps = 0.0;
     for (Operation& operation : operations) {
         const PricedKernel priced = price_kernel(operation, precision, platform);
-        const double launches = launches_of(operation, platform.stack, platform.by_laws());
+        const double launches = launches_of(operation, platform);
         // A measured kernel's time includes its own launch gap, but not those of other kernels that the stack launches beside
         // it.
         const double own_gaps = priced.measured ? std::max(0.0, launches - operation.launches) : launches;
@@ -132,7 +133,7 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         pass.operations.push_back({std::move(operation), priced.rates, runs, memory_runs, own_gaps, steps});
     }
     if (platform.mode != CostMode::hoi) {
-        pass.node_time = platform.stack.node_cost * gaps;
+        pass.node_time = std::max(platform.stack.node_cost, platform.device.kernel_gap) * gaps;
         pass.launch_time = platform.stack.host_launch * pass.launches;
         pass.host = host + platform.stack.host_per_kernel * pass.launches;
         pass.time_factor = platform.stack.time_factor;

@@ -30,6 +30,7 @@ struct Storage {
     double bits = 0.0;         ///< of an element where they are not those of the format that it is computed in; 0 = they are
     /// Operations of vector units on each element that kernels for few rows do not hide (types of llama.cpp with code books).
     double unpacking = 0.0;
+    double block = 0.0;  ///< elements of a block that holds scales of scales (K types of llama.cpp); 0 = none does
 
     /// Bytes of one element, its share of the scale included: (bits + scale_bits / group_size) / 8.
     [[nodiscard]] Bytes per_element() const;

@@ -13,9 +13,9 @@
 
 namespace treeline::sim {
 
-double Stack::launches_of(std::string_view operation, bool in_calibrated_mode) const {
+double Stack::launches_of(std::string_view operation, bool in_calibrated_mode, bool on_metal) const {
     for (const OperationLaunches& entry : launch_factors) {
-        if (entry.operation == operation) {
+        if (entry.operation == operation && (on_metal || !entry.on_metal)) {
             return entry.factor;
         }
     }

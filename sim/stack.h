@@ -113,6 +113,7 @@ struct CalibratedNumbers {
 struct OperationLaunches {
     std::string operation;
     double factor = 1.0;
+    bool on_metal = false;  ///< on devices with kernels in Metal alone
 };
 
 /// Kernels for routed experts that a user picks in place of the engine's own (`--moe-runner-backend`, `--moe-backend`), by how
@@ -293,6 +294,7 @@ struct Stack {
     bool runs_treeline_kernels = true;
     LinearSpeeds linear_speed{};  ///< of engines as measured
     double expert_speed = 1.0;    ///< the same of routed experts, in whatever format
+    double fp4_read_speed = 1.0;  ///< further, of what linear layers with products in fp4 read
     double time_factor = 1.0;     ///< of all times of one deployment (time_factor_of)
     double round_factor = 1.0;    ///< further, of all that its rounds with drafts take: drafting, verification, rollback, host
     /// Half width of the 80 % interval of a step's time, relative, where steps of this very deployment were measured.
@@ -355,7 +357,7 @@ struct Stack {
     }
 
     /// Launches for each kernel of an operation of this name.
-    [[nodiscard]] double launches_of(std::string_view operation, bool in_calibrated_mode) const;
+    [[nodiscard]] double launches_of(std::string_view operation, bool in_calibrated_mode, bool on_metal) const;
     /// The same software on a host of this speed.
     [[nodiscard]] Stack on_host(double speed) const;
     /// Those of `conditions` that are not met, so that their numbers are not taken.

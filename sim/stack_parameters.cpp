@@ -328,6 +328,10 @@ const std::vector<StackParameter>& stack_parameters() {
             "and any such layer in a verification: picking the rows that verify, and putting what they yield back", "0"),
         number<&Stack::expert_speed>("expert_speed", 0.1, 10.0,
                                      "how fast routed experts read and compute, over how they are priced otherwise", "1"),
+        number<&Stack::fp4_read_speed>("fp4_read_speed", 0.1, 10.0,
+                                       "how fast linear layers of products in fp4 read, over how they are priced otherwise: "
+                                       "kernels of later versions than the measured one",
+                                       "1"),
         number<&Stack::step_error>(
             "step_error", 1e-3, 100.0,
             "half width of the 80 % interval of a step's time, where steps of this deployment were measured (`calibrate "

@@ -95,6 +95,7 @@ sim::Storage read_storage_of(json::Reader& at) {
     sim::Storage storage{at.choice<sim::NumberFormat>("format")};
     storage.group_size = at.number_or("group_size", 0.0, 0.0, 1e9);
     storage.scale_bits = at.number_or("scale_bits", 16.0, 1.0, 32.0);
+    storage.bits = at.number_or("bits", 0.0, 0.0, 16.0);  // of an element where its format is wider
     return storage;
 }
 
