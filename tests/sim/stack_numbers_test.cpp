@@ -69,7 +69,7 @@ std::map<std::string_view, std::pair<double, double>> stack_ranges() {
     between(0.01, 1000.0,
             {"launch_factor", "graph_launch_factor", "calls_per_draft_layer", "calls_per_copy", "time_factor", "round_factor"});
     between(0.01, 100.0, {"replay_traffic"});
-    between(0.1, 10.0, {"expert_speed"});
+    between(0.1, 10.0, {"expert_speed", "fp4_read_speed"});
     between(0.001, 100.0, {"step_error"});
     between(0.0, 1000.0, {"pieces_per_draft_pass"});
     between(0.0, 10.0, {"committed_copies"});

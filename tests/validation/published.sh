@@ -38,10 +38,12 @@ if [ -e "$data/speculation/measured.json" ]; then
     # A citation that is misspelt there would leave rows that a number was fitted to among the unseen ones.
     checks=$((checks + 1))
     unused=$(python3 - "$SOURCE/validation/serving/evidence.json" "$SOURCE/tests/validation/llama_cpp_steps.csv" \
+        "$SOURCE/tests/validation/apple_steps.csv" \
         "$data"/speculation/measured*.json <<'PYTHON'
 import csv, fnmatch, json, re, sys
-evidence, steps, *measured = sys.argv[1:]
+evidence, steps, apple, *measured = sys.argv[1:]
 sources = [row["source"] for row in csv.DictReader(line for line in open(steps) if not line.startswith("#"))]
+sources += [row["id"].rsplit("-", 1)[0] for row in csv.DictReader(open(apple))]
 for file in measured:
     rows = json.load(open(file))
     sources += [row["citation"] for row in (rows if isinstance(rows, list) else rows.get("rows") or rows["measurements"])]
