@@ -40,7 +40,8 @@ double llama_bench(const char* device, const char* type) {
 }  // namespace
 
 TEST_CASE("kernels of few cores unpack K types more slowly than memory yields them", "[stack]") {
-    // llama.cpp, discussion 4167: 61.2 and 40.2 tokens/s of LLaMA 7B in Q4_0 and Q8_0 on M1 Max, 66.3 on M3 Max, 83.1 on M4 Max.
+    // llama.cpp, discussion 4167: 61.2 and 40.2 tokens/s of LLaMA 7B in Q4_0 and Q8_0 on M1 Max, 66.3 on M3 Max, 83.1 on M4
+    // Max.
     CHECK(llama_bench("m1-max", "q4_0") == Approx(16.3).epsilon(0.10));
     CHECK(llama_bench("m1-max", "q8_0") == Approx(24.9).epsilon(0.10));
     CHECK(llama_bench("m3-max", "q4_0") == Approx(15.1).epsilon(0.10));
