@@ -254,6 +254,8 @@ TEST_CASE("a law on another device: tiles follow the rows, heads and activations
     CHECK(law.workers == 7.0);
     CHECK(law.row_tile == 16.0);
     CHECK(law.least_tile == 16.0);
+    gemm.law.row_tile = 2.0;
+    CHECK(carried(gemm, measured, other).least_tile == 2.0);
     gemm.law.row_tile = 1.0;
     CHECK(carried(gemm, measured, other).least_tile == 0.0);
     gemm.law.row_tile = 128.0;
