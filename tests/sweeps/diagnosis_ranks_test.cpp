@@ -125,4 +125,31 @@ TEST_CASE("rounds of one token each, of which no draft was ever accepted, are a 
     CHECK(find(diagnose(input), CauseKind::defect) != nullptr);
 }
 
+TEST_CASE("a drafter that leaves room for 97 of 100 requests takes none that is worth naming") {
+    sim::RoundSetup heads = setup();
+    heads.drafter = sim::MedusaDrafter{};
+    const double context = 13'500.0;  // of whose caches the heads take the room of nearly three
+    const auto just_fit = [&](const sim::CompiledRound& round, int speculation, double batch) {
+        return sim::evaluate(round, {speculation, batch, context}).fits &&
+               !sim::evaluate(round, {speculation, batch + 1.0, context}).fits;
+    };
+    bool found = false;
+    for (double memory = 190e9; memory < 202e9 && !found; memory += 0.25e9) {
+        heads.platform.device.memory = Bytes(memory);
+        const sim::CompiledRound round = sim::compile_round(heads);
+        found = just_fit(round, 0, 100.0) && just_fit(round, 3, 97.0);
+    }
+    REQUIRE(found);
+    DiagnosisInput input;
+    DiagnosedPoint point{{}, heads, {3, 98.0, context}};
+    point.cell.batch = 98.0;
+    point.cell.context = context;
+    point.cell.draft_tokens = 3;
+    const sim::RoundEstimate e = sim::evaluate(sim::compile_round(heads), point.point);
+    point.cell.stated_length = e.accept_length;
+    point.cell.round.add(e.round.value());
+    input.rounds = {point};
+    CHECK(find(diagnose(input), CauseKind::cache_lost) == nullptr);
+}
+
 }  // namespace diagnosis_ranks_test

@@ -16,12 +16,12 @@ using namespace treeline::testing;
 
 namespace {
 
-/// Llama-3-8B with a head of one layer whose first choices are accepted in half of the cases, and second ones nearly as often.
-Workload one_head(std::vector<sim::Speculation> speculations) {
+/// Llama-3-8B with a head of one layer whose first choices are accepted in half of the cases, and second ones in `second`.
+Workload one_head(std::vector<sim::Speculation> speculations, double second = 0.45) {
     sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     setup.drafter = sim::OneLayerDrafter{};
     setup.acceptance = sim::Acceptance::geometric(0.5);
-    setup.acceptance.siblings = sim::RankAcceptance({0.5, 0.45});
+    setup.acceptance.siblings = sim::RankAcceptance({0.5, second});
     setup.speculations = speculations;
     const VariantLabels labels = {"llama-3-8b", "bf16", "h100-sxm", "cuda-graph", "roofline", "one-layer", "truncate", 1};
     Workload workload;
@@ -56,14 +56,22 @@ TEST_CASE("a server that can change nothing keeps the recommended length, or is 
 }
 
 TEST_CASE("a server that can change the length of chains alone keeps a recommended tree, or is off") {
-    std::vector<sim::Speculation> speculations = sim::chains_up_to(2);
-    speculations.push_back({sim::WidthsShape{{2, 2}}, sim::Verification::packed, "two by two"});
-    Workload workload = one_head(speculations);
-    const RecommendationResult result = recommend(workload, 1);
-    REQUIRE(result.recommendation);
-    REQUIRE(result.recommendation->candidates.front().speculation == 3);
-    workload.variants.front().switching = Switching::lengths;
-    CHECK(scheduled(workload) == std::set<int>{0, 3});
+    // Two siblings serve few requests and many better than any chain does, but not as well as chains of several lengths would.
+    const auto of = [](std::vector<sim::Speculation> speculations) {
+        Workload workload = one_head(std::move(speculations), 0.15);
+        workload.traffic = traffic_from({{1.0, 0.1}, {256.0, 0.9}}, {{1024.0, 1.0}}, ShareOf::tokens);
+        workload.variants.front().switching = Switching::lengths;
+        return workload;
+    };
+    std::vector<sim::Speculation> speculations = sim::chains_up_to(6);
+    const RecommendationResult chains = recommend(of(speculations), 1);
+    speculations.push_back({sim::WidthsShape{{2}}, sim::Verification::packed, "two siblings"});
+    const RecommendationResult tree = recommend(of(speculations), 1);
+    REQUIRE(chains.recommendation);
+    REQUIRE(tree.recommendation);
+    REQUIRE(tree.recommendation->candidates.front().speculation == 7);
+    REQUIRE(chains.recommendation->schedule.gain > tree.recommendation->candidates.front().gain);
+    CHECK(scheduled(of(speculations)) == std::set<int>{0, 7});
 }
 
 TEST_CASE("memory is stated with as many digits as tell what is needed from what is allowed, and six at most") {
