@@ -259,7 +259,7 @@ TEST_CASE("on a curve a step counts above its rows, for attention for each cache
     CHECK(unevenness(rates.costs, terms_of({0.1})) == 2.0);  // less than an item is one
 }
 
-TEST_CASE("on a curve a touched expert has the rows of those that chose it: of few tokens' experts one, of others more") {
+TEST_CASE("on a curve an expert that is touched at all has the rows of the tokens that chose it") {
     Rates rates = unit_rates();
     rates.costs.rows.fixed = 4.0;
     rates.costs.items.fixed = rates.costs.inverse_workers = 1.0;

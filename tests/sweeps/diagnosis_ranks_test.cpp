@@ -95,7 +95,7 @@ TEST_CASE("two causes are those that fit best, and what fits nearly as well in t
     CHECK_FALSE(is_instead(*per_sequence, CauseKind::host_per_sequence));
 }
 
-TEST_CASE("what an engine measured of drafting is said of graphs of the drafter alone, and only where it measured it") {
+TEST_CASE("what an engine measured of drafting is said of no cause but graphs of the drafter") {
     DiagnosisInput input = faulty({1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); });
     for (DiagnosedPoint& point : input.rounds) {
         point.cell.drafting.add(0.001);

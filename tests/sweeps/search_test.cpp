@@ -276,7 +276,7 @@ TEST_CASE("a search reports once for each variant that it bounds, once for each 
     SweepOptions options;
     options.best_by = find_sweep_column("tokens_per_s_device");
     options.search_gap = 0.0;
-    options.best_count = space.size();  // nothing is left out: no point of the four shapes is settled by its bound
+    options.best_count = space.size();  // no bound leaves a point out
     std::size_t reports = 0;
     options.progress = [&](std::uint64_t, std::uint64_t) { ++reports; };
     const SweepSummary found = run_sweep(space, options);
