@@ -18,11 +18,11 @@ using namespace treeline::sim;
 
 namespace {
 
-Model model_of(std::vector<BlockKind> kinds) {
+Model model_of(const std::vector<BlockKind>& kinds) {
     Model model;
-    for (BlockKind& kind : kinds) {
+    for (const BlockKind& kind : kinds) {
         LayerKind layer;
-        layer.blocks.push_back({std::move(kind)});
+        layer.blocks.push_back({kind});
         model.order.push_back(model.kinds.size());
         model.kinds.push_back(layer);
     }
