@@ -147,6 +147,8 @@ TEST_CASE("Memories are as wide and deep as their blocks", "[fpga]") {
     CHECK(memories_of({"shallow", 145.0, 600.0}, true).bram18s == 10.0);
     CHECK(memories_of({"deep, no URAM", 145.0, 5000.0}, false).bram18s == 50.0);
     CHECK(memories_of({"registers", 145.0, 2.0}, true).bram18s == 0.0);
+    CHECK(memories_of({"distributed memory of LUTs", 145.0, 32.0}, true).bram18s == 0.0);
+    CHECK(memories_of({"one entry more", 145.0, 33.0}, true).bram18s == 5.0);
 }
 
 TEST_CASE("An excess names the resource and the amount", "[fpga]") {

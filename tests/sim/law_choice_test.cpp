@@ -59,6 +59,18 @@ TEST_CASE("our own kernels have families: scans in chunks, of delta rules, by ch
     CHECK(own_family(of(OperationKind::linear)) == "treeline");
 }
 
+TEST_CASE("our own law of a kernel is that of this kernel and our own family") {
+    const Calibration calibration{"device",
+                                  "",
+                                  "measured",
+                                  {law_of(KernelClass::gemm, NumberFormat::bf16, 1.0, "vllm"),
+                                   law_of(KernelClass::attention, NumberFormat::bf16, 2.0, "treeline"),
+                                   law_of(KernelClass::gemm, NumberFormat::bf16, 3.0, "treeline")}};
+    CHECK(calibration.own_law(KernelClass::attention, NumberFormat::bf16) == &calibration.kernels[1].law);
+    CHECK(calibration.own_law(KernelClass::gemm, NumberFormat::bf16) == &calibration.kernels[2].law);
+    CHECK(calibration.own_law(KernelClass::scan, NumberFormat::fp32) == nullptr);
+}
+
 TEST_CASE("our own law prices where the platform runs our kernels, in this family first") {
     using enum KernelClass;
     Platform platform = platform_with({law_of(scan, NumberFormat::bf16, 1.0), law_of(scan, NumberFormat::bf16, 2.0, "treeline"),

@@ -115,6 +115,18 @@ TEST_CASE("the ratio scales what a step and a round take, of the deployment that
     CHECK(at(drafter, {0, 8.0, 1000.0}).round == at(measured, {0, 8.0, 1000.0}).round);
 }
 
+TEST_CASE("the explanation of a measured load has the times that were measured") {
+    const CompiledRound round = compile_round(with_loads(some_loads));
+    const DesignPoint point{3, 8.0, 1000.0};
+    const RoundEstimate e = evaluate(round, point);
+    double plain = 0.0, drafting = 0.0;
+    for (const ExplainedPass& pass : explain(round, point)) {
+        (pass.phase == "plain decoding" ? plain : drafting) += pass.runs * pass.time.value();
+    }
+    CHECK(plain == Approx(e.autoregressive.value()).epsilon(1e-12));
+    CHECK(drafting == Approx((e.draft + e.verify + e.rollback).value()).epsilon(1e-12));
+}
+
 TEST_CASE("prompts between rounds are part of what was measured") {
     RoundSetup setup = with_loads(some_loads);
     setup.prompt_tokens = 1000.0;

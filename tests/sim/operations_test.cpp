@@ -242,4 +242,18 @@ TEST_CASE("compressed attention reads a window and one entry for several tokens,
     CHECK(down.flops.per_token.value() == 2.0 * 64 * 512 * 1024);
 }
 
+TEST_CASE("what a layer of attention learns beside its products: norms of queries and keys, a sink for each head of queries") {
+    const double products = 4096.0 * (32 + 2 * 8) * 128;
+    Model small = model("llama-3-8b");
+    auto& attention = std::get<Attention>(small.kinds.front().blocks.front().kind);
+    const auto elements = [&] {
+        return find(operations_of(small, uniform_precision(NumberFormat::bf16), {}), "qkv").weight_elements;
+    };
+    CHECK(elements() == products);
+    attention.learned_sinks = true;
+    CHECK(elements() == products + 32);
+    attention.query_key_norm = 2 * 128;
+    CHECK(elements() == products + 32 + 2 * 128);
+}
+
 }  // namespace operations_test

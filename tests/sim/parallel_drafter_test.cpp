@@ -126,4 +126,16 @@ TEST_CASE("a DFlash head is dense, beside DeepSeek-V4, too") {
     CHECK(std::holds_alternative<Mlp>(drafter.model->kinds.front().blocks[1].kind));
 }
 
+TEST_CASE("a block has two rows at least, and a drafter one layer") {
+    const auto possible = [](Count layers, int block) {
+        ParallelDrafter drafter;
+        drafter.layers = layers;
+        drafter.block = block;
+        return problems_of(Drafter(drafter), model("qwen3-8b")).empty();
+    };
+    CHECK(possible(1, 2));
+    CHECK_FALSE(possible(1, 1));
+    CHECK_FALSE(possible(0, 2));
+}
+
 }  // namespace parallel_drafter_test

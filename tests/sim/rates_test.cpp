@@ -113,6 +113,16 @@ TEST_CASE("linear layers compute whole tiles of rows, in whole waves of tiles") 
     CHECK(time(quantised, 4.0) == Approx(40.0 + 4.0 * 10.24));
 }
 
+TEST_CASE("heads wider than 128 elements have a bandwidth of their own, those of 128 have not") {
+    KernelLaw law;
+    law.wide_head_share = 0.5;
+    Operation attention;
+    for (const double dim : {64.0, 128.0, 129.0, 256.0}) {
+        attention.head_dim = dim;
+        CHECK(measured_rates(law, unit_rates(), attention).per_byte == SecondsPerByte(dim > 128.0 ? 2.0 : 1.0));
+    }
+}
+
 TEST_CASE("the busiest worker has whole items") {
     KernelLaw law;
     law.workers = 2.0;

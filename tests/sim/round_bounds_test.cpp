@@ -262,6 +262,10 @@ TEST_CASE("a start that shortens as bytes grow lies within its bounds, as does a
     CHECK(of_rows.least.device < exact);
     CHECK(of_rows.most.device > exact);
     CHECK(of_rows.most.device / of_rows.least.device < 1.0 + 1e-9);
+    CHECK(of_rows.least.flops < Flops(5e9));
+    CHECK(of_rows.most.flops > Flops(5e9));
+    CHECK(of_rows.least.bytes < Bytes(1e6));
+    CHECK(of_rows.most.bytes > Bytes(1e6));
 }
 
 }  // namespace round_bounds_test

@@ -105,4 +105,13 @@ TEST_CASE("a grid equals points for recurrent models, trees and every way to ver
     }
 }
 
+TEST_CASE("what fills a device to the last byte fits") {
+    const auto columns = std::make_unique<EstimateColumns>();
+    columns->capacity = 8.0;
+    columns->memory[0] = 8.0;
+    columns->memory[1] = 9.0;
+    CHECK(columns->at(0).fits);
+    CHECK_FALSE(columns->at(1).fits);
+}
+
 }  // namespace round_grid_test

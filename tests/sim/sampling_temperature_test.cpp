@@ -100,4 +100,11 @@ TEST_CASE("a second length out of reach is refused with what models that give th
     CHECK(std::stod(fitted.problem.substr(fitted.problem.rfind(" to ") + 4)) < 1.99);
 }
 
+TEST_CASE("without drafts every round yields one token, so that the second length is the one out of reach") {
+    const std::vector<SyntheticWorld> all = worlds({8, 6.0, 2.5, 4.0, 1}, 1);
+    const FittedWorlds fitted =
+        fit_mismatch_and_caution(all, {Method::token_wise, chain(0)}, {{0.0, 0.0}, 1.0}, {{1.0, 1.0}, 1.5});
+    CHECK_THAT(fitted.problem, Catch::Contains("1.500 tokens per round at temperature 1.000; they reach 1.000 to 1.000"));
+}
+
 }  // namespace sampling_temperature_test

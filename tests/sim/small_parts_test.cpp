@@ -18,11 +18,11 @@ using namespace treeline::sim;
 
 namespace {
 
-Model model_of(std::vector<BlockKind> kinds) {
+Model model_of(const std::vector<BlockKind>& kinds) {
     Model model;
-    for (BlockKind& kind : kinds) {
+    for (const BlockKind& kind : kinds) {
         LayerKind layer;
-        layer.blocks.push_back({std::move(kind)});
+        layer.blocks.push_back({kind});
         model.order.push_back(model.kinds.size());
         model.kinds.push_back(layer);
     }
@@ -254,6 +254,8 @@ TEST_CASE("a law on another device: tiles follow the rows, heads and activations
     CHECK(law.workers == 7.0);
     CHECK(law.row_tile == 16.0);
     CHECK(law.least_tile == 16.0);
+    gemm.law.row_tile = 2.0;
+    CHECK(carried(gemm, measured, other).least_tile == 2.0);
     gemm.law.row_tile = 1.0;
     CHECK(carried(gemm, measured, other).least_tile == 0.0);
     gemm.law.row_tile = 128.0;

@@ -259,6 +259,18 @@ TEST_CASE("on a curve a step counts above its rows, for attention for each cache
     CHECK(unevenness(rates.costs, terms_of({0.1})) == 2.0);  // less than an item is one
 }
 
+TEST_CASE("on a curve an expert that is touched at all has the rows of the tokens that chose it") {
+    Rates rates = unit_rates();
+    rates.costs.rows.fixed = 4.0;
+    rates.costs.items.fixed = rates.costs.inverse_workers = 1.0;
+    rates.costs.first = 3.0;
+    rates.costs.slope = 0.0;  // of further rows
+    const OperationCost experts = mixture();
+    // A token touches 8/4 experts, with four rows each: 3 FLOPs for 4. Two touch 8·7/16, with 4·2/3.5 rows: 3 for 16/7.
+    CHECK(time_of<false, true, RowRule::curve>(experts, rates, {1.0}, 0.0, 100.0) == Approx(100 * 3 / 4.0).epsilon(1e-8));
+    CHECK(time_of<false, true, RowRule::curve>(experts, rates, {2.0}, 0.0, 100.0) == Approx(100 * 3 * 7 / 16.0).epsilon(1e-8));
+}
+
 TEST_CASE("busiest experts, independent tokens, shared contexts") {
     OperationCost cost;
     cost.busiest_share = 2.0;

@@ -152,6 +152,16 @@ TEST_CASE("tree attention computes a dense block of new tokens under a mask of a
     CHECK(bytes_of(packed, ": attention", shape) - bytes_of(chain_pass, ": attention", shape) == 4.0 * 13 * 13 / 8);
 }
 
+TEST_CASE("of an accepted path all tokens but the root move in the cache, which stands where it belongs") {
+    const CompiledRound round = compile_round(llama({shaped(BinaryShape{3}, Verification::packed)}));
+    REQUIRE(round.runs(1));
+    const RoundRow& row = round.row(1);
+    const auto pass = static_cast<std::size_t>(PassId::compaction);
+    REQUIRE(row.begin[pass + 1] - row.begin[pass] == 1);
+    CHECK(row.accept_length() > 1.5);
+    CHECK(round.steps[row.begin[pass]].tokens == row.accept_length() - 1.0);
+}
+
 TEST_CASE("joint attainment: one row more, between k + 1 and 2k + 1 tokens, one pass for each length") {
     const CompiledRound round = compile_round(mamba({shaped(SequencesShape{2, 6}, Verification::unrolled)}, Rollback::joint));
     REQUIRE(round.runs(1));

@@ -60,6 +60,28 @@ TEST_CASE("bandit: the best mean reward can be the slower shape, as E[1/N] is no
     CHECK(outcome.regret.back().lost_seconds.mean == Approx(outcome.arm_share[0] * 1000 * 2 * (0.005 - 0.01 / 2.2)));
 }
 
+TEST_CASE("bandit: of shapes that are alike the first is named") {
+    const BanditProblem problem = even_cost({{0.5, 0.5}, {0.5, 0.5}}, 10);
+    const TaskFacts facts = facts_of(problem, problem.tasks[0]);
+    CHECK(facts.fastest == 0);
+    CHECK(facts.favoured == 0);
+    CHECK(facts.favoured_by_means == 0);
+}
+
+TEST_CASE("bandit: nothing is learned without shapes, without tasks or without rounds") {
+    const auto refused = [](auto change) {
+        BanditProblem problem = even_cost({{0.5, 0.5}}, 10);
+        change(problem);
+        return problems_of(problem) == std::vector<std::string>{
+                                           "a bandit needs at least one shape, one task and one stretch "
+                                           "of rounds"};
+    };
+    CHECK_FALSE(refused([](BanditProblem&) {}));
+    CHECK(refused([](BanditProblem& problem) { problem.arms.clear(); }));
+    CHECK(refused([](BanditProblem& problem) { problem.tasks.clear(); }));
+    CHECK(refused([](BanditProblem& problem) { problem.sequence.clear(); }));
+}
+
 TEST_CASE("bandit: how often the reward prefers another of the three published trees than the fastest") {
     // Rounds cost 1 + λ_γ·γ, exactly as the reward believes, so that only E[1/N] ≠ 1/E[N] can tell the two apart. First choices
     // are accepted at 0.05, 0.10, …, 0.95; the siblings of rank r take 2^−(r−1) of what they leave.

@@ -62,4 +62,20 @@ TEST_CASE("a chain of three drafts takes the time of its law and yields 1 + p + 
     CHECK(*chain.accept_length == Approx(1 + 0.6 + 0.36 + 0.216));
 }
 
+TEST_CASE("a round is extrapolated where the law of verification or that of drafting is") {
+    const auto extrapolated = [](double verified_up_to, double drafted_up_to) {
+        BreakEvenInput input = input_of({best_tree(6, 3, 2)});  // verifies 7 tokens, drafts 6
+        calibrate::TimeSource verify = law(), draft = law();
+        std::get<calibrate::RuntimeFit>(verify.source).highest_tokens = verified_up_to;
+        std::get<calibrate::RuntimeFit>(draft.source).highest_tokens = drafted_up_to;
+        input.tree.timed->verify = verify;
+        input.tree.timed->draft = draft;
+        return priced_rounds(input, "study").trees.front().extrapolated;
+    };
+    CHECK_FALSE(extrapolated(7.0, 6.0));
+    CHECK(extrapolated(6.0, 6.0));
+    CHECK(extrapolated(7.0, 5.0));
+    CHECK(extrapolated(6.0, 5.0));
+}
+
 }  // namespace break_even_study_test

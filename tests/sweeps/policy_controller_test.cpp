@@ -102,6 +102,22 @@ TEST_CASE("AdaEDL's bound is 1 - sqrt(entropy/5), against a threshold that follo
     CHECK(drafted(0.1) >= 1);
 }
 
+TEST_CASE("AdaEDL's acceptance is the mean of its last value and of what a round accepts of its drafts") {
+    const Setting setting(10, 1.0, 1.0);
+    PolicyController controller = setting.controller({PolicyKind::ada_edl});
+    std::vector<PolicyDraft> batch = {sure_of(std::vector<double>(10, 1.0))};
+    // Seven of ten each time: from 0.9 down to 0.7, always below the target of 0.9, so that the threshold rises by a
+    // thousandth.
+    for (int round = 0; round < 400; ++round) {
+        batch[0].drafted = 10;
+        batch[0].accepted = 7;
+        controller.learn(batch, Seconds(1.0));
+    }
+    std::vector<PolicyDraft> unsure = {sure_of(std::vector<double>(10, 0.4))};  // whose bound is 0.37, as above
+    controller.plan(unsure);
+    CHECK(unsure[0].drafted == 0);
+}
+
 TEST_CASE("a budget verifies the likeliest drafts, as many as make the most tokens per time") {
     // Two sequences; verifying a draft takes half a token's s of a sequence.
     const Setting cheap(2, 0.0, 0.1, 2), dear(2, 0.0, 100.0, 2), middle(2, 1.0, 8.0, 2);

@@ -269,4 +269,19 @@ TEST_CASE("a search's progress rises to all points that can be priced") {
     CHECK(found.too_large + found.beyond_limits <= found.points);
 }
 
+TEST_CASE("a search reports once for each variant that it bounds, once for each that it looks into, and at its end") {
+    DesignSpace space = some_space();
+    space.batch = {1.0, 8.0, 64.0};
+    space.context = {1000.0, 8000.0};
+    SweepOptions options;
+    options.best_by = find_sweep_column("tokens_per_s_device");
+    options.search_gap = 0.0;
+    options.best_count = space.size();  // no bound leaves a point out
+    std::size_t reports = 0;
+    options.progress = [&](std::uint64_t, std::uint64_t) { ++reports; };
+    const SweepSummary found = run_sweep(space, options);
+    REQUIRE(found.search->boxes < 256);
+    CHECK(reports <= 2 * (space.variants.size() - found.excluded.size()) + 1);
+}
+
 }  // namespace search_test

@@ -117,6 +117,10 @@ TEST_CASE("comparisons over a box hold somewhere, or nowhere") {
     CHECK(may_hold("batch != 4", 4.0, 5.0));
     CHECK(may_hold("batch != 3", 4.0, 4.0));
     CHECK_FALSE(may_hold("batch - batch * 1 > 5", 4.0, 9.0));
+    // A divisor that may be zero may be a zero of either sign, and a quotient of it anything.
+    CHECK(may_hold("1 / (0 * (batch - 5)) > 0", 4.0, 6.0));
+    CHECK(may_hold("1 / (0 * (batch - 5)) < 0", 4.0, 6.0));
+    CHECK_FALSE(may_hold("1 / (batch - 3) < 0", 4.0, 6.0));
 }
 
 TEST_CASE("arithmetic over a box: the corners that bound it") {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 
@@ -203,6 +204,28 @@ TEST_CASE("a sweep that is kept runs four tasks for each thread before it is fir
     run_sweep(space, options);
     CHECK(written.front() == 12);
     CHECK(written.back() == 50);  // tiles of two contexts, where points are shown: 25 of each variant
+}
+
+TEST_CASE(
+    "what runs between two states that are kept grows fourfold while it takes less time than asked for, and shrinks to a "
+    "quarter where it takes more") {
+    const DesignSpace space = small_space();
+    std::vector<std::uint64_t> written;
+    SweepOptions options;
+    options.threads = 1;
+    options.visit = [](const SweepChunk&) {};
+    options.save = [&](const SweepState& state) { written.push_back(state.next_task); };
+    options.save_seconds = 1e6;
+    run_sweep(space, options);
+    CHECK(written == std::vector<std::uint64_t>{4, 4 + 16, 50});
+    written.clear();
+    options.save = [&](const SweepState& state) {
+        written.push_back(state.next_task);
+        std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    };
+    options.save_seconds = 1e-3;  // no more than a quarter of what a state takes
+    run_sweep(space, options);
+    CHECK(std::vector<std::uint64_t>(written.begin(), written.begin() + 3) == std::vector<std::uint64_t>{4, 5, 6});
 }
 
 TEST_CASE("as many threads as asked for, or else as the machine has") {

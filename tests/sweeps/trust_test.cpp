@@ -128,6 +128,44 @@ TEST_CASE("wide errors put the switch-off batch into a range, as an unknown acce
     CHECK_FALSE(unsure.trust->switch_off->latest);
 }
 
+TEST_CASE("errors of nothing put the switch-off batch where the gain falls below what is asked for, and stays there",
+          "[trust]") {
+    RecommendInput input = example();
+    input.errors = errors_of(0.0);
+    for (Variant& variant : input.workload.variants) {
+        variant.setup.acceptance.spread = 0.0;
+    }
+    input.workload.limits = Limits{};
+    input.workload.limits.minimum_gain = 1.5;  // of speed-ups that fall from 1.7 to 1.3
+    const Answer sure = answer(std::move(input), 1);
+    REQUIRE(sure.trust->switch_off);
+    const std::vector<double>& gains = sure.result.recommendation->schedule.gains;
+    const auto last = std::find_if(gains.rbegin(), gains.rend(), [](double gain) { return gain >= 1.5; });
+    REQUIRE(last != gains.rbegin());
+    CHECK(sure.trust->switch_off->latest == static_cast<int>(gains.rend() - last) + 1);
+    CHECK(sure.trust->switch_off->earliest == sure.trust->switch_off->latest);
+}
+
+TEST_CASE("a gain over plain decoding of the same cut stays what it is, but for the order of summation", "[trust]") {
+    GainInterval interval;
+    interval.value = 1.6;
+    interval.low = 1.2;
+    interval.high = 2.0;
+    interval.inputs.push_back({"input", "range", 1.4, 1.8, false});
+    const GainInterval same = over_plain_of_another_cut(interval, 1.6 * (1.0 + 1e-10));
+    CHECK(same.value == 1.6);
+    CHECK(same.low == 1.2);
+    CHECK(same.high == 2.0);
+    CHECK(same.beside == 1.0);
+    CHECK(same.inputs.front().low == 1.4);
+    const GainInterval other = over_plain_of_another_cut(interval, 0.8);  // half of everything
+    CHECK(other.value == Approx(0.8));
+    CHECK(other.low == Approx(0.6));
+    CHECK(other.high == Approx(1.0));
+    CHECK(other.beside == Approx(0.5));
+    CHECK(other.inputs.front().high == Approx(0.9));
+}
+
 TEST_CASE("the batch up to which drafting pays agrees with the verdict beside it", "[trust]") {
     RecommendInput input = example();
     input.errors = errors_of(0.45);

@@ -1,0 +1,155 @@
+// What ranks a cause that a diagnosis finds beyond the prediction, what could stand in its place, and edges of what is said of
+// it.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include "setups.h"
+#include "sweeps/diagnosis.h"
+
+namespace diagnosis_ranks_test {
+
+using namespace treeline;
+using namespace treeline::sweeps;
+using namespace treeline::testing;
+
+namespace {
+
+const sim::RoundSetup& setup() {
+    static const sim::RoundSetup one = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    return one;
+}
+
+/// Seconds of a plain step of one sequence.
+double step() { return sim::evaluate(sim::compile_round(setup()), {0, 1.0, 1000.0}).round.value(); }
+
+/// Rounds that take `fault` seconds more than predicted, beside plain steps as predicted.
+template <class Fault>
+DiagnosisInput faulty(const std::vector<double>& batches, const std::vector<int>& lengths, Fault fault) {
+    const sim::CompiledRound round = sim::compile_round(setup());
+    DiagnosisInput input;
+    for (const double batch : batches) {
+        for (const int length : lengths) {
+            DiagnosedPoint point{{}, setup(), {length, batch, 1000.0}};
+            point.cell.batch = batch;
+            point.cell.draft_tokens = length;
+            const sim::RoundEstimate estimate = sim::evaluate(round, point.point);
+            point.cell.stated_length = length > 0 ? estimate.accept_length : 0.0;
+            point.cell.round.add(estimate.round.value() + (length > 0 ? fault(batch, length) : 0.0));
+            (length > 0 ? input.rounds : input.plain).push_back(point);
+        }
+    }
+    return input;
+}
+
+const Cause* find(const Diagnosis& found, CauseKind kind) {
+    const auto at =
+        std::find_if(found.causes.begin(), found.causes.end(), [&](const Cause& cause) { return cause.kind == kind; });
+    return at == found.causes.end() ? nullptr : &*at;
+}
+
+/// Of the round in focus, what it takes longer than expected.
+double excess_of(const Diagnosis& found) {
+    const DiagnosedLoad& focus = found.loads[found.focus];
+    return (focus.measured - focus.expected) / focus.measured;
+}
+
+bool is_instead(const Cause& cause, CauseKind other) {
+    return cause.evidence.find("In its place \"" + std::string(name_of(other)) + "\"") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a cause ranks by the excess and by how plausible it is: three quarters where its size is not known") {
+    const Diagnosis found = diagnose(faulty({1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); }));
+    const Cause* fixed = find(found, CauseKind::host_per_round);
+    REQUIRE(fixed != nullptr);
+    CHECK_FALSE(fixed->together);
+    CHECK(fixed->rank == Approx(excess_of(found) * 0.75));
+}
+
+TEST_CASE("of two causes together the larger comes first: each ranks 5 % of its share of a round higher") {
+    const Diagnosis found =
+        diagnose(faulty({1, 8, 32}, {0, 1, 3, 5}, [](double batch, int) { return (0.15 + 0.02 * batch) * step(); }));
+    for (const CauseKind kind : {CauseKind::host_per_round, CauseKind::host_per_sequence}) {
+        const Cause* cause = find(found, kind);
+        REQUIRE(cause != nullptr);
+        CHECK(cause->together);
+        CHECK(cause->rank == Approx(excess_of(found) * 0.75 * (0.95 + 0.05 * cause->share)));
+    }
+}
+
+TEST_CASE("two causes are those that fit best, and what fits nearly as well in the place of one is named there alone") {
+    // Drafts of 4 and 5 tokens: tokens of a batch grow with it within a ninth as its sequences do.
+    const Diagnosis found =
+        diagnose(faulty({1, 8, 32}, {0, 4, 5}, [](double batch, int) { return (0.3 + 0.05 * batch) * step(); }));
+    const Cause* fixed = find(found, CauseKind::host_per_round);
+    const Cause* per_sequence = find(found, CauseKind::host_per_sequence);
+    REQUIRE(fixed != nullptr);
+    REQUIRE(per_sequence != nullptr);
+    CHECK(find(found, CauseKind::rows_cost_more) == nullptr);
+    CHECK(is_instead(*per_sequence, CauseKind::rows_cost_more));
+    CHECK_FALSE(is_instead(*fixed, CauseKind::rows_cost_more));
+    CHECK_FALSE(is_instead(*fixed, CauseKind::host_per_round));
+    CHECK_FALSE(is_instead(*per_sequence, CauseKind::host_per_sequence));
+}
+
+TEST_CASE("what an engine measured of drafting is said of no cause but graphs of the drafter") {
+    DiagnosisInput input = faulty({1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); });
+    for (DiagnosedPoint& point : input.rounds) {
+        point.cell.drafting.add(0.001);
+    }
+    const Diagnosis found = diagnose(input);
+    const Cause* fixed = find(found, CauseKind::host_per_round);
+    REQUIRE(fixed != nullptr);
+    CHECK_THAT(fixed->evidence, !Catch::Contains("The engine measured"));
+}
+
+TEST_CASE("where no plain step was measured, none is interpolated") {
+    DiagnosisInput input = faulty({8}, {0, 3}, [](double, int) { return 0.0; });
+    CHECK_FALSE(diagnose(input).loads.front().plain_interpolated);
+    input.plain.front().cell.batch = 16.0;
+    CHECK(diagnose(input).loads.front().plain_interpolated);
+    input.plain.clear();
+    CHECK_FALSE(diagnose(input).loads.front().plain_interpolated);
+}
+
+TEST_CASE("rounds of one token each, of which no draft was ever accepted, are a defect") {
+    DiagnosisInput input = faulty({1}, {0, 3}, [](double, int) { return 0.0; });
+    runs::RunCell cell;
+    cell.batch = 1.0;
+    cell.draft_tokens = 3;
+    cell.stated_length = 1.0;
+    input.accepted = {cell};
+    CHECK(find(diagnose(input), CauseKind::defect) != nullptr);
+}
+
+TEST_CASE("a drafter that leaves room for 97 of 100 requests takes none that is worth naming") {
+    sim::RoundSetup heads = setup();
+    heads.drafter = sim::MedusaDrafter{};
+    const double context = 13'500.0;  // of whose caches the heads take the room of nearly three
+    const auto just_fit = [&](const sim::CompiledRound& round, int speculation, double batch) {
+        return sim::evaluate(round, {speculation, batch, context}).fits &&
+               !sim::evaluate(round, {speculation, batch + 1.0, context}).fits;
+    };
+    bool found = false;
+    for (double memory = 190e9; memory < 202e9 && !found; memory += 0.25e9) {
+        heads.platform.device.memory = Bytes(memory);
+        const sim::CompiledRound round = sim::compile_round(heads);
+        found = just_fit(round, 0, 100.0) && just_fit(round, 3, 97.0);
+    }
+    REQUIRE(found);
+    DiagnosisInput input;
+    DiagnosedPoint point{{}, heads, {3, 98.0, context}};
+    point.cell.batch = 98.0;
+    point.cell.context = context;
+    point.cell.draft_tokens = 3;
+    const sim::RoundEstimate e = sim::evaluate(sim::compile_round(heads), point.point);
+    point.cell.stated_length = e.accept_length;
+    point.cell.round.add(e.round.value());
+    input.rounds = {point};
+    CHECK(find(diagnose(input), CauseKind::cache_lost) == nullptr);
+}
+
+}  // namespace diagnosis_ranks_test

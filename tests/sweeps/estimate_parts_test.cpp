@@ -1,0 +1,55 @@
+// An estimate of one load: the accept length that it breaks even at, and why a draft cannot run.
+#include <catch2/catch.hpp>
+
+#include "setups.h"
+#include "sweeps/estimate.h"
+
+namespace estimate_parts_test {
+
+using namespace treeline;
+using namespace treeline::sweeps;
+using namespace treeline::testing;
+
+namespace {
+
+/// Llama-3-8B with three drafts of a 1B model, prompts of 7,000 tokens and answers of 3,000.
+PointInput three_drafts() {
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    PointInput input;
+    input.target = {setup.target, setup.precision, "llama-3-8b", "bf16"};
+    input.platform = setup.platform;
+    input.drafter = DrafterChoice{"llama-3.2-1b", setup.drafter, setup.acceptance, "", ""};
+    input.rollback = setup.rollback;
+    input.speculations = {sim::chains_up_to(3).front(), sim::chains_up_to(3).back()};
+    input.context = 8500.0;
+    input.prompt_tokens = 7000.0;
+    input.output_tokens = 3000.0;
+    return input;
+}
+
+}  // namespace
+
+TEST_CASE("requests in flight break even at the accept length with which they gain nothing, prompts included") {
+    PointInput input = three_drafts();
+    input.load = {LoadKind::concurrency, 16.0};
+    const PointEstimate usual = estimate_point(input);
+    REQUIRE(usual.gain > 1.0);
+    REQUIRE(usual.speculative.decode_share < 0.98);
+    REQUIRE(usual.break_even_accept_length > 1.0);
+    REQUIRE(usual.break_even_accept_length < 4.0);
+    input.drafter->acceptance = sim::Acceptance::mean_length(usual.break_even_accept_length, 3);
+    const PointEstimate even = estimate_point(input);
+    CHECK(even.speculative.accept_length == Approx(usual.break_even_accept_length).epsilon(1e-6));
+    CHECK(even.gain == Approx(1.0).epsilon(1e-3));  // of its last round an answer of 3,000 tokens does not keep all
+}
+
+TEST_CASE("an estimate whose only draft cannot run says why") {
+    PointInput input = three_drafts();
+    CHECK(problems_of(input).empty());
+    input.output_tokens = 1.0;
+    const std::vector<std::string> problems = problems_of(input);
+    REQUIRE(problems.size() == 1);
+    CHECK_THAT(problems.front(), Catch::Contains("answers of one token come from their prompts alone"));
+}
+
+}  // namespace estimate_parts_test
