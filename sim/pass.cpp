@@ -133,7 +133,9 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         pass.operations.push_back({std::move(operation), priced.rates, runs, memory_runs, own_gaps, steps});
     }
     if (platform.mode != CostMode::hoi) {
-        pass.node_time = std::max(platform.stack.node_cost, platform.device.kernel_gap) * gaps;
+        // A stack without gaps is an ideal one.
+        const Seconds own_gap = platform.stack.node_cost;
+        pass.node_time = (own_gap > Seconds(0.0) ? std::max(own_gap, platform.device.kernel_gap) : own_gap) * gaps;
         pass.launch_time = platform.stack.host_launch * pass.launches;
         pass.host = host + platform.stack.host_per_kernel * pass.launches;
         pass.time_factor = platform.stack.time_factor;

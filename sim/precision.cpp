@@ -15,6 +15,9 @@ void check_storage(const Storage& storage, const std::string& what, std::vector<
     if (!(storage.unpacking >= 0.0 && storage.unpacking <= 1000.0)) {
         problems.push_back(what + ".unpacking must lie between 0 and 1000");
     }
+    if (!(storage.block >= 0.0 && storage.block <= 65536.0)) {
+        problems.push_back(what + ".block must lie between 0 and 65536");
+    }
     if (!(storage.scale_bits > 0.0 && storage.scale_bits <= 32.0)) {
         problems.push_back(what + ".scale_bits must lie between 1 and 32");
     }

@@ -215,6 +215,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
         for (const double tile : {curve.tile, curve.matrix_tile}) {
             require(tile == 0.0 || (tile >= 1.0 && tile <= 1024.0), "tiles of row_curves must lie between 1 and 1024");
         }
+        require(curve.unpacking >= 0.0 && curve.unpacking <= 1000.0, "unpacking of row_curves must lie between 0 and 1000");
         for (const double speed : {curve.few_rows_speed, curve.reads_per_row, curve.speed}) {
             require(speed >= 0.0 && speed <= 1000.0, "speeds and reads_per_row of row_curves must lie between 0 and 1000");
         }

@@ -109,6 +109,9 @@ TEST_CASE("peaks go together with the bandwidth") {
     CHECK(device_with([](Device& d) { d.multiprocessors = 0.0; }) == 0);
     CHECK(device_with([](Device& d) { d.multiprocessors = -1.0; }) == 1);
     CHECK(device_with([](Device& d) { d.multiprocessors = infinite; }) == 1);
+    CHECK(device_with([](Device& d) { d.kernel_gap = Seconds(0.001); }) == 0);
+    CHECK(device_with([](Device& d) { d.kernel_gap = Seconds(0.0011); }) == 1);
+    CHECK(device_with([](Device& d) { d.kernel_gap = Seconds(-1e-9); }) == 1);
 }
 
 TEST_CASE("a device's power, price and host") {

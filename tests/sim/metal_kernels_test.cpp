@@ -68,6 +68,9 @@ TEST_CASE("a kernel waits for the one before it as long as its device takes", "[
     CHECK(three - two == Approx(four - three));
     CHECK(three > two);
     CHECK(two > shortest);
+
+    setup.platform.stack = platform("m4-max", "ideal").stack;
+    CHECK(step_with(0.0) == step_with(4e-6));  // a stack without gaps is an ideal one
 }
 
 TEST_CASE("quantised weights are read for each of few rows on Metal", "[stack]") {
@@ -102,8 +105,9 @@ TEST_CASE("Metal's share of the bandwidth holds on Metal alone", "[stack]") {
     wrong.platform = platform("m4-max", "ideal");
     wrong.speculations = {{ChainShape{0}, Verification::unrolled, "plain"}};
     wrong.platform.stack.metal_memory_efficiency = 1.5;
-    wrong.platform.stack.row_curves = {{.few_rows = 2000.0, .few_rows_speed = 0.5, .reads_per_row = 2.0, .tile = 0.5}};
-    CHECK(problems_of(wrong).size() == 4);
+    wrong.platform.stack.row_curves = {
+        {.unpacking = -1.0, .few_rows = 2000.0, .few_rows_speed = 0.5, .reads_per_row = 2.0, .tile = 0.5}};
+    CHECK(problems_of(wrong).size() == 5);
 }
 
 }  // namespace metal_kernels_test

@@ -121,6 +121,9 @@ TEST_CASE("storage within what storage can be") {
     CHECK(wrong([](Storage& s) { s.unpacking = 1000.0; }) == 0);
     CHECK(wrong([](Storage& s) { s.unpacking = 1001.0; }) == 1);
     CHECK(wrong([](Storage& s) { s.unpacking = -1.0; }) == 1);
+    CHECK(wrong([](Storage& s) { s.block = 65536.0; }) == 0);
+    CHECK(wrong([](Storage& s) { s.block = 65537.0; }) == 1);
+    CHECK(wrong([](Storage& s) { s.block = -1.0; }) == 1);
     CHECK(wrong([](Storage& s) { s.scale_bits = 32.0; }) == 0);
     CHECK(wrong([](Storage& s) { s.scale_bits = 33.0; }) == 1);
     CHECK(wrong([](Storage& s) { s.scale_bits = 0.0; }) == 1);
