@@ -68,6 +68,9 @@ Json table_json(const validation::ErrorTable& table) {
     if (table.by_citation) {
         json["by_citation"] = summary_json(*table.by_citation);
     }
+    if (table.plain_steps) {
+        json["plain_steps"] = summary_json(*table.plain_steps);
+    }
     if (table.with_measured_load) {
         json["other_loads_from_one"] = summary_json(*table.with_measured_load);
     }
@@ -129,6 +132,7 @@ Json serving_row_json(const validation::ServingStudy& study, const validation::E
             {"evidence", evidence_of(study, table, row)},
             {"contradiction", point.contradiction},
             {"fits_in_memory", row.fits},
+            {"measured_plain_ms", point.plain_step > 0.0 ? Json(1e3 * point.plain_step) : Json(nullptr)},
             {"plain_ms", 1e3 * row.times.plain},
             {"draft_ms", 1e3 * row.times.draft},
             {"verify_ms", 1e3 * row.times.verify},
@@ -204,10 +208,10 @@ Json serving_json(const validation::ServingStudy& study) {
 
 std::string serving_csv(const std::vector<validation::ServingStudy>& studies) {
     const std::vector<std::string> keys = {
-        "file",     "row",       "id",          "series",    "mode",       "table",         "model",          "device",
-        "stack",    "devices",   "cut",         "batch",     "context",    "drafter",       "draft_tokens",   "accept_length",
-        "measured", "predicted", "error",       "filled_in", "evidence",   "contradiction", "fits_in_memory", "plain_ms",
-        "draft_ms", "verify_ms", "rollback_ms", "host_ms",   "prompts_ms", "left_out",      "detail"};
+        "file",     "row",       "id",        "series",      "mode",     "table",         "model",          "device",
+        "stack",    "devices",   "cut",       "batch",       "context",  "drafter",       "draft_tokens",   "accept_length",
+        "measured", "predicted", "error",     "filled_in",   "evidence", "contradiction", "fits_in_memory", "measured_plain_ms",
+        "plain_ms", "draft_ms",  "verify_ms", "rollback_ms", "host_ms",  "prompts_ms",    "left_out",       "detail"};
     Json all = Json::array();
     for (const validation::ServingStudy& study : studies) {
         for (const Json& rows : {scored_rows(study), left_out_rows(study)}) {

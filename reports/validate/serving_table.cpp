@@ -34,6 +34,9 @@ std::string errors_text(const validation::ErrorTable& table) {
     if (table.with_one_alike) {
         add_errors(text, "", "… of the same lengths", *table.with_one_alike);
     }
+    if (table.plain_steps) {
+        add_errors(text, "steps", "without speculation, of unseen sources", *table.plain_steps);
+    }
     if (table.with_measured_load) {
         add_errors(text, "", "other loads, from one measured with and without", *table.with_measured_load);
     }

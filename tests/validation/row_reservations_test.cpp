@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "measured_row.h"
 #include "requests/validate/measured_rows_reader.h"
+#include "validation/serving/study.h"
 
 namespace row_reservations_test {
 
@@ -52,6 +55,32 @@ TEST_CASE("of plain steps of one deployment and load, those that are twofold off
     for (const std::size_t i : {0, 1, 3}) {
         CHECK(points[i].contradiction.empty());
     }
+}
+
+TEST_CASE("steps without speculation are scored once each, of rows that are evidence and whose rates tell them") {
+    std::vector<std::string> notes;
+    ServingStudyInput input;
+    input.parts = parts();
+    input.mode = sim::CostMode::roofline;
+    const std::vector<std::string> rows = {row("a", 1, 6.0, 1.5, stated), row("b", 1, 6.0, 1.4, stated),
+                                           row("c", 1, 6.2, 1.5, stated), row("apart", 1, 13.0, 1.5, stated),
+                                           row("d", 4, 7.0, 1.5, stated)};
+    input.speculation =
+        requests::read_speculation_rows(written("steps.json", fmt::format("[{}]", fmt::join(rows, ", "))), notes);
+    const ServingStudy study = study_serving(std::move(input));
+    REQUIRE(study.given_length);
+    REQUIRE(study.given_length->plain_steps);
+    CHECK(study.given_length->plain_steps->rows == 3);  // 6.0, 6.2 and 7.0 ms
+    std::vector<double> errors;
+    for (const ScoredPoint& scored : study.given_length->rows) {
+        const MeasuredPoint& point = study.speculation.points[scored.point];
+        if (point.contradiction.empty() && scored.point != 1) {
+            errors.push_back(std::abs(scored.times.plain / point.plain_step - 1.0));
+        }
+    }
+    REQUIRE(errors.size() == 3);
+    std::sort(errors.begin(), errors.end());
+    CHECK(study.given_length->plain_steps->median == Approx(errors[1]));
 }
 
 TEST_CASE("what a row's source states beside it: slots, replicas, ranks of experts and drafter, targets that are guessed") {

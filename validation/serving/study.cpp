@@ -222,6 +222,24 @@ bool is_usable(const SpeculationRow& row) {
     return row.is_pair && row.suspect.empty() && row.duplicate_of.empty() && !row.confidence.starts_with("low");
 }
 
+/// ErrorTable::plain_steps; `scored` are the points of the table's rows.
+std::optional<ErrorSummary> errors_of_plain_steps(const ErrorTable& table, const std::vector<MeasuredPoint>& scored) {
+    std::map<std::string, RowError> steps;
+    for (std::size_t i = 0; i < scored.size(); ++i) {
+        const MeasuredPoint& point = scored[i];
+        if (point.plain_step > 0.0 && !point.seen && !point.stands_apart()) {
+            steps.try_emplace(fmt::format("{}|{}|{}|{}|{}|{}|{}", point.citation, point.model, point.device, point.stack,
+                                          sim::text_of(point.cut.tensor, point.cut.parallel), point.batch, point.plain_step),
+                              RowError{point.plain_step, table.rows[i].times.plain});
+        }
+    }
+    std::vector<RowError> errors;
+    for (const auto& [of, error] : steps) {
+        errors.push_back(error);
+    }
+    return errors.empty() ? std::nullopt : std::optional(summary_of(errors));
+}
+
 /// Errors as a whole, by series, by group and left out.
 void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, const std::vector<std::string>& series,
                const ServingParts& parts, const std::vector<Grouping>& groupings, const FitRows& fit) {
@@ -239,6 +257,7 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
     if (!cited.empty()) {
         table.by_citation = summary_by_votes(cited, citations);
     }
+    table.plain_steps = errors_of_plain_steps(table, scored);
     table.groups = groups_of(table, scored, parts, groupings);
     table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
