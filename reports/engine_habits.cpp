@@ -179,14 +179,14 @@ void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
                                                                          : "by a pool of their own"});
 }
 
-/// "for mixture models, but not on compute capability 10, with experts that are quantised or beside shared ones"
+/// " for mixture models, but not on compute capability 10, with experts that are quantised or beside shared ones"
 std::string text_of(const sim::NumberCondition& condition) {
-    std::string text = condition.models.empty() ? "" : fmt::format("for {} models", text::listed(condition.models, "and"));
+    std::string text = condition.models.empty() ? "" : fmt::format(" for {} models", text::listed(condition.models, "and"));
     if (!condition.not_on.empty()) {
-        text += fmt::format("{}not on compute capability {}", text.empty() ? "" : ", but ", fmt::join(condition.not_on, ", "));
+        text += fmt::format(", but not on compute capability {}", fmt::join(condition.not_on, ", "));
     }
     if (condition.not_plain_experts) {
-        text += fmt::format("{}with experts that are quantised or beside shared ones", text.empty() ? "" : ", ");
+        text += fmt::format("{} with experts that are quantised or beside shared ones", text.empty() ? "" : ",");
     }
     return text;
 }
@@ -195,7 +195,7 @@ std::string text_of(const sim::NumberCondition& condition) {
 void add_unmet(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     for (const sim::NumberCondition& condition :
          setup.platform.stack.unmet(setup.target, setup.precision, setup.platform.device)) {
-        habits.push_back({condition.number, "not taken", "stated " + text_of(condition)});
+        habits.push_back({condition.number, "not taken", "stated" + text_of(condition)});
     }
 }
 

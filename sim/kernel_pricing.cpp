@@ -191,11 +191,11 @@ double tile_on(const RowCurve& curve, const Device& device) {
 /// Share of the peak bandwidth at which a curve's kernels read these weights: no more than vector units unpack.
 double reading_share(const RowCurve& curve, const Storage& weights, const Platform& platform) {
     const double share = memory_share(platform);
-    if (curve.unpacking <= 0.0 || weights.block <= 0.0) {
+    if (curve.least_unpacking <= 0.0 || weights.block <= 0.0) {
         return share;
     }
     const BytesPerSecond unpacked =
-        weights.per_element() / (Flops(curve.unpacking) / platform.device.peak_for(NumberFormat::fp32));
+        weights.per_element() / (Flops(curve.least_unpacking) / platform.device.peak_for(NumberFormat::fp32));
     return std::min(share, unpacked / platform.device.bandwidth);
 }
 

@@ -55,13 +55,13 @@ std::string_view special_launch_name(const Operation& operation) {
 /// without the layer's.
 double launches_of(const Operation& operation, const Platform& platform) {
     const Stack& stack = platform.stack;
-    const std::string_view special = special_launch_name(operation);
-    const bool listed = std::any_of(stack.launch_factors.begin(), stack.launch_factors.end(),
-                                    [&](const OperationLaunches& entry) { return entry.operation == special; });
+    const bool on_metal = platform.device.metal;
     const std::string_view name = operation.name;
     const std::size_t colon = name.rfind(": ");
     const std::string_view own = colon == std::string_view::npos ? name : name.substr(colon + 2);
-    return operation.launches * stack.launches_of(listed ? special : own, platform.by_laws(), platform.device.metal);
+    std::optional<double> listed = stack.launches_of(special_launch_name(operation), on_metal);
+    listed = listed ? listed : stack.launches_of(own, on_metal);
+    return operation.launches * listed.value_or(stack.launches_per_operation(platform.by_laws()));
 }
 
 Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {

@@ -41,7 +41,7 @@ struct RowCurve {
     double least_generation = 0.0;  ///< of Apple's GPUs (Device::gpu_generation) that have the kernels
     /// Operations of vector units that unpacking an element takes at least, of weights in blocks with scales of scales
     /// (Storage::block), whatever the memory yields; 0: reading hides it.
-    double unpacking = 0.0;
+    double least_unpacking = 0.0;
     double few_rows = 1.0;
     double few_rows_speed = 0.0;  ///< FLOP/s of each of the few rows over the fp32 peak; 0: those of matrix units
     double reads_per_row = 0.0;   ///< each of the few rows takes as many readings of the weights; 0: all take one

@@ -13,13 +13,13 @@
 
 namespace treeline::sim {
 
-double Stack::launches_of(std::string_view operation, bool in_calibrated_mode, bool on_metal) const {
+std::optional<double> Stack::launches_of(std::string_view operation, bool on_metal) const {
     for (const OperationLaunches& entry : launch_factors) {
         if (entry.operation == operation && (on_metal || !entry.on_metal)) {
             return entry.factor;
         }
     }
-    return launches_per_operation(in_calibrated_mode);
+    return std::nullopt;
 }
 
 Stack Stack::on_host(double speed) const {
@@ -215,7 +215,8 @@ std::vector<std::string> problems_of(const Stack& stack) {
         for (const double tile : {curve.tile, curve.matrix_tile}) {
             require(tile == 0.0 || (tile >= 1.0 && tile <= 1024.0), "tiles of row_curves must lie between 1 and 1024");
         }
-        require(curve.unpacking >= 0.0 && curve.unpacking <= 1000.0, "unpacking of row_curves must lie between 0 and 1000");
+        require(curve.least_unpacking >= 0.0 && curve.least_unpacking <= 1000.0,
+                "least_unpacking of row_curves must lie between 0 and 1000");
         for (const double speed : {curve.few_rows_speed, curve.reads_per_row, curve.speed}) {
             require(speed >= 0.0 && speed <= 1000.0, "speeds and reads_per_row of row_curves must lie between 0 and 1000");
         }

@@ -356,8 +356,8 @@ struct Stack {
         return in_calibrated_mode && calibrated ? calibrated->expert_speed : expert_speed;
     }
 
-    /// Launches for each kernel of an operation of this name.
-    [[nodiscard]] double launches_of(std::string_view operation, bool in_calibrated_mode, bool on_metal) const;
+    /// Launches for each kernel of an operation of this name, if the stack lists any (else launches_per_operation()).
+    [[nodiscard]] std::optional<double> launches_of(std::string_view operation, bool on_metal) const;
     /// The same software on a host of this speed.
     [[nodiscard]] Stack on_host(double speed) const;
     /// Those of `conditions` that are not met, so that their numbers are not taken.

@@ -102,8 +102,8 @@ std::string table_lines(const validation::ErrorTable& table, const std::string& 
         text += markdown_line("… … of the same prompt and answer lengths", mode, *table.with_one_alike, "");
     }
     if (table.plain_steps) {
-        text += markdown_line("… unseen: the steps without speculation beside them, where rates tell", mode, *table.plain_steps,
-                              "");
+        text += markdown_line("… unseen: steps without speculation beside them, of engines with a stack", mode,
+                              *table.plain_steps, "");
     }
     if (table.with_measured_load) {
         text += markdown_line("… other loads of a series, from one measured with and without speculation", mode,

@@ -106,7 +106,7 @@ TEST_CASE("Metal's share of the bandwidth holds on Metal alone", "[stack]") {
     wrong.speculations = {{ChainShape{0}, Verification::unrolled, "plain"}};
     wrong.platform.stack.metal_memory_efficiency = 1.5;
     wrong.platform.stack.row_curves = {
-        {.unpacking = -1.0, .few_rows = 2000.0, .few_rows_speed = 0.5, .reads_per_row = 2.0, .tile = 0.5}};
+        {.least_unpacking = -1.0, .few_rows = 2000.0, .few_rows_speed = 0.5, .reads_per_row = 2.0, .tile = 0.5}};
     CHECK(problems_of(wrong).size() == 5);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "faulty_rounds.h"
 #include "setups.h"
 #include "sweeps/diagnosis.h"
 
@@ -23,25 +24,6 @@ const sim::RoundSetup& setup() {
 
 /// Seconds of a plain step of one sequence.
 double step() { return sim::evaluate(sim::compile_round(setup()), {0, 1.0, 1000.0}).round.value(); }
-
-/// Rounds that take `fault` seconds more than predicted, beside plain steps as predicted.
-template <class Fault>
-DiagnosisInput faulty(const std::vector<double>& batches, const std::vector<int>& lengths, Fault fault) {
-    const sim::CompiledRound round = sim::compile_round(setup());
-    DiagnosisInput input;
-    for (const double batch : batches) {
-        for (const int length : lengths) {
-            DiagnosedPoint point{{}, setup(), {length, batch, 1000.0}};
-            point.cell.batch = batch;
-            point.cell.draft_tokens = length;
-            const sim::RoundEstimate estimate = sim::evaluate(round, point.point);
-            point.cell.stated_length = length > 0 ? estimate.accept_length : 0.0;
-            point.cell.round.add(estimate.round.value() + (length > 0 ? fault(batch, length) : 0.0));
-            (length > 0 ? input.rounds : input.plain).push_back(point);
-        }
-    }
-    return input;
-}
 
 const Cause* find(const Diagnosis& found, CauseKind kind) {
     const auto at =
@@ -62,7 +44,7 @@ bool is_instead(const Cause& cause, CauseKind other) {
 }  // namespace
 
 TEST_CASE("a cause ranks by the excess and by how plausible it is: three quarters where its size is not known") {
-    const Diagnosis found = diagnose(faulty({1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); }));
+    const Diagnosis found = diagnose(faulty(setup(), {1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); }));
     const Cause* fixed = find(found, CauseKind::host_per_round);
     REQUIRE(fixed != nullptr);
     CHECK_FALSE(fixed->together);
@@ -71,7 +53,7 @@ TEST_CASE("a cause ranks by the excess and by how plausible it is: three quarter
 
 TEST_CASE("of two causes together the larger comes first: each ranks 5 % of its share of a round higher") {
     const Diagnosis found =
-        diagnose(faulty({1, 8, 32}, {0, 1, 3, 5}, [](double batch, int) { return (0.15 + 0.02 * batch) * step(); }));
+        diagnose(faulty(setup(), {1, 8, 32}, {0, 1, 3, 5}, [](double batch, int) { return (0.15 + 0.02 * batch) * step(); }));
     for (const CauseKind kind : {CauseKind::host_per_round, CauseKind::host_per_sequence}) {
         const Cause* cause = find(found, kind);
         REQUIRE(cause != nullptr);
@@ -83,7 +65,7 @@ TEST_CASE("of two causes together the larger comes first: each ranks 5 % of its 
 TEST_CASE("two causes are those that fit best, and what fits nearly as well in the place of one is named there alone") {
     // Drafts of 4 and 5 tokens: tokens of a batch grow with it within a ninth as its sequences do.
     const Diagnosis found =
-        diagnose(faulty({1, 8, 32}, {0, 4, 5}, [](double batch, int) { return (0.3 + 0.05 * batch) * step(); }));
+        diagnose(faulty(setup(), {1, 8, 32}, {0, 4, 5}, [](double batch, int) { return (0.3 + 0.05 * batch) * step(); }));
     const Cause* fixed = find(found, CauseKind::host_per_round);
     const Cause* per_sequence = find(found, CauseKind::host_per_sequence);
     REQUIRE(fixed != nullptr);
@@ -96,7 +78,7 @@ TEST_CASE("two causes are those that fit best, and what fits nearly as well in t
 }
 
 TEST_CASE("what an engine measured of drafting is said of no cause but graphs of the drafter") {
-    DiagnosisInput input = faulty({1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); });
+    DiagnosisInput input = faulty(setup(), {1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); });
     for (DiagnosedPoint& point : input.rounds) {
         point.cell.drafting.add(0.001);
     }
@@ -107,7 +89,7 @@ TEST_CASE("what an engine measured of drafting is said of no cause but graphs of
 }
 
 TEST_CASE("where no plain step was measured, none is interpolated") {
-    DiagnosisInput input = faulty({8}, {0, 3}, [](double, int) { return 0.0; });
+    DiagnosisInput input = faulty(setup(), {8}, {0, 3}, [](double, int) { return 0.0; });
     CHECK_FALSE(diagnose(input).loads.front().plain_interpolated);
     input.plain.front().cell.batch = 16.0;
     CHECK(diagnose(input).loads.front().plain_interpolated);
@@ -116,7 +98,7 @@ TEST_CASE("where no plain step was measured, none is interpolated") {
 }
 
 TEST_CASE("rounds of one token each, of which no draft was ever accepted, are a defect") {
-    DiagnosisInput input = faulty({1}, {0, 3}, [](double, int) { return 0.0; });
+    DiagnosisInput input = faulty(setup(), {1}, {0, 3}, [](double, int) { return 0.0; });
     runs::RunCell cell;
     cell.batch = 1.0;
     cell.draft_tokens = 3;

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "faulty_rounds.h"
 #include "setups.h"
 #include "sweeps/diagnosis.h"
 
@@ -12,30 +13,6 @@ namespace diagnosis_test {
 using namespace treeline;
 using namespace treeline::sweeps;
 using namespace treeline::testing;
-
-namespace {
-
-/// Loads of a deployment: the model's own rounds, with `fault` seconds more.
-template <class Fault>
-DiagnosisInput faulty(const sim::RoundSetup& setup, const std::vector<double>& batches, const std::vector<int>& lengths,
-                      Fault fault) {
-    const sim::CompiledRound round = sim::compile_round(setup);
-    DiagnosisInput input;
-    for (const double batch : batches) {
-        for (const int length : lengths) {
-            DiagnosedPoint point{{}, setup, {length, batch, 1000.0}};
-            point.cell.batch = batch;
-            point.cell.draft_tokens = length;
-            const sim::RoundEstimate estimate = sim::evaluate(round, point.point);
-            point.cell.stated_length = length > 0 ? estimate.accept_length : 0.0;
-            point.cell.round.add(estimate.round.value() + (length > 0 ? fault(batch, length) : 0.0));
-            (length > 0 ? input.rounds : input.plain).push_back(point);
-        }
-    }
-    return input;
-}
-
-}  // namespace
 
 TEST_CASE("a run that is as predicted has no cause beyond the prediction") {
     const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));

@@ -6,10 +6,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "origins.h"
+#include "recommend_workloads.h"
 #include "setups.h"
 #include "sweeps/recommend.h"
-#include "sweeps/uncertainty.h"
 
 namespace recommend_test {
 
@@ -18,38 +17,6 @@ using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
-
-Variant variant(const std::string& name, const sim::RoundSetup& setup, const std::string& rollback = "truncate") {
-    const VariantLabels labels = {setup.target.name,
-                                  "bf16",
-                                  setup.platform.device.name,
-                                  setup.platform.stack.name,
-                                  "roofline",
-                                  name,
-                                  rollback,
-                                  static_cast<int>(setup.platform.ranks)};
-    return {labels, setup, origin_of(labels)};
-}
-
-Workload llama_workload() {
-    const sim::Platform where = platform("h100-sxm", "cuda-graph");
-    sim::RoundSetup ngram = pair_setup("llama-3-8b", "llama-3.2-1b", where);
-    ngram.drafter = sim::NgramDrafter{};
-    ngram.acceptance = sim::Acceptance::geometric(0.3);
-    sim::RoundSetup one_layer = ngram;
-    one_layer.drafter = sim::OneLayerDrafter{};
-    one_layer.acceptance = sim::Acceptance::geometric(0.7);
-    Workload workload;
-    workload.variants = {variant("llama-3.2-1b", pair_setup("llama-3-8b", "llama-3.2-1b", where)), variant("ngram", ngram),
-                         variant("one-layer", one_layer)};
-    workload.speculations = sim::chains_up_to(8);
-    for (Variant& each : workload.variants) {
-        each.setup.speculations = workload.speculations;
-    }
-    workload.traffic = traffic_from({{1, 0.5}, {16, 0.5}}, {{1024, 1.0}, {8192, 1.0}}, ShareOf::tokens);
-    workload.prompt_tokens = 1024;
-    return workload;
-}
 
 double by_hand(const Workload& workload, const Candidate& candidate) {
     const sim::CompiledRound round = sim::compile_round(workload.variants[candidate.variant].setup);
@@ -127,95 +94,6 @@ TEST_CASE("with shares of time the gain in throughput is the speed-up, and both 
     CHECK(best.tokens_per_second_device == Approx(speculative));
     CHECK(best.gain == Approx(speculative / plain));
     CHECK(best.speedup == Approx(best.gain));
-}
-
-TEST_CASE("break-even and flip length of plain decoding are one number, in every objective") {
-    Workload workload = llama_workload();
-    workload.variants.resize(1);
-    for (const Objective objective : {Objective::throughput, Objective::latency, Objective::energy}) {
-        workload.objective = objective;
-        const Recommendation answer = *recommend(workload, 1).recommendation;
-        REQUIRE(answer.runners_up.size() == 1);  // plain decoding
-        CHECK(answer.flip->accept_length == Approx(answer.candidates.front().break_even_accept_length).epsilon(1e-12));
-        CHECK(answer.flip->variant == answer.runners_up.front().variant);
-    }
-}
-
-namespace {
-
-/// One drafter of a stated accept length on two devices, and nothing but four drafts or none.
-Workload on_two_devices(double accept_length, const LoadKind kind) {
-    Workload workload;
-    for (const char* device : {"h100-sxm", "h200"}) {
-        sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform(device, "cuda-graph"));
-        setup.drafter = sim::OneLayerDrafter{};
-        setup.acceptance = sim::Acceptance::mean_length(accept_length, 4.0);
-        setup.output_tokens = kind == LoadKind::batch ? 0.0 : 500.0;
-        setup.prompt_tokens = 500.0;
-        workload.variants.push_back(variant("one-layer", setup));
-    }
-    const sim::Speculation four = sim::chains_up_to(4).back();
-    workload.speculations = {sim::chains_up_to(0).front(), four};
-    for (Variant& each : workload.variants) {
-        each.setup.speculations = workload.speculations;
-        each.setup.platform.device.price = Dollars(each.labels.device == "h200" ? 3.3 : 2.5) / Seconds(3600.0);
-    }
-    workload.traffic = traffic_from({{kind == LoadKind::arrival_rate ? 2.0 : 8.0, 1.0}}, {{1024, 1.0}});
-    workload.traffic.kind = kind;
-    workload.prompt_tokens = 500;
-    // What a rate of arrivals costs depends on the device alone.
-    workload.objective = kind == LoadKind::arrival_rate ? Objective::latency : Objective::cost;
-    return workload;
-}
-
-}  // namespace
-
-TEST_CASE("a rival with the same drafter loses its accept length, too: another choice wins where it is said to") {
-    for (const LoadKind kind : {LoadKind::batch, LoadKind::arrival_rate}) {
-        const auto answer_at = [&](double accept_length) {
-            return *recommend(on_two_devices(accept_length, kind), 1).recommendation;
-        };
-        const Recommendation answer = answer_at(2.62);
-        const std::size_t best = answer.candidates.front().variant;
-        INFO(static_cast<int>(kind));
-        REQUIRE(answer.speculate);
-        REQUIRE(answer.flip);
-        const double flip = answer.flip->accept_length;
-        CHECK(answer_at(1.02 * flip).candidates.front().variant == best);
-        CHECK(answer_at(0.98 * flip).candidates.front().variant == answer.flip->variant);
-    }
-}
-
-TEST_CASE("a drafter that makes a prompt's first token too late is left out where batches are stated, too") {
-    Workload workload = llama_workload();
-    workload.variants.resize(1);  // a model of 1B reads each prompt as well
-    const auto round = sim::compile_round(workload.variants.front().setup);
-    auto target_alone = round;
-    target_alone.draft_prefill = {};
-    const double growth = sim::time_to_first_token(round, 1024.0) / sim::time_to_first_token(target_alone, 1024.0);
-    REQUIRE(growth > 1.05);
-    workload.limits.first_token_growth = 1.01 * growth;
-    CHECK(recommend(workload, 1).recommendation->speculate);
-    workload.limits.first_token_growth = 0.99 * growth;
-    const Recommendation answer = *recommend(workload, 1).recommendation;
-    CHECK_FALSE(answer.speculate);
-    CHECK(answer.excluded.front().reason.find("--ttft-growth allows") != std::string::npos);
-}
-
-TEST_CASE("plain decoding that cannot serve the rate has no time to the first token, and no number that waits") {
-    Workload workload = on_two_devices(3.2, LoadKind::arrival_rate);
-    workload.variants.resize(1);
-    // Between what plain decoding serves at most and what drafts do.
-    workload.traffic.points.front().load = 1e6;
-    const double plain = recommend(workload, 1).recommendation->saturation->plain;
-    const double best = recommend(workload, 1).recommendation->saturation->best;
-    REQUIRE(best > 1.1 * plain);
-    workload.traffic.points.front().load = 0.5 * (plain + best);
-    const Recommendation answer = *recommend(workload, 1).recommendation;
-    REQUIRE(answer.speculate);
-    CHECK_FALSE(answer.saturation);
-    CHECK(waits_for_ever(answer, answer.plain));
-    CHECK_FALSE(waits_for_ever(answer, answer.candidates.front()));
 }
 
 TEST_CASE("the recommendation has the smallest objective of all candidates, computed by hand") {
@@ -387,101 +265,6 @@ TEST_CASE("the schedule keeps every limit") {
     const sim::CompiledRound in_little = sim::compile_round(small);
     CHECK(schedule_for(in_little, runnable(in_little), workload, 1024).largest_batch == 10);
     CHECK(schedule_for(in_little, runnable(in_little), workload, 1024).end_limit == Limit::memory);
-}
-
-TEST_CASE("drafts beyond the measured positions widen the interval") {
-    sim::RoundSetup setup = llama_workload().variants.back().setup;
-    const Traffic traffic = single_point(1.0, 1024.0);
-    setup.speculations = sim::chains_up_to(6);
-    setup.acceptance = sim::Acceptance::per_position({0.8, 0.62, 0.5});
-    const GainInterval measured = gain_interval(setup, 3, traffic, Objective::latency);
-    const GainInterval beyond = gain_interval(setup, 6, traffic, Objective::latency);
-    CHECK((beyond.high - beyond.low) / beyond.value > 1.3 * (measured.high - measured.low) / measured.value);
-    const auto named = std::find_if(beyond.inputs.begin(), beyond.inputs.end(),
-                                    [](const Sensitivity& input) { return input.input == "acceptance"; });
-    REQUIRE(named != beyond.inputs.end());
-    // The low end: every rate lower by the spread, those beyond the third also as the steepest curves are.
-    sim::RoundSetup low = setup;
-    low.acceptance = setup.acceptance.moved(-1.0);
-    const sim::RoundEstimate six = sim::evaluate(sim::compile_round(low), {6, 1.0, 1024.0});
-    CHECK(named->low == Approx(six.autoregressive.value() / six.round.value() * low.acceptance.chain.accept_length(6)));
-}
-
-TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever share the stack states") {
-    const Workload workload = llama_workload();
-    sim::RoundSetup setup = workload.variants.front().setup;
-    const auto ends = [&] {
-        const GainInterval interval = gain_interval(setup, 4, workload.traffic, Objective::latency);
-        for (const Sensitivity& input : interval.inputs) {
-            if (input.input == "memory bandwidth reached") {
-                return std::pair{input.low, input.high};
-            }
-        }
-        return std::pair{0.0, 0.0};
-    };
-    const auto [low, high] = ends();
-    for (const double stated : {0.74, 0.88, 1.0}) {
-        setup.platform.stack.memory_efficiency = stated;
-        CHECK(ends().first == Approx(low).epsilon(1e-12));
-        CHECK(ends().second == Approx(high).epsilon(1e-12));
-    }
-    // 60 % lies below the range: its middle is 84.5 %, so the ends are 60 · 95 / 84.5 and 60 · 74 / 84.5 %.
-    setup.platform.stack.memory_efficiency = 0.6;
-    const auto [slow_low, slow_high] = ends();
-    std::vector<double> speedups;
-    for (const double share : {0.6 * 0.95 / 0.845, 0.6 * 0.74 / 0.845}) {
-        sim::RoundSetup at_end = setup;
-        at_end.platform.stack.memory_efficiency = share;
-        speedups.push_back(gain_interval(at_end, 4, workload.traffic, Objective::latency).value);
-    }
-    CHECK(std::min(speedups[0], speedups[1]) == Approx(slow_low));
-    CHECK(std::max(speedups[0], speedups[1]) == Approx(slow_high));
-}
-
-TEST_CASE("the range of launch and host time is that of a stack whose times are all halved or doubled") {
-    sim::RoundSetup setup = llama_workload().variants.front().setup;
-    setup.speculations = {{sim::ChainShape{0}, sim::Verification::unrolled, "plain"},
-                          {sim::BinaryShape{4}, sim::Verification::packed, "binary 4"}};
-    setup.acceptance.siblings = sim::RankAcceptance({0.6, 0.15});
-    setup.platform.stack.host_per_tree = Seconds(1e-3);          // far above what the stack states, so that
-    setup.platform.stack.host_per_draft_token = Seconds(20e-6);  // neither can be missed
-    const Traffic traffic = single_point(4.0, 1024.0);
-
-    const auto gain_at = [&](double factor) {
-        sim::RoundSetup scaled = setup;
-        sim::Stack& stack = scaled.platform.stack;
-        for (Seconds* time :
-             {&stack.host_launch, &stack.node_cost, &stack.graph_node_cost, &stack.host_per_pass, &stack.host_per_draft_pass,
-              &stack.host_per_sequence, &stack.host_per_verified_token, &stack.host_per_round, &stack.host_per_rollback,
-              &stack.host_per_tree, &stack.host_per_draft_token, &stack.host_per_sampling, &stack.eager_launch}) {
-            *time *= factor;
-        }
-        return gain_interval(scaled, 1, traffic, Objective::latency).value;
-    };
-    const GainInterval interval = gain_interval(setup, 1, traffic, Objective::latency);
-    const auto software = std::find_if(interval.inputs.begin(), interval.inputs.end(),
-                                       [](const Sensitivity& input) { return input.input == "launch and host time"; });
-    REQUIRE(software != interval.inputs.end());
-    CHECK(software->high == Approx(gain_at(0.5)).epsilon(1e-9));
-    CHECK(software->low == Approx(gain_at(2.0)).epsilon(1e-9));
-}
-
-TEST_CASE("the interval contains what an input does alone and names the strongest first") {
-    const Workload workload = llama_workload();
-    const GainInterval interval = gain_interval(workload.variants.front().setup, 4, workload.traffic, Objective::latency);
-    CHECK(interval.low < interval.value);
-    CHECK(interval.high > interval.value);
-    REQUIRE(interval.inputs.size() == 5);
-    for (std::size_t i = 0; i < interval.inputs.size(); ++i) {
-        const Sensitivity& input = interval.inputs[i];
-        CHECK(interval.low <= input.low + 1e-12);
-        CHECK(interval.high >= input.high - 1e-12);
-        if (i > 0) {
-            const Sensitivity& before = interval.inputs[i - 1];
-            CHECK(before.high - before.low >= input.high - input.low);
-        }
-    }
-    CHECK(gain_interval(workload.variants.front().setup, 0, workload.traffic, Objective::latency).value == 1.0);
 }
 
 TEST_CASE("the memory that a configuration needs is stated in GB: more than the weights, less than the device") {

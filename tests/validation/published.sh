@@ -42,8 +42,7 @@ if [ -e "$data/speculation/measured.json" ]; then
         "$data"/speculation/measured*.json <<'PYTHON'
 import csv, fnmatch, json, re, sys
 evidence, steps, apple, *measured = sys.argv[1:]
-sources = [row["source"] for row in csv.DictReader(line for line in open(steps) if not line.startswith("#"))]
-sources += [row["id"].rsplit("-", 1)[0] for row in csv.DictReader(open(apple))]
+sources = [row["source"] for file in (steps, apple) for row in csv.DictReader(line for line in open(file) if not line.startswith("#"))]
 for file in measured:
     rows = json.load(open(file))
     sources += [row["citation"] for row in (rows if isinstance(rows, list) else rows.get("rows") or rows["measurements"])]

@@ -227,7 +227,7 @@ std::optional<ErrorSummary> errors_of_plain_steps(const ErrorTable& table, const
     std::map<std::string, RowError> steps;
     for (std::size_t i = 0; i < scored.size(); ++i) {
         const MeasuredPoint& point = scored[i];
-        if (point.plain_step > 0.0 && !point.seen && !point.stands_apart()) {
+        if (point.plain_step > 0.0 && !point.seen && !point.stands_apart() && has_own_stack(point)) {
             steps.try_emplace(fmt::format("{}|{}|{}|{}|{}|{}|{}", point.citation, point.model, point.device, point.stack,
                                           sim::text_of(point.cut.tensor, point.cut.parallel), point.batch, point.plain_step),
                               RowError{point.plain_step, table.rows[i].times.plain});
@@ -257,7 +257,7 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
     if (!cited.empty()) {
         table.by_citation = summary_by_votes(cited, citations);
     }
-    table.plain_steps = errors_of_plain_steps(table, scored);
+    table.plain_steps = table.fits_lengths ? std::nullopt : errors_of_plain_steps(table, scored);
     table.groups = groups_of(table, scored, parts, groupings);
     table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);

@@ -76,8 +76,9 @@ struct ErrorTable {
     /// Of speed-ups, series with at least three loads: each load in turn is one measured plain and one measured speculative run
     /// of the deployment, to which the stack is fitted as `treeline calibrate --runs` does; all other loads are predicted.
     std::optional<ErrorSummary> with_measured_load = {};
-    /// Of speed-ups of sources that no number was fitted to: the step without speculation beside them, in seconds, where the
-    /// row's rates tell it; each once. Errors of both runs may cancel in their ratio.
+    /// Of speed-ups with the accept length given, of sources that no number was fitted to and engines with a stack: the step
+    /// without speculation beside them, in seconds, where the row's rates tell it; each once. Errors of both runs may cancel in
+    /// their ratio.
     std::optional<ErrorSummary> plain_steps = {};
     std::vector<GroupScore> groups;
     std::vector<FamilyCoverage> coverage;
