@@ -115,13 +115,13 @@ sim::CompiledRound compiled(const MeasuredStep& step, const sim::Stack& stack) {
 }
 
 /// What one unit of a number adds to a step. Host times are added to those of the device, and shares of the peaks scale kernel
-/// time, so steps are linear in each number and the size of the change does not matter.
-double slope(const MeasuredStep& step, StackNumber number, const sim::Stack& stack) {
+/// time, so steps are linear in each number and the size of the change does not matter. `time`: predicted_time() of the stack.
+double slope(const MeasuredStep& step, Seconds time, StackNumber number, const sim::Stack& stack) {
     const double before = candidate_of(number, stack).before;
     const double change = is_factor(number) ? 1.0 : 1e-3;
     sim::Stack changed = stack;
     set(number, before + change, changed);
-    return (predicted_time(step, changed) - predicted_time(step, stack)).value() / change;
+    return (predicted_time(step, changed) - time).value() / change;
 }
 
 /// Steps of one batch form a group if there are at least three batches, so that a left-out step is predicted and not
@@ -156,9 +156,9 @@ LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
         }
         std::vector<double> slopes;
         double largest = 0.0;
-        for (const MeasuredStep& step : steps) {
-            slopes.push_back(slope(step, number, stack));
-            largest = std::max(largest, std::abs(slopes.back()) / step.time.value());
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            slopes.push_back(slope(steps[i], Seconds(result.problem.steps[i].before), number, stack));
+            largest = std::max(largest, std::abs(slopes.back()) / steps[i].time.value());
         }
         if (largest < least_effect) {
             continue;
@@ -302,6 +302,13 @@ StackFit fit_to_loads(const LinearProblem& linear, const std::vector<MeasuredSte
     return result;
 }
 
+std::vector<MeasuredStep> without_measured_loads(std::vector<MeasuredStep> steps) {
+    for (MeasuredStep& step : steps) {
+        step.setup.platform.stack.measured_loads = {};  // an earlier fit's
+    }
+    return steps;
+}
+
 }  // namespace
 
 Seconds predicted_time(const MeasuredStep& step, const sim::Stack& stack) {
@@ -322,11 +329,14 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps) {
     return problems;
 }
 
+sim::Stack fitted_stack(const std::vector<MeasuredStep>& measured) {
+    const std::vector<MeasuredStep> steps = without_measured_loads(measured);
+    const StackFit numbers = is_one_load(steps) ? fit_to_one_load(steps) : fit_to_loads(linear_problem(steps), steps);
+    return with_loads(numbers.stack, steps);
+}
+
 StackFit fit_stack(const std::vector<MeasuredStep>& measured) {
-    std::vector<MeasuredStep> steps = measured;
-    for (MeasuredStep& step : steps) {
-        step.setup.platform.stack.measured_loads = {};  // an earlier fit's
-    }
+    const std::vector<MeasuredStep> steps = without_measured_loads(measured);
     const bool one_load = is_one_load(steps);
     const LinearProblem linear = one_load ? LinearProblem{} : linear_problem(steps);
     StackFit result = one_load ? fit_to_one_load(steps) : fit_to_loads(linear, steps);

@@ -95,6 +95,9 @@ std::vector<std::string> problems_of(const std::vector<MeasuredStep>& steps);
 /// at least 0; shares of peaks at most 1).
 StackFit fit_stack(const std::vector<MeasuredStep>& steps);
 
+/// fit_stack().stack, without the work for its errors.
+sim::Stack fitted_stack(const std::vector<MeasuredStep>& steps);
+
 /// The time that the stack predicts for a step.
 Seconds predicted_time(const MeasuredStep& step, const sim::Stack& stack);
 

@@ -157,8 +157,12 @@ std::optional<Solution> fit(const Problem& problem, const std::vector<LinearStep
         if (!linear) {
             return std::nullopt;
         }
+        const std::vector<double> before = weights;
         for (std::size_t i = 0; i < steps.size(); ++i) {
             weights[i] = huber_weight(relative_error(problem, steps[i], solution.values));
+        }
+        if (weights == before) {
+            break;  // all further rounds are this one again
         }
     }
     if (solution.degrees_of_freedom > 0.0) {

@@ -18,4 +18,19 @@ double quantile(std::vector<double> values, double q) {
     return share == 0.0 ? *at : *at + share * (*std::min_element(at + 1, values.end()) - *at);
 }
 
+double weighted_quantile(std::span<const WeightedValue> ascending, double q) {
+    double total = 0.0;
+    for (const WeightedValue& each : ascending) {
+        total += each.weight;
+    }
+    double sum = 0.0;
+    for (const WeightedValue& each : ascending) {
+        sum += each.weight;
+        if (sum >= q * total) {
+            return each.value;
+        }
+    }
+    return ascending.back().value;
+}
+
 }  // namespace treeline::numerics

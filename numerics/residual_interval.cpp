@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "numerics/quantile.h"
+
 namespace treeline::numerics {
 namespace {
 
@@ -15,12 +17,8 @@ constexpr double weight_of_trait = 2.0;
 constexpr double weight_of_level = 0.4;
 constexpr double weight_of_other_stacks = 0.25;
 
-struct WeightedRatio {
-    double ratio = 0.0, weight = 0.0;
-};
-
 /// In ascending order of the ratios.
-std::vector<WeightedRatio> weighed(std::span<const CaseResidual> residuals, const CaseTraits& of) {
+std::vector<WeightedValue> weighed(std::span<const CaseResidual> residuals, const CaseTraits& of) {
     std::map<std::pair<std::string_view, int>, double> cases;  // of a source at a level
     std::vector<const double*> cases_beside;
     cases_beside.reserve(residuals.size());
@@ -29,7 +27,7 @@ std::vector<WeightedRatio> weighed(std::span<const CaseResidual> residuals, cons
         count += 1.0;
         cases_beside.push_back(&count);
     }
-    std::vector<WeightedRatio> ratios;
+    std::vector<WeightedValue> ratios;
     ratios.reserve(residuals.size());
     for (const CaseResidual& residual : residuals) {
         double weight = 1.0 / *cases_beside[ratios.size()];
@@ -40,23 +38,8 @@ std::vector<WeightedRatio> weighed(std::span<const CaseResidual> residuals, cons
         weight *= residual.traits.own_stack == of.own_stack ? 1.0 : weight_of_other_stacks;
         ratios.push_back({residual.ratio, weight});
     }
-    std::sort(ratios.begin(), ratios.end(), [](const auto& a, const auto& b) { return a.ratio < b.ratio; });
+    std::sort(ratios.begin(), ratios.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
     return ratios;
-}
-
-double quantile_of(const std::vector<WeightedRatio>& ratios, double at) {
-    double total = 0.0;
-    for (const WeightedRatio& ratio : ratios) {
-        total += ratio.weight;
-    }
-    double sum = 0.0;
-    for (const WeightedRatio& ratio : ratios) {
-        sum += ratio.weight;
-        if (sum >= at * total) {
-            return ratio.ratio;
-        }
-    }
-    return ratios.back().ratio;
 }
 
 std::size_t sources_of(std::span<const CaseResidual> residuals) {
@@ -81,20 +64,20 @@ int level_of_batch(double batch) {
 }
 
 ResidualInterval residual_interval(std::span<const CaseResidual> residuals, const CaseTraits& of, double nominal) {
-    const std::vector<WeightedRatio> ratios = weighed(residuals, of);
+    const std::vector<WeightedValue> ratios = weighed(residuals, of);
     const std::size_t sources = sources_of(residuals);
     const double half = std::min(0.5, 0.5 * nominal * widening(sources));
-    return {quantile_of(ratios, 0.5 - half), quantile_of(ratios, 0.5 + half), ratios.size(), sources};
+    return {weighted_quantile(ratios, 0.5 - half), weighted_quantile(ratios, 0.5 + half), ratios.size(), sources};
 }
 
 double residual_quantile(std::span<const CaseResidual> residuals, const CaseTraits& of, double at) {
-    return quantile_of(weighed(residuals, of), at);
+    return weighted_quantile(weighed(residuals, of), at);
 }
 
 ResidualShares::ResidualShares(std::span<const CaseResidual> residuals, const CaseTraits& of)
     : weight_before_{0.0}, widening_(widening(sources_of(residuals))) {
-    for (const WeightedRatio& each : weighed(residuals, of)) {
-        ratios_.push_back(each.ratio);
+    for (const WeightedValue& each : weighed(residuals, of)) {
+        ratios_.push_back(each.value);
         weight_before_.push_back(weight_before_.back() + each.weight);
     }
 }

@@ -119,18 +119,31 @@ std::size_t focus_of(const std::vector<DiagnosedLoad>& loads) {
     return focus;
 }
 
-}  // namespace
-
-std::vector<CauseKind> likeliest(const Diagnosis& diagnosis) {
-    constexpr double hardly_less = 0.85;  // of the first one's rank
-    std::vector<CauseKind> kinds;
+/// The cause, and those that the measured times hardly tell from it.
+std::vector<CauseKind> hardly_less_than(const Cause& first, const Diagnosis& diagnosis) {
+    constexpr double hardly_less = 0.85;  // of its rank
+    std::vector<CauseKind> kinds = {first.kind};
     for (const Cause& cause : diagnosis.causes) {
-        const Cause& first = diagnosis.causes.front();
-        if (kinds.empty() || (first.is_pattern && cause.is_pattern && cause.rank >= hardly_less * first.rank)) {
+        if (cause.kind != first.kind && first.is_pattern && cause.is_pattern && cause.rank >= hardly_less * first.rank) {
             kinds.push_back(cause.kind);
         }
     }
     return kinds;
+}
+
+}  // namespace
+
+std::string Cause::what_to_try() const { return remedy + (remedy.empty() || fewer_drafts.empty() ? "" : "; ") + fewer_drafts; }
+
+std::vector<CauseKind> likeliest(const Diagnosis& diagnosis) {
+    return diagnosis.causes.empty() ? std::vector<CauseKind>{} : hardly_less_than(diagnosis.causes.front(), diagnosis);
+}
+
+std::vector<CauseKind> likeliest_beyond(const Diagnosis& diagnosis) {
+    const auto pattern =
+        std::find_if(diagnosis.causes.begin(), diagnosis.causes.end(), [](const Cause& cause) { return cause.is_pattern; });
+    const bool predicted = !diagnosis.causes.empty() && !diagnosis.causes.front().beyond_prediction;
+    return predicted && pattern != diagnosis.causes.end() ? hardly_less_than(*pattern, diagnosis) : std::vector<CauseKind>{};
 }
 
 std::vector<std::string> problems_of(const DiagnosisInput& input) {

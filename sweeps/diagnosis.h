@@ -76,6 +76,7 @@ enum class CauseKind {
     drafter_not_captured,
     rounds_not_captured,
     padding,
+    from_a_size_on,
     idle_drafter,
     slots_apart,
     state_copies,
@@ -89,6 +90,7 @@ enum class CauseKind {
     draft_passes,
     host_per_sequence,
     host_per_round,
+    unexplained,
     below_break_even,
     ceiling,
 };
@@ -99,6 +101,7 @@ constexpr auto names_in(CauseKind) {
                                   {drafter_not_captured, "drafter not captured in a graph"},
                                   {rounds_not_captured, "rounds not captured in a graph"},
                                   {padding, "padding to captured sizes"},
+                                  {from_a_size_on, "rounds that slow down from a size on"},
                                   {idle_drafter, "cost of zero drafts"},
                                   {slots_apart, "slots decoded one after the other"},
                                   {state_copies, "state copies"},
@@ -112,6 +115,7 @@ constexpr auto names_in(CauseKind) {
                                   {draft_passes, "passes of the drafter cost more than they should"},
                                   {host_per_sequence, "host time of each sequence"},
                                   {host_per_round, "fixed time of a round"},
+                                  {unexplained, "time that no known cause explains"},
                                   {below_break_even, "acceptance below break-even"},
                                   {ceiling, "even a perfect drafter would lose"}});
 }
@@ -124,10 +128,18 @@ struct Cause {
     /// itself (false).
     bool beyond_prediction = false;
     std::string evidence;  ///< sentences with figures
-    std::string remedy;    ///< what to try
-    bool is_pattern =
-        false;              ///< recognised by how the excess grows; two of these exclude each other unless they are `together`
+    std::string remedy;    ///< what to try; may be empty where `fewer_drafts` is not
+    /// What the draft length, or drafting here and not there, could do about it. Empty beside a drafter that looks defective,
+    /// whose acceptance says nothing of lengths.
+    std::string fewer_drafts = {};
+    /// Recognised by how the excess grows; two of these exclude each other unless they are `together`.
+    bool is_pattern = false;
     bool together = false;  ///< of two patterns that explain the excess only together
+
+    /// Whether it stands in the place of another one: "or".
+    [[nodiscard]] bool excludes_others() const { return is_pattern && !together; }
+    /// remedy and fewer_drafts
+    [[nodiscard]] std::string what_to_try() const;
 };
 
 struct Diagnosis {
@@ -141,6 +153,9 @@ struct Diagnosis {
 /// The causes between which the measured times hardly tell: "or" stands between them. One where the first stands alone; two
 /// with "and" between them where they are `together`.
 std::vector<CauseKind> likeliest(const Diagnosis& diagnosis);
+
+/// Where the likeliest cause is a part of the prediction: the causes of what the round takes beyond it, read as those above.
+std::vector<CauseKind> likeliest_beyond(const Diagnosis& diagnosis);
 
 /// Every reason why nothing can be diagnosed, as sentences.
 std::vector<std::string> problems_of(const DiagnosisInput& input);

@@ -29,8 +29,9 @@ double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row) {
     return runs;
 }
 
-void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy) {
-    causes.push_back({kind, share, share, beyond, std::move(evidence), std::move(remedy), false});
+void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy,
+         std::string fewer_drafts) {
+    causes.push_back({kind, share, share, beyond, std::move(evidence), std::move(remedy), std::move(fewer_drafts)});
 }
 
 }  // namespace diagnosis
@@ -62,7 +63,7 @@ void add_predicted_drafter_host(const Diagnosis& diagnosis, std::vector<Cause>& 
                         "are launched or "
                         "scheduled one by one instead of being replayed from a graph.",
                         ms(focus.predicted), ms(saved), passes, ms(saved / passes), point.setup.platform.stack.name),
-            "a version of the engine that captures the drafter in a graph, or fewer draft tokens");
+            "a version of the engine that captures the drafter in a graph", "fewer draft tokens");
     }
 }
 
@@ -85,7 +86,7 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
             fmt::format("Verifying {} tokens of {:g} sequences reads more experts than a plain step: {} of the predicted {} "
                         "round.",
                         focus.cell.draft_tokens + 1, focus.cell.batch, ms(more), ms(focus.predicted)),
-            "draft fewer tokens: the first draft tokens touch the most new experts for the least gain");
+            "", "draft fewer tokens: the first draft tokens touch the most new experts for the least gain");
     }
     const Seconds prompts = focus.parts[static_cast<std::size_t>(RoundPart::prompts)];
     const double length = focus.accept_length;
@@ -134,40 +135,42 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
     }
 }
 
-/// The round as it is loses; where what it takes too long is to blame, that comes first, and a better drafter would help then.
+/// The round as it is loses; where what it takes too long is to blame, known or not, that comes first, and a better drafter
+/// would help then.
 void add_losses(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
     const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
     const double mended = focus.expected / focus.measured;  // of the time, without the excess
-    const bool excess_is_known = std::any_of(causes.begin(), causes.end(), [](const Cause& cause) { return cause.is_pattern; });
-    const std::size_t before = causes.size();
-    if (focus.ceiling < 1.0) {
-        const bool helps = excess_is_known && focus.ceiling / mended >= 1.0;
+    double excess = 0.0;                                    // rank of the likeliest cause of it
+    for (const Cause& cause : causes) {
+        const bool of_excess = cause.is_pattern || cause.kind == CauseKind::unexplained;
+        excess = of_excess ? std::max(excess, cause.rank) : excess;
+    }
+    if (focus.ceiling >= 1.0 && !(focus.speedup > 0.0 && focus.speedup < 1.0)) {
+        return;
+    }
+    const bool hopeless = focus.ceiling < 1.0;
+    const double without = (hopeless ? focus.ceiling : focus.speedup) / mended;
+    const bool helps = excess > 0.0 && without >= 1.0;
+    if (hopeless) {
         add(causes, CauseKind::ceiling, 1.0 - focus.ceiling, true,
-            fmt::format(
-                "At {} a round takes {:.2f} plain steps, more than the {} tokens that it can yield: even with every "
-                "draft accepted it would run at {:.2f}x.{}",
-                at(focus.cell), focus.break_even, focus.cell.most_accepted() + 1, focus.ceiling,
-                helps ? fmt::format(" Without what it takes too long it could run at up to {:.2f}x.", focus.ceiling / mended)
-                      : ""),
-            helps ? "first what makes the round too long; until then fewer draft tokens at this load, or none"
-                  : "no better drafter helps here: fewer draft tokens at this batch, or none");
-    } else if (focus.speedup > 0.0 && focus.speedup < 1.0) {
-        const bool helps = excess_is_known && focus.speedup / mended >= 1.0;
+            fmt::format("At {} a round takes {:.2f} plain steps, more than the {} tokens that it can yield: even with every "
+                        "draft accepted it would run at {:.2f}x.{}",
+                        at(focus.cell), focus.break_even, focus.cell.most_accepted() + 1, focus.ceiling,
+                        helps ? fmt::format(" Without what it takes too long it could run at up to {:.2f}x.", without) : ""),
+            helps ? "first what makes the round too long" : "no better drafter helps here",
+            helps ? "until then fewer draft tokens at this load, or none" : "fewer draft tokens at this batch, or none");
+    } else {
         add(causes, CauseKind::below_break_even, 1.0 - focus.speedup, true,
             fmt::format("At {} a round yields {:.2f} tokens and takes {:.2f} plain steps; {}", at(focus.cell),
                         focus.accept_length, focus.break_even,
-                        helps ? fmt::format("without what it takes too long it would run at {:.2f}x.", focus.speedup / mended)
+                        helps ? fmt::format("without what it takes too long it would run at {:.2f}x.", without)
                               : fmt::format("with every draft accepted it would run at {:.2f}x.", focus.ceiling)),
-            helps ? "first what makes the round too long; until then a schedule that stops drafting here"
+            helps ? "first what makes the round too long" : "",
+            helps ? "until then a schedule that stops drafting here"
                   : "fewer draft tokens at this batch, or a schedule that stops drafting here");
     }
-    const double without = (focus.ceiling < 1.0 ? focus.ceiling : focus.speedup) / mended;
-    if (causes.size() > before && excess_is_known && without >= 1.0) {
-        double best = 0.0;
-        for (std::size_t i = 0; i < before; ++i) {
-            best = causes[i].is_pattern ? std::max(best, causes[i].rank) : best;
-        }
-        causes.back().rank = std::min(causes.back().rank, 0.9 * best);
+    if (helps) {
+        causes.back().rank = std::min(causes.back().rank, 0.9 * excess);
     }
 }
 
@@ -206,7 +209,11 @@ std::vector<Cause> causes_of(const Diagnosis& diagnosis) {
         diagnosis::add_excess_causes(diagnosis, causes);
         add_predicted_drafter_host(diagnosis, causes);
         add_predicted_causes(diagnosis, causes);
-        if (!defective) {  // else counts are no remedy
+        if (defective) {  // counts are no remedy
+            for (Cause& cause : causes) {
+                cause.fewer_drafts.clear();
+            }
+        } else {
             add_losses(diagnosis, causes);
         }
     }

@@ -175,8 +175,8 @@ void add_long_contexts(const std::vector<runs::RunCell>& cells, std::vector<Caus
                          found.best->draft_tokens, found.best->accept_length(), found.best->context,
                          found.worst->accept_length(), found.worst->context),
              "a drafter that was trained on sequences of that length, the target's rope scaling in its config, and "
-             "a window over its cache; until then draft at short contexts only",
-             false});
+             "a window over its cache",
+             "until then draft at short contexts only"});
     }
 }
 
@@ -209,7 +209,7 @@ void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& caus
     if (!evidence.empty()) {
         const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
         const double lost = focus.accept_length > 0.0 ? 1.0 - focus.accept_length / (focus.cell.most_accepted() + 1.0) : 0.0;
-        causes.push_back({CauseKind::defect, lost, 2.0, true, evidence, check_drafter, false});
+        causes.push_back({CauseKind::defect, lost, 2.0, true, evidence, check_drafter});
     }
     if (!looks_up(diagnosis.input)) {
         add_long_contexts(diagnosis.input.accepted, causes);
@@ -237,8 +237,7 @@ void diagnosis::add_logged_graphs(const Diagnosis& diagnosis, std::vector<Cause>
                          ms(focus.expected)),
              none ? "leave out what switches graphs off (enforce_eager, disable_cuda_graph)"
                   : "an attention back end that supports several rows of a sequence in whole graphs, or a cache in 16 bits "
-                    "(vLLM issue 49547)",
-             false});
+                    "(vLLM issue 49547)"});
     }
 }
 

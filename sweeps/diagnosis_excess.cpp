@@ -14,10 +14,9 @@ namespace {
 using diagnosis::at;
 using diagnosis::Hypothesis;
 using diagnosis::ms;
+using diagnosis::notable;
 using diagnosis::percent;
 
-/// Excess of the measured round over the expected one that is worth explaining.
-constexpr double notable = 0.05;
 /// How a hypothesis fits the excess of all loads.
 struct Fitted {
     double factor = 0.0, explained = 0.0;
@@ -162,6 +161,7 @@ void add_explanation(const Explanation& explanation, const Diagnosis& diagnosis,
                     true,
                     evidence_of(hypothesis, {explanation.factors[j], explanation.explained}, beside, diagnosis),
                     hypothesis.remedy,
+                    hypothesis.fewer_drafts,
                     true};
         cause.together = together;
         for (const Hypothesis* other : together ? explanation.instead[j] : std::vector<const Hypothesis*>{}) {
@@ -169,6 +169,17 @@ void add_explanation(const Explanation& explanation, const Diagnosis& diagnosis,
         }
         causes.push_back(std::move(cause));
     }
+}
+
+void add_unexplained(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
+    const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
+    const Seconds excess = focus.measured - focus.expected;
+    diagnosis::add(causes, CauseKind::unexplained, excess / focus.measured, true,
+                   fmt::format("At {} a round takes {} where {} were expected, and how much more the {} loads take follows "
+                               "neither their batches nor their drafts, contexts or prompts.",
+                               at(focus.cell), ms(focus.measured), ms(focus.expected), diagnosis.loads.size()),
+                   "measure this load again, with a warm-up, and its neighbours; then look for what is peculiar to it: another "
+                   "process on the devices, compilation during the run, a size without a captured graph");
 }
 
 }  // namespace
@@ -202,6 +213,9 @@ void diagnosis::add_excess_causes(const Diagnosis& diagnosis, std::vector<Cause>
         if (best < nearly_all || one.explained >= best - alike) {
             add_explanation(one, diagnosis, causes);
         }
+    }
+    if (single.empty() && !eager_logged) {
+        add_unexplained(diagnosis, causes);
     }
 }
 

@@ -1,6 +1,10 @@
 // What contradicts the prediction, recognised by how it grows with batch and draft length.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "sweeps/diagnosis_causes.h"
 #include "sweeps/diagnosis_hypotheses.h"
@@ -29,13 +33,38 @@ double next_captured(double tokens) {
 /// What each load would take more under one assumption.
 template <class Extra>
 Hypothesis hypothesis(const Diagnosis& diagnosis, CauseKind kind, double low, double high, std::string unit, std::string remedy,
-                      Extra extra) {
-    Hypothesis result{{{}, low, high}, kind, std::move(unit), std::move(remedy)};
+                      Extra extra, std::string fewer_drafts = "") {
+    Hypothesis result{{{}, low, high}, kind, std::move(unit), std::move(remedy), std::move(fewer_drafts)};
     for (const DiagnosedPoint& point : diagnosis.input.rounds) {
         const sim::CompiledRound round = sim::compile_round(point.setup);
         result.seconds.push_back(std::max(0.0, extra(point, round, round.row(point.point.speculation))));
     }
     return result;
+}
+
+double verified_rows(const DiagnosedPoint& point) { return point.point.batch * (point.cell.draft_tokens + 1.0); }
+
+/// The rows of a verification from which on all rounds take longer by about as much, where those of fewer rows take what was
+/// expected. Nothing where slow rounds lie among the others, where they grow slower, or of two loads, which any growth tells
+/// apart as well.
+std::optional<double> slow_from(const Diagnosis& diagnosis) {
+    constexpr double alike = 2.0;  // most over least of what they take too long
+    double most_fast = 0.0, least_slow = std::numeric_limits<double>::infinity();
+    Seconds least(least_slow), most;
+    for (std::size_t i = 0; i < diagnosis.loads.size(); ++i) {
+        const DiagnosedLoad& load = diagnosis.loads[i];
+        const double rows = verified_rows(diagnosis.input.rounds[i]);
+        const Seconds excess = load.measured - load.expected;
+        if (excess > load.measured * diagnosis::notable) {
+            least_slow = std::min(least_slow, rows);
+            least = std::min(least, excess);
+            most = std::max(most, excess);
+        } else {
+            most_fast = std::max(most_fast, rows);
+        }
+    }
+    const bool told = diagnosis.loads.size() > 2 && most_fast > 0.0 && most_fast < least_slow && most < least * alike;
+    return told ? std::optional(least_slow) : std::nullopt;
 }
 
 double drafter_eager(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow& row) {
@@ -83,25 +112,27 @@ double copied_states(const DiagnosedPoint& point, const sim::CompiledRound& roun
 }  // namespace
 
 std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& diagnosis) {
+    const std::optional<double> slow = slow_from(diagnosis);
     std::vector<Hypothesis> all = {
         hypothesis(diagnosis, CauseKind::drafter_not_captured, 0.25, 2.0, "the drafter's kernels launched one by one",
                    "check that the engine's log captures graphs for the drafter, too; a newer version may (vLLM from 0.10 on "
                    "for EAGLE, "
-                   "pull request 47460 for draft models), or draft fewer tokens",
-                   drafter_eager),
+                   "pull request 47460 for draft models)",
+                   drafter_eager, "draft fewer tokens"),
         hypothesis(diagnosis, CauseKind::rounds_not_captured, 0.2, 1.5, "all kernels of a verification launched one by one",
                    "raise the largest captured size (vLLM cudagraph_capture_sizes, SGLang --cuda-graph-max-bs) to batch x "
                    "(draft tokens + "
                    "1), and look for a downgrade of the graph mode in the log",
-                   verify_eager),
+                   [&](const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow& row) {
+                       return verified_rows(point) < slow.value_or(0.0) ? 0.0 : verify_eager(point, round, row);
+                   }),
         hypothesis(diagnosis, CauseKind::padding, 0.6, 1.6, "rows padded to the next captured size",
                    "add batch x (draft tokens + 1) to the captured sizes", padded),
         hypothesis(
             diagnosis, CauseKind::slots_apart, 0.4, 1.6, "as many rounds of one slot as there are slots",
             "a newer build (llama.cpp pull request 25278 puts several tokens of each slot into one pass where states are "
-            "recurrent; builds and back ends differ), a single slot (--parallel 1), or no drafts while several slots "
-            "are busy: plain decoding of slots is batched",
-            slots_apart),
+            "recurrent; builds and back ends differ), or a single slot (--parallel 1)",
+            slots_apart, "no drafts while several slots are busy: plain decoding of slots is batched"),
         hypothesis(diagnosis, CauseKind::rows_cost_more, 0.0, 0.0, "each drafted token of the batch",
                    "measure the time of a pass over 1, 2, 4, 8 tokens (llama-bench -p, or the batch without speculation): "
                    "kernels for few "
@@ -113,10 +144,11 @@ std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& dia
             diagnosis, CauseKind::verify_attention, 0.0, 0.0, "each cached token of the batch",
             "another attention back end: kernels made for prompts, or for one row a sequence, walk the whole cache with few "
             "multiprocessors when several rows are verified (flash-attention pull requests 176 and 190, vLLM 51320 and "
-            "51995); until then fewer draft tokens, or none, at long contexts",
+            "51995)",
             [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) {
                 return point.point.batch * point.cell.context;
-            }),
+            },
+            "until then fewer draft tokens, or none, at long contexts"),
         hypothesis(
             diagnosis, CauseKind::prompts_cost_more, 0.0, 0.0, "each prompt token that is read in a round",
             "smaller prefill chunks, a prefix cache, or prefill on other devices: prompts share rounds with drafts here, and "
@@ -129,25 +161,36 @@ std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& dia
             }),
         hypothesis(
             diagnosis, CauseKind::draft_passes, 0.0, 0.0, "each pass of the drafter",
-            "draft fewer tokens; between the drafter's passes the host may wait, sample or launch: look for a graph of all of "
-            "them (SGLang, vLLM from 0.25 on), and for a drafter that runs in a slower format or without its own vocabulary",
+            "between the drafter's passes the host may wait, sample or launch: look for a graph of all of them (SGLang, vLLM "
+            "from 0.25 on), and for a drafter that runs in a slower format or without its own vocabulary",
             [](const DiagnosedPoint&, const sim::CompiledRound& round, const sim::RoundRow& row) {
                 return draft_passes(round, row);
-            }),
+            },
+            "draft fewer tokens"),
         hypothesis(
             diagnosis, CauseKind::host_per_sequence, 0.0, 0.0, "each sequence of the batch",
             "sampling and scheduling on the host grow with the batch; an asynchronous or overlapped scheduler hides them",
             [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) { return point.point.batch; }),
         hypothesis(
             diagnosis, CauseKind::host_per_round, 0.0, 0.0, "each round",
-            "the same whatever is drafted: scheduling, synchronisation or a second graph launch; longer drafts share it out, "
-            "shorter ones do not help",
-            [](const DiagnosedPoint&, const sim::CompiledRound&, const sim::RoundRow&) { return 1.0; }),
+            "the same whatever is drafted: scheduling, synchronisation or a second graph launch",
+            [](const DiagnosedPoint&, const sim::CompiledRound&, const sim::RoundRow&) { return 1.0; },
+            "longer drafts share it out, shorter ones do not help"),
     };
     Hypothesis states =
         hypothesis(diagnosis, CauseKind::state_copies, 0.25, 3.0, "one copy of the recurrent states for each verified token",
-                   "prefer a rollback that replays (treeline estimate lists them), or fewer draft tokens", copied_states);
+                   "prefer a rollback that replays (treeline estimate lists them)", copied_states, "fewer draft tokens");
     all.push_back(std::move(states));
+    if (slow) {
+        all.push_back(hypothesis(
+            diagnosis, CauseKind::from_a_size_on, 0.0, 0.0,
+            fmt::format("each round of {:g} verified tokens and more, while smaller ones take what was expected,", *slow),
+            "see what changes at this size: the largest captured graph (vLLM cudagraph_capture_sizes, SGLang "
+            "--cuda-graph-max-bs), a back end or kernel that takes over, memory that runs out",
+            [&](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) {
+                return verified_rows(point) < *slow ? 0.0 : 1.0;
+            }));
+    }
     // With a single batch, what grows with the batch is what is fixed.
     const auto& rounds = diagnosis.input.rounds;
     const bool one_batch = std::all_of(rounds.begin(), rounds.end(), [&](const DiagnosedPoint& point) {

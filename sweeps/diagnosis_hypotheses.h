@@ -15,6 +15,7 @@ struct Hypothesis : Pattern {
     CauseKind kind = CauseKind::host_per_round;
     std::string unit;  ///< what a factor of 1 is, for evidence
     std::string remedy;
+    std::string fewer_drafts = {};  ///< Cause::fewer_drafts
 };
 
 /// Those that the loads can tell: what is the same at all of them, or grows as another does, is left out.

@@ -132,13 +132,20 @@ Figure positions(const sweeps::Diagnosis& diagnosis) {
     return figure;
 }
 
+std::string cause_text(const sweeps::Cause& cause) {
+    const std::string share =
+        cause.share > 0.0 ? fmt::format(" ({} of the round)", text::percent_text(std::min(1.0, cause.share))) : "";
+    const std::string remedy = cause.what_to_try();
+    return fmt::format("{}{}. {}{}", name_of(cause.kind), share, cause.evidence,
+                       remedy.empty() ? "" : fmt::format(" Try: {}.", remedy));
+}
+
 }  // namespace
 
 std::string diagnosis_html(const sweeps::Diagnosis& diagnosis) {
     FigureSection causes{"causes", "The causes, likeliest first", diagnosis.causes.empty() ? "Nothing stands out." : "", {}};
     for (const sweeps::Cause& cause : diagnosis.causes) {
-        causes.list.push_back(fmt::format("{} ({} of the round). {} Try: {}.", name_of(cause.kind),
-                                          text::percent_text(std::min(1.0, cause.share)), cause.evidence, cause.remedy));
+        causes.list.push_back(cause_text(cause));
     }
     std::vector<FigureSection> sections = {std::move(causes)};
     FigureSection round{"round", "Where the round goes", "", {}};

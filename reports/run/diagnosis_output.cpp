@@ -93,16 +93,43 @@ std::string laws_text(const sweeps::Diagnosis& diagnosis) {
     return table.empty() ? "" : "\nA round's time over its draft tokens: step(k) = a + b k\n\n" + table.text();
 }
 
+/// " (12.3 % of the round)"; nothing where a cause has no time of its own.
+std::string share_text(const sweeps::Cause& cause) {
+    return cause.share > 0.0 ? fmt::format(" ({} of the round)", text::percent_text(std::min(1.0, cause.share))) : "";
+}
+
 std::string causes_text(const sweeps::Diagnosis& diagnosis) {
     std::string text;
     int number = 0;
+    bool excluding = false;
     for (const sweeps::Cause& cause : diagnosis.causes) {
-        text += fmt::format("\n{}. {} ({} of the round)\n", ++number, name_of(cause.kind),
-                            text::percent_text(std::min(1.0, cause.share)));
-        text += "   " + text::wrapped(cause.evidence, width, "   ") + "\n   " +
-                text::wrapped("Try: " + cause.remedy + ".", width, "   ") + "\n";
+        text += fmt::format("\n{}. {}{}{}\n", ++number, excluding && cause.excludes_others() ? "or: " : "", name_of(cause.kind),
+                            share_text(cause));
+        excluding = excluding || cause.excludes_others();
+        text += "   " + text::wrapped(cause.evidence, width, "   ") + "\n";
+        if (const std::string remedy = cause.what_to_try(); !remedy.empty()) {
+            text += "   " + text::wrapped("Try: " + remedy + ".", width, "   ") + "\n";
+        }
     }
     return text;
+}
+
+/// "Likeliest: A or B." and, where that is a part of the prediction, "Beyond what is predicted: C."
+std::string likeliest_text(const sweeps::Diagnosis& diagnosis) {
+    const auto named = [](const std::vector<sweeps::CauseKind>& kinds, bool together) {
+        std::vector<std::string> names;
+        for (const sweeps::CauseKind kind : kinds) {
+            names.emplace_back(name_of(kind));
+        }
+        return text::listed(names, together ? "and" : "or");
+    };
+    const auto is_together = [&](const std::vector<sweeps::CauseKind>& kinds) {
+        return std::any_of(diagnosis.causes.begin(), diagnosis.causes.end(),
+                           [&](const sweeps::Cause& cause) { return cause.together && cause.kind == kinds.front(); });
+    };
+    const std::vector<sweeps::CauseKind> likeliest = sweeps::likeliest(diagnosis), beyond = sweeps::likeliest_beyond(diagnosis);
+    return fmt::format("Likeliest: {}.", named(likeliest, is_together(likeliest))) +
+           (beyond.empty() ? "" : fmt::format(" Beyond what is predicted: {}.", named(beyond, is_together(beyond))));
 }
 
 Json load_json(const sweeps::DiagnosedLoad& load) {
@@ -165,13 +192,9 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
     }
     const std::string doubt = plain_text(focus);
     text += doubt;
-    std::vector<std::string> names;
-    for (const sweeps::CauseKind kind : sweeps::likeliest(diagnosis)) {
-        names.emplace_back(name_of(kind));
-    }
-    text += names.empty()
-                ? doubt.empty() ? "Nothing stands out." : "Nothing else stands out."
-                : fmt::format("Likeliest: {}.", text::listed(names, diagnosis.causes.front().together ? "and" : "or"));
+    text += !diagnosis.causes.empty() ? likeliest_text(diagnosis)
+            : doubt.empty()           ? "Nothing stands out."
+                                      : "Nothing else stands out.";
     return text;
 }
 
@@ -212,7 +235,8 @@ Json diagnosis_json(const sweeps::Diagnosis& diagnosis) {
                           {"share", cause.share},
                           {"beyond_prediction", cause.beyond_prediction},
                           {"evidence", cause.evidence},
-                          {"remedy", cause.remedy}});
+                          {"remedy", cause.what_to_try()},
+                          {"instead_of_others", cause.excludes_others()}});
     }
     return {{"format", "treeline-diagnosis"},
             {"version", 1},

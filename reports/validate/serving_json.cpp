@@ -71,8 +71,10 @@ Json table_json(const validation::ErrorTable& table) {
     if (table.plain_steps) {
         json["plain_steps"] = summary_json(*table.plain_steps);
     }
-    if (table.with_measured_load) {
-        json["other_loads_from_one"] = summary_json(*table.with_measured_load);
+    if (table.other_loads) {
+        json["other_loads_from_one"] = summary_json(table.other_loads->from_one);
+        json["loads_between_two"] = summary_json(table.other_loads->between);
+        json["loads_between_two_interpolated"] = summary_json(table.other_loads->interpolated);
     }
     if (table.by_constant_length) {
         json["accept_length_of_smallest_batch"] = summary_json(*table.by_constant_length);

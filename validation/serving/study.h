@@ -61,6 +61,13 @@ struct ScoredPoint {
     std::optional<double> by_cost_table = {}, by_smallest_batch = {};  ///< what the two naive tables say
 };
 
+/// Speed-ups at loads of a series from others of it that were measured with and without speculation; a vote each row.
+struct OtherLoads {
+    ErrorSummary from_one;      ///< each load in turn is measured, and all others are predicted
+    ErrorSummary between;       ///< each load that lies between two others, from both of them
+    ErrorSummary interpolated;  ///< the same rows without a model: on a straight line, both axes logarithmic
+};
+
 /// Rows that are predicted in one way.
 struct ErrorTable {
     std::string id, what;
@@ -73,9 +80,8 @@ struct ErrorTable {
     /// cut), at its middle batch, which is not scored: as `treeline calibrate --serving` would have it. And the same with one
     /// of the deployment and the same lengths of prompts and answers.
     std::optional<ErrorSummary> with_one_run = {}, with_one_alike = {};
-    /// Of speed-ups, series with at least three loads: each load in turn is one measured plain and one measured speculative run
-    /// of the deployment, to which the stack is fitted as `treeline calibrate --runs` does; all other loads are predicted.
-    std::optional<ErrorSummary> with_measured_load = {};
+    /// Of speed-ups, series with at least three loads.
+    std::optional<OtherLoads> other_loads = {};
     /// Of speed-ups with the accept length given, of sources that no number was fitted to and engines with a stack: the step
     /// without speculation beside them, in seconds, where the row's rates tell it; each once. Errors of both runs may cancel in
     /// their ratio.

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "calibrate/stack_fit.h"
 #include "validation/serving/naive.h"
+#include "validation/serving/other_loads.h"
 #include "validation/serving/study_parts.h"
 
 namespace treeline::validation {
@@ -38,7 +38,11 @@ StepCostTable cost_table_of(const std::vector<MeasuredPoint>& points) {
 class Tables {
 public:
     explicit Tables(const ServingStudy& study)
-        : study_(study), points_(study.speculation.points), costs_(cost_table_of(points_)) {
+        : study_(study),
+          points_(study.speculation.points),
+          costs_(cost_table_of(points_)),
+          loads_given_(points_, study.input.parts),
+          loads_fitted_(points_, study.input.parts) {
         given_.table.id = "given-accept-length";
         given_.table.what = "Speed-up, accept length as measured with it";
         fitted_.table.id = "fitted-accept-length";
@@ -49,12 +53,8 @@ public:
     std::vector<SpeculativeTable> made() {
         score_given();
         score_fitted();
-        if (!from_load_given_.empty()) {
-            given_.table.with_measured_load = summary_of(from_load_given_);
-        }
-        if (!from_load_fitted_.empty()) {
-            fitted_.table.with_measured_load = summary_of(from_load_fitted_);
-        }
+        given_.table.other_loads = loads_given_.made();
+        fitted_.table.other_loads = loads_fitted_.made();
         if (!accept_lengths_.empty()) {
             fitted_.table.by_constant_length = summary_of(accept_lengths_);
         }
@@ -119,7 +119,7 @@ private:
                 score_sweep(sweep);
             }
             if (study_.input.mode == sim::CostMode::calibrated && loads_of(sweep) >= 3) {
-                score_from_each_load(sweep);
+                (points_[sweep.front()].accept_length ? loads_given_ : loads_fitted_).add(sweep);
             }
         }
     }
@@ -130,30 +130,6 @@ private:
             batches.insert(points_[i].batch);
         }
         return batches.size();
-    }
-
-    /// A run at one load tells its accept length, if it prints one, and by how much its round is off; all other loads follow.
-    void score_from_each_load(const std::vector<std::size_t>& sweep) {
-        for (const std::size_t known : sweep) {
-            const MeasuredPoint& run = points_[known];
-            SpeculativePoint of_run(run, study_.input.parts, study_.input.mode);
-            const double length = run.accept_length ? *run.accept_length : of_run.accept_length_for(run.measured);
-            const double ratio = run.measured / of_run.speed_up(length);
-            const sim::CompiledRound round = sim::compile_round(of_run.setup());
-            const calibrate::MeasuredStep plain{of_run.setup(), of_run.plain_point(),
-                                                sim::evaluate(round, of_run.plain_point()).round};
-            const calibrate::MeasuredStep with{of_run.setup(), of_run.drafting_point(),
-                                               sim::evaluate(round, of_run.drafting_point()).round / ratio};
-            const sim::Stack stack = calibrate::fit_stack({plain, with}).stack;
-            for (const std::size_t i : sweep) {
-                if (points_[i].batch != run.batch) {
-                    SpeculativePoint other(points_[i], study_.input.parts, study_.input.mode);
-                    other.use(stack);
-                    (run.accept_length ? from_load_given_ : from_load_fitted_)
-                        .push_back({points_[i].measured, other.speed_up(length)});
-                }
-            }
-        }
     }
 
     void score_sweep(const std::vector<std::size_t>& sweep) {
@@ -199,7 +175,7 @@ private:
     const std::vector<MeasuredPoint>& points_;
     StepCostTable costs_;
     std::vector<RowError> accept_lengths_;
-    std::vector<RowError> from_load_given_, from_load_fitted_;
+    OtherLoadScores loads_given_, loads_fitted_;
     SpeculativeTable given_, fitted_;
     std::vector<AdvisedRow> advised_given_, advised_fitted_, naive_given_, naive_fitted_;
 };
