@@ -235,7 +235,7 @@ sim::Stack with_loads(sim::Stack stack, const std::vector<MeasuredStep>& steps) 
             measured.drafter = plan(step.setup.drafter, step.setup.target, step.setup.precision).kind;
         }
     }
-    measured.loads = sim::distinct_loads(std::move(measured.loads));
+    measured.loads = sim::distinct_loads(measured.loads);
     return stack;
 }
 
