@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/hugging_face/drafter_config.h"
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/names.h"
 #include "models/hugging_face/refused.h"
@@ -204,8 +205,9 @@ Found find_family(Reader& root, Reader& text) {
     }
     const std::vector<std::string> names = candidate_names(root, text);
     // Heads under their target's class, as EAGLE-3 and DFlash are published.
-    for (const char* key : {"draft_vocab_size", "truncated_vocab_size", "dflash_config"}) {
-        if (!names.empty() && text.has(key) && !reason_for(root, names)) {
+    for (const char* key : {"draft_vocab_size", "truncated_vocab_size", "dflash_config", "target_layer_ids"}) {
+        const bool drafts = text.has(key) && (std::string_view(key) != "target_layer_ids" || states_block_drafter(text.raw()));
+        if (!names.empty() && drafts && !reason_for(root, names)) {
             root.problem(key,
                          "is of a drafter of another model, not of a model: give this file to --drafter (\"drafter\"), and the "
                          "target to --model");
