@@ -170,9 +170,9 @@ void refuse(Reader& root, Reader& text, const std::vector<std::string>& names) {
     const std::string instead =
         " Others can be described in Treeline's own format: copy the most similar description in models/ (models/README.md), "
         "or name a known class in \"architectures\" if the layers are the same";
-    const std::string known = " Known families are " + joined(known_architectures()) + "." + instead;
     if (names.empty()) {
-        root.problem("architectures", "is missing, and so is model_type: the architecture is not known." + known);
+        root.problem("architectures", "is missing, and so is model_type: the architecture is not known. Known families are " +
+                                          joined(known_architectures()) + "." + instead);
         return;
     }
     if (const std::optional<std::string> reason = reason_for(root, names)) {
@@ -181,16 +181,17 @@ void refuse(Reader& root, Reader& text, const std::vector<std::string>& names) {
     }
     const std::string meant = meant_family(names.front()),
                       what = "\"" + names.front() + "\" is not an architecture that can be imported";
-    const std::vector<std::string> unknown = keys_not_understood(text);
+    const std::vector<std::string> unknown = keys_not_understood(text), missing = missing_of_transformer(text);
     if (!meant.empty()) {
-        root.problem("architectures", what + "; did you mean \"" + meant + "\"?" + known);
-    } else if (states_a_transformer(text) && !unknown.empty()) {
+        root.problem("architectures", what + "; did you mean \"" + meant + "\"?" + instead);
+    } else if (!missing.empty()) {
+        root.problem("architectures", what + ", and its config lacks " + joined(missing) +
+                                          ", without which no layer can be read by its keys." + instead);
+    } else {
         root.problem("architectures", what + ": what its keys " + joined(unknown) +
                                           " cost is not known, and the others alone would describe "
                                           "another model." +
                                           instead);
-    } else {
-        root.problem("architectures", what + "." + known);
     }
 }
 
@@ -224,7 +225,7 @@ Found find_family(Reader& root, Reader& text) {
         }
     }
     const bool by_keys =
-        !names.empty() && !reason_for(root, names) && states_a_transformer(text) && keys_not_understood(text).empty();
+        !names.empty() && !reason_for(root, names) && missing_of_transformer(text).empty() && keys_not_understood(text).empty();
     if (by_keys) {
         return {nullptr, nullptr, names.front()};
     }

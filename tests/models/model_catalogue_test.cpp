@@ -204,6 +204,32 @@ TEST_CASE("a hint never names another version") {
     CHECK(refusal("qwen3-9b").find("\"qwen3-8b\"") != std::string::npos);
 }
 
+TEST_CASE("a hint shares the family's name") {
+    const auto refusal = [](const std::string& name) {
+        try {
+            load_model(catalogue, name);
+        } catch (const text::InputError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    // "mimo" is no slip of the pen for "kimi", nor "jamba2-mini" for "minimax"; of a family that is there nothing else is
+    // named.
+    for (const auto& [name, other] : {std::pair{"mimo-v2.6", "kimi"},
+                                      {"jamba2-mini", "minimax"},
+                                      {"jamba2-mini", "mamba"},
+                                      {"lingo-2", "mistral"},
+                                      {"quokka-7b", "qwen"}}) {
+        INFO(name);
+        CHECK(refusal(name).find("is not in the catalogue") != std::string::npos);
+        CHECK(refusal(name).find(other) == std::string::npos);
+    }
+    CHECK(refusal("qwne3-8b").find("\"qwen3-8b\"") != std::string::npos);
+    CHECK(refusal("llama3.1-9b").find("\"llama-3.1-8b\"") != std::string::npos);
+    CHECK(refusal("hermes-3-llama-3.1-8b").find("\"llama-3.1-8b\"") == std::string::npos);  // of another version
+    CHECK(refusal("deepseekv3.2-base2").find("\"deepseek-v3.2\"") != std::string::npos);
+}
+
 TEST_CASE("other names of a model, and those of Hugging Face") {
     for (const std::string& name : model_names(catalogue / "aliases")) {
         INFO(name);
