@@ -102,16 +102,16 @@ std::vector<const ConfigJson*> places_of(const ConfigJson& config) {
 }
 
 /// The kind of a drafter that fills a block of several rows in one pass and reads listed layers of its target; "" of any other
-/// config. Models of diffusion have blocks, too, but no target.
+/// config. Models of diffusion have blocks, too, but no target; DeepSeek-V4.1 states those of its own modules as
+/// dspark_block_size.
 std::string kind_of_block(const ConfigJson& config) {
     const std::vector<const ConfigJson*> places = places_of(config);
-    if (count_of_keys(places, {"block_size", "dspark_block_size"}) < 2 || listed_layers(places) == 0) {
+    if (count_of_keys(places, {"block_size"}) < 2 || listed_layers(places) == 0) {
         return "";
     }
     const bool selects =
         std::any_of(places.begin(), places.end(), [](const auto* at) { return at->contains("selector_rank"); });
-    const bool dspark = config.contains("dspark_config") || config.contains("dspark_block_size");
-    return dspark ? "dspark" : selects ? "dflash2" : "dflash";
+    return config.contains("dspark_config") ? "dspark" : selects ? "dflash2" : "dflash";
 }
 
 std::string kind_of_config(const ConfigJson& config) {

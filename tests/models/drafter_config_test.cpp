@@ -137,6 +137,8 @@ TEST_CASE("block drafters of a class that nobody knows, by what they state") {
     CHECK(with({{"block_size", 8}, {"target_layer_ids", ids}, {"selector_rank", 256}})->kind == "dflash2");
     CHECK_FALSE(with({{"block_size", 32}}));         // a model of diffusion
     CHECK_FALSE(with({{"target_layer_ids", ids}}));  // no block
+    // A model that has such modules in it.
+    CHECK_FALSE(with({{"dspark_block_size", 5}, {"dspark_target_layer_ids", {37, 38, 39}}}));
 }
 
 TEST_CASE("DFlash2 by its class and by its selector") {

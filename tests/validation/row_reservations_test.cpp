@@ -58,9 +58,9 @@ TEST_CASE("a row of a metric that is no speed is left out, with its reason") {
         INFO(metric);
         const MeasuredPoints read = of_metric(metric);
         CHECK(read.points.empty());
-        REQUIRE(read.unmapped.size() == 1);
-        CHECK(read.unmapped.front().reason.reason == "metric is not known");
-        CHECK(read.unmapped.front().reason.detail == metric);
+        REQUIRE(read.left_out.size() == 1);
+        CHECK(read.left_out.front().reason == "metric is not known");
+        CHECK(read.left_out.front().detail == metric);
     }
     for (const char* metric : {"output_tok_s", "tok_s_per_user", "itl_ms", "e2e_latency_s", "speedup", "total_throughput"}) {
         INFO(metric);
