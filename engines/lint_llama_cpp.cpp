@@ -150,47 +150,108 @@ void check_cache(const Flags& flags, Findings& findings) {
     }
 }
 
-/// Flags that only the fork ik_llama.cpp has (its common/common.cpp).
+/// Flags that only the fork ik_llama.cpp has (its common/common.cpp at 8337e4cd, August 2026).
 const std::vector<std::string_view> fork_flags = {"-fmoe",
                                                   "--fused-moe",
+                                                  "-no-fmoe",
+                                                  "--no-fused-moe",
                                                   "-rtr",
                                                   "--run-time-repack",
                                                   "-amb",
-                                                  "-ser",
                                                   "--attention-max-batch",
-                                                  "-mla",
+                                                  "-ser",
                                                   "--smart-expert-reduction",
+                                                  "-ger",
+                                                  "--grouped-expert-routing",
+                                                  "-mla",
+                                                  "--mla-use",
                                                   "-khad",
+                                                  "--k-cache-hadamard",
+                                                  "-vhad",
+                                                  "--v-cache-hadamard",
                                                   "-muge",
                                                   "--merge-up-gate-experts",
-                                                  "-smgs",
-                                                  "--mla-use",
                                                   "-mqkv",
+                                                  "--merge-qkv",
+                                                  "-smgs",
+                                                  "--split-mode-graph-scheduling",
+                                                  "-smf16",
+                                                  "--split-mode-f16",
+                                                  "-smf32",
+                                                  "--split-mode-f32",
+                                                  "-grt",
+                                                  "--graph-reduce-type",
+                                                  "-gap",
+                                                  "--graph-attn-precision",
+                                                  "-gr",
+                                                  "--graph-reuse",
+                                                  "-no-gr",
+                                                  "--no-graph-reuse",
+                                                  "-sas",
+                                                  "--scheduler-async",
+                                                  "-no-fug",
+                                                  "--no-fused-up-gate",
+                                                  "-no-mmad",
+                                                  "--no-fused-mul-multiadd",
+                                                  "-rcache",
+                                                  "--rope-cache",
+                                                  "-op",
+                                                  "--offload-policy",
+                                                  "-no-ooae",
+                                                  "--no-offload-only-active-experts",
+                                                  "-cuda",
+                                                  "--cuda-params",
+                                                  "-draft",
+                                                  "--draft-params",
+                                                  "--max-gpu",
+                                                  "-wgt",
+                                                  "--worst-graph-tokens",
+                                                  "-mtprot",
+                                                  "--mtp-requantize-output-tensor",
                                                   "--spec-stage",
-                                                  "--spec-autotune"};
+                                                  "--spec-autotune",
+                                                  "--recurrent-ckpt-mode"};
+
+/// The flag by which a command line is of that fork; null if none is. Two of its flags are llama.cpp's in another form:
+/// `--spec-type mtp:n_max=3,p_min=0.0` carries settings, and `--split-mode` takes graph and attn.
+const Flag* flag_of_fork(const Flags& flags) {
+    if (const Flag* flag = flags.find(fork_flags)) {
+        return flag;
+    }
+    if (const Flag* type = flags.find({"--spec-type"});
+        type != nullptr && type->value.value_or("").find(':') != std::string::npos) {
+        return type;
+    }
+    const Flag* split = flags.find({"-sm", "--split-mode"});
+    return split != nullptr && is_one_of(split->value.value_or(""), {"graph", "attn"}) ? split : nullptr;
+}
+
+std::string of_fork(const Flag& flag) {
+    if (flag.name == "--spec-type") {
+        return "is of the form that the fork ik_llama.cpp takes: llama.cpp does not start with it, and flags of that fork are "
+               "not checked; write --spec-type draft-mtp --spec-draft-n-max N";
+    }
+    if (flag.name == "-sm" || flag.name == "--split-mode") {
+        return fmt::format(
+            "is {}, which only the fork ik_llama.cpp takes: llama.cpp does not start with it, and flags of that "
+            "fork are not checked",
+            *flag.value);
+    }
+    return "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of that fork are not checked";
+}
 
 /// Whether the command line is of that fork, whose flags of speculation are those of older versions.
 bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) {
     const bool by_path = std::any_of(input.command.words.begin(), input.command.words.end(), [](const std::string& word) {
         return word.find("ik_llama") != std::string::npos || word.find("ik-llama") != std::string::npos;
     });
-    const Flag* flag = flags.find(fork_flags);
-    // Its types carry their settings: --spec-type mtp:n_max=3,p_min=0.0.
-    const Flag* type = flags.find({"--spec-type"});
-    if (flag == nullptr && type != nullptr && type->value.value_or("").find(':') != std::string::npos) {
-        flag = type;
-    }
+    const Flag* flag = flag_of_fork(flags);
     if (by_path) {
         findings.note(
             "ik_llama.cpp is a fork with flags of its own, which are not checked: it has --draft-max, --draft-min and "
             "--draft-p-min where llama.cpp has --spec-draft-n-max, --spec-draft-n-min and --spec-draft-p-min.");
     } else if (flag != nullptr) {
-        findings.add(Kind::unknown, flag->name,
-                     flag == type
-                         ? "is of the form that the fork ik_llama.cpp takes: llama.cpp does not start with it, and flags "
-                           "of that fork are not checked; write --spec-type draft-mtp --spec-draft-n-max N"
-                         : "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of "
-                           "that fork are not checked");
+        findings.add(Kind::unknown, flag->name, of_fork(*flag));
     }
     if (by_path && flags.has({"-mtp"})) {
         findings.add(Kind::removed, "-mtp", "ends in an error in ik_llama.cpp; write --spec-type mtp:n_max=N,p_min=P");

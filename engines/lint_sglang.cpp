@@ -6,6 +6,7 @@
 #include "engines/lint_input.h"
 #include "engines/lint_sglang_costs.h"
 #include "engines/lint_sglang_slots.h"
+#include "engines/lint_sglang_trees.h"
 #include "engines/request_limits.h"
 #include "json/wording.h"
 #include "sim/trees/tree_shape.h"
@@ -49,8 +50,6 @@ std::string check_algorithm(const LintInput& input, const Flags& flags, const En
     return word == "NEXTN" ? "EAGLE" : word;
 }
 
-bool drafts_in_steps(const std::string& algorithm) { return is_one_of(algorithm, {"EAGLE", "EAGLE3", "STANDALONE"}); }
-
 void check_path(const Flags& flags, const std::string& algorithm, Findings& findings) {
     const bool named = flags.has({path_flag, "--speculative-draft-model"});
     if (named && algorithm == "NGRAM") {
@@ -71,7 +70,7 @@ void check_triple(const Flags& flags, const std::string& algorithm, Findings& fi
     if (algorithm == "NGRAM" && flags.has({top_k_flag})) {
         findings.add(Kind::ignored, top_k_flag, "is overwritten under NGRAM by --speculative-ngram-max-bfs-breadth");
     }
-    if (!drafts_in_steps(algorithm)) {
+    if (!sglang_drafts_in_steps(algorithm)) {
         return;
     }
     if (given != 0 && given != 3 && !flags.has({adaptive_flag})) {
@@ -201,7 +200,7 @@ void check_chains(const Flags& flags, const std::string& algorithm, Findings& fi
                         *replayed, least_for_dspark));
     }
     const auto steps = flags.number({steps_flag}), tokens = flags.number({tokens_flag});
-    if (flags.has({"--enable-multi-layer-eagle"}) && drafts_in_steps(algorithm)) {
+    if (flags.has({"--enable-multi-layer-eagle"}) && sglang_drafts_in_steps(algorithm)) {
         if (!steps && !tokens) {
             findings.add(
                 Kind::missing, steps_flag,
@@ -288,6 +287,7 @@ void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& r
     }
     check_path(flags, algorithm, findings);
     check_triple(flags, algorithm, findings);
+    check_sglang_trees(flags, algorithm, findings);
     check_flags_of_algorithms(flags, algorithm, findings);
     check_deployment(input, flags, engine, algorithm, findings);
     check_sglang_graphs(flags, findings);

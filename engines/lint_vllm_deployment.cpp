@@ -1,5 +1,5 @@
 // vllm/config/vllm.py (what model runner V2 refuses), vllm/v1/attention/backends (which graphs a back end supports under
-// speculation); issues 49547 and 54992, intel/intel-xpu-backend-for-triton 7166.
+// speculation; docs/design/cuda_graphs.md at 0045689b); issues 49547 and 54992, intel/intel-xpu-backend-for-triton 7166.
 #include "engines/lint_vllm_deployment.h"
 
 #include <algorithm>
@@ -83,6 +83,40 @@ void check_draft_ranks(const Json& config, const std::string& method, const Vllm
     }
 }
 
+/// Back ends whose graphs hold one new token of each sequence (UNIFORM_SINGLE_TOKEN_DECODE), so that rounds run in pieces.
+struct SingleTokenBackend {
+    const char* name;
+    const char* why;
+};
+
+constexpr SingleTokenBackend single_token_backends[] = {
+    {"FLASHINFER",
+     "before compute capability 10 takes drafts for prompts: rounds run in pieces of CUDA graphs (issue 49547); leave the "
+     "choice to vLLM, or take FLASH_ATTN"},
+    {"CUTLASS_MLA",
+     "is captured for one new token of each sequence alone: rounds run in pieces of CUDA graphs; leave the choice to vLLM, or "
+     "take FLASHINFER_MLA"},
+    {"ROCM_AITER_MLA",
+     "is captured for one new token of each sequence alone in the sources that were read: rounds run in pieces of CUDA "
+     "graphs; look for cudagraph_mode=PIECEWISE in the log"}};
+
+/// Attention that takes rounds out of whole graphs, by its name or by the cache's format.
+void check_attention(const VllmDeployment& deployment, Findings& findings) {
+    for (const SingleTokenBackend& backend : single_token_backends) {
+        if (deployment.attention == backend.name) {
+            findings.add(Kind::downgrade, "--attention-backend", fmt::format("is {}, which {}", backend.name, backend.why));
+        }
+    }
+    if (deployment.cache_format.starts_with("fp8") && deployment.attention.empty() && !deployment.config_attention &&
+        !deployment.rocm) {
+        findings.note(
+            fmt::format("--kv-cache-dtype is {}, for which vLLM takes FlashInfer on compute capability 8 and 12: rounds "
+                        "then run in pieces of CUDA graphs (issues 49547, 54992); look for cudagraph_mode=PIECEWISE in "
+                        "the log there.",
+                        deployment.cache_format));
+    }
+}
+
 }  // namespace
 
 VllmDeployment vllm_deployment_of(const CommandLine& command, const Flags& flags) {
@@ -141,18 +175,7 @@ void check_vllm_deployment(const Json& config, const std::string& method, const 
         return;
     }
     check_vllm_graphs(deployment.graphs, whole(config, "num_speculative_tokens"), findings);
-    if (deployment.attention == "FLASHINFER") {
-        findings.add(Kind::downgrade, "--attention-backend",
-                     "is FLASHINFER, which before compute capability 10 takes drafts for prompts: rounds run in pieces of CUDA "
-                     "graphs (issue 49547); leave the choice to vLLM, or take FLASH_ATTN");
-    } else if (deployment.cache_format.starts_with("fp8") && deployment.attention.empty() && !deployment.config_attention &&
-               !deployment.rocm) {
-        findings.note(
-            fmt::format("--kv-cache-dtype is {}, for which vLLM takes FlashInfer on compute capability 8 and 12: rounds "
-                        "then run in pieces of CUDA graphs (issues 49547, 54992); look for cudagraph_mode=PIECEWISE in "
-                        "the log there.",
-                        deployment.cache_format));
-    }
+    check_attention(deployment, findings);
 }
 
 }  // namespace treeline::engines

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "models/description.h"
 #include "models/gguf/import.h"
 #include "models/hugging_face/import.h"
+#include "models/hugging_face/names.h"
 #include "models/hugging_face/non_finite.h"
 #include "text/catalogue_folder.h"
 #include "text/input_file.h"
@@ -209,6 +211,50 @@ std::vector<std::string> of_same_version(const std::string& name, std::vector<st
     return known;
 }
 
+/// The letters of a name, word by word: "qwen3.5-coder-next" is "qwen", "coder", "next".
+std::vector<std::string> letters_of(const std::string& name) {
+    std::vector<std::string> words(1);
+    for (const char c : name) {
+        const auto letter = static_cast<unsigned char>(c);
+        if (std::isalpha(letter) != 0) {
+            words.back() += static_cast<char>(std::tolower(letter));
+        } else if (!words.back().empty()) {
+            words.emplace_back();
+        }
+    }
+    return words;
+}
+
+/// The family that a name speaks of: the first word of a known name that one of its words is or begins with ("deepseekv3"),
+/// else one that its first word misspells by a letter; "" where it speaks of none.
+std::string family_in(const std::string& name, const std::vector<std::string>& known) {
+    constexpr std::size_t shortest_beginning = 3;
+    const std::vector<std::string> words = letters_of(name);
+    std::string beginning, misspelt;
+    for (const std::string& other : known) {
+        const std::string family = letters_of(other).front();
+        if (std::find(words.begin(), words.end(), family) != words.end()) {
+            return family;
+        }
+        const bool begins = family.size() >= shortest_beginning &&
+                            std::any_of(words.begin(), words.end(), [&](const auto& word) { return word.starts_with(family); });
+        beginning = begins && family.size() > beginning.size() ? family : beginning;
+        misspelt = misspelt.empty() && hugging_face::one_edit_apart(words.front(), family) ? family : misspelt;
+    }
+    return beginning.empty() ? misspelt : beginning;
+}
+
+/// Names that begin with all of `name`, or share its family's: however alike "mimo" and "kimi" are written, they are no slips
+/// of the pen for each other.
+std::vector<std::string> of_same_family(const std::string& name, std::vector<std::string> known) {
+    const std::string family = family_in(name, known);
+    std::erase_if(known, [&](const std::string& other) {
+        const std::vector<std::string> words = letters_of(other);
+        return !other.starts_with(name) && (family.empty() || std::find(words.begin(), words.end(), family) == words.end());
+    });
+    return known;
+}
+
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
     const auto [model, format] = without_format(name);
     if (!format.empty() && std::find(known.begin(), known.end(), model) != known.end()) {
@@ -217,7 +263,7 @@ std::vector<std::string> of_same_version(const std::string& name, std::vector<st
                                 "\"; a path to a Hugging Face config.json or to a GGUF file has both"});
     }
     throw text::InputError({"model \"" + name + "\" is not in the catalogue" +
-                            text::other_names(name, of_same_version(name, known), "treeline models") +
+                            text::other_names(name, of_same_version(name, of_same_family(name, known)), "treeline models") +
                             "; a path to a description or to a Hugging Face config.json also works"});
 }
 

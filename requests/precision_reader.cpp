@@ -47,10 +47,17 @@ sim::Storage read_storage(json::Reader& at, std::string_view key, const sim::Sto
         }
     }
     json::Reader inner = at.object_or_text(key, storage_keys::format);
-    sim::Storage storage{read(inner, storage_keys::format)};
-    storage.group_size = read_or(inner, storage_keys::group_size, 0.0);
-    storage.scale_bits = read(inner, storage_keys::scale_bits);
-    storage.bits = read_or(inner, storage_keys::bits, 0.0);
+    const nlohmann::ordered_json& format = inner.raw().value(std::string(storage_keys::format), nlohmann::ordered_json());
+    const std::optional<sim::Storage> named = format.is_string() ? storage_of_word(format.get<std::string>()) : std::nullopt;
+    sim::Storage storage = named.value_or(sim::Storage{});
+    if (named) {
+        static_cast<void>(inner.has(storage_keys::format));
+    } else {
+        storage.format = read(inner, storage_keys::format);
+    }
+    storage.group_size = read_or(inner, storage_keys::group_size, storage.group_size);
+    storage.scale_bits = read_or(inner, storage_keys::scale_bits, storage.scale_bits);
+    storage.bits = read_or(inner, storage_keys::bits, storage.bits);
     inner.finish();
     return storage;
 }

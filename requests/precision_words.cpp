@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +58,45 @@ std::optional<sim::Precision> mlx_of_word(std::string_view word, sim::NumberForm
     constexpr std::array widths = {2.0, 3.0, 4.0, 5.0, 6.0, 8.0};
     const bool known = bits && std::find(widths.begin(), widths.end(), *bits) != widths.end();
     return known ? std::optional(sim::mlx_precision(*bits, group, wide)) : std::nullopt;
+}
+
+/// "mlx-mxfp4", "mlx-nvfp4" and "mlx-mxfp8": MLX's other modes, whose scales have 8 bits for 32 or 16 elements.
+std::optional<sim::Precision> mlx_mode_of_word(std::string_view word, sim::NumberFormat wide) {
+    const bool says_mlx = take_front(word, "mlx-");
+    if (!says_mlx || (word != "mxfp4" && word != "nvfp4" && word != "mxfp8")) {
+        return std::nullopt;
+    }
+    sim::Precision precision = sim::mlx_precision(4.0, 64.0, wide);
+    const sim::NumberFormat format = word == "mxfp8" ? sim::NumberFormat::fp8 : sim::NumberFormat::fp4;
+    precision.weights = precision.experts = precision.embeddings = {format, word == "nvfp4" ? 16.0 : 32.0, 8.0};
+    return precision;
+}
+
+/// The bits of "int3", "uint3" and "w3a16": integers of 2 to 8 bits.
+std::optional<double> integer_bits(std::string_view word) {
+    const bool weights_alone = word.starts_with('w') && take_back(word, "a16");
+    word.remove_prefix(weights_alone ? 1 : 0);
+    if (!weights_alone && !take_front(word, "int") && !take_front(word, "uint")) {
+        return std::nullopt;
+    }
+    const std::optional<double> bits = number_within(word, 2.0, 8.0);
+    return bits && *bits == std::floor(*bits) ? bits : std::nullopt;
+}
+
+/// So many bits of an integer, in the format in which kernels compute with it.
+sim::Storage integer_storage(double bits) {
+    sim::Storage storage{bits > 4.0 ? sim::NumberFormat::int8 : sim::NumberFormat::int4};
+    storage.bits = bits == sim::bits_of(storage.format) ? 0.0 : bits;
+    return storage;
+}
+
+/// "int3" and the like as checkpoints of GPTQ hold them: groups of 128 with a 16-bit scale, products in `wide`.
+sim::Precision integer_precision(double bits, sim::NumberFormat wide) {
+    sim::Precision precision = sim::checkpoint_precision(sim::NumberFormat::int4, wide);
+    sim::Storage storage = integer_storage(bits);
+    storage.group_size = precision.weights.group_size;
+    precision.weights = precision.experts = storage;
+    return precision;
 }
 
 /// "exl3-4.05bpw", "4.05bpw", "exl3-4.05" and "4.05-bpw".
@@ -154,7 +194,11 @@ std::optional<sim::Precision> format_of_word(const std::string& said, sim::Numbe
     const std::optional<sim::NumberFormat> format = word == "nvfp4"   ? sim::NumberFormat::fp4
                                                     : word == "w4a16" ? sim::NumberFormat::int4
                                                                       : value_named<sim::NumberFormat>(word);
-    return format ? std::optional(sim::checkpoint_precision(*format, wide)) : std::nullopt;
+    if (format) {
+        return sim::checkpoint_precision(*format, wide);
+    }
+    const std::optional<double> bits = integer_bits(word);
+    return bits ? std::optional(integer_precision(*bits, wide)) : std::nullopt;
 }
 
 }  // namespace
@@ -170,6 +214,7 @@ std::optional<sim::Precision> precision_of_word(const std::string& word, const s
         return gguf;
     }
     std::optional<sim::Precision> mlx = mlx_of_word(name, wide);
+    mlx = mlx ? mlx : mlx_mode_of_word(name, wide);
     return mlx ? mlx : exl3_of_word(name, wide);
 }
 
@@ -178,7 +223,8 @@ std::string loading_problem(const std::string& word, std::string_view engine) {
     if (engine.empty()) {
         return {};
     }
-    if (name.starts_with("mlx-") && mlx_of_word(name, sim::NumberFormat::bf16)) {
+    if (name.starts_with("mlx-") &&
+        (mlx_of_word(name, sim::NumberFormat::bf16) || mlx_mode_of_word(name, sim::NumberFormat::bf16))) {
         return "a checkpoint of MLX, which runs on Apple's devices alone (stack mlx)";
     }
     if (name.find("exl3") != std::string::npos && exl3_of_word(name, sim::NumberFormat::bf16)) {
@@ -202,13 +248,18 @@ std::optional<sim::Storage> storage_of_word(const std::string& word) {
     if (const sim::GgmlType* type = sim::ggml_type_named(name)) {
         return type->storage();
     }
-    const std::optional<sim::Precision> width = mlx_of_word(name, sim::NumberFormat::bf16);
+    if (const std::optional<double> bits = integer_bits(name)) {
+        return integer_storage(*bits);
+    }
+    std::optional<sim::Precision> width = mlx_of_word(name, sim::NumberFormat::bf16);
+    width = width ? width : mlx_mode_of_word(name, sim::NumberFormat::bf16);
     return width ? std::optional(width->weights) : std::nullopt;
 }
 
 std::string other_precisions(const std::string& word) {
     std::vector<std::string> known = names_of<sim::NumberFormat>();
-    known.insert(known.end(), {"nvfp4", "mxfp4", "fp8-block", "w4a16", "mlx-4bit", "mlx-6bit", "mlx-8bit", "exl3-4.05bpw"});
+    known.insert(known.end(), {"nvfp4", "mxfp4", "fp8-block", "w4a16", "mlx-4bit", "mlx-6bit", "mlx-8bit", "mlx-mxfp4",
+                               "mlx-nvfp4", "int3", "int6", "exl3-4.05bpw"});
     const std::vector<std::string> gguf = sim::gguf_names();
     known.insert(known.end(), gguf.begin(), gguf.end());
     return text::did_you_mean(in_small_letters(word), known);

@@ -189,6 +189,12 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
         return problem(fmt::format("counts {} draft tokens in {} drafts of {}", text::short_text(block.drafted),
                                    text::short_text(block.drafts), cell.draft_tokens));
     }
+    if (wrong.empty() && block.rising_position()) {
+        remark(fmt::format(
+            "{}: later drafts are accepted more often than earlier ones, which no drafter can do: treeline diagnose "
+            "says what to check.",
+            file_));
+    }
     if (wrong.empty() && block.drafts > 0.0) {
         cell.acceptance.add(block.as_block());
         good();

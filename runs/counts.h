@@ -1,6 +1,7 @@
 // Counts of accepted drafts, and means of repeated measurements: what can be added up over lines, files and requests.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ struct AcceptanceCounts {
     [[nodiscard]] std::vector<double> positions() const;
     /// Standard error of each of them.
     [[nodiscard]] std::vector<double> position_errors() const;
+    /// The first position (0 = the first draft) that is accepted more often than the one before, by more than rounding
+    /// explains. No draft behind a rejected one counts, so that an engine whose counts rise keeps or counts drafts wrongly.
+    [[nodiscard]] std::optional<std::size_t> rising_position() const;
     /// Draft tokens of a draft in the mean.
     [[nodiscard]] double draft_length() const { return known() ? drafted / drafts : 0.0; }
 

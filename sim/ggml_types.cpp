@@ -13,7 +13,7 @@ using enum NumberFormat;
 // types with code books 1.2, 2.7 and 3.2 to 5.3 ms above, at 8.03 billion weights and 18 TFLOP/s of its vector units.
 constexpr double of_two_bits = 3.0, of_three_bits = 6.0, of_code_books = 8.0, of_one_bit = 10.0, of_mixed_scales = 12.0;
 
-constexpr std::array<GgmlType, 43> types = {{
+constexpr std::array<GgmlType, 45> types = {{
     {"f32", 0, 1, 4, fp32, 0},
     {"f16", 1, 1, 2, fp16, 0},
     {"bf16", 30, 1, 2, bf16, 0},
@@ -40,6 +40,8 @@ constexpr std::array<GgmlType, 43> types = {{
     {"tq2_0", 35, 256, 66, int4, 0},
     {"mxfp4", 39, 32, 17, fp4, 0},
     {"nvfp4", 40, 64, 36, fp4, 0},
+    {"q1_0", 41, 128, 18, int4, 0},  // a sign of each weight and a scale: QK1_0 and QK2_0 of ggml-common.h
+    {"q2_0", 42, 64, 18, int4, 0},
     {"i8", 24, 1, 1, int8, 0},
     {"i32", 26, 1, 4, fp32, 0},
     // Of ik_llama.cpp, whose kernels are taken for those of the K types of their width; scales of whole rows are left out.
@@ -79,7 +81,7 @@ struct Mixture {
 };
 
 // Shares follow llama-quant.cpp: use_more_bits takes half of the layers, "the first eighth" an eighth.
-constexpr std::array<Mixture, 34> mixtures = {{
+constexpr std::array<Mixture, 36> mixtures = {{
     {"f16", "f16", "f16", "f16", {"f16"}, {"f16"}, {"f16"}},
     {"q8_0", "q8_0", "q8_0", "q8_0", {"q8_0"}, {"q8_0"}, {"q8_0"}},
     {"q6_k", "q6_k", "q6_k", "q6_k", {"q6_k"}, {"q6_k"}, {"q6_k"}},
@@ -110,6 +112,9 @@ constexpr std::array<Mixture, 34> mixtures = {{
     {"iq1_s", "iq1_s", "q2_k", "q5_k", {"q4_k"}, {"iq2_xxs"}, {"iq1_s", "q2_k", 0.125}},
     {"tq1_0", "tq1_0", "q4_k", "q6_k", {"tq1_0"}, {"tq1_0"}, {"tq1_0"}},
     {"tq2_0", "tq2_0", "q4_k", "q6_k", {"tq2_0"}, {"tq2_0"}, {"tq2_0"}},
+    // As published for models trained so (Bonsai-8B: 1.15 GB), whose embeddings and LM head are of the type, too.
+    {"q1_0", "q1_0", "q1_0", "q1_0", {"q1_0"}, {"q1_0"}, {"q1_0"}},
+    {"q2_0", "q2_0", "q2_0", "q2_0", {"q2_0"}, {"q2_0"}, {"q2_0"}},
     {"mxfp4_moe", "q8_0", "q8_0", "q8_0", {"q8_0"}, {"q8_0"}, {"q8_0"}, "mxfp4"},
     {"nvfp4_moe", "q8_0", "q8_0", "q8_0", {"q8_0"}, {"q8_0"}, {"q8_0"}, "nvfp4"},
     {"ud-q8_k_xl", "q8_0", "f16", "f16", {"f16"}, {"f16"}, {"q8_0"}},
@@ -190,7 +195,7 @@ Storage GgmlType::storage() const {
     Storage stored_so{format};
     stored_so.bits = bits() == bits_of(format) ? 0.0 : bits();
     stored_so.unpacking = unpacking;
-    stored_so.block = block_elements > 64.0 ? block_elements : 0.0;
+    stored_so.block = block_elements > 128.0 ? block_elements : 0.0;
     return stored_so;
 }
 

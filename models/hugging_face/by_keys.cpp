@@ -283,9 +283,21 @@ std::vector<std::string> keys_not_understood(Reader& config) {
     return unknown;
 }
 
-bool states_a_transformer(Reader& config) {
-    return has_any(config, width_keys) && has_any(config, layer_count_keys) && has_any(config, head_count_keys) &&
-           has_any(config, vocabulary_keys) && (has_any(config, hidden_size_keys) || config.has("moe_intermediate_size"));
+std::vector<std::string> missing_of_transformer(Reader& config) {
+    std::vector<std::string> missing;
+    const auto need = [&](const auto& keys, const char* usual) {
+        if (!has_any(config, keys)) {
+            missing.emplace_back(usual);
+        }
+    };
+    need(width_keys, "hidden_size");
+    need(layer_count_keys, "num_hidden_layers");
+    need(head_count_keys, "num_attention_heads");
+    need(vocabulary_keys, "vocab_size");
+    if (!config.has("moe_intermediate_size")) {
+        need(hidden_size_keys, "intermediate_size");
+    }
+    return missing;
 }
 
 void import_by_keys(const std::string& architecture, Reader& config, sim::Model& model) {

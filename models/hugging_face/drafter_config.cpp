@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -42,7 +43,7 @@ std::string text_of_key(const ConfigJson& json, const char* key) {
 }
 
 /// The first count above 0 under one of these keys, in one of these objects.
-long long count_of_keys(std::initializer_list<const ConfigJson*> places, std::initializer_list<const char*> keys) {
+long long count_of_keys(const std::vector<const ConfigJson*>& places, std::initializer_list<const char*> keys) {
     for (const char* key : keys) {
         for (const ConfigJson* place : places) {
             const auto found = place->is_object() ? place->find(key) : place->end();
@@ -55,7 +56,7 @@ long long count_of_keys(std::initializer_list<const ConfigJson*> places, std::in
 }
 
 /// How many of the target's layers are read, where a list names them.
-long long listed_layers(std::initializer_list<const ConfigJson*> places) {
+long long listed_layers(const std::vector<const ConfigJson*>& places) {
     for (const char* key :
          {"target_layer_ids", "eagle_aux_hidden_state_layer_ids", "aux_hidden_state_layer_ids", "dspark_target_layer_ids"}) {
         for (const ConfigJson* place : places) {
@@ -89,20 +90,47 @@ std::string names_of_config(const ConfigJson& config) {
     return plain_word(names);
 }
 
+/// A config and the objects in it: where settings of a drafter stand.
+std::vector<const ConfigJson*> places_of(const ConfigJson& config) {
+    std::vector<const ConfigJson*> places = {&config};
+    for (const auto& [key, value] : config.items()) {
+        if (value.is_object()) {
+            places.push_back(&value);
+        }
+    }
+    return places;
+}
+
+/// The kind of a drafter that fills a block of several rows in one pass and reads listed layers of its target; "" of any other
+/// config. Models of diffusion have blocks, too, but no target; DeepSeek-V4.1 states those of its own modules as
+/// dspark_block_size.
+std::string kind_of_block(const ConfigJson& config) {
+    const std::vector<const ConfigJson*> places = places_of(config);
+    if (count_of_keys(places, {"block_size"}) < 2 || listed_layers(places) == 0) {
+        return "";
+    }
+    const bool selects =
+        std::any_of(places.begin(), places.end(), [](const auto* at) { return at->contains("selector_rank"); });
+    return config.contains("dspark_config") ? "dspark" : selects ? "dflash2" : "dflash";
+}
+
 std::string kind_of_config(const ConfigJson& config) {
-    const std::string names = names_of_config(config);
+    const std::string names = names_of_config(config), block = kind_of_block(config);
     for (const auto& [word, kind] : kinds_by_word) {
         if (names.find(word) != std::string::npos) {
-            if (kind == "dflash" && inside(config, "dflash_config").contains("selector_rank")) {
-                return "dflash2";
+            if (kind == "dflash") {
+                return block == "dflash2" || inside(config, "dflash_config").contains("selector_rank") ? "dflash2" : "dflash";
             }
             return kind == "eagle3" && config.value("parallel_drafting", ConfigJson()) == ConfigJson(true) ? "p-eagle"
                                                                                                            : std::string(kind);
         }
     }
-    // Heads under their target's class.
+    // Heads under their target's class, or a class of their own.
     if (config.contains("medusa_num_heads")) {
         return "medusa";
+    }
+    if (!block.empty()) {
+        return block;
     }
     if (config.contains("dflash_config")) {
         return inside(config, "dflash_config").contains("selector_rank") ? "dflash2" : "dflash";
@@ -116,6 +144,8 @@ std::string kind_of_config(const ConfigJson& config) {
 
 }  // namespace
 
+bool states_block_drafter(const ConfigJson& config) { return config.is_object() && !kind_of_block(config).empty(); }
+
 std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     if (!config.is_object()) {
         return std::nullopt;
@@ -127,8 +157,7 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     }
     // The layers stand at the top, under the name of a wrapper, or beside the features that enter.
     const ConfigJson &layers = inside(config, "transformer_layer_config"), &wrapped = inside(config, "model"),
-                     &eagle = inside(config, "eagle_config"), &dflash = inside(config, "dflash_config"),
-                     &text = inside(config, "text_config");
+                     &eagle = inside(config, "eagle_config"), &text = inside(config, "text_config");
     drafter.heads = count_of_keys({&config}, {"medusa_num_heads", "hydra_num_heads", "n_predict", "num_lookahead_tokens"});
     const bool of_heads = drafter.kind == "medusa" || drafter.kind == "hydra" || drafter.kind == "mlp-speculator";
     if (of_heads) {
@@ -138,10 +167,10 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
         return drafter;
     }
     drafter.heads = 0;
-    const auto places = {&config, &layers, &wrapped, &dflash};
-    const auto of_layers = {&config, &layers, &wrapped, &text};
+    const std::vector<const ConfigJson*> places = places_of(config);
+    const std::vector<const ConfigJson*> of_layers = {&config, &layers, &wrapped, &text};
     const std::string names = names_of_config(config);
-    drafter.reads_target_cache = names.find("assistant") != std::string::npos;
+    drafter.reads_target_cache = drafter.kind == "mtp" && names.find("assistant") != std::string::npos;
     // Configs of modules for multi-token prediction keep the layers of their target, but Gemma 4's assistants.
     drafter.layers = drafter.kind == "mtp" && !drafter.reads_target_cache
                          ? std::max(1LL, count_of_keys(of_layers, {"num_nextn_predict_layers", "mtp_num_hidden_layers"}))
@@ -157,7 +186,7 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     if (drafter.block > 1 && names.find("domino") != std::string::npos) {
         --drafter.block;  // Domino's blocks are DFlash's, whose first row is the last token
     }
-    drafter.input_features = listed_layers({&config, &layers, &eagle, &dflash});
+    drafter.input_features = listed_layers(places);
     const long long own = count_of_keys(of_layers, {"hidden_size"}),
                     target =
                         count_of_keys({&config, &layers, &wrapped, &eagle}, {"target_hidden_size", "backbone_hidden_size"});

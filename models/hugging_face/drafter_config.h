@@ -24,4 +24,7 @@ struct DrafterConfig {
 /// nothing where the config is of a model by itself.
 std::optional<DrafterConfig> drafter_of_config(const nlohmann::ordered_json& config);
 
+/// Whether a config is of a drafter that fills blocks from listed layers of a target, by its keys alone.
+bool states_block_drafter(const nlohmann::ordered_json& config);
+
 }  // namespace treeline::models

@@ -73,12 +73,11 @@ void import_by_facts(const TransformerFacts& facts, Reader& config, sim::Model& 
 /// zero or empty say nothing. Where there is none, the keys alone describe the model, whatever its class.
 std::vector<std::string> keys_not_understood(Reader& config);
 
-/// True where a config states the sizes that every Transformer has.
-bool states_a_transformer(Reader& config);
+/// The sizes that every Transformer has and this config does not state, by their usual keys.
+std::vector<std::string> missing_of_transformer(Reader& config);
 
 /// A Transformer of a class that no table knows, by its keys alone: grouped-query or latent attention, gated networks,
-/// experts, windows by layer. Only where
-/// states_a_transformer, and keys_not_understood is empty.
+/// experts, windows by layer. Only where missing_of_transformer and keys_not_understood are empty.
 void import_by_keys(const std::string& architecture, Reader& config, sim::Model& model);
 
 }  // namespace treeline::models::hugging_face

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/hugging_face/drafter_config.h"
 #include "models/hugging_face/import.h"
 #include "models/hugging_face/names.h"
 #include "models/hugging_face/refused.h"
@@ -169,9 +170,9 @@ void refuse(Reader& root, Reader& text, const std::vector<std::string>& names) {
     const std::string instead =
         " Others can be described in Treeline's own format: copy the most similar description in models/ (models/README.md), "
         "or name a known class in \"architectures\" if the layers are the same";
-    const std::string known = " Known families are " + joined(known_architectures()) + "." + instead;
     if (names.empty()) {
-        root.problem("architectures", "is missing, and so is model_type: the architecture is not known." + known);
+        root.problem("architectures", "is missing, and so is model_type: the architecture is not known. Known families are " +
+                                          joined(known_architectures()) + "." + instead);
         return;
     }
     if (const std::optional<std::string> reason = reason_for(root, names)) {
@@ -180,16 +181,17 @@ void refuse(Reader& root, Reader& text, const std::vector<std::string>& names) {
     }
     const std::string meant = meant_family(names.front()),
                       what = "\"" + names.front() + "\" is not an architecture that can be imported";
-    const std::vector<std::string> unknown = keys_not_understood(text);
+    const std::vector<std::string> unknown = keys_not_understood(text), missing = missing_of_transformer(text);
     if (!meant.empty()) {
-        root.problem("architectures", what + "; did you mean \"" + meant + "\"?" + known);
-    } else if (states_a_transformer(text) && !unknown.empty()) {
+        root.problem("architectures", what + "; did you mean \"" + meant + "\"?" + instead);
+    } else if (!missing.empty()) {
+        root.problem("architectures", what + ", and its config lacks " + joined(missing) +
+                                          ", without which no layer can be read by its keys." + instead);
+    } else {
         root.problem("architectures", what + ": what its keys " + joined(unknown) +
                                           " cost is not known, and the others alone would describe "
                                           "another model." +
                                           instead);
-    } else {
-        root.problem("architectures", what + "." + known);
     }
 }
 
@@ -204,8 +206,9 @@ Found find_family(Reader& root, Reader& text) {
     }
     const std::vector<std::string> names = candidate_names(root, text);
     // Heads under their target's class, as EAGLE-3 and DFlash are published.
-    for (const char* key : {"draft_vocab_size", "truncated_vocab_size", "dflash_config"}) {
-        if (!names.empty() && text.has(key) && !reason_for(root, names)) {
+    for (const char* key : {"draft_vocab_size", "truncated_vocab_size", "dflash_config", "target_layer_ids"}) {
+        const bool drafts = text.has(key) && (std::string_view(key) != "target_layer_ids" || states_block_drafter(text.raw()));
+        if (!names.empty() && drafts && !reason_for(root, names)) {
             root.problem(key,
                          "is of a drafter of another model, not of a model: give this file to --drafter (\"drafter\"), and the "
                          "target to --model");
@@ -222,7 +225,7 @@ Found find_family(Reader& root, Reader& text) {
         }
     }
     const bool by_keys =
-        !names.empty() && !reason_for(root, names) && states_a_transformer(text) && keys_not_understood(text).empty();
+        !names.empty() && !reason_for(root, names) && missing_of_transformer(text).empty() && keys_not_understood(text).empty();
     if (by_keys) {
         return {nullptr, nullptr, names.front()};
     }

@@ -235,7 +235,7 @@ sim::Storage fp8_storage(Reader& config) {
     return storage;
 }
 
-void read_cache(Reader& config, Quantization& result) {
+void read_cache(Reader& config, Quantization& result, sim::Model& model) {
     // compressed-tensors writes an object, ModelOpt in some files a word.
     const bool is_word = config.has("kv_cache_scheme") && config.raw().at("kv_cache_scheme").is_string();
     const char* key = is_word ? "kv_cache_scheme" : "kv_cache_quant_algo";
@@ -257,7 +257,9 @@ void read_cache(Reader& config, Quantization& result) {
     } else if (algorithm == "NVFP4") {
         result.kv_cache = sim::Storage{fp4, 16.0, 8.0};
     } else if (!algorithm.empty()) {
-        config.problem(key, "\"" + algorithm + "\" cannot be priced; known are FP8, INT8 and NVFP4");
+        model.notes.push_back("The config's " + std::string(key) + ", \"" + algorithm +
+                              "\", is not known (FP8, INT8 and NVFP4 are): the format of the cache is left as that of "
+                              "unquantised weights; state \"kv_cache\" as part of the precision.");
     }
 }
 
@@ -309,7 +311,7 @@ Quantization read_quantization(json::Reader& file, sim::NumberFormat base, sim::
             add_pattern(result.excluded, pattern, {}, model);
         }
     }
-    read_cache(config, result);
+    read_cache(config, result, model);
     return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "hardware/other_engines.h"
 #include "requests/fit/served_point.h"
 #include "requests/keys/loop_keys.h"
 #include "requests/keys/setup_keys.h"
@@ -122,9 +123,10 @@ Json point_of_run(const runs::MeasuredRun& run, Json point) {
             platform["tensor_parallel"] = static_cast<long long>(ranks);
         }
         const auto& engines = platform_keys::engine_words;
-        if (!any(platform, {"stack", "engine"}) &&
-            std::find(engines.begin(), engines.end(), run.identity.engine) != engines.end()) {
-            platform["engine"] = run.identity.engine;
+        const std::string within(hardware::stack_within(run.identity.engine));  // ik_llama.cpp's is llama.cpp's
+        const std::string& engine = within.empty() ? run.identity.engine : within;
+        if (!any(platform, {"stack", "engine"}) && std::find(engines.begin(), engines.end(), engine) != engines.end()) {
+            platform["engine"] = engine;
         }
     }
     if (run.settings.cache_format.starts_with("fp8") && point.contains("target")) {

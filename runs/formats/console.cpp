@@ -36,6 +36,18 @@ bool is_rule(std::string_view text) {
     return text.size() >= least && text.substr(text.size() - least).find_first_not_of('=') == std::string_view::npos;
 }
 
+/// Whether a label goes on in front: "Drafts" after a word is another label, and so is a mean after "P99".
+bool is_word_of_label(std::string_view before) {
+    const bool colour = before.rfind('\x1b') != std::string_view::npos && before.ends_with('m');
+    if (before.empty() || colour) {
+        return false;
+    }
+    const std::string_view word = before.substr(before.rfind(' ') + 1);  // npos + 1 is 0
+    const bool percentile =
+        word.size() > 1 && word.front() == 'P' && word.find_first_not_of("0123456789.", 1) == std::string_view::npos;
+    return percentile || std::islower(static_cast<unsigned char>(before.back())) != 0;
+}
+
 /// The longest label with which `text` ends, whatever a launcher put before it; null if there is none.
 const std::pair<const std::string, const char*>* label_of(std::string_view text,
                                                           const std::map<std::string, const char*, std::less<>>& labels) {
@@ -44,11 +56,8 @@ const std::pair<const std::string, const char*>* label_of(std::string_view text,
         if (!text.ends_with(label.first) || (found != nullptr && found->first.size() >= label.first.size())) {
             continue;
         }
-        // "Drafts" after a word is another label.
-        std::string_view before = text.substr(0, text.size() - label.first.size());
-        before = before.substr(0, before.find_last_not_of(' ') + 1);
-        const bool colour = before.rfind('\x1b') != std::string_view::npos && before.ends_with('m');
-        if (before.empty() || colour || std::islower(static_cast<unsigned char>(before.back())) == 0) {
+        const std::string_view before = text.substr(0, text.size() - label.first.size());
+        if (!is_word_of_label(before.substr(0, before.find_last_not_of(' ') + 1))) {
             found = &label;
         }
     }
@@ -132,14 +141,14 @@ private:
             return false;
         }
         std::string_view label = text.substr(0, colon), value = text.substr(colon + 1);
-        label = label.substr(0, label.find_last_not_of(' ') + 1);
+        label = label.substr(0, label.find_last_not_of(" \t") + 1);
         const auto& labels = kind_ == Kind::serving ? serving_labels() : trtllm_labels;
         label.remove_prefix(whole_label ? std::min(label.find_first_not_of(" \t"), label.size()) : 0);
         if (whole_label && !labels.contains(label) && !label.starts_with("Position ")) {
             return false;
         }
-        value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
-        value = value.substr(0, value.find_last_not_of(' ') + 1);
+        value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
+        value = value.substr(0, value.find_last_not_of(" \t") + 1);
         const std::optional<double> number = text::parse_number(value);
         if (const std::size_t position = label.rfind("Position ");
             kind_ == Kind::serving && number && position != std::string_view::npos &&
@@ -246,6 +255,9 @@ const std::map<std::string, const char*, std::less<>>& serving_labels() {
         {"Mean TPOT (ms)", "mean_tpot_ms"},
         {"Mean ITL (ms)", "mean_itl_ms"},
         {"Median ITL (ms)", "median_itl_ms"},
+        // TensorRT-LLM's copy of the benchmark alone: a single mean until 2025, statistics of requests since.
+        {"User throughput (tok/s)", "user_throughput"},
+        {"Avg Decoded Tokens per Iter", "avg_decoded_tokens_per_iter"},
         {"Mean Avg Decoded Tokens per Iter", "avg_decoded_tokens_per_iter"},
         {"Acceptance length", "spec_decode_acceptance_length"},
         {"Drafts", "spec_decode_num_drafts"},

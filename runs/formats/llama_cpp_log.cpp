@@ -18,6 +18,19 @@
 namespace treeline::runs::run_formats_of {
 namespace {
 
+/// Whether only the fork ik_llama.cpp prints a line: what it says of itself when it loads a model, or times in the form that
+/// llama.cpp gave up in September 2024 (pull request 9418), after that.
+bool is_of_fork(std::string_view line) {
+    constexpr double october_of_2024 = 1'727'740'800.0;
+    for (const char* words : {"HAVE_FANCY_SIMD is ", ": fused_moe ", ": mla_attn "}) {
+        if (line.find(words) != std::string_view::npos) {
+            return true;
+        }
+    }
+    return line.find("print_timings]") != std::string_view::npos &&
+           number_after(line, "timestamp=").value_or(0.0) >= october_of_2024;
+}
+
 /// Acceptance of each slot of llama-server. A drafter whose state is kept for the first sequence alone accepts next to nothing
 /// on the others (reported of several builds in 2026).
 class Slots {
@@ -71,6 +84,7 @@ public:
                 "reached less often than with a fixed length.");
             return true;
         }
+        of_fork_ = of_fork_ || is_of_fork(line);
         const bool reads = line.find("prompt eval time =") != std::string_view::npos;
         const bool decodes = !reads && line.find("eval time =") != std::string_view::npos;
         const bool ends =
@@ -79,8 +93,8 @@ public:
             line.find("draft acceptance") != std::string_view::npos && line.find("accepted /") != std::string_view::npos;
         const bool sums = line.find("#calls(b,g,a)") != std::string_view::npos;
         if (reads || decodes || accepts || sums) {
-            run.format("a log of llama.cpp");
-            run.engine("llama.cpp");
+            run.format(of_fork_ ? "a log of ik_llama.cpp" : "a log of llama.cpp");
+            run.engine(of_fork_ ? "ik_llama.cpp" : "llama.cpp");
         }
         if (const std::size_t named = line.find("general.name str "); named != std::string_view::npos) {
             run.model(word_after(line, "= "));
@@ -134,6 +148,8 @@ public:
     }
 
 private:
+    bool of_fork_ = false;
+
     /// llama-speculative-simple names parts of a drafter: "Eagle3 Draft encoder:", "DFlash Draft decoder:".
     static bool names_part_of_drafter(std::string_view text) {
         constexpr std::size_t longest = 60;

@@ -165,7 +165,9 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
     // TensorRT-LLM's copy of the benchmark prints the mean tokens of a round, without counts.
     const auto length = number_at(json, "avg_decoded_tokens_per_iter");
     if (backend != any_engine) {
-        run.engine(length || backend == "tensorrt-llm" ? "tensorrt-llm" : backend == "sglang" ? backend : "vllm");
+        run.engine(length || json.contains("user_throughput") || backend == "tensorrt-llm" ? "tensorrt-llm"
+                   : backend == "sglang"                                                   ? backend
+                                                                                           : "vllm");
     }
     run.model(text_at(json, "model_id"));
     const double completed = std::max(1.0, number_at(json, "completed").value_or(1.0));

@@ -147,6 +147,9 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
                "mimo-v2-flash: attention whose values are not as wide as its keys, or that reads another layer's "
                "cache, has no kernel"},
               {"gemma-3n-e4b", "gemma-3n-e4b: a table beside the embedding has no kernel"},
+              {"gemma-4-e2b", "gemma-4-e2b: a table beside the embedding has no kernel"},
+              {"gemma-4-e4b", "gemma-4-e4b: a table beside the embedding has no kernel"},
+              {"longcat-flash-lite", "longcat-flash-lite: a table beside the embedding has no kernel"},
               {"kimi-linear-48b-a3b",
                "kimi-linear-48b-a3b: the delta rule with a decay per channel or a low-rank gate (KDA) has no kernel"},
               {"lfm2-1.2b", "lfm2-1.2b: a projection parallel to the other blocks has no kernel"},

@@ -58,6 +58,12 @@ TEST_CASE("ik_llama.cpp is told from llama.cpp") {
     CHECK_FALSE(finds("/opt/ik_llama.cpp/build/bin/llama-server -m a.gguf --spec-type mtp:n_max=3", "-mtp ends"));
     CHECK(finds("llama-server -m a.gguf --spec-type mtp:n_max=3,p_min=0.0", "is of the form that the fork ik_llama.cpp takes"));
     CHECK(finds("llama-server -m a.gguf --spec-stage mtp:n_max=3", "--spec-stage is a flag of the fork"));
+    for (const char* split : {"-sm graph", "--split-mode graph", "--split-mode=attn"}) {
+        const std::string serve = "llama-server -m a.gguf -md b.gguf --draft-max 3 " + std::string(split);
+        CHECK(finds(serve, "which only the fork ik_llama.cpp takes"));
+        CHECK(!finds(serve, "was removed"));
+    }
+    CHECK(!finds("llama-server -m a.gguf -md b.gguf --spec-type draft-simple -sm row", "fork"));
     CHECK(!finds("llama-server -m a.gguf -md b.gguf --spec-type draft-simple", "fork"));
 }
 

@@ -106,6 +106,42 @@ TEST_CASE("SGLang's replay and multi-layer drafters take chains only") {
     CHECK(finds(eagle + "1 --speculative-num-draft-tokens 4 --disable-cuda-graph", "downgrade: --disable-cuda-graph"));
 }
 
+TEST_CASE("SGLang's attention back ends that take no trees") {
+    const std::string serve = "python3 -m sglang.launch_server --model m ";
+    const std::string steps = serve + "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk ";
+    const std::string tree = steps + "4 --speculative-num-draft-tokens 16 ",
+                      chain = steps + "1 --speculative-num-draft-tokens 4 ";
+    for (const char* flag : {"--attention-backend", "--decode-attention-backend", "--prefill-attention-backend"}) {
+        CHECK(finds(tree + flag + " trtllm_mha",
+                    std::string("contradiction: ") + flag + " is trtllm_mha, which verifies chains"));
+        CHECK(findings(chain + flag + " trtllm_mha") == "");
+    }
+    const std::string pages = "which verifies no trees on pages of several tokens";
+    for (const char* own : {"trtllm_mla", "flashmla", "cutlass_mla"}) {  // pages of 32, 64 and 128 tokens of themselves
+        CHECK(finds(tree + "--attention-backend " + own, pages));
+        CHECK(findings(chain + "--page-size 64 --attention-backend " + own) == "");
+    }
+    CHECK(finds(tree + "--page-size 16 --attention-backend torch_native", pages));
+    CHECK(findings(tree + "--page-size 1 --attention-backend torch_native") == "");
+    for (const char* takes : {"fa3", "flashinfer", "triton"}) {
+        CHECK(findings(tree + "--page-size 64 --attention-backend " + takes) == "");
+    }
+    CHECK(findings(tree + "--page-size 64") == "");  // the back end is SGLang's choice
+    const std::string lookup = serve + "--speculative-algorithm NGRAM --page-size 64 --attention-backend ";
+    CHECK(finds(lookup + "fa3", "set --speculative-ngram-max-bfs-breadth 1, or take flashinfer"));
+    CHECK(findings(lookup + "flashinfer") == "");
+    CHECK(findings(lookup + "fa3 --speculative-ngram-max-bfs-breadth 1") == "");
+}
+
+TEST_CASE("SGLang's one pool of memory takes chains") {
+    const std::string serve = "python3 -m sglang.launch_server --model m --enable-unified-memory ";
+    const std::string steps = serve + "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk ";
+    CHECK(finds(steps + "4 --speculative-num-draft-tokens 16", "contradiction: --enable-unified-memory is refused with trees"));
+    CHECK(findings(steps + "1 --speculative-num-draft-tokens 4") == "");
+    CHECK(notes(steps + "1 --speculative-num-draft-tokens 4").find("goes with DSPARK alone") != std::string::npos);
+    CHECK(notes(serve + "--speculative-algorithm DSPARK --speculative-draft-model-path d") == "");
+}
+
 TEST_CASE("SGLang's replay caches and captured batches") {
     const std::string dspark =
         "python3 -m sglang.launch_server --model m --speculative-algorithm DSPARK "

@@ -110,6 +110,10 @@ TEST_CASE("what runs around vLLM's drafts") {
         CHECK(notes(instead + " --kv-cache-dtype fp8" + config) == "");
     }
     CHECK(finds("VLLM_ATTENTION_BACKEND=FLASHINFER vllm serve m" + config, "downgrade: --attention-backend is FLASHINFER"));
+    for (const char* single : {"CUTLASS_MLA", "ROCM_AITER_MLA", "cutlass_mla"}) {  // captured for one new token of a sequence
+        CHECK(finds("vllm serve m --attention-backend " + std::string(single) + config, "captured for one new token"));
+    }
+    CHECK(findings("vllm serve m --attention-backend FLASHINFER_MLA" + config) == "");
     CHECK(findings("vllm serve m --kv-cache-dtype auto --attention-backend FLASH_ATTN" + config) == "");
     CHECK(finds("speculative-config:\n  method: mtp\n  num_speculative_tokens: 1\nenforce-eager: true\n",
                 "downgrade: --enforce-eager"));

@@ -113,6 +113,34 @@ TEST_CASE("models by themselves are no drafters") {
     CHECK_FALSE(drafter_of_config(Json::array()));
 }
 
+TEST_CASE("block drafters of a class that nobody knows, by what they state") {
+    const Json layers = {{"num_hidden_layers", 5}, {"hidden_size", 6656}, {"intermediate_size", 19968}};
+    const auto with = [&](const Json& further) {
+        Json config = {{"architectures", {"OtherAssistantModel"}}, {"model_type", "other_assistant"}};
+        config.update(layers);
+        config.update(further);
+        return drafter_of_config(config);
+    };
+    const Json ids = {1, 13, 25, 37, 49};
+    for (const Json& form : {Json{{"block_size", 16}, {"target_layer_ids", ids}},
+                             Json{{"block_size", 16}, {"draft_config", {{"target_layer_ids", ids}}}},
+                             Json{{"draft_config", {{"block_size", 16}, {"target_layer_ids", ids}}}}}) {
+        const auto drafter = with(form);
+        REQUIRE(drafter);
+        CHECK(drafter->kind == "dflash");
+        CHECK(drafter->layers == 5);
+        CHECK(drafter->block == 16);
+        CHECK(drafter->input_features == 5);
+        CHECK_FALSE(drafter->reads_target_cache);  // as only Gemma 4's assistants do
+    }
+    CHECK(with({{"block_size", 8}, {"dspark_config", {{"target_layer_ids", ids}}}})->kind == "dspark");
+    CHECK(with({{"block_size", 8}, {"target_layer_ids", ids}, {"selector_rank", 256}})->kind == "dflash2");
+    CHECK_FALSE(with({{"block_size", 32}}));         // a model of diffusion
+    CHECK_FALSE(with({{"target_layer_ids", ids}}));  // no block
+    // A model that has such modules in it.
+    CHECK_FALSE(with({{"dspark_block_size", 5}, {"dspark_target_layer_ids", {37, 38, 39}}}));
+}
+
 TEST_CASE("DFlash2 by its class and by its selector") {
     const Json selector = {
         {"block_size", 8}, {"conv_kernel_size", 2}, {"selector_rank", 256}, {"target_layer_ids", {1, 16, 31}}};

@@ -450,6 +450,24 @@ TEST_CASE("linear layers of attention, experts and the LM head each in a format 
     }
 }
 
+TEST_CASE("integers of any width are a format of a part") {
+    const sim::Precision published = treeline::testing::model("llama-3.1-8b").precision;
+    for (const auto& [format, bits] : {std::pair{R"({"format": "int3"})", 3.0},
+                                       {R"({"format": "int7"})", 7.0},
+                                       {R"({"format": "int5", "group_size": 64})", 5.25},
+                                       {R"({"format": "int3", "bits": 2.5})", 2.5},
+                                       {R"({"format": "q4_k"})", 4.5},
+                                       {R"("int6")", 6.0}}) {
+        INFO(format);
+        Input input(std::string(R"({"p": {"weights": )") + format + "}}");
+        CHECK(read_precision(input.root, "p", published).weights.per_element().value() == bits / 8.0);
+        CHECK(input.problems().empty());
+    }
+    Input odd(R"({"p": {"weights": {"format": "int33"}}})");
+    static_cast<void>(read_precision(odd.root, "p", published));
+    CHECK_FALSE(odd.problems().empty());
+}
+
 TEST_CASE("what people call a quantised checkpoint is a precision, whatever its letters") {
     const sim::Precision published = treeline::testing::model("qwen3.5-27b").precision;
     const auto bits = [&](const std::string& word) {

@@ -258,6 +258,28 @@ TEST_CASE("loads of a serving benchmark, one in each row") {
     CHECK(at(run, 1, 0).context == Approx(127 + 64));
 }
 
+TEST_CASE("ik_llama.cpp's log is told from llama.cpp's") {
+    const auto times = [](const std::string& timestamp) {
+        return "INFO [           print_timings] prompt eval time     =    1520.31 ms /   801 tokens (    1.90 ms per token,   "
+               "526.87 "
+               "tokens per second) | tid=\"1400\" timestamp=" +
+               timestamp +
+               " id_slot=0 id_task=0\n"
+               "INFO [           print_timings] generation eval time =   10010.20 ms /   256 runs   (   39.10 ms per token,    "
+               "25.57 "
+               "tokens per second) | tid=\"1400\" timestamp=" +
+               timestamp + " id_slot=0 id_task=0\n";
+    };
+    CHECK(read(times("1760000001")).identity.engine == "ik_llama.cpp");
+    CHECK(read(times("1715000001")).identity.engine == "llama.cpp");  // of May 2024, when both printed so
+    const std::string slot =
+        "slot print_timing: id  0 | task 0 |\nprompt eval time =     120.00 ms /    80 tokens\n       eval time =    2550.00 "
+        "ms / "
+        "  256 tokens\n      total time =    2670.00 ms /   336 tokens\n";
+    CHECK(read(slot).identity.engine == "llama.cpp");
+    CHECK(read("llama_init_from_model: fused_moe     = 1\n" + slot).identity.engine == "ik_llama.cpp");
+}
+
 TEST_CASE("ik_llama.cpp's bench of speculation has counts, positions and times") {
     const runs::MeasuredRun run = read(
         "| task | run | stage | tokens | stop | time(s) | tok/s | rounds | accepted | rate | a.len | pos accept |\n"

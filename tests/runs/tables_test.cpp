@@ -1,6 +1,8 @@
 // Tables that threads quote, logs of single steps, and what scripts around the engines print. The fixtures are written anew in
 // those forms; expected values are arithmetic on them.
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
@@ -175,6 +177,28 @@ TEST_CASE("TensorRT-LLM's serving benchmark prints the tokens of a round without
     CHECK(run.cells[0].acceptance.derived);
     // Little's law: 100 requests of 0.4005 s + 127 · 16.4 ms in 20.3 s.
     CHECK(run.cells[0].batch == 12);
+    // Until 2025 it printed one mean, and no statistics of requests; "P99" in front is part of a label, a launcher's prefix
+    // not.
+    std::ifstream file(testing::source_folder() / "tests/runs/fixtures/trtllm_serving_console.txt");
+    const std::string statistics((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    for (const std::string prefix : {"", "[1,0]<stdout>:"}) {
+        std::string printed;
+        std::istringstream lines(statistics);
+        for (std::string line; std::getline(lines, line);) {
+            const bool mean = line.find("Mean Avg Decoded") == 0;
+            if (mean || line.find("Avg Decoded") == std::string::npos) {
+                printed += prefix + (mean ? line.substr(5) : line) + "\n";
+            }
+        }
+        const runs::MeasuredRun older = of_text(printed, drafting(3));
+        REQUIRE(older.cells.size() == 1);
+        CHECK(older.identity.engine == "tensorrt-llm");
+        CHECK(older.cells[0].accept_length() == Approx(2.5));
+    }
+    // Of one without drafts, the rate of a user tells the engine.
+    std::string plain = statistics.substr(0, statistics.find("-----------Avg Decoded"));
+    plain += statistics.substr(statistics.find("---------------Time to First"));
+    CHECK(of_text(plain, drafting(0)).identity.engine == "tensorrt-llm");
 }
 
 TEST_CASE("what a launcher puts before each line changes nothing") {

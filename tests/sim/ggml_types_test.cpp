@@ -19,8 +19,12 @@ TEST_CASE("GGUF files hold as many bits a weight as llama.cpp says") {
     CHECK(ggml_type_named("q6_k")->bits() == 6.5625);  // block_q6_K: 210 bytes for 256
     CHECK(ggml_type_named("q4_k")->bits() == 4.5);     // block_q4_K: 144 bytes for 256
     CHECK(ggml_type_of(39)->name == "mxfp4");          // GGML_TYPE_MXFP4
-    CHECK(ggml_type_of(139)->name == "iq4_k");         // of ik_llama.cpp
-    CHECK(ggml_type_of(339)->name == "iq4_k");         // with rows interleaved
+    CHECK(ggml_type_of(41)->bits() == 1.125);          // block_q1_0: 18 bytes for 128
+    CHECK(ggml_type_of(42)->bits() == 2.25);           // block_q2_0: 18 bytes for 64
+    CHECK(gguf_precision("q1_0")->embeddings == ggml_type_named("q1_0")->storage());
+    CHECK(ggml_type_named("q1_0")->storage().block == 0.0);  // one scale, and none of scales
+    CHECK(ggml_type_of(139)->name == "iq4_k");               // of ik_llama.cpp
+    CHECK(ggml_type_of(339)->name == "iq4_k");               // with rows interleaved
     CHECK(ggml_type_of(223)->name == "iq4_xs");
     CHECK(ggml_type_of(199) == nullptr);
     const Precision q4 = *gguf_precision("q4_k_m");

@@ -10,6 +10,7 @@
 
 #include "setups.h"
 #include "sweeps/diagnosis.h"
+#include "sweeps/diagnosis_causes.h"
 #include "sweeps/diagnosis_fit.h"
 #include "sweeps/diagnosis_hypotheses.h"
 #include "sweeps/diagnosis_plain.h"
@@ -155,7 +156,10 @@ TEST_CASE("acceptance of next to none, or of all, is a defect") {
     CHECK_FALSE(defective({accepted(1.0, 3, 1.03)}));
     CHECK(defective({accepted(1.0, 3, 4.0)}));
     CHECK(defective({accepted(1.0, 3, 3.998)}));
-    CHECK_FALSE(defective({accepted(1.0, 3, 3.99)}));
+    CHECK(defective({accepted(1.0, 3, 3.95)}));  // 98.3 % of drafts
+    CHECK_FALSE(defective({accepted(1.0, 3, 3.93)}));
+    CHECK(defective({counted(1000.0, {999.0, 998.0, 997.0})}));
+    CHECK_FALSE(defective({counted(1000.0, {970.0})}));
     CHECK_FALSE(defective({accepted(1.0, 1, 2.0)}));  // a single draft may be accepted in every round
     CHECK(defective({accepted(1.0, 2, 3.0)}));
     CHECK_FALSE(defective({accepted(1.0, 3, 0.5)}));  // no accept length
@@ -172,6 +176,16 @@ TEST_CASE("drafts that get easier with their position are a defect") {
     CHECK(defective({counted(100.0, {40.0, 30.0})}));
     CHECK_FALSE(defective({counted(97.0, {39.0, 30.0})}));  // fewer than 40 rounds reach the second
     CHECK(defective({counted(1000.0, {400.0, 200.0, 150.0})}));
+}
+
+TEST_CASE("counts that rise with the position are a defect of their own") {
+    for (const auto& reached : {std::vector<double>{220.0, 410.0, 360.0}, {700.0, 720.0, 300.0}, {600.0, 300.0, 340.0}}) {
+        DiagnosisInput input;
+        input.accepted = {counted(1000.0, reached)};
+        CHECK(input.accepted.front().acceptance.problems().empty());
+        CHECK(diagnosis::defects_of(input).find("so these rates cannot rise") != std::string::npos);
+    }
+    CHECK_FALSE(defective({counted(1000.0, {700.0, 705.0, 300.0})}));  // as rates are rounded
 }
 
 TEST_CASE("yields that collapse with the batch, or with the draft length, are a defect") {

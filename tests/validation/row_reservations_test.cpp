@@ -47,6 +47,27 @@ TEST_CASE("a speed-up above its accept length contradicts it") {
     CHECK_FALSE(points[1].stands_apart());
 }
 
+TEST_CASE("a row of a metric that is no speed is left out, with its reason") {
+    std::vector<std::string> notes;
+    const auto of_metric = [&](const std::string& metric) {
+        std::string text = row("a", 1, 6.0, 1.5, stated);
+        text.replace(text.find("tpot_ms"), 7, metric);
+        return points_of(requests::read_speculation_rows(written("reservations.json", "[" + text + "]"), notes), parts());
+    };
+    for (const char* metric : {"foo", "accept_length_only", "best_num_steps"}) {
+        INFO(metric);
+        const MeasuredPoints read = of_metric(metric);
+        CHECK(read.points.empty());
+        REQUIRE(read.left_out.size() == 1);
+        CHECK(read.left_out.front().reason == "metric is not known");
+        CHECK(read.left_out.front().detail == metric);
+    }
+    for (const char* metric : {"output_tok_s", "tok_s_per_user", "itl_ms", "e2e_latency_s", "speedup", "total_throughput"}) {
+        INFO(metric);
+        CHECK(of_metric(metric).points.size() == 1);
+    }
+}
+
 TEST_CASE("of plain steps of one deployment and load, those that are twofold off the others stand apart") {
     const std::vector<MeasuredPoint> points = points_of_rows({row("a", 1, 6.0, 1.5, stated), row("b", 1, 6.2, 1.5, stated),
                                                               row("c", 1, 13.0, 1.5, stated), row("d", 4, 6.4, 1.5, stated)});

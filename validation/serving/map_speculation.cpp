@@ -1,8 +1,10 @@
 // Runs with and without speculation.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -14,9 +16,19 @@
 namespace treeline::validation {
 namespace {
 
+/// Whether a row's metric is a speed: a rate of tokens, a time, or their ratio. "" where the row does not say.
+bool is_speed(const std::string& metric) {
+    constexpr std::array<std::string_view, 7> words = {"tok_s", "tokens", "throughput", "speedup", "tpot", "itl", "latency"};
+    return metric.empty() || std::any_of(words.begin(), words.end(),
+                                         [&](std::string_view word) { return metric.find(word) != std::string::npos; });
+}
+
 Unmapped rule_against(const SpeculationRow& row) {
     if (!row.is_pair) {
         return {"not a pair of runs with and without speculation", row.metric};
+    }
+    if (!is_speed(row.metric)) {
+        return {"metric is not known", row.metric};
     }
     if (!row.suspect.empty()) {
         return {"suspect", row.suspect};
