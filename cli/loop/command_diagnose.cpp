@@ -49,7 +49,7 @@ Run add_diagnose(CLI::App& app) {
     app.footer(
         "Examples:\n"
         "  treeline diagnose my-run.json plain-run.json --model llama-3.1-8b --device h100-sxm --stack vllm --drafter eagle3\n"
-        "  treeline diagnose cuda.log vulkan.log --model qwen3.6-27b --device rtx-4090 --engine llama.cpp --drafter mtp\n"
+        "  treeline diagnose cuda.log vulkan.log --model qwen3.6-27b --device rtx-4090 --stack llama.cpp --drafter mtp\n"
         "  treeline diagnose examples/runs/vllm-16035.json --input examples/runs/vllm-16035-point.json");
     return [flags] { run_diagnosis(*flags); };
 }
