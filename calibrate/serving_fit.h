@@ -13,6 +13,7 @@ struct ServingFit {
     ServingTable table;
     std::vector<MeasuredStep> steps;  ///< one a row
     StackFit fit;
+    std::vector<std::string> remarks;     ///< what of the deployment the files of runs say, as sentences
     std::string target, platform, stack;  ///< in the words of the input: model, devices, the stack to begin with
 };
 

@@ -214,6 +214,14 @@ bool is_one_load(const std::vector<MeasuredStep>& steps) {
            (steps.size() <= few_steps && rounds > 0 && rounds < steps.size() && std::all_of(steps.begin(), steps.end(), same));
 }
 
+/// Memory that a measured step needs by the model, over what there is; rounded up, so that it holds the step.
+double memory_of(const MeasuredStep& step, const sim::CompiledRound& round) {
+    constexpr double digits = 1e3;
+    const Bytes capacity = round.memory.capacity_of(round.row(step.point.speculation));
+    const double share = sim::evaluate(round, step.point).memory / capacity;
+    return share <= 1.0 ? 1.0 : std::min(std::ceil(digits * share) / digits, sim::most_measured_memory);
+}
+
 /// The stack with what its numbers miss of these steps.
 sim::Stack with_loads(sim::Stack stack, const std::vector<MeasuredStep>& steps) {
     const sim::RoundSetup& setup = steps.front().setup;
@@ -231,6 +239,7 @@ sim::Stack with_loads(sim::Stack stack, const std::vector<MeasuredStep>& steps) 
         const double drafts = round.row(step.point.speculation).draft_tokens;
         const double ratio = step.time / sim::evaluate(round, step.point).round;
         measured.loads.push_back({step.point.batch, step.point.context, drafts, step.time, ratio});
+        measured.memory = std::max(measured.memory, memory_of(step, round));
         if (drafts > 0.0) {
             measured.drafter = plan(step.setup.drafter, step.setup.target, step.setup.precision).kind;
         }

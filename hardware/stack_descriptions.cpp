@@ -155,6 +155,7 @@ sim::MeasuredLoads read_measured_loads(Reader reader) {
     measured.mode = reader.choice("mode", names_of<sim::CostMode>());
     measured.drafter = reader.text_or("drafter", "");
     measured.reach = reader.number_or("reach", 1.0, 0.01, 10.0);
+    measured.memory = reader.number_or("memory", 1.0, 1.0, sim::most_measured_memory);
     static_cast<void>(reader.text("source"));
     for (Reader& load : reader.objects("loads")) {
         measured.loads.push_back({load.number("batch", 1.0, 1e6), load.number_or("context", 0.0, 0.0, 1e9),

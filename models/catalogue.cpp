@@ -278,6 +278,8 @@ std::vector<std::string> model_names(const fs::path& catalogue) {
     return names;
 }
 
+std::pair<std::string, std::string> model_and_format(const std::string& name) { return without_format(catalogue_name(name)); }
+
 json::Described<sim::Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
     if (is_path(name_or_path) && !is_repository(name_or_path)) {
         const fs::path path = name_or_path;

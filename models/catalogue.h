@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "json/described.h"
@@ -20,5 +21,9 @@ std::vector<std::string> model_names(const std::filesystem::path& catalogue);
 /// exists as a file is a path. Throws InputError with every problem of the file, or with the nearest names and the command
 /// that lists all.
 json::Described<sim::Model> load_model(const std::filesystem::path& catalogue, const std::string& name_or_path);
+
+/// The catalogue's spelling of a model's name without its owner and format, and the word of the format: "Qwen/Qwen3-8B-FP8" is
+/// {"qwen3-8b", "fp8"}; an empty word where it names none.
+std::pair<std::string, std::string> model_and_format(const std::string& name);
 
 }  // namespace treeline::models

@@ -64,6 +64,23 @@ std::string what_ran(double drafts) {
     return drafts > 0.0 ? fmt::format("rounds with {:g} draft{}", drafts, drafts == 1.0 ? "" : "s") : "steps of plain decoding";
 }
 
+/// What memory is reckoned to hold without what was measured, where that is less than the batch.
+std::string held_text(const sim::CompiledRound& round, const sim::DesignPoint& point) {
+    if (round.memory.measured <= 1.0) {
+        return "";
+    }
+    sim::CompiledRound reckoned = round;
+    reckoned.memory.capacity = round.memory.capacity / round.memory.measured;
+    reckoned.memory.plain_capacity = round.memory.plain_capacity / round.memory.measured;
+    const sim::RoundRow& row = round.row(point.speculation);
+    return sim::memory_holds(reckoned, row, point.batch, point.context)
+               ? ""
+               : fmt::format(
+                     "; memory is reckoned to hold {:.0f} of the {:g}, but the run had as many in flight, decoding or "
+                     "waiting, and its times are those of that load",
+                     sim::largest_that_fits(reckoned, row, point.context), point.batch);
+}
+
 }  // namespace
 
 std::string measured_load_text(const sim::RoundSetup& setup, const sim::CompiledRound& round, const sim::DesignPoint& point) {
@@ -72,7 +89,8 @@ std::string measured_load_text(const sim::RoundSetup& setup, const sim::Compiled
         return "";
     }
     const std::string what = what_ran(round.row(point.speculation).draft_tokens);
-    const std::string ratio = fmt::format("{} times what the fitted numbers predict", text::fixed_text(found->ratio, 2));
+    const std::string ratio =
+        fmt::format("{} times what the fitted numbers predict", text::fixed_text(found->ratio, 2)) + held_text(round, point);
     switch (found->nearness) {
         case Nearness::measured:
             return fmt::format("{} were measured at this load: {}", what, ratio);
@@ -107,9 +125,14 @@ nlohmann::ordered_json measured_loads_json(const sim::MeasuredLoads& measured) {
                          {"measured_ms", text::rounded(1e3 * load.measured.value(), 5)},
                          {"ratio", text::rounded(load.ratio, 5)}});
     }
-    return {{"target", measured.target},   {"weights", measured.weights}, {"device", measured.device},
-            {"devices", measured.devices}, {"mode", measured.mode},       {"drafter", measured.drafter},
-            {"reach", measured.reach},     {"loads", std::move(loads)}};
+    nlohmann::ordered_json json = {{"target", measured.target},   {"weights", measured.weights}, {"device", measured.device},
+                                   {"devices", measured.devices}, {"mode", measured.mode},       {"drafter", measured.drafter},
+                                   {"reach", measured.reach}};
+    if (measured.memory > 1.0) {
+        json["memory"] = measured.memory;
+    }
+    json["loads"] = std::move(loads);
+    return json;
 }
 
 }  // namespace treeline::reports

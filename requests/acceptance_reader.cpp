@@ -190,13 +190,20 @@ std::map<int, double> stated_lengths(const std::vector<sim::MeasuredAcceptance>&
     return lengths;
 }
 
-/// How far the counts of a run may be off; other files hold what others measured.
-void set_counts(const AcceptanceFile& file, sim::DraftAcceptance& acceptance) {
+/// How far a run may be off; other files hold what others measured. A mean that a run states without its rounds is as good as
+/// that of another run of these requests.
+void set_origin_of_run(const AcceptanceFile& file, sim::DraftAcceptance& acceptance) {
+    if (!file.of_a_run) {
+        return;
+    }
+    acceptance.comes_from(sim::AcceptanceOrigin::own_run);
     if (file.counted) {
-        acceptance.comes_from(sim::AcceptanceOrigin::own_run);
         acceptance.spread =
             sim::spread_of_counts(file.counted->accept_length, file.counted->standard_error, file.counted->draft_tokens);
         acceptance.spread_text += fmt::format(", {} rounds", text::grouped_text(std::llround(file.counted->rounds)));
+    } else {
+        acceptance.spread = sim::spread_of(sim::AcceptanceOrigin::these_requests);
+        acceptance.spread_text = "stated mean of a run of your own, without counts";
     }
 }
 
@@ -217,7 +224,7 @@ void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficK
             choice.source += (choice.source.empty() ? "" : "; ") + text::listed(found.sources, "and");
             set_measured(found, path, descriptions, choice);
             choice.acceptance.most_draft_tokens = file.most_draft_tokens;
-            set_counts(file, choice.acceptance);
+            set_origin_of_run(file, choice.acceptance);
             const int known = found.chain.measured_positions();
             choice.text = fmt::format("{}: {} tokens per round with {} drafts", file.format,
                                       text::fixed_text(found.chain.accept_length(known), 2), known);

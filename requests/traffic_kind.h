@@ -7,6 +7,7 @@
 
 #include "json/key.h"
 #include "sim/measured_acceptance.h"
+#include "sweeps/traffic.h"
 
 namespace treeline::requests::traffic_kind_keys {
 
@@ -30,5 +31,10 @@ namespace treeline::requests {
 
 /// The keys above in this object; what it does not say stays as in `otherwise`.
 sim::TrafficKind read_traffic_kind(json::Reader& at, sim::TrafficKind otherwise = {});
+
+/// The loads and contexts that acceptance is asked for, with their shares: the middle of each in logarithms, as acceptance goes
+/// between them. Empty where there are none to ask for.
+void set_loads(sim::TrafficKind& traffic, const std::vector<sweeps::WeightedValue>& batches,
+               const std::vector<sweeps::WeightedValue>& contexts);
 
 }  // namespace treeline::requests

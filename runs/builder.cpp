@@ -119,6 +119,16 @@ void RunBuilder::take_over_commands() {
     known.ranks = known.ranks <= 0.0 && commanded_ranks_.size() == 1 ? *commanded_ranks_.begin() : known.ranks;
 }
 
+void RunBuilder::keep_variants_apart() {
+    std::vector<RunCell> own;
+    for (RunCell& cell : run_.cells) {
+        const bool apart = !cell.variant.empty();
+        cell.variant = apart ? cell.variant : own_variant_;
+        (apart ? run_.elsewhere : own).push_back(std::move(cell));
+    }
+    run_.cells = std::move(own);
+}
+
 int RunBuilder::draft_tokens_or(int counted) const {
     if (hints_.draft_tokens >= 0 || hints_.tree.branches()) {
         return hints_.tree.branches() ? hints_.tree.draft_tokens() : hints_.draft_tokens;
@@ -162,7 +172,7 @@ RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, lon
         draft_tokens = 0;
     }
     const SglangDraft tree = tree_of(draft_tokens);
-    const auto key = std::tuple{draft_tokens, tree.shape(), batch, context_key};
+    const auto key = std::tuple{draft_tokens, tree.shape(), batch, context_key, variant_};
     const auto [found, is_new] = cells_.emplace(key, run_.cells.size());
     if (is_new) {
         if (run_.cells.size() >= most_cells) {
@@ -170,6 +180,7 @@ RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, lon
                 {fmt::format("{}: holds more than {} different loads; is it of one deployment?", file_, most_cells)});
         }
         RunCell cell;
+        cell.variant = variant_;
         cell.batch = batch;
         cell.draft_tokens = draft_tokens;
         cell.shape = tree.shape();
@@ -301,6 +312,9 @@ MeasuredRun RunBuilder::take() {
         throw text::InputError(problems_);
     }
     take_over_commands();
+    if (!is_own_run_) {
+        keep_variants_apart();
+    }
     if (const std::string doubt = doubt_of_totals(run_); !doubt.empty()) {
         remark(file_ + ": " + doubt);
     }

@@ -53,6 +53,11 @@ public:
     /// The hint, or what is assumed where nothing says how many requests were in flight.
     [[nodiscard]] double batch_or(double assumed) const { return hints_.batch > 0.0 ? hints_.batch : assumed; }
 
+    /// What the loads of this file ran with, as far as it says it (RunCell::variant), and what the loads that follow ran with
+    /// instead; empty for the former.
+    void own_variant(const std::string& name) { own_variant_ = own_variant_.empty() ? name : own_variant_; }
+    void variant(const std::string& name) { variant_ = name; }
+
     /// The cell at a load. A batch or context of 0 is the hint's, if there is one.
     RunCell& cell(double batch, int draft_tokens, double context = 0.0);
     /// The same for one of many requests: those whose contexts lie within one octave share a cell, at the mean of their
@@ -66,7 +71,10 @@ public:
     /// A time above 0, in seconds; another is a problem that names `what`.
     void time(MeasuredMean& mean, const char* what, double seconds, double weight = 1.0);
     void pass(const PassTime& pass) { run_.passes.push_back(pass); }
-    void own_run(MeasuredRun run) { run_ = std::move(run); }
+    void own_run(MeasuredRun run) {
+        run_ = std::move(run);
+        is_own_run_ = true;
+    }
 
     /// What is wrong with the record at this line, or with the file. Records that are few beside those that count are left
     /// out, each with a remark; without lines, or among few good ones, they refuse the file.
@@ -100,11 +108,11 @@ private:
     /// The tree that drafts of so many tokens form; a chain where none was stated.
     [[nodiscard]] SglangDraft tree_of(int draft_tokens) const;
 
-    std::map<std::tuple<int, std::string, double, long>, std::size_t> cells_;
+    std::map<std::tuple<int, std::string, double, long, std::string>, std::size_t> cells_;
     std::map<std::size_t, double> rounds_of_cells_;
     std::map<std::size_t, double> weights_of_lengths_;  ///< of accept lengths that were stated, by cell
     std::vector<std::string> problems_, contradictions_, formats_;
-    std::string unread_;
+    std::string unread_, own_variant_, variant_;
     std::array<std::set<std::string>, 4> commanded_;  ///< engine, model, drafter and method by commands
     std::set<double> commanded_ranks_;
     bool command_drafts_ = false;
@@ -113,8 +121,10 @@ private:
     long line_ = 0;
     long bad_line_ = 0, bad_records_ = 0, good_records_ = 0, good_line_ = 0;
     bool file_is_bad_ = false;
+    bool is_own_run_ = false;  ///< which has its variants apart
 
     void take_over_commands();
+    void keep_variants_apart();
     void good();
     void leave_out_bad_records();
     [[nodiscard]] std::string placed(const std::string& sentence) const;

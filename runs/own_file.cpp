@@ -86,6 +86,7 @@ OrderedJson settings_json(const RunSettings& settings) {
 
 OrderedJson cell_json(const RunCell& cell) {
     OrderedJson json = OrderedJson::object();
+    put_text(json, "variant", cell.variant);
     put_number(json, "batch", cell.batch);
     if (cell.concurrency) {
         json["concurrency"] = true;
@@ -170,6 +171,7 @@ AcceptanceCounts read_counts(json::Reader at) {
 
 RunCell read_cell(json::Reader& at) {
     RunCell cell;
+    cell.variant = at.text_or("variant", "");
     cell.batch = at.number_or("batch", 0.0, 0.0, sim::largest_batch);
     cell.concurrency = at.flag_or("concurrency", false);
     cell.draft_tokens = static_cast<int>(at.count("draft_tokens", 0, sim::most_draft_tokens));
@@ -231,6 +233,11 @@ MeasuredRun read_run(json::Document& document) {
             run.cells.push_back(read_cell(cell));
         }
     }
+    if (root.has("elsewhere")) {
+        for (json::Reader& cell : root.objects("elsewhere")) {
+            run.elsewhere.push_back(read_cell(cell));
+        }
+    }
     if (root.has("passes")) {
         for (json::Reader& pass : root.objects("passes")) {
             run.passes.push_back(
@@ -278,6 +285,9 @@ nlohmann::ordered_json run_json(const MeasuredRun& run) {
     }
     for (const RunCell& cell : run.cells) {
         json["cells"].push_back(cell_json(cell));
+    }
+    for (const RunCell& cell : run.elsewhere) {
+        json["elsewhere"].push_back(cell_json(cell));
     }
     for (const PassTime& pass : run.passes) {
         OrderedJson one = {{"sequences", pass.sequences}, {"tokens", pass.tokens}, {"context", pass.context}};

@@ -79,6 +79,81 @@ void agree(std::string& known, const std::string& said, const char* what, const 
     }
 }
 
+/// Drafts that a round accepts; below 0 where that is not known.
+double yield_of(const RunCell& cell) { return cell.draft_tokens > 0 ? cell.accept_length() - 1.0 : -1.0; }
+
+/// The cell of `run` at the load of `cell`; null if there is none.
+RunCell* at_load_of(MeasuredRun& run, const RunCell& cell) {
+    const auto same =
+        std::find_if(run.cells.begin(), run.cells.end(), [&](const RunCell& other) { return same_load(cell, other); });
+    return same == run.cells.end() ? nullptr : &*same;
+}
+
+bool drafts(const MeasuredRun& run) {
+    return std::any_of(run.cells.begin(), run.cells.end(), [](const RunCell& cell) { return cell.draft_tokens > 0; });
+}
+
+/// What sets a run apart from those before it, as people read it: "CUDA", "an fp8 cache"; its file where what its drafts yield
+/// at a load is the only sign. Empty where it is of the same deployment.
+std::string variant_beside(MeasuredRun& all, const MeasuredRun& run, const std::string& file) {
+    if (all.cells.empty() || run.cells.empty()) {
+        return "";
+    }
+    const std::string &before = all.cells.front().variant, &own = run.cells.front().variant;
+    if (!before.empty() && !own.empty() && plain_name(before) != plain_name(own)) {
+        return own;
+    }
+    if (drafts(all) && drafts(run)) {  // a baseline may run with other kernels
+        for (const auto& [known, said, what] : {std::tuple{&all.settings.attention, &run.settings.attention, "attention"},
+                                                {&all.settings.cache_format, &run.settings.cache_format, "cache"}}) {
+            if (!known->empty() && !said->empty() && *known != *said) {
+                return fmt::format("{} {}", *said, what);
+            }
+        }
+    }
+    constexpr double other_deployment = 2.0, least_yield = 0.3;
+    for (const RunCell& cell : run.cells) {
+        const RunCell* same = at_load_of(all, cell);
+        const double a = same == nullptr ? -1.0 : yield_of(*same), b = yield_of(cell);
+        if (std::min(a, b) >= 0.0 && std::max(a, b) >= least_yield && std::max(a, b) > other_deployment * std::min(a, b)) {
+            return own.empty() ? file : own;
+        }
+    }
+    return "";
+}
+
+std::string first_file_of(const MeasuredRun& run) { return run.sources.empty() ? "the run" : run.sources.front().file; }
+
+void keep_apart(MeasuredRun& all, const MeasuredRun& run, const std::string& variant) {
+    const std::string before = all.cells.front().variant.empty() ? first_file_of(all) : all.cells.front().variant;
+    for (RunCell& cell : all.cells) {
+        cell.variant = cell.variant.empty() ? before : cell.variant;
+    }
+    for (RunCell cell : run.cells) {
+        cell.variant = variant;
+        all.elsewhere.push_back(std::move(cell));
+    }
+    all.remarks.push_back(
+        fmt::format("{}: ran with {}, files before it with {}. Its loads are kept apart: costs and acceptance are those of {}, "
+                    "and treeline diagnose compares both.",
+                    first_file_of(run), variant, before, before));
+}
+
+/// Acceptance that differs by more than its sampling errors is averaged, and that is said.
+void say_average(const RunCell& before, const RunCell& cell, const std::string& file, std::vector<std::string>& remarks) {
+    constexpr double differs = 0.1, deviations = 3.0;
+    const double a = yield_of(before), b = yield_of(cell);
+    const double error = before.acceptance.accept_length_error() + cell.acceptance.accept_length_error();
+    if (std::min(a, b) >= 0.0 && std::abs(a - b) > differs * std::max(a, b) && std::abs(a - b) > deviations * error) {
+        RunCell both = before;
+        add(both, cell);
+        remarks.push_back(fmt::format(
+            "{}: with {} at batch {:g} a round yields {:.2f} tokens, where {:.2f} were read before; {:.2f} "
+            "is kept, their mean by how often each was measured.",
+            file, cell.draft_text(), cell.batch, cell.accept_length(), before.accept_length(), both.accept_length()));
+    }
+}
+
 }  // namespace
 
 void RunSettings::add(const RunSettings& other) {
@@ -207,7 +282,7 @@ MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
     MeasuredRun all;
     std::vector<std::string> problems;
     for (const MeasuredRun& run : runs) {
-        const std::string file = run.sources.empty() ? "the run" : run.sources.front().file;
+        const std::string file = first_file_of(run);
         agree(all.identity.engine, run.identity.engine, "engine", file, false, problems);
         agree(all.identity.model, run.identity.model, "model", file, true, problems);
         agree(all.identity.drafter, run.identity.drafter, "drafter", file, true, problems);
@@ -219,15 +294,26 @@ MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
         } else if (all.identity.version.empty()) {
             all.identity.version = run.identity.version;
         }
+        if (const std::string variant = variant_beside(all, run, file); !variant.empty()) {
+            all.sources.insert(all.sources.end(), run.sources.begin(), run.sources.end());
+            all.elsewhere.insert(all.elsewhere.end(), run.elsewhere.begin(), run.elsewhere.end());
+            all.remarks.insert(all.remarks.end(), run.remarks.begin(), run.remarks.end());
+            keep_apart(all, run, variant);
+            continue;
+        }
+        all.elsewhere.insert(all.elsewhere.end(), run.elsewhere.begin(), run.elsewhere.end());
         all.settings.add(run.settings);
         all.identity.ranks = std::max(all.identity.ranks, run.identity.ranks);
         all.sources.insert(all.sources.end(), run.sources.begin(), run.sources.end());
         all.passes.insert(all.passes.end(), run.passes.begin(), run.passes.end());
         all.remarks.insert(all.remarks.end(), run.remarks.begin(), run.remarks.end());
         for (const RunCell& cell : run.cells) {
-            const auto same =
-                std::find_if(all.cells.begin(), all.cells.end(), [&](const RunCell& other) { return same_load(cell, other); });
-            same == all.cells.end() ? all.cells.push_back(cell) : add(*same, cell);
+            if (RunCell* same = at_load_of(all, cell)) {
+                say_average(*same, cell, file, all.remarks);
+                add(*same, cell);
+            } else {
+                all.cells.push_back(cell);
+            }
         }
     }
     if (!problems.empty()) {

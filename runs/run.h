@@ -55,12 +55,13 @@ std::optional<SglangDraft> sglang_draft_of(const std::string& text);
 
 /// What was measured at one load. Times are seconds.
 struct RunCell {
-    double batch = 0.0;                               ///< sequences decoded together, or requests in flight; 0 = not known
-    bool concurrency = false;                         ///< `batch` is what clients kept in flight
-    int draft_tokens = 0;                             ///< of a draft, root excluded; 0 = plain decoding
-    std::string shape;                                ///< of the tree that they form, as --shape takes it; empty for a chain
-    int depth = 0;                                    ///< levels of that tree, the root not counted
-    double context = 0.0;                             ///< mean tokens of a sequence while it decodes; 0 = not known
+    std::string variant;       ///< the back end, build, cache or device that it ran with, where a file tells several apart
+    double batch = 0.0;        ///< sequences decoded together, or requests in flight; 0 = not known
+    bool concurrency = false;  ///< `batch` is what clients kept in flight
+    int draft_tokens = 0;      ///< of a draft, root excluded; 0 = plain decoding
+    std::string shape;         ///< of the tree that they form, as --shape takes it; empty for a chain
+    int depth = 0;             ///< levels of that tree, the root not counted
+    double context = 0.0;      ///< mean tokens of a sequence while it decodes; 0 = not known
     double prompt_tokens = 0.0, output_tokens = 0.0;  ///< of a request in the mean; 0 = not known
     AcceptanceCounts acceptance;
     double stated_length = 0.0;  ///< accept length that an engine printed without saying how often it was measured; 0 = none
@@ -102,6 +103,9 @@ struct MeasuredRun {
     RunSettings settings;
     std::vector<RunSource> sources;
     std::vector<RunCell> cells;  ///< by draft tokens and shape, then batch, then context
+    /// The same target and drafter with another back end, build, cache or device than `cells`: acceptance to compare with,
+    /// of which no cost and no acceptance of this deployment is made.
+    std::vector<RunCell> elsewhere;
     std::vector<PassTime> passes;
     std::vector<std::string> remarks;  ///< what was left out or assumed, as sentences
 
@@ -138,8 +142,10 @@ MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& h
 /// The same from a text; `name` is what messages call it.
 MeasuredRun import_run_text(const std::string& text, const std::string& name, const RunHints& hints = {});
 
-/// Runs of one deployment as one: cells of the same batch, draft length and context (within a tenth) are added up. Throws
-/// InputError where they are not of one deployment.
+/// Runs of one deployment as one: cells of the same batch, draft length and context (within a tenth) are added up, with a
+/// remark where their acceptance differs. Runs of another variant than the first, and those whose drafts at a load yield less
+/// than half or more than twice of what the first run's do, are kept apart (MeasuredRun::elsewhere). Throws InputError where
+/// they are not of one model, engine or drafter.
 MeasuredRun joined(const std::vector<MeasuredRun>& runs);
 
 /// The formats that are read, as sentences of a help text: "vLLM: ...".

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace treeline::sim {
@@ -94,20 +96,6 @@ std::map<int, double> lengths_of(const Rows& rows) {
     return values_of(means);
 }
 
-std::map<std::string, double> shapes_of(const Rows& rows) {
-    std::map<std::string, Mean> means;
-    for (const MeasuredAcceptance* row : rows) {
-        if (!row->shape.empty()) {
-            means[row->shape].add(row->accept_length, row->runs);
-        }
-    }
-    std::map<std::string, double> lengths;
-    for (const auto& [shape, mean] : means) {
-        lengths[shape] = mean.value();
-    }
-    return lengths;
-}
-
 bool measures_a_chain(const MeasuredAcceptance& row) { return row.shape.empty(); }
 
 Rows rows_of(const std::vector<MeasuredAcceptance>& measured) {
@@ -142,8 +130,8 @@ std::pair<double, double> around(const Rows& rows, double asked, Figure figure) 
     return ends;
 }
 
-/// Accept lengths at the asked figure: between the nearest measured ones below and above, by the logarithm; else at the
-/// nearest.
+/// Accept lengths at the asked figure: between the nearest measured ones below and above, by the logarithm, of the draft
+/// lengths that both have; else at the nearest.
 template <class Figure, class LengthsOf>
 std::map<int, double> between(const Rows& rows, const std::optional<double>& asked, Figure figure, LengthsOf lengths_of_rows) {
     if (!asked) {
@@ -157,25 +145,32 @@ std::map<int, double> between(const Rows& rows, const std::optional<double>& ask
         return lengths_of_rows(kept(rows, [&](const MeasuredAcceptance& row) { return figure(row) == known; }));
     };
     const double weight = std::log(*asked / below) / std::log(above / below);
-    std::map<int, double> lengths = at(below);
-    const std::map<int, double> upper = at(above);
-    for (auto& [draft_tokens, length] : lengths) {
+    const std::map<int, double> lower = at(below), upper = at(above);
+    std::map<int, double> lengths;
+    for (const auto& [draft_tokens, length] : lower) {
         if (const auto other = upper.find(draft_tokens); other != upper.end()) {
-            length += weight * (other->second - length);
+            lengths[draft_tokens] = length + weight * (other->second - length);
         }
     }
-    return lengths;
+    return lengths.empty() ? lower : lengths;
+}
+
+/// The same at the asked batch and context.
+template <class LengthsOf>
+std::map<int, double> at_load(const Rows& rows, const TrafficKind& traffic, LengthsOf lengths_of_rows) {
+    const auto at_context = [&](const Rows& of_batch) {
+        return between(
+            of_batch, traffic.context, [](const MeasuredAcceptance& row) { return row.context; }, lengths_of_rows);
+    };
+    return between(
+        rows, traffic.batch, [](const MeasuredAcceptance& row) { return row.batch; }, at_context);
 }
 
 /// Accept lengths at the asked batch and context: of each draft length by itself, since not all were measured at every load.
 std::map<int, double> lengths_at(const Rows& rows, const TrafficKind& traffic) {
-    const auto at_context = [&](const Rows& of_batch) {
-        return between(
-            of_batch, traffic.context, [](const MeasuredAcceptance& row) { return row.context; }, lengths_of);
-    };
-    std::map<std::pair<int, bool>, Rows> alike;
+    std::map<int, Rows> alike;
     for (const MeasuredAcceptance* row : rows) {
-        alike[{row->draft_tokens, row->per_position.empty()}].push_back(row);
+        alike[row->draft_tokens].push_back(row);
     }
     std::map<int, Mean> means;
     for (const auto& [what, of_length] : alike) {
@@ -183,12 +178,58 @@ std::map<int, double> lengths_at(const Rows& rows, const TrafficKind& traffic) {
         for (const MeasuredAcceptance* row : of_length) {
             runs += row->runs;
         }
-        for (const auto& [draft_tokens, length] : between(
-                 of_length, traffic.batch, [](const MeasuredAcceptance& row) { return row.batch; }, at_context)) {
+        for (const auto& [draft_tokens, length] : at_load(of_length, traffic, lengths_of)) {
             means[draft_tokens].add(length, runs);
         }
     }
     return values_of(means);
+}
+
+/// Accept lengths of trees at the asked batch and context, each by itself.
+std::map<std::string, double> shapes_at(const Rows& trees, const TrafficKind& traffic) {
+    std::map<std::string, Rows> alike;
+    for (const MeasuredAcceptance* row : trees) {
+        alike[row->shape].push_back(row);
+    }
+    std::map<std::string, double> lengths;
+    for (const auto& [shape, of_shape] : alike) {
+        const auto mean_length = [](const Rows& rows) {
+            Mean mean;
+            for (const MeasuredAcceptance* row : rows) {
+                mean.add(row->accept_length, row->runs);
+            }
+            return std::map<int, double>{{0, mean.value()}};
+        };
+        lengths[shape] = at_load(of_shape, traffic, mean_length).at(0);
+    }
+    return lengths;
+}
+
+template <class Figure>
+bool differs(const Rows& rows, Figure figure) {
+    std::set<double> figures;
+    for (const MeasuredAcceptance* row : rows) {
+        if (const std::optional<double> known = figure(*row)) {
+            figures.insert(*known);
+        }
+    }
+    return figures.size() > 1;
+}
+
+/// Of a traffic of several loads whose acceptance differs: at which it is taken; empty where it is the same for all.
+std::string remark_on_loads(const Rows& chains, const TrafficKind& traffic) {
+    std::string middle;
+    const auto add = [&](const char* name, const std::optional<double>& asked, auto figure) {
+        if (asked && differs(chains, figure)) {
+            middle += (middle.empty() ? "" : " and ") + std::string(name) + " " + std::to_string(std::llround(*asked));
+        }
+    };
+    add("batch", traffic.batch, [](const MeasuredAcceptance& row) { return row.batch; });
+    add("context", traffic.context, [](const MeasuredAcceptance& row) { return row.context; });
+    return !traffic.several_loads || middle.empty()
+               ? ""
+               : "acceptance was measured to differ with the load, and is taken at " + middle +
+                     ", the middle of the loads that are asked for; ask for one load at a time for that of each";
 }
 
 /// The rate of a draft, as a logit: that of the longest chain measured in this category.
@@ -302,7 +343,8 @@ Acceptance predicted_chain(const Question& question, const std::string& category
 
 /// Accept lengths of the trees that were measured in every category asked for.
 std::vector<std::pair<std::string, double>> mixed_shapes(const Rows& all,
-                                                         const std::vector<std::pair<std::string, double>>& categories) {
+                                                         const std::vector<std::pair<std::string, double>>& categories,
+                                                         const TrafficKind& traffic) {
     double total = 0.0;
     for (const auto& [category, share] : categories) {
         total += share;
@@ -312,7 +354,7 @@ std::vector<std::pair<std::string, double>> mixed_shapes(const Rows& all,
     for (const auto& entry : categories) {
         const Rows trees =
             kept(all, [&](const MeasuredAcceptance& row) { return !measures_a_chain(row) && row.category == entry.first; });
-        for (const auto& [shape, length] : shapes_of(trees)) {
+        for (const auto& [shape, length] : shapes_at(trees, traffic)) {
             rounds_by_shape[shape] += entry.second / total / length;
             ++measured_in[shape];
         }
@@ -360,7 +402,7 @@ AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>&
             categories.emplace_back(category, 1.0);
         }
     }
-    result.shapes = mixed_shapes(all, categories);
+    result.shapes = mixed_shapes(all, categories, traffic);
     if (!result.has_chain) {
         for (const MeasuredAcceptance* row : all) {
             result.sources.push_back(row->source);
@@ -375,6 +417,9 @@ AcceptanceOfTraffic acceptance_of_traffic(const std::vector<MeasuredAcceptance>&
                             share);
     }
     result.chain = mixture(chains);
+    if (const std::string remark = remark_on_loads(question.chains, traffic); !remark.empty()) {
+        result.remarks.push_back(remark);
+    }
     return result;
 }
 

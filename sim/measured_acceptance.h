@@ -35,6 +35,7 @@ struct TrafficKind {
     std::string thinking;  ///< "on", "off" or empty = either
     std::optional<double> context;
     std::optional<double> batch = {};
+    bool several_loads = false;  ///< `context` and `batch` are the middle of several that are asked for at once
 };
 
 /// The answer, and what it rests on.

@@ -85,6 +85,8 @@ std::vector<std::string> problems_of(const MeasuredLoads& measured) {
         }
     };
     require(measured.loads.size() <= most_measured_loads, "measured_loads must have at most 64 loads");
+    require(measured.memory >= 1.0 && measured.memory <= most_measured_memory,
+            "memory of measured_loads must lie between 1 and 4");
     require(measured.reach >= 0.01 && measured.reach <= 10.0, "reach of measured_loads must lie between 0.01 and 10");
     for (const MeasuredLoad& load : measured.loads) {
         require(std::isfinite(load.batch) && load.batch >= 1.0, "batch of measured_loads must be at least 1");

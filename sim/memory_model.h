@@ -33,6 +33,7 @@ struct MemoryConstants {
     double per_state_pooled = 0.0;  ///< 1/share of the pools that states may take (Stack::state_pool_share); 0: any
     Bytes capacity;                 ///< what the engine may take of the device (Stack::memory_share_of)
     Bytes plain_capacity;           ///< the same without a drafter
+    double measured = 1.0;          ///< by which both were raised, to hold what was measured (MeasuredLoads::memory)
 
     [[nodiscard]] Bytes capacity_of(const RowConstants& row) const {
         return row.holds_drafter > 0.0 ? capacity : plain_capacity;

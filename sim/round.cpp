@@ -238,7 +238,11 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
         add_host(setup, drafter, round);
         scale_passes_of_rounds(setup.platform.stack.round_factor, round);
     }
-    round.ratios = LoadRatios(measured_loads_of(setup));
+    const MeasuredLoads measured = measured_loads_of(setup);
+    round.ratios = LoadRatios(measured);
+    round.memory.measured = measured.memory;
+    round.memory.capacity = round.memory.capacity * measured.memory;
+    round.memory.plain_capacity = round.memory.plain_capacity * measured.memory;
     share_prefix(setup, round);
     round.prompts = prompt_work(setup, round);
     set_prefill(setup, round);

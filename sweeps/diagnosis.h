@@ -27,6 +27,9 @@ struct DiagnosisInput {
     runs::RunSettings settings;             ///< what the run's files say of the deployment
     /// Loads whose acceptance was measured, timed or not.
     std::vector<runs::RunCell> accepted;
+    /// Loads that draft with another back end, build, cache or device (RunCell::variant), to compare their acceptance with.
+    std::vector<runs::RunCell> elsewhere;
+    std::vector<std::string> remarks;  ///< what of the deployment the run's files say, as sentences
 };
 
 /// What a round's time goes to.

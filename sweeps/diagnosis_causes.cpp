@@ -91,12 +91,13 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
     const Seconds prompts = focus.parts[static_cast<std::size_t>(RoundPart::prompts)];
     const double length = focus.accept_length;
     const bool both = focus.cell.tpot.known() && focus.cell.round.known() && length > 0.0;
-    const Seconds between = both ? Seconds(focus.cell.tpot.mean() * length - focus.cell.round.mean()) : prompts;
-    if (between / focus.measured > 0.1) {
-        add(causes, CauseKind::prompts, between / (focus.measured + (both ? between : Seconds(0.0))), false,
-            both ? fmt::format("TPOT times accept length is {} longer than a round ({}): prompts of other requests are read "
-                               "in between, and speculation does not shorten them.",
-                               ms(between), ms(focus.measured))
+    const Seconds served = both ? Seconds(focus.cell.tpot.mean() * length) : focus.measured;  // a round, with all between
+    const Seconds between = both ? served - Seconds(focus.cell.round.mean()) : prompts;
+    if (between / served > 0.1) {
+        add(causes, CauseKind::prompts, between / served, false,
+            both ? fmt::format("TPOT times accept length ({}) is {} longer than a round of decoding ({}): prompts of other "
+                               "requests are read in between, and speculation does not shorten them.",
+                               ms(served), ms(between), ms(served - between))
                  : fmt::format("Prompts of other requests take {} of each round of {}; speculation does not shorten them.",
                                ms(between), ms(focus.measured)),
             "smaller prefill chunks, a prefix cache, or prefill on other devices");

@@ -115,16 +115,16 @@ struct Contrast {
     const runs::RunCell *best = nullptr, *worst = nullptr;
 };
 
-/// The largest contrast between two loads that `may_differ` holds for. `least` bounds what a load yields from below, `most`
-/// from above.
+/// The largest contrast between two loads that `may_differ` holds for, of at least this factor. `least` bounds what a load
+/// yields from below, `most` from above.
 template <typename MayDiffer>
 Contrast largest_contrast(const std::vector<runs::RunCell>& cells, double (*least)(const runs::RunCell&),
-                          double (*most)(const runs::RunCell&), const MayDiffer& may_differ) {
+                          double (*most)(const runs::RunCell&), const MayDiffer& may_differ, double factor = collapse) {
     Contrast found;
     for (const runs::RunCell& good : cells) {
         for (const runs::RunCell& bad : cells) {
             const bool collapses = counts_enough(good) && counts_enough(bad) && least(good) > 0.3 &&
-                                   least(good) > collapse * most(bad) && may_differ(good, bad);
+                                   least(good) > factor * most(bad) && may_differ(good, bad);
             if (collapses && (found.best == nullptr || least(good) * most(*found.worst) > least(*found.best) * most(bad))) {
                 found = {&good, &bad};
             }
@@ -152,6 +152,30 @@ std::string defect_of_batch(const std::vector<runs::RunCell>& cells) {
                      "some are not drafted for (reports of that kind: llama.cpp issues 27117 and 26750).",
                      found.best->draft_tokens, found.best->accept_length(), found.best->batch, found.worst->accept_length(),
                      found.worst->batch);
+}
+
+/// Back ends, builds, caches and devices round differently, which moves what a round yields by a few percent.
+constexpr double collapse_elsewhere = 1.5;
+
+/// The same drafts with another back end, build, cache or device, of which a drafter knows nothing.
+std::string defect_of_variant(const DiagnosisInput& input) {
+    std::vector<runs::RunCell> cells = input.accepted;
+    cells.insert(cells.end(), input.elsewhere.begin(), input.elsewhere.end());
+    const auto apart = [](const runs::RunCell& a, const runs::RunCell& b) {
+        return a.variant != b.variant && a.draft_tokens == b.draft_tokens && a.shape == b.shape &&
+               (a.batch == b.batch || a.batch <= 0.0 || b.batch <= 0.0) && similar_contexts(a, b);
+    };
+    const Contrast found = largest_contrast(cells, yield_of, yield_of, apart, collapse_elsewhere);
+    return found.best == nullptr
+               ? ""
+               : fmt::format(
+                     "With the same {} draft tokens a round yields {:.2f} tokens with {} and {:.2f} with {}. If the requests "
+                     "were alike, states are mixed up, another checkpoint is loaded, or a kernel is wrong with the latter: "
+                     "what "
+                     "a drafter gets right does not depend on the back end, build, cache or device (reports of that kind: "
+                     "llama.cpp issues 26750 and 23088, vLLM issue 53323, SGLang issue 16274).",
+                     found.best->draft_tokens, found.best->accept_length(), found.best->variant, found.worst->accept_length(),
+                     found.worst->variant);
 }
 
 /// P(the first draft is accepted) is at least the mean over all drafts.
@@ -209,6 +233,7 @@ std::string diagnosis::defects_of(const DiagnosisInput& input) {
     if (looks_up(input)) {
         return "";
     }
+    take(defect_of_variant(input));
     take(defect_of_batch(cells));
     take(defect_of_length(cells));
     for (const auto& defect : {defect_of_noise, defect_of_first_alone, defect_of_perfection, defect_of_order}) {

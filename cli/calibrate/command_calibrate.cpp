@@ -53,7 +53,9 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
                                                          : requests::fit_runs(flags.runs, point, catalogue);
     const bool writes = flags.common.output != "-";
     if (writes) {
-        json::Document base = hardware::stack_document(catalogue.hardware, requests::given(point, "platform.stack"));
+        json::Document base = hardware::stack_document(catalogue.hardware, requests::given(point, "platform.stack").empty()
+                                                                               ? fit.stack
+                                                                               : requests::given(point, "platform.stack"));
         text::write_file(flags.common.output, reports::stack_description(fit, base.root().raw()).dump(2) + "\n");
     }
     std::string text = format == Format::table  ? reports::serving_fit_table(fit)

@@ -37,7 +37,10 @@ Run add_diagnose(CLI::App& app) {
     auto flags = std::make_shared<DiagnoseFlags>();
     app.add_option("RUN", flags->run, "What treeline import wrote, or a file that it reads: the deployment with its drafter")
         ->required();
-    app.add_option("PLAIN_RUN", flags->plain, "The same deployment without a drafter (default: plain steps of RUN)");
+    app.add_option(
+        "OTHER_RUN", flags->plain,
+        "The same deployment without a drafter (default: plain steps of RUN), or with it on another back end, build, "
+        "cache or device, to compare what is accepted");
     app.add_option("--input", flags->input, "Design point (JSON) that says what was served; flags override its keys")
         ->type_name("FILE");
     add_key_flags(app, requests::served_flags(), flags->point);
@@ -46,6 +49,7 @@ Run add_diagnose(CLI::App& app) {
     app.footer(
         "Examples:\n"
         "  treeline diagnose my-run.json plain-run.json --model llama-3.1-8b --device h100-sxm --stack vllm --drafter eagle3\n"
+        "  treeline diagnose cuda.log vulkan.log --model qwen3.6-27b --device rtx-4090 --stack llama.cpp --drafter mtp\n"
         "  treeline diagnose examples/runs/vllm-16035.json --input examples/runs/vllm-16035-point.json");
     return [flags] { run_diagnosis(*flags); };
 }

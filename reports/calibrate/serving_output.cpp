@@ -189,7 +189,11 @@ std::string serving_fit_table(const calibrate::ServingFit& serving) {
                                                                  : summary.name;
         errors.add({title, text::percent_text(summary.median()), text::percent_text(summary.worst())});
     }
-    return text + errors.text();
+    text += errors.text();
+    for (const std::string& remark : serving.remarks) {
+        text += "\n" + text::wrapped(remark, 110) + "\n";
+    }
+    return text;
 }
 
 namespace {
@@ -229,7 +233,8 @@ Json serving_fit_json(const calibrate::ServingFit& serving) {
         errors[summary.name] = {{"median", summary.median()}, {"worst", summary.worst()}};
     }
     return {{"format", "treeline-serving-fit"}, {"version", 1},       {"stack", serving.stack},     {"target", serving.target},
-            {"platform", serving.platform},     {"numbers", numbers}, {"rows", rows_json(serving)}, {"errors", errors}};
+            {"platform", serving.platform},     {"numbers", numbers}, {"rows", rows_json(serving)}, {"errors", errors},
+            {"remarks", serving.remarks}};
 }
 
 std::string serving_fit_csv(const calibrate::ServingFit& serving) { return csv_of(rows_json(serving)); }

@@ -167,6 +167,19 @@ std::string plain_text(const sweeps::DiagnosedLoad& load) {
                      100.0 * off, text_of(load.plain_predicted), text_of(load.plain_measured));
 }
 
+/// What the same drafts yield with other back ends, builds, caches or devices.
+std::string elsewhere_text(const sweeps::DiagnosisInput& input) {
+    text::TextTable table({{"Ran with", text::Align::left}, {"batch"}, {"draft tokens"}, {"context"}, {"accept length"}});
+    for (const std::vector<runs::RunCell>* cells : {&input.accepted, &input.elsewhere}) {
+        for (const runs::RunCell& cell : *cells) {
+            table.add({cell.variant, cell.batch > 0.0 ? text::short_text(cell.batch) : "", std::to_string(cell.draft_tokens),
+                       cell.context > 0.0 ? text::grouped_text(std::llround(cell.context)) : "",
+                       text::fixed_text(cell.accept_length(), 2)});
+        }
+    }
+    return input.elsewhere.empty() ? "" : "\nAcceptance of the deployments that are compared\n\n" + table.text();
+}
+
 }  // namespace
 
 std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
@@ -199,7 +212,11 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
 }
 
 std::string diagnosis_table(const sweeps::Diagnosis& diagnosis) {
-    std::string text = text::wrapped(diagnosis_sentence(diagnosis), width) + "\n" + causes_text(diagnosis);
+    std::string text = text::wrapped(diagnosis_sentence(diagnosis), width) + "\n";
+    for (const std::string& remark : diagnosis.input.remarks) {
+        text += text::wrapped(remark, width) + "\n";
+    }
+    text += causes_text(diagnosis);
     if (diagnosis.loads.empty()) {
         return text;
     }
@@ -208,7 +225,7 @@ std::string diagnosis_table(const sweeps::Diagnosis& diagnosis) {
     text +=
         "\nEvery load (expected: predicted, times what plain decoding is measured over predicted; at most: every draft "
         "accepted)\n\n" +
-        loads_text(diagnosis);
+        loads_text(diagnosis) + elsewhere_text(diagnosis.input);
     return text + laws_text(diagnosis);
 }
 
@@ -244,6 +261,7 @@ Json diagnosis_json(const sweeps::Diagnosis& diagnosis) {
             {"platform", diagnosis.input.platform},
             {"drafter", diagnosis.input.drafter},
             {"sentence", diagnosis_sentence(diagnosis)},
+            {"remarks", diagnosis.input.remarks},
             {"causes", causes},
             {"focus", diagnosis.focus},
             {"loads", loads},

@@ -71,18 +71,24 @@ std::string identity_text(const runs::MeasuredRun& run) {
     return facts.text();
 }
 
+/// Accept lengths that were printed without counts: of each load, since they fall with the context and the batch.
+void add_stated(const runs::MeasuredRun& run, const runs::RunCell& draft, text::TextTable& table) {
+    for (const runs::RunCell& cell : run.cells) {
+        if (cell.draft_tokens == draft.draft_tokens && cell.shape == draft.shape && !cell.acceptance.known() &&
+            cell.stated_length > 0.0) {
+            std::string load = cell.batch > 0.0 ? fmt::format(", batch {:g}", cell.batch) : "";
+            load += cell.context > 0.0 ? fmt::format(", context {:.0f}", cell.context) : "";
+            table.add({tokens_text(draft), "", text::fixed_text(cell.stated_length, 2), "stated mean, without counts" + load});
+        }
+    }
+}
+
 std::string acceptance_text(const runs::MeasuredRun& run) {
     text::TextTable table({{"Draft tokens"}, {"rounds"}, {"accept length"}, {"by position", text::Align::left}});
     for (const runs::RunCell& draft : run.drafts()) {
         const runs::AcceptanceCounts counts = run.acceptance(draft.draft_tokens, draft.shape);
+        add_stated(run, draft, table);
         if (!counts.known()) {
-            for (const runs::RunCell& cell : run.cells) {
-                if (cell.draft_tokens == draft.draft_tokens && cell.shape == draft.shape && cell.stated_length > 0.0) {
-                    table.add({tokens_text(draft), "", text::fixed_text(cell.stated_length, 2),
-                               "printed by the engine, without counts"});
-                    break;
-                }
-            }
             continue;
         }
         const std::vector<double> positions = counts.positions(), errors = counts.position_errors();
@@ -120,6 +126,20 @@ std::string times_text(const runs::MeasuredRun& run) {
     return table.empty() ? "" : "\nTimes (batch: running requests, or requests in flight)\n\n" + table.text();
 }
 
+/// What was accepted with other back ends, builds, caches or devices, beside what was accepted with this one.
+std::string elsewhere_text(const runs::MeasuredRun& run) {
+    text::TextTable table({{"Ran with", text::Align::left}, {"batch"}, {"draft tokens"}, {"context"}, {"accept length"}});
+    for (const std::vector<runs::RunCell>* cells : {&run.cells, &run.elsewhere}) {
+        for (const runs::RunCell& cell : *cells) {
+            if (cell.draft_tokens > 0 && cell.accept_length() >= 1.0) {
+                table.add({cell.variant, count_text(cell.batch), tokens_text(cell), count_text(std::round(cell.context)),
+                           text::fixed_text(cell.accept_length(), 2)});
+            }
+        }
+    }
+    return run.elsewhere.empty() || table.empty() ? "" : "\nAcceptance of deployments that are kept apart\n\n" + table.text();
+}
+
 std::string passes_text(const runs::MeasuredRun& run) {
     text::TextTable table({{"Tokens of a pass"}, {"context"}, {"time, ms"}});
     for (const runs::PassTime& pass : run.passes) {
@@ -147,7 +167,7 @@ Json row_of(const runs::RunCell& cell) {
 }  // namespace
 
 std::string run_table(const runs::MeasuredRun& run) {
-    std::string text = identity_text(run) + acceptance_text(run) + times_text(run) + passes_text(run);
+    std::string text = identity_text(run) + acceptance_text(run) + times_text(run) + elsewhere_text(run) + passes_text(run);
     for (const std::string& remark : run.remarks) {
         text += "\n" + text::wrapped(remark, 110) + "\n";
     }

@@ -20,7 +20,8 @@ struct AcceptanceFile {
     /// By model, in the file's order; a file of one model may leave its name empty.
     std::vector<std::pair<std::string, std::vector<sim::MeasuredAcceptance>>> models;
     std::vector<double> by_rank;  ///< P(the child of rank r is accepted), of files that say so
-    /// Of a run that counted its rounds: the accept length of its most frequent draft length.
+    bool of_a_run = false;        ///< of the user's own; where it did not count its rounds, its means are stated ones
+    /// Of a run that counted all its rounds: the accept length of its most frequent draft length.
     struct Counts {
         double rounds = 0.0, accept_length = 1.0, standard_error = 0.0, draft_tokens = 1.0;
     };

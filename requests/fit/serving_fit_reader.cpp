@@ -6,6 +6,7 @@
 
 #include "requests/fit/served_point.h"
 #include "requests/loop/diagnosis_request.h"
+#include "requests/loop/run_deployment.h"
 #include "text/number_text.h"
 
 namespace treeline::requests {
@@ -50,15 +51,16 @@ runs::RunCell as_served(runs::RunCell cell) {
     return cell;
 }
 
-Json point_of_flags(const FlagTexts& flags, const char* asked_by) {
-    if (given(flags, "platform.stack").empty()) {
+/// Refuses what does not say which stack is fitted and what was served.
+void require_stack_and_model(const Json& point, const char* asked_by) {
+    const Json platform = point.value("platform", Json::object());
+    if (platform.is_object() && !platform.contains("stack") && !platform.contains("engine")) {
         throw text::InputError(
             {fmt::format("{} needs --stack: the software stack to start from, such as vllm or sglang", asked_by)});
     }
-    if (given(flags, "target.model").empty()) {
+    if (!point.contains("target")) {
         throw text::InputError({fmt::format("{} needs --model: what the deployment serves", asked_by)});
     }
-    return with_flags(Json::object(), flags);
 }
 
 /// One row of the table at what `point` describes.
@@ -98,7 +100,8 @@ calibrate::ServingFit fitted(calibrate::ServingFit result) {
 }  // namespace
 
 calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
-    const Json point = point_of_flags(flags, "--serving");
+    const Json point = with_flags(Json::object(), flags);
+    require_stack_and_model(point, "--serving");
     calibrate::ServingFit result;
     result.table = calibrate::read_serving_csv(csv);
     Descriptions descriptions(catalogue, {});
@@ -109,10 +112,13 @@ calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags
 }
 
 calibrate::ServingFit fit_runs(const std::vector<std::string>& files, const FlagTexts& flags, const Catalogue& catalogue) {
-    const Json of_flags = point_of_flags(flags, "--runs");
     const runs::MeasuredRun run = runs::import_runs(files);
-    const Json point = point_of_run(run, of_flags);
+    PointOfRun filled = point_of_run(run, with_flags(Json::object(), flags), catalogue);
+    require_stack_and_model(filled.point, "--runs");
+    const Json point = std::move(filled.point);
     calibrate::ServingFit result;
+    result.remarks = std::move(filled.remarks);
+    result.remarks.insert(result.remarks.end(), run.remarks.begin(), run.remarks.end());
     result.table.path = files.size() == 1 ? files.front() : fmt::format("{} and {} more", files.front(), files.size() - 1);
     Descriptions descriptions(catalogue, {});
     for (const runs::RunCell& measured : run.cells) {

@@ -10,7 +10,9 @@ using namespace json;
 inline constexpr PartKey run{
     "run", "object or text",
     "the deployment with its drafter: what `treeline import` writes, or the text of a file that it reads"};
-inline constexpr PartKey plain{"plain", "object or text", "the same deployment without a drafter", "plain steps of `run`"};
+inline constexpr PartKey plain{"plain", "object or text",
+                               "the same deployment without a drafter, or with it on another back end, build, cache or device",
+                               "plain steps of `run`"};
 inline constexpr PartKey point{"point", "object", "what was served: model, platform and drafter, as a design point"};
 
 inline std::vector<KeyRow> rows() { return rows_of(run, plain, point); }

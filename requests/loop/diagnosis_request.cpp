@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "hardware/other_engines.h"
 #include "requests/fit/served_point.h"
 #include "requests/keys/loop_keys.h"
-#include "requests/keys/setup_keys.h"
 #include "requests/loop/import_request.h"
+#include "requests/loop/run_deployment.h"
 #include "requests/point_file.h"
 
 namespace treeline::requests {
@@ -62,14 +62,25 @@ private:
 
 bool is_timed(const runs::RunCell& cell) { return cell.batch >= 1.0 && cell.round_seconds() > 0.0; }
 
-/// The acceptance of a load, or else of all loads with its draft length.
+/// How far two loads are apart, in logarithms.
+double distance_of(const runs::RunCell& a, const runs::RunCell& b) {
+    return std::abs(std::log((a.context + 1.0) / (b.context + 1.0))) +
+           std::abs(std::log(std::max(1.0, a.batch) / std::max(1.0, b.batch)));
+}
+
+/// The acceptance of a load, or else what all loads with its draft length counted, or what was stated at the nearest of them.
 runs::RunCell with_acceptance(runs::RunCell cell, const runs::MeasuredRun& run) {
     if (cell.draft_tokens > 0 && cell.accept_length() < 1.0) {
         const runs::AcceptanceCounts counts = run.acceptance(cell.draft_tokens, cell.shape);
         cell.stated_length = counts.known() ? counts.accept_length() : 0.0;
+        double nearest = std::numeric_limits<double>::infinity();
         for (const runs::RunCell& other : run.cells) {
-            const bool same = other.draft_tokens == cell.draft_tokens && other.shape == cell.shape;
-            cell.stated_length = cell.stated_length < 1.0 && same ? other.stated_length : cell.stated_length;
+            const bool same =
+                other.draft_tokens == cell.draft_tokens && other.shape == cell.shape && other.stated_length >= 1.0;
+            if (const double distance = distance_of(other, cell); !counts.known() && same && distance < nearest) {
+                nearest = distance;
+                cell.stated_length = other.stated_length;
+            }
         }
     }
     return cell;
@@ -111,37 +122,6 @@ Json point_of_load(const runs::RunCell& cell, Json point) {
     return point;
 }
 
-Json point_of_run(const runs::MeasuredRun& run, Json point) {
-    const auto any = [](const Json& object, std::initializer_list<const char*> keys) {
-        return std::any_of(keys.begin(), keys.end(), [&](const char* key) { return object.contains(key); });
-    };
-    if (point.contains("platform") && point["platform"].is_object()) {
-        Json& platform = point["platform"];
-        const double ranks = run.identity.ranks;
-        if (ranks > 1.0 && ranks == std::floor(ranks) &&
-            !any(platform, {"tensor_parallel", "gpus", "expert_parallel", "pipeline_parallel", "attention_data_parallel"})) {
-            platform["tensor_parallel"] = static_cast<long long>(ranks);
-        }
-        const auto& engines = platform_keys::engine_words;
-        const std::string within(hardware::stack_within(run.identity.engine));  // ik_llama.cpp's is llama.cpp's
-        const std::string& engine = within.empty() ? run.identity.engine : within;
-        if (!any(platform, {"stack", "engine"}) && std::find(engines.begin(), engines.end(), engine) != engines.end()) {
-            platform["engine"] = engine;
-        }
-    }
-    if (run.settings.cache_format.starts_with("fp8") && point.contains("target")) {
-        Json& target = point["target"];
-        target = target.is_string() ? Json{{"model", target}} : target;
-        Json precision = target.value("precision", Json::object());
-        precision = precision.is_string() ? Json{{"checkpoint", precision}} : precision;
-        if (precision.is_object() && !any(precision, {"kv_cache", "all"})) {
-            precision["kv_cache"] = "fp8";
-            target["precision"] = precision;
-        }
-    }
-    return point;
-}
-
 namespace {
 
 /// A run, and what messages call it.
@@ -150,16 +130,49 @@ struct NamedRun {
     runs::MeasuredRun run;
 };
 
-sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optional<NamedRun>& of_plain_steps,
-                                    const Json& stated, Descriptions& descriptions) {
-    const runs::MeasuredRun& speculative = of_drafter.run;
-    const Json point = point_of_run(speculative, stated);
-    sweeps::DiagnosisInput result;
-    result.settings = speculative.settings;
-    for (const runs::RunCell& cell : speculative.cells) {
-        if (cell.draft_tokens > 0 && (cell.acceptance.known() || cell.stated_length >= 1.0)) {
-            result.accepted.push_back(cell);
+void add_accepted(const std::vector<runs::RunCell>& cells, const std::string& name, std::vector<runs::RunCell>& accepted) {
+    for (runs::RunCell cell : cells) {
+        if (cell.draft_tokens > 0 && cell.accept_length() >= 1.0) {
+            cell.variant = cell.variant.empty() ? name : cell.variant;
+            accepted.push_back(std::move(cell));
         }
+    }
+}
+
+bool times_plain_steps(const runs::MeasuredRun& run) {
+    return std::any_of(run.cells.begin(), run.cells.end(),
+                       [](const runs::RunCell& cell) { return is_timed(cell) && cell.draft_tokens == 0; });
+}
+
+/// Without a model that is asked for, that of the files must be known.
+void refuse_unknown_model(const NamedRun& run, const Json& point) {
+    if (!point.contains("target") && !run.run.identity.model.empty()) {
+        throw text::InputError(
+            {fmt::format("{}: calls its model {}, which the catalogue does not know; --model says which it is", run.name,
+                         run.run.identity.model)});
+    }
+}
+
+/// `other` is the deployment without a drafter, or another one with it whose acceptance is compared, or both.
+sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optional<NamedRun>& other, const Json& stated,
+                                    Descriptions& descriptions) {
+    const runs::MeasuredRun& speculative = of_drafter.run;
+    PointOfRun filled = point_of_run(speculative, stated, descriptions.catalogue());
+    refuse_unknown_model(of_drafter, filled.point);
+    const Json point = std::move(filled.point);
+    sweeps::DiagnosisInput result;
+    result.remarks = std::move(filled.remarks);
+    result.settings = speculative.settings;
+    add_accepted(speculative.cells, of_drafter.name, result.accepted);
+    add_accepted(speculative.elsewhere, of_drafter.name, result.elsewhere);
+    if (other) {
+        add_accepted(other->run.cells, other->name, result.elsewhere);
+        add_accepted(other->run.elsewhere, other->name, result.elsewhere);
+    }
+    const std::optional<NamedRun> of_plain_steps = other && times_plain_steps(other->run) ? other : std::nullopt;
+    if (other && !of_plain_steps && result.elsewhere.empty()) {
+        throw text::InputError({fmt::format(
+            "{}: holds neither a timed step of plain decoding at a known batch nor acceptance to compare with", other->name)});
     }
     PointsOfRun of_run(point, of_drafter.name, descriptions);
     for (const runs::RunCell& cell : speculative.cells) {
@@ -174,10 +187,6 @@ sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optio
             if (is_timed(cell) && cell.draft_tokens == 0) {
                 result.plain.push_back(of_plain.point(cell, result));
             }
-        }
-        if (result.plain.empty()) {
-            throw text::InputError(
-                {fmt::format("{}: holds no timed step of plain decoding at a known batch", of_plain_steps->name)});
         }
     }
     if (std::vector<std::string> problems = problems_of(result); !problems.empty()) {

@@ -22,13 +22,10 @@ calibrate::ServingRow serving_row(const runs::RunCell& cell);
 /// What `point` becomes for a load: its steady state if prompts are in the time that was measured, else decoding alone.
 nlohmann::ordered_json point_of_load(const runs::RunCell& cell, nlohmann::ordered_json point);
 
-/// The point with what a run's files say of the deployment where the point is silent: devices, the engine, the format of the
-/// cache.
-nlohmann::ordered_json point_of_run(const runs::MeasuredRun& run, nlohmann::ordered_json point);
-
-/// `run` is of the deployment with its drafter, `plain` (empty: none) without one. `input` (empty: none) and the flags say what
-/// was served: model, platform and drafter, as for `treeline estimate`. Throws InputError.
-sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string& plain, const std::string& input,
+/// `run` is of the deployment with its drafter, `other` (empty: none) without one, or with it on another back end, build, cache
+/// or device. `input` (empty: none) and the flags say what was served: model, platform and drafter, as for `treeline estimate`;
+/// what they leave open is what the run's files say (run_deployment.h). Throws InputError.
+sweeps::DiagnosisInput read_diagnosis(const std::string& run, const std::string& other, const std::string& input,
                                       const FlagTexts& flags, const Catalogue& catalogue);
 /// The same where all three stand in one document: {"run", "plain", "point"}.
 sweeps::DiagnosisInput read_diagnosis(json::Document& document, Descriptions& descriptions);

@@ -80,18 +80,6 @@ std::vector<sweeps::WeightedValue> read_loads(json::Reader& traffic, sweeps::Loa
     return {};
 }
 
-/// Of contexts or loads by their shares, in logarithms, as acceptance goes between them; nothing without any.
-std::optional<double> middle_of(const std::vector<sweeps::WeightedValue>& values) {
-    double sum = 0.0, total = 0.0;
-    for (const sweeps::WeightedValue& value : values) {
-        if (value.value > 0.0) {
-            sum += value.share * std::log(value.value);
-            total += value.share;
-        }
-    }
-    return total > 0.0 ? std::optional(std::exp(sum / total)) : std::nullopt;
-}
-
 sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, sim::TrafficKind& of_requests) {
     of_requests = read_traffic_kind(traffic);
     const sweeps::LoadKind kind = load_kind_of(traffic, lengths.output_tokens() > 0.0);
@@ -100,8 +88,7 @@ sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths
     const std::vector<sweeps::WeightedValue> context = in_the_mean && !traffic.has(traffic_keys::context)
                                                            ? std::vector<sweeps::WeightedValue>{{*in_the_mean, 1.0}}
                                                            : read_distribution(traffic, traffic_keys::context);
-    of_requests.context = middle_of(context);
-    of_requests.batch = kind == sweeps::LoadKind::arrival_rate ? std::nullopt : middle_of(load);
+    set_loads(of_requests, kind == sweeps::LoadKind::arrival_rate ? std::vector<sweeps::WeightedValue>() : load, context);
     const sweeps::ShareOf shares_of = read(traffic, traffic_keys::shares_of);
     traffic.finish();
     if (static_cast<double>(load.size()) * static_cast<double>(context.size()) > 1e6) {

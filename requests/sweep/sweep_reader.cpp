@@ -162,7 +162,8 @@ std::vector<sim::Platform> combined_platforms(json::Reader& axes, Descriptions& 
 /// A kind alone stands for what was published of it for the target, of which there must be one then. Without the axis nothing
 /// is drafted.
 std::vector<sweeps::DrafterChoice> read_drafters(json::Reader& axes, Descriptions& descriptions,
-                                                 const std::vector<sweeps::TargetChoice>& targets) {
+                                                 const std::vector<sweeps::TargetChoice>& targets,
+                                                 const sim::TrafficKind& traffic) {
     const sweeps::DrafterChoice nothing{std::string(no_drafter_word), sim::NoDrafter{}, {}, "", ""};
     if (!axes.has(sweep_axis_keys::drafter)) {
         return {nothing};
@@ -187,13 +188,13 @@ std::vector<sweeps::DrafterChoice> read_drafters(json::Reader& axes, Description
         } else {
             const bool for_target = !kind.empty() && !targets.empty() && !targets.front().model.name.empty();
             drafters.push_back(read_drafter(std::move(element), descriptions,
-                                            for_target ? DrafterUse{&targets.front().model, {}, true} : DrafterUse{}));
+                                            DrafterUse{for_target ? &targets.front().model : nullptr, traffic, for_target}));
         }
     }
     return drafters;
 }
 
-sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) {
+sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions, const sim::TrafficKind& traffic) {
     sweeps::VariantLists lists;
     lists.targets = read_targets(axes, descriptions);
     if (!axes.has(sweep_axis_keys::platform) &&
@@ -203,7 +204,7 @@ sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions) 
     }
     lists.platforms =
         axes.has(sweep_axis_keys::platform) ? read_platform_list(axes, descriptions) : combined_platforms(axes, descriptions);
-    lists.drafters = read_drafters(axes, descriptions, lists.targets);
+    lists.drafters = read_drafters(axes, descriptions, lists.targets, traffic);
     std::vector<std::string> labels;
     for (const sweeps::DrafterChoice& drafter : lists.drafters) {
         labels.push_back(drafter.label);
@@ -262,6 +263,21 @@ std::vector<sweeps::ConditionText> read_conditions(json::Reader& root, const std
     return conditions;
 }
 
+/// Whose acceptance is asked for: at the loads of the axes.
+sim::TrafficKind traffic_over(const sweeps::DesignSpace& space) {
+    const auto alike = [](const std::vector<double>& values) {
+        std::vector<sweeps::WeightedValue> weighted;
+        for (const double value : values) {
+            weighted.push_back({value, 1.0});
+        }
+        return weighted;
+    };
+    sim::TrafficKind traffic;
+    set_loads(traffic, space.kind == sweeps::LoadKind::arrival_rate ? std::vector<sweeps::WeightedValue>() : alike(space.batch),
+              alike(space.context));
+    return traffic;
+}
+
 std::vector<double> as_numbers(const std::vector<int>& values) { return {values.begin(), values.end()}; }
 
 void read_loads(json::Reader& axes, const RequestLengths& lengths, sweeps::DesignSpace& space) {
@@ -282,9 +298,11 @@ sweeps::SweepInput read_sweep(json::Document& document, Descriptions& descriptio
     input.title = read(root, sweep_keys::title);
     input.source = read(root, sweep_keys::source);
     json::Reader axes = root.object(sweep_keys::axes);
-    sweeps::VariantLists lists = read_lists(axes, descriptions);
-    lists.decoding = read(root, sweep_keys::decoding);
     sweeps::DesignSpace& space = input.space;
+    const RequestLengths lengths = read_request_lengths(root);
+    read_loads(axes, lengths, space);
+    sweeps::VariantLists lists = read_lists(axes, descriptions, traffic_over(space));
+    lists.decoding = read(root, sweep_keys::decoding);
     const bool drafts = std::any_of(lists.drafters.begin(), lists.drafters.end(), [](const sweeps::DrafterChoice& drafter) {
         return !std::holds_alternative<sim::NoDrafter>(drafter.drafter);
     });
@@ -294,8 +312,6 @@ sweeps::SweepInput read_sweep(json::Document& document, Descriptions& descriptio
     }
     space.speculations = std::move(shapes.speculations);
     space.speculation = std::move(shapes.asked_for);
-    const RequestLengths lengths = read_request_lengths(root);
-    read_loads(axes, lengths, space);
     axes.finish();
     if (lengths.answers && !lengths.prompts) {
         root.problem(sweep_keys::output_tokens,

@@ -375,6 +375,52 @@ bool tells_deployment(const std::string& words) {
                           "weights",  "backend",    "tp",           "tp size",      "gpus",         "n gpu",     "num gpus"});
 }
 
+bool tells_variant(const std::string& words) {
+    static const Words names = {"backend",
+                                "back end",
+                                "gpu backend",
+                                "compute backend",
+                                "build",
+                                "commit",
+                                "version",
+                                "release",
+                                "gpu",
+                                "device",
+                                "hardware",
+                                "card",
+                                "gpus",
+                                "n gpu",
+                                "num gpus",
+                                "tp",
+                                "tp size",
+                                "cache",
+                                "kv cache",
+                                "kv",
+                                "cache type",
+                                "kv type",
+                                "kv cache type",
+                                "kv cache dtype",
+                                "cache dtype",
+                                "kv dtype",
+                                "kv quant",
+                                "kv cache format",
+                                "attention",
+                                "attn",
+                                "attention backend",
+                                "attn backend",
+                                "draft attention backend"};
+    return is_any(words, names);
+}
+
+std::string back_end_in(const std::string& words) {
+    static const Words names = {"vulkan", "rocm", "hip", "metal", "sycl", "opencl", "musa", "cann", "cuda"};
+    const auto named = [&](const std::string& name) {
+        return says(words, name) && !says(words, name + " graph") && !says(words, name + " graphs");
+    };
+    const auto found = std::find_if(names.begin(), names.end(), named);
+    return found == names.end() ? std::string() : *found;
+}
+
 bool is_of_trees(const std::string& words) {
     return is_any(words, {"branching", "branch", "topk", "top k", "eagle topk", "eagle top k", "tree width", "width"});
 }

@@ -63,6 +63,10 @@ std::string drafter_in(const std::string& words);
 bool names_something_else(const std::string& words);
 /// Headings of what a run has one of: its model, device, format, ranks.
 bool tells_deployment(const std::string& words);
+/// Headings of how a target and drafter are run that should not change what is accepted: back end, build, cache, device.
+bool tells_variant(const std::string& words);
+/// The back end that words name ("vulkan"); empty where they name none.
+std::string back_end_in(const std::string& words);
 /// Headings that tell of trees, beside which "depth" is none of the context.
 bool is_of_trees(const std::string& words);
 

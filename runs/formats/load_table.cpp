@@ -65,6 +65,7 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         run.remark(run.file() + ": " + other);
         return true;
     }
+    tell_variant(run);
     if (names_two_lengths(cell(Role::setup))) {
         run.problem(fmt::format("names two draft lengths (\"{}\"); give each a row of its own", cell(Role::setup)));
         return true;
@@ -405,7 +406,9 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
                  output = number_after(test, "tg")
                               .value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
     const double read = has(Role::context) ? number(Role::context) : prompt;
+    run.variant(other_variant_);
     RunCell& measured_at = run.cell(batch, drafts, read + (has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output));
+    run.variant("");
     if (apart_ && measured_at.tpot.known()) {
         return run.remark(
             run.file() +

@@ -90,6 +90,8 @@ private:
     [[nodiscard]] std::string drafter_of_row() const;
     [[nodiscard]] bool lacks_acceptance_of_model() const;
     std::string other_deployment();
+    [[nodiscard]] std::string variant_of_row() const;
+    void tell_variant(RunBuilder& run);
     [[nodiscard]] bool says_that_it_drafts() const;
     [[nodiscard]] std::string heading_of_times(bool beside_plain) const;
     [[nodiscard]] Times times(bool plain) const;
@@ -107,6 +109,7 @@ private:
     std::string why_not_;
     std::map<std::size_t, std::string> deployment_;  ///< what the first row says of its model or device, by column
     DeploymentWords labelled_;                       ///< what labels of the first rows say of it
+    std::string variant_, other_variant_;            ///< what the first row ran with, and this one if that is another
     std::string engine_;                             ///< that the first row with one names
     std::string drafter_;                            ///< the kind that the first row with one names
     long rows_ = 0, plain_rows_ = 0;

@@ -187,7 +187,7 @@ bool LoadTable::names_deployment() const {
 std::string LoadTable::other_deployment() {
     for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
         const std::string name = plain_words(names_[i]), own = plain_words(without_drafter(row_[i]));
-        if (!tells_deployment(name)) {
+        if (!tells_deployment(name) || tells_variant(name)) {
             continue;
         }
         std::string& first = deployment_[i];
@@ -208,15 +208,54 @@ std::string LoadTable::other_deployment() {
     }
     DeploymentWords words;
     for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
-        const bool labels = columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number_of(row_[i]));
+        const bool of_variant = i < names_.size() && tells_variant(plain_words(names_[i]));
+        const bool labels =
+            !of_variant && (columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number_of(row_[i])));
         words.add(labels ? deployment_in(lower_case_of(row_[i])) : DeploymentWords());
     }
+    words.device.clear();  // tell_variant()
     if (labelled_.contradicts(words)) {
         return fmt::format("rows of {} beside those of {} were left out: a run is of one deployment", words.text(),
                            labelled_.text());
     }
     labelled_.add(words);
     return {};
+}
+
+/// What the row says that it ran with: its back end, build, cache, device.
+std::string LoadTable::variant_of_row() const {
+    std::string variant;
+    const auto add = [&](const std::string& word) {
+        if (!word.empty() && variant.find(word) == std::string::npos) {
+            variant += (variant.empty() ? "" : ", ") + word;
+        }
+    };
+    for (std::size_t i = 0; i < columns_.size() && i < names_.size() && i < row_.size(); ++i) {
+        const std::string name = plain_words(names_[i]);
+        const bool number = number_of(row_[i]).has_value();
+        if (tells_variant(name)) {
+            const bool usage = number && (says(name, "cache") || says(name, "kv"));  // not its format
+            add(usage ? "" : number && unit_of(row_[i]).empty() ? names_[i] + " " + row_[i] : row_[i]);
+        } else if (columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number)) {
+            add(back_end_in(plain_words(row_[i])));
+            add(deployment_in(lower_case_of(row_[i])).device);
+        }
+    }
+    return variant;
+}
+
+/// Rows of another back end, build, cache or device than the first are loads of their own, whose acceptance can be compared.
+void LoadTable::tell_variant(RunBuilder& run) {
+    const std::string variant = variant_of_row();
+    variant_ = variant_.empty() ? variant : variant_;
+    run.own_variant(variant_);
+    other_variant_ = variant == variant_ ? "" : variant;
+    if (!other_variant_.empty()) {
+        run.remark(
+            fmt::format("{}: rows of {} are kept apart from those of {}, as costs and acceptance are of one deployment; "
+                        "treeline diagnose compares both",
+                        run.file(), variant, variant_));
+    }
 }
 
 /// In columns of SGLang's three settings, whose tokens count the root; no tokens where the row lacks one of them.

@@ -320,4 +320,32 @@ TEST_CASE("what few numbers cannot follow is kept load by load, and helps the lo
     CHECK(fit_stack(again).stack.measured_loads.loads.size() == again.size());
 }
 
+TEST_CASE("a load that was measured is held, also where memory is reckoned to hold fewer") {
+    std::vector<MeasuredStep> steps = steps_by(vllm(), {8, 64}, {0, 3});
+    const auto most = [](const MeasuredStep& step, const sim::Stack& stack) {
+        sim::RoundSetup setup = step.setup;
+        setup.platform.stack = stack;
+        const sim::CompiledRound round = sim::compile_round(setup);
+        return sim::largest_that_fits(round, round.row(step.point.speculation), step.point.context);
+    };
+    for (MeasuredStep& step : steps) {
+        step.point.context = 12'000.0;
+        step.time = predicted_time(step, vllm());
+    }
+    REQUIRE(most(steps.back(), vllm()) < 64.0);
+    const StackFit fit = fit_stack(steps);
+    CHECK(fit.stack.measured_loads.memory > 1.0);
+    CHECK(most(steps.back(), fit.stack) >= 64.0);
+    CHECK(most(steps.back(), fit.stack) <= 66.0);  // and hardly more
+    // Of another deployment it says nothing.
+    MeasuredStep other = steps.back();
+    other.setup.platform.device.name = "other";
+    CHECK(most(other, fit.stack) == most(other, vllm()));
+    for (MeasuredStep& step : steps) {
+        step.point.context = 1024.0;
+        step.time = predicted_time(step, vllm());
+    }
+    CHECK(fit_stack(steps).stack.measured_loads.memory == 1.0);
+}
+
 }  // namespace stack_fit_test

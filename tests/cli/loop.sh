@@ -113,7 +113,11 @@ END
 expect 0 'qwen3-8b \(.*fp8.*\) on 2 x h100-sxm .*sglang' diagnose told.log --model qwen3-8b --device h100-sxm --drafter eagle3
 expect 0 'qwen3-8b .*on 2 x h100-sxm .*vllm' diagnose told.log --model qwen3-8b --precision '{"checkpoint": "bf16", "kv_cache": "bf16"}' --device h100-sxm --stack vllm --drafter eagle3
 expect 2 'needs .*drafter|drafter' diagnose my-run.json --model llama-3.1-8b --device h100-sxm
-expect 2 'holds no timed step of plain decoding' diagnose my-run.json "$fixtures/requests.jsonl" "${served[@]}"
+# A second run with drafts is one to compare acceptance with; one that holds neither these nor plain steps is none.
+expect 0 'Acceptance of the deployments that are compared' diagnose my-run.json "$fixtures/requests.jsonl" "${served[@]}"
+printf '%s' '{"format":"treeline-run","version":1,"cells":[{"batch":1,"draft_tokens":3,"context":500,"round_ms":{"mean":80}}]}' >times.json
+expect 2 'holds neither a timed step of plain decoding' diagnose my-run.json times.json "${served[@]}"
+expect 0 'From the run.s files: model Qwen/Qwen3-8B, .*drafter eagle3' diagnose told.log --device h100-sxm
 
 # Fit this deployment, and use the fit.
 expect 0 'fitted to 4 measured steps of .*Written to my-stack.json' \

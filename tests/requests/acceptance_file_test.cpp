@@ -186,4 +186,56 @@ TEST_CASE("a run at several concurrencies keeps them apart, each draft length by
     CHECK(length(1, std::nullopt) == Approx(1.0 + (0.8 + 0.6 + 0.6) / 3.0));
 }
 
+TEST_CASE("means that a run states without counts are kept apart by load, and are less sure") {
+    const auto cell = [](double batch, double context, double length) {
+        runs::RunCell result;
+        result.batch = batch;
+        result.draft_tokens = 3;
+        result.context = context;
+        result.stated_length = length;
+        return result;
+    };
+    runs::MeasuredRun run;
+    run.cells = {cell(1.0, 1000.0, 3.0), cell(1.0, 8000.0, 2.4), cell(1.0, 30000.0, 1.8)};
+    const auto length = [&](std::optional<double> context, std::optional<double> batch) {
+        const AcceptanceFile file = acceptance_file::counted_run(run, "mine.json");
+        return sim::acceptance_of_traffic(file.of(""), {{}, {}, "", context, batch}).chain.accept_length(3);
+    };
+    CHECK(length(1000.0, 1.0) == Approx(3.0));
+    CHECK(length(30000.0, 1.0) == Approx(1.8));
+    CHECK(length(60000.0, 1.0) == Approx(1.8));  // the nearest that was measured
+    CHECK(length(std::sqrt(1000.0 * 8000.0), 1.0) == Approx(2.7));
+    CHECK(length(std::nullopt, std::nullopt) == Approx(2.4));
+    const AcceptanceFile stated = acceptance_file::counted_run(run, "mine.json");
+    CHECK(stated.of_a_run);
+    CHECK_FALSE(stated.counted);
+    CHECK(stated.format == "stated mean of a run");
+    for (runs::RunCell& each : run.cells) {  // and so are those of a tree
+        each.shape = "sglang:3,4,16";
+        each.depth = 3;
+        each.draft_tokens = 15;
+    }
+    const AcceptanceFile trees = acceptance_file::counted_run(run, "mine.json");
+    const auto of_tree = [&](double context) {
+        return sim::acceptance_of_traffic(trees.of(""), {{}, {}, "", context, 1.0}).shapes.front().second;
+    };
+    CHECK(of_tree(1000.0) == Approx(3.0));
+    CHECK(of_tree(30000.0) == Approx(1.8));
+    // Contexts that tables tell apart are two loads, however near.
+    run.cells = {cell(1.0, 16000.0, 2.2), cell(1.0, 20000.0, 2.0), cell(16.0, 16000.0, 1.5)};
+    CHECK(length(20000.0, 1.0) == Approx(2.0));
+    CHECK(length(16000.0, 16.0) == Approx(1.5));
+    // Counts at one load beside a stated mean at another: each is of its own load.
+    run.cells = {cell(1.0, 1000.0, 0.0), cell(1.0, 30000.0, 1.8)};
+    run.cells.front().acceptance.drafts = run.cells.front().acceptance.drafts_with_positions = 1000.0;
+    run.cells.front().acceptance.drafted = 3000.0;
+    run.cells.front().acceptance.accepted = 2000.0;
+    run.cells.front().acceptance.reached = {900.0, 700.0, 400.0};
+    CHECK(length(1000.0, 1.0) == Approx(3.0));
+    CHECK(length(30000.0, 1.0) == Approx(1.8));
+    CHECK(length(std::sqrt(1000.0 * 30000.0), 1.0) == Approx(2.4));
+    CHECK(acceptance_file::counted_run(run, "mine.json").format == "counts and stated means of a run");
+    CHECK_FALSE(acceptance_file::counted_run(run, "mine.json").counted);
+}
+
 }  // namespace acceptance_file_test

@@ -76,4 +76,69 @@ TEST_CASE("formats in two words and a drafter that is called draft are told apar
     CHECK(says(remarks_of(kinds), "rows of draft model beside those of mtp"));
 }
 
+TEST_CASE("rows of another back end, build, cache or device are kept apart with their acceptance") {
+    const auto lengths_of = [](const runs::MeasuredRun& run) {
+        std::string text;
+        for (const std::vector<runs::RunCell>* cells : {&run.cells, &run.elsewhere}) {
+            for (const runs::RunCell& cell : *cells) {
+                text += fmt::format("{}{} {}: {:.2f}", text.empty() ? "" : ", ", cell.variant, cell.draft_tokens,
+                                    cell.accept_length());
+            }
+        }
+        return text;
+    };
+    // llama.cpp issue 26750: 92.0 % and 40.7 % of three drafts are 3.76 and 2.22 tokens a round.
+    const runs::MeasuredRun run = read(
+        "| backend | n-max | draft acceptance | tok/s |\n|---|---|---|---|\n| Vulkan | 3 | 92.0% | 41.2 |\n| CUDA | 3 | 40.7% "
+        "| 25.9 |\n");
+    CHECK(lengths_of(run) == "Vulkan 3: 3.76, CUDA 3: 2.22");
+    CHECK(run.cells.size() == 1);
+    CHECK(says(remarks_of(run), "rows of CUDA are kept apart from those of Vulkan"));
+    CHECK(
+        lengths_of(read("| build | K | accept length | tok/s |\n|---|---|---|---|\n| b9100 | 2 | 2.4 | 40 |\n| b9200 | 2 | 1.3 "
+                        "| 25 |\n")) == "b9100 2: 2.40, b9200 2: 1.30");
+    CHECK(
+        lengths_of(read("| KV cache | K | accept length | tok/s |\n|---|---|---|---|\n| f16 | 2 | 2.4 | 40 |\n| q4_0 | 2 | 1.3 "
+                        "| 25 |\n")) == "f16 2: 2.40, q4_0 2: 1.30");
+    CHECK(lengths_of(
+              read("| config | K | accept length | tok/s |\n|---|---|---|---|\n| ROCm | 2 | 2.4 | 40 |\n| Vulkan | 2 | 1.3 "
+                   "| 25 |\n")) == "rocm 2: 2.40, vulkan 2: 1.30");
+    // A share of the cache in use is a load's, not a deployment's.
+    CHECK(read("| concurrency | KV cache | K | accept length | tok/s |\n|---|---|---|---|---|\n| 1 | 2% | 2 | 2.4 | 40 |\n| 4 "
+               "| 8% "
+               "| 2 | 2.3 | 120 |\n")
+              .elsewhere.empty());
+}
+
+TEST_CASE("files whose drafts yield twice as much at a load are two deployments, and other averages are said") {
+    const auto file = [](const char* name, double length, double milliseconds) {
+        runs::MeasuredRun run;
+        run.sources = {{name, ""}};
+        run.cells.resize(1);
+        run.cells.front().batch = 1.0;
+        run.cells.front().draft_tokens = 3;
+        run.cells.front().stated_length = length;
+        run.cells.front().round.add(1e-3 * milliseconds);
+        return run;
+    };
+    const runs::MeasuredRun apart = runs::joined({file("cuda.json", 2.221, 85.8), file("vulkan.json", 3.76, 91.3)});
+    REQUIRE(apart.cells.size() == 1);
+    REQUIRE(apart.elsewhere.size() == 1);
+    CHECK(apart.cells.front().stated_length == Approx(2.221));
+    CHECK(apart.elsewhere.front().variant == "vulkan.json");
+    CHECK(says(remarks_of(apart), "kept apart"));
+    const runs::MeasuredRun mean = runs::joined({file("a.json", 2.2, 85.8), file("b.json", 2.6, 91.3)});
+    REQUIRE(mean.cells.size() == 1);
+    CHECK(mean.elsewhere.empty());
+    CHECK(mean.cells.front().stated_length == Approx(2.4));
+    CHECK(says(remarks_of(mean), "a round yields 2.60 tokens, where 2.20 were read before; 2.40 is kept"));
+    CHECK(runs::joined({file("a.json", 2.2, 85.8), file("b.json", 2.25, 91.3)}).remarks.empty());
+    runs::MeasuredRun triton = file("a.log", 2.2, 85.8), rocm = file("b.log", 2.2, 85.8);
+    triton.settings.attention = "TRITON_ATTN";
+    rocm.settings.attention = "ROCM_ATTN";
+    CHECK(runs::joined({triton, rocm}).elsewhere.size() == 1);
+    rocm.cells.front().draft_tokens = 0;  // a baseline may take other kernels
+    CHECK(runs::joined({triton, rocm}).elsewhere.empty());
+}
+
 }  // namespace setups_told_apart_test

@@ -14,6 +14,7 @@
 #include "sweeps/diagnosis_fit.h"
 #include "sweeps/diagnosis_hypotheses.h"
 #include "sweeps/diagnosis_plain.h"
+#include "text/number_text.h"
 
 namespace diagnosis_parts_test {
 
@@ -482,6 +483,16 @@ TEST_CASE("prompts of others are what TPOT times accept length exceeds a round b
     const Cause* prompts = cause_of(found, CauseKind::prompts);
     REQUIRE(prompts != nullptr);
     CHECK(prompts->share == Approx(0.2 / 1.2));
+    // Beyond 1.3 rounds the round is taken from TPOT; what lies between is still told beside a round of decoding.
+    cell.tpot = {};
+    cell.tpot.add(5.0 * cell.round.mean() / 2.5);
+    const Diagnosis busy = diagnose(input);
+    const Cause* more = cause_of(busy, CauseKind::prompts);
+    REQUIRE(more != nullptr);
+    CHECK(more->share == Approx(0.8));
+    CHECK(more->evidence.find("(" + text_of(Seconds(5.0 * cell.round.mean())) + ") is " +
+                              text_of(Seconds(4.0 * cell.round.mean())) + " longer than a round of decoding (" +
+                              text_of(Seconds(cell.round.mean())) + ")") != std::string::npos);
     cell.tpot = {};
     cell.tpot.add(1.09 * cell.round.mean() / 2.5);  // under a tenth
     CHECK(cause_of(diagnose(input), CauseKind::prompts) == nullptr);
@@ -521,6 +532,30 @@ TEST_CASE("a round whose accept length is not known has no speed-up") {
     DiagnosisInput input = as_predicted(setup(), {3, 8.0, 1000.0});
     input.rounds.front().cell.stated_length = 0.0;
     CHECK(diagnose(input).loads.front().speedup == 0.0);
+}
+
+TEST_CASE("yields that differ strongly with the back end, build, cache or device are a defect") {
+    const auto defect = [](double here, double elsewhere, int drafts_elsewhere = 3, double batch_elsewhere = 1.0) {
+        DiagnosisInput input;
+        input.rounds = {measured(1.0, 3, 1.0)};
+        input.plain = {measured(1.0, 0, 1.0)};
+        input.accepted = {accepted(1.0, 3, here)};
+        input.accepted.front().variant = "CUDA";
+        input.elsewhere = {accepted(batch_elsewhere, drafts_elsewhere, elsewhere)};
+        input.elsewhere.front().variant = "Vulkan";
+        const Diagnosis found = diagnose(input);
+        const Cause* cause = cause_of(found, CauseKind::defect);
+        return cause == nullptr ? std::string() : cause->evidence;
+    };
+    const std::string evidence = defect(2.22, 3.76);  // llama.cpp issue 26750
+    CHECK(evidence.find("3.76 tokens with Vulkan and 2.22 with CUDA") != std::string::npos);
+    CHECK(evidence.find("26750") != std::string::npos);
+    CHECK_FALSE(defect(3.76, 2.22).empty());
+    CHECK(defect(2.0, 2.5).empty());         // 1 and 1.5 drafts
+    CHECK_FALSE(defect(2.0, 2.52).empty());  // more
+    CHECK_FALSE(defect(2.22, 3.76, 3, 0.0).empty());
+    CHECK(defect(2.22, 3.76, 3, 8.0).empty());
+    CHECK(defect(2.22, 3.4, 2).empty());  // another draft length
 }
 
 }  // namespace diagnosis_parts_test
