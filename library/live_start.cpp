@@ -13,7 +13,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What the form offers, by name and title.
+/// The key of the trees that an engine takes ("sglang": {...}, docs/inputs.md); empty: it drafts chains only.
+const char* form_of(engines::EngineTrees trees) {
+    switch (trees) {
+        case engines::EngineTrees::sglang:
+            return "sglang";
+        case engines::EngineTrees::tensorrt_llm:
+            return "tensorrt_llm";
+        case engines::EngineTrees::none:
+            break;
+    }
+    return "";
+}
+
+/// What the form offers, by name and title; of engines also the form of their trees.
 Json catalogue_json(const requests::Catalogue& catalogue) {
     Json devices = Json::array();
     for (const std::string& name : hardware::device_names(catalogue.hardware)) {
@@ -21,7 +34,7 @@ Json catalogue_json(const requests::Catalogue& catalogue) {
     }
     Json engines = Json::array();
     for (const engines::Engine& engine : engines::newest_engines()) {
-        engines.push_back({engine.word, engine.label()});
+        engines.push_back({engine.word, engine.label(), form_of(engine.trees)});
     }
     return {{"models", models::model_names(catalogue.models)}, {"devices", devices}, {"engines", engines}};
 }
