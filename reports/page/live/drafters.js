@@ -74,7 +74,7 @@ function ranksField(drafter, { question }, replace, current) {
     label: 'By rank',
     name: `By rank of ${q.nameOfDrafter(drafter)}`,
     placeholder: '0.63, 0.11, 0.06',
-    hint: 'P(the child of rank r is the accepted one); as usual where it is empty',
+    hint: 'P(the child of rank r is the accepted one); assumed where it is empty',
     value: drafter.acceptance?.per_rank?.join(', '),
     read: q.readRanks,
     set: (ranks) => replace(q.withRanks(current(), ranks)),
@@ -180,7 +180,7 @@ function treeList(context) {
     );
   });
   const another = () => {
-    set([...q.shapesOf(question), form ? q.firstTree(form) : 'branching:3,2,1']);
+    set([...q.shapesOf(question), q.anotherTree(q.shapesOf(question), form)]);
     rebuild();
   };
   return [...rows, button('Another tree', another, { class: 'quiet' })];

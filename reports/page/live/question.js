@@ -245,18 +245,18 @@ export const TREE_FORMS = {
   sglang: {
     engine: 'SGLang',
     numbers: [
-      ['steps', 'steps'],
-      ['top_k', 'top-k'],
-      ['draft_tokens', 'tokens, root included'],
+      ['steps', 'Steps'],
+      ['top_k', 'Top-k'],
+      ['draft_tokens', 'Tokens, root included'],
     ],
     first: [3, 2, 6],
   },
   tensorrt_llm: {
     engine: 'TensorRT-LLM',
     numbers: [
-      ['max_draft_len', 'levels'],
-      ['max_top_k', 'top-k'],
-      ['max_total_draft_tokens', 'tokens, root excluded'],
+      ['max_draft_len', 'Levels'],
+      ['max_top_k', 'Top-k'],
+      ['max_total_draft_tokens', 'Tokens, root excluded'],
     ],
     first: [3, 2, 6],
   },
@@ -282,6 +282,13 @@ export const treeText = (form, numbers) => `${form}:${numbers.join(',')}`;
 
 /** A tree to begin with. `form`: of the engine's trees; empty without an engine. */
 export const firstTree = (form) => (form ? treeText(form, TREE_FORMS[form].first) : FIRST_TREE);
+
+/** One more tree beside others: of the last one's form a step deeper. */
+export function anotherTree(shapes, form) {
+  const last = shapes.map(engineTree).findLast((tree) => tree?.form === form);
+  if (!form) return `branching:3,2${',1'.repeat(shapes.length)}`;
+  return last ? treeText(form, [last.numbers[0] + 1, last.numbers[1], last.numbers[2] + 2]) : firstTree(form);
+}
 
 export function setShapes(question, shapes) {
   put(question, 'shapes', shapes.length > 0 ? shapes : undefined);

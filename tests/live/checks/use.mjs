@@ -233,7 +233,7 @@ export const checks = ({ live, program }) => {
         assert.deepEqual((await questionOf(page)).shapes, [shape]);
         assert.match(await sentence(page), title);
       }
-      await settled(page, () => field(page, 'top-k').fill('3'));
+      await settled(page, () => field(page, 'Top-k').fill('3'));
       assert.deepEqual((await questionOf(page)).shapes, ['tensorrt_llm:3,3,6']);
       await settled(page, () => field(page, 'Engine').selectOption('vllm'));
       assert.equal(await field(page, 'Shape').getAttribute('aria-invalid'), 'true');
@@ -256,8 +256,11 @@ export const checks = ({ live, program }) => {
       await settled(page, () => field(page, 'Shape').selectOption('chain'));
       await settled(page, () => field(page, 'Shape').selectOption('both'));
       assert.deepEqual((await questionOf(page)).shapes, shapes);
-      await settled(page, () => field(page, 'steps').nth(1).fill('4'));
+      await settled(page, () => field(page, 'Steps').nth(1).fill('4'));
       assert.deepEqual((await questionOf(page)).shapes[1], 'sglang:4,4,32');
+      await settled(page, () => page.getByRole('button', { name: 'Another tree' }).click());
+      assert.deepEqual((await questionOf(page)).shapes[3], 'sglang:3,4,10'); // a step deeper than the last
+      assert.match(await page.locator('#status').innerText(), /^Answered/);
     }),
 
     'the command brings along the files that were dropped': withPage(async (page) => {
