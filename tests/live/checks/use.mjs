@@ -384,6 +384,16 @@ export const checks = ({ live, program }) => {
         .waitFor();
     }),
 
+    'a file without acceptance replaces no curve, and a design point becomes the question': withPage(async (page) => {
+      const before = await questionOf(page);
+      await drop(page, 'times.md', 'K=3 gave 231 tok/s, without 140 tok/s.\n');
+      await page.getByRole('alert').getByText('times.md: is of a run that measured no acceptance').waitFor();
+      assert.deepEqual(await questionOf(page), before);
+      const point = readFileSync(join(source, 'examples/estimate-mamba2-2.7b.json'), 'utf8');
+      await settled(page, () => drop(page, 'point.json', point));
+      assert.match(await sentence(page), /mamba2-2\.7b on NVIDIA GeForce RTX 4090/);
+    }),
+
     'an earlier answer of Treeline becomes the question': withPage(async (page) => {
       const answer = execFileSync(
         program,
