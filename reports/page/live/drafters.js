@@ -195,6 +195,14 @@ function problemOfTrees({ question, trees, engineTitle }) {
     : `${engineTitle} drafts trees of its own form only.`;
 }
 
+/** Which trees can be chosen here, and what takes others. */
+function whoDraftsTrees({ trees, engineTitle, enginesWithTrees }) {
+  if (!engineTitle) return `With no engine, any tree is priced; ${enginesWithTrees} draft trees of their own form alone.`;
+  return trees === ''
+    ? `${engineTitle} drafts chains only. ${enginesWithTrees} draft trees of their own form; with no engine, any tree is priced.`
+    : `${engineTitle} drafts trees of its own form, in the words of its flags; with no engine, any tree is priced.`;
+}
+
 function shapeFields(context) {
   const { question, changed, rebuild, trees, engineTitle } = context;
   const shape = q.drafted.get(question);
@@ -204,10 +212,7 @@ function shapeFields(context) {
     changed();
     rebuild('Shape');
   };
-  const none = engineTitle && trees === '';
-  const hint = none
-    ? `${engineTitle} drafts chains only. ${context.enginesWithTrees} draft trees of their own form; with no engine, any tree is priced.`
-    : '';
+  const none = Boolean(engineTitle) && trees === '';
   return [
     choice({
       label: 'Shape',
@@ -217,7 +222,7 @@ function shapeFields(context) {
         ['both', 'chains and trees', none],
       ],
       value: shape,
-      hint,
+      hint: whoDraftsTrees(context),
       problem,
       set(value) {
         q.drafted.set(question, value, trees);
