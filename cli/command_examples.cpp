@@ -9,70 +9,98 @@
 
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/example_files.h"
 #include "json/wording.h"
-#include "text/catalogue_folder.h"
+#include "requests/file_kind.h"
 #include "text/input_error.h"
 #include "text/input_file.h"
+#include "text/output_file.h"
 #include "text/table.h"
 
 namespace treeline::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Path = std::filesystem::path;
 
 struct ExamplesFlags {
     CommonFlags common;
     std::string name;
 };
 
-/// "sweeps/million-points" of ".../examples/sweeps/million-points.json".
-std::string name_of_example(const std::filesystem::path& file, const std::filesystem::path& folder) {
-    const std::string name = file.lexically_relative(folder).generic_string();
-    return name.ends_with(".json") ? name.substr(0, name.size() - 5) : name;
-}
+struct Example {
+    std::string name, title;
+    std::string taken_by;  ///< "treeline recommend", or the flag of one: "--device"
+};
 
-std::string title_of(const std::filesystem::path& file) {
+Example described(const Path& file, const Path& folder) {
     const Json json = Json::parse(text::read_file(file), nullptr, false);
-    return json.is_object() && json.contains("title") && json["title"].is_string() ? json["title"].get<std::string>() : "";
+    const bool has_title = json.is_object() && json.contains("title") && json["title"].is_string();
+    return {name_of_example(file, folder), has_title ? json["title"].get<std::string>() : "", requests::taken_by(json)};
 }
 
-std::string list_of(const std::vector<std::filesystem::path>& files, const std::filesystem::path& folder, Format format) {
-    text::TextTable table({{"example", text::Align::left}, {"what it asks", text::Align::left}});
-    std::string csv = text::csv_line({"example", "title"});
+std::string list_of(const std::vector<Path>& files, const Path& folder, Format format) {
+    text::TextTable table({{"example", text::Align::left}, {"for", text::Align::left}, {"what it asks", text::Align::left}});
+    std::string csv = text::csv_line({"example", "title", "for"});
     Json json = {{"format", "treeline-examples"}, {"version", 1}, {"examples", Json::array()}};
-    for (const std::filesystem::path& file : files) {
-        const std::string name = name_of_example(file, folder), title = title_of(file);
-        table.add({name, title});
-        csv += text::csv_line({name, title});
-        json["examples"].push_back({{"name", name}, {"title", title}});
+    for (const Path& file : files) {
+        const Example example = described(file, folder);
+        table.add({example.name, example.taken_by, example.title});
+        csv += text::csv_line({example.name, example.title, example.taken_by});
+        json["examples"].push_back({{"name", example.name}, {"title", example.title}, {"for", example.taken_by}});
     }
     return format == Format::json  ? json.dump(2) + "\n"
            : format == Format::csv ? csv
-                                   : table.text() + "\n`treeline examples NAME` prints one; --output FILE copies it.\n";
+                                   : table.text() +
+                                         "\n`treeline examples NAME` prints one; --output FILE copies it, with the "
+                                         "files that it names beside it.\n";
+}
+
+/// Copies an example to `output`, and what it names to the same places beside it. Nothing that is there is replaced.
+void copy_example(const Path& example, const Path& output, const std::vector<Path>& files) {
+    std::vector<std::pair<Path, Path>> copies = {{example, output}};
+    for (const Path& named : files_named_in(example, files)) {
+        copies.emplace_back((example.parent_path() / named).lexically_normal(),
+                            (output.parent_path() / named).lexically_normal());
+    }
+    std::vector<std::string> problems;
+    for (const auto& [from, to] : copies) {
+        if (std::filesystem::exists(to)) {
+            problems.push_back(fmt::format("examples: {} is there already, and is not replaced", to.string()));
+        }
+    }
+    if (!problems.empty()) {
+        throw text::InputError(std::move(problems));
+    }
+    for (const auto& [from, to] : copies) {
+        std::error_code ignored;  // writing says what is wrong
+        std::filesystem::create_directories(to.parent_path(), ignored);
+        text::write_file(to, text::read_file(from));
+    }
 }
 
 void show_examples(const ExamplesFlags& flags) {
     const Format format = flags.common.chosen_format();
-    const std::filesystem::path folder = flags.common.find().models.parent_path() / "examples";
-    if (!text::is_folder(folder)) {
-        throw text::InputError({"examples: there are none beside the catalogue in " + folder.parent_path().string()});
-    }
-    std::vector<std::filesystem::path> files = text::files_below(folder);
-    std::erase_if(files,
-                  [](const std::filesystem::path& file) { return file.extension() != ".json" && file.extension() != ".csv"; });
+    const requests::Catalogue catalogue = flags.common.find();
+    const Path folder = examples_folder(catalogue);
+    const std::vector<Path> files = example_files(catalogue);
     if (flags.name.empty()) {
         return flags.common.deliver(list_of(files, folder, format));
     }
-    std::vector<std::string> names;
-    for (const std::filesystem::path& file : files) {
-        names.push_back(name_of_example(file, folder));
-        if (flags.name == names.back() || flags.name == names.back() + ".json") {
-            return flags.common.deliver(text::read_file(file));
-        }
+    const std::vector<std::string> names = example_names(catalogue);
+    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+        return flags.name == name || flags.name == name + ".json";
+    });
+    if (found == names.end()) {
+        const std::string hint = text::did_you_mean(flags.name, names);
+        throw text::InputError({fmt::format("examples: there is no example \"{}\"{}", flags.name,
+                                            hint.empty() ? "; treeline examples lists them" : hint)});
     }
-    const std::string hint = text::did_you_mean(flags.name, names);
-    throw text::InputError({fmt::format("examples: there is no example \"{}\"{}", flags.name,
-                                        hint.empty() ? "; treeline examples lists them" : hint)});
+    const Path& example = files[static_cast<std::size_t>(found - names.begin())];
+    if (flags.common.output == "-") {
+        return flags.common.deliver(text::read_file(example));
+    }
+    copy_example(example, flags.common.output, files);
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "library/live_start.h"
 
+#include <cstdlib>
+
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "engines/engine.h"
@@ -13,7 +17,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What the form offers, by name and title.
+/// The key of the trees that an engine takes ("sglang": {...}, docs/inputs.md); empty: it drafts chains only.
+const char* form_of(engines::EngineTrees trees) {
+    switch (trees) {
+        case engines::EngineTrees::sglang:
+            return "sglang";
+        case engines::EngineTrees::tensorrt_llm:
+            return "tensorrt_llm";
+        case engines::EngineTrees::none:
+            break;
+    }
+    return "";
+}
+
+/// What the form offers, by name and title; of engines also the form of their trees.
 Json catalogue_json(const requests::Catalogue& catalogue) {
     Json devices = Json::array();
     for (const std::string& name : hardware::device_names(catalogue.hardware)) {
@@ -21,9 +38,43 @@ Json catalogue_json(const requests::Catalogue& catalogue) {
     }
     Json engines = Json::array();
     for (const engines::Engine& engine : engines::newest_engines()) {
-        engines.push_back({engine.word, engine.label()});
+        engines.push_back({engine.word, engine.label(), form_of(engine.trees)});
     }
     return {{"models", models::model_names(catalogue.models)}, {"devices", devices}, {"engines", engines}};
+}
+
+/// The first of a table's rows.
+void shorten(Json& rows) {
+    constexpr std::size_t most_rows = 40;
+    if (rows.size() > most_rows) {
+        rows.erase(rows.begin() + most_rows, rows.end());
+    }
+}
+
+/// Numbers with as many digits as charts and tables show, and some more.
+void round_numbers(Json& tree) {
+    if (tree.is_number_float()) {
+        tree = std::strtod(fmt::format("{:.5g}", tree.get<double>()).c_str(), nullptr);
+    } else if (tree.is_structured()) {
+        for (Json& part : tree) {
+            round_numbers(part);
+        }
+    }
+}
+
+/// The answer that a page is written with, shown until the library inside the page has given the same in full: its folded
+/// tables are cut, and its numbers are rounded.
+Json written_answer(const sweeps::Answer& answer) {
+    Json written = reports::explored_json(answer);
+    Json& page = written["page"];
+    if (page.contains("candidates")) {
+        shorten(page["candidates"]["rows"]);
+    }
+    if (page.contains("inputs")) {
+        shorten(page["inputs"]);
+    }
+    round_numbers(written);
+    return written;
 }
 
 }  // namespace
@@ -43,7 +94,7 @@ std::string live_page(const sweeps::Answer& answer, const Json& question, const 
     return reports::render_live_page({{"title", answer.input.title},
                                       {"version", TREELINE_VERSION},
                                       {"question", question},
-                                      {"answer", reports::explored_json(answer)},
+                                      {"answer", written_answer(answer)},
                                       {"catalogue", catalogue_json(catalogue)}});
 }
 

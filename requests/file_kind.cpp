@@ -106,6 +106,13 @@ FileKind kind_of(const Json& tree) {
     return found == nullptr ? FileKind::unknown : found->kind;
 }
 
+std::string taken_by(const Json& tree) {
+    const JsonKind* found = json_kind_of(tree);
+    const std::string_view use = found == nullptr ? std::string_view() : found->use;
+    const std::size_t file = use.find(" {}"), command = use.starts_with('`') ? 1 : 0;
+    return file == std::string_view::npos ? "" : std::string(use.substr(command, file - command));
+}
+
 std::string other_kind(const Json& tree, const std::string& file, const std::vector<FileKind>& wanted) {
     const JsonKind* found = json_kind_of(tree);
     if (found == nullptr) {

@@ -39,6 +39,9 @@ enum class FileKind {
 
 FileKind kind_of(const nlohmann::ordered_json& tree);
 
+/// What takes such a file: a command ("treeline recommend") or a flag ("--device"); empty where nothing is known to.
+std::string taken_by(const nlohmann::ordered_json& tree);
+
 /// "holds a sweep, not a workload: `treeline sweep FILE` takes it"; empty where the tree is of one of the wanted kinds, or of
 /// none that is known. The first one is named.
 std::string other_kind(const nlohmann::ordered_json& tree, const std::string& file, const std::vector<FileKind>& wanted);

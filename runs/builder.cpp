@@ -233,7 +233,8 @@ UnknownFormat::UnknownFormat(const std::string& file, const std::string& why)
     : InputError({file + (why.empty() ? ": is in none of the formats that are read; treeline import --help lists them"
                                       : ": " + why +
                                             "; the rest is in none of the formats that are read "
-                                            "(treeline import --help lists them)")}) {}
+                                            "(treeline import --help lists them)")}),
+      why_(why) {}
 
 std::string RunBuilder::placed(const std::string& sentence) const {
     return line_ > 0 ? fmt::format("{}: line {}: {}", file_, line_, sentence) : fmt::format("{}: {}", file_, sentence);

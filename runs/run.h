@@ -132,6 +132,11 @@ struct RunHints {
 class UnknownFormat : public text::InputError {
 public:
     explicit UnknownFormat(const std::string& file, const std::string& why = "");
+    /// What was found in it, and why that is not enough; may be empty.
+    [[nodiscard]] const std::string& why() const { return why_; }
+
+private:
+    std::string why_;
 };
 
 /// Reads files of one deployment in any of the formats of runs/formats, told apart by their content, and joins them. "-" is

@@ -56,6 +56,19 @@ bool is_loopback(std::string_view address) {
     return address == "localhost" || address == "::1" || (address.starts_with("127.") && is_address(std::string(address)));
 }
 
+std::optional<Refusal> framing_refusal(const std::vector<std::string>& hosts, const std::vector<std::string>& lengths) {
+    if (hosts.size() != 1 || hosts.front().empty()) {
+        return Refusal{400, "a request names its host, once (Host)"};
+    }
+    const auto is_number = [](const std::string& length) {
+        return !length.empty() &&
+               std::all_of(length.begin(), length.end(), [](unsigned char letter) { return std::isdigit(letter) != 0; });
+    };
+    const bool agree = std::all_of(lengths.begin(), lengths.end(),
+                                   [&](const std::string& length) { return is_number(length) && length == lengths.front(); });
+    return agree ? std::nullopt : std::optional(Refusal{400, "the length of the body must be one number (Content-Length)"});
+}
+
 std::optional<Refusal> refusal(const RequestHead& head, const Rules& rules) {
     if (!is_known_host(head.host, rules)) {
         return Refusal{403, "this server does not answer as \"" + head.host + "\"; --host-name names what else it is called"};

@@ -26,6 +26,10 @@ struct Refusal {
 /// Whether `address` is of this machine alone.
 bool is_loopback(std::string_view address);
 
+/// Why a request cannot be told from others on its connection, if so (RFC 9112, 3.2 and 6.3): it needs one Host, and what it
+/// says of its length must agree. All values of the two headers are given.
+std::optional<Refusal> framing_refusal(const std::vector<std::string>& hosts, const std::vector<std::string>& lengths);
+
 /// Why a request is not answered, if it is not:
 /// - a Host that is a name, but neither localhost nor one of the rules': the browser of somebody whose page changed the address
 ///   of its own name (DNS rebinding),

@@ -36,6 +36,15 @@ void refuse(httplib::Response& response, int status, const std::string& sentence
     set_json(response, status, Json{{"problems", {sentence}}}.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+/// All values of a header.
+std::vector<std::string> values_of(const httplib::Request& request, const char* header) {
+    std::vector<std::string> values;
+    for (std::size_t i = 0; i < request.get_header_value_count(header); ++i) {
+        values.push_back(request.get_header_value(header, i));
+    }
+    return values;
+}
+
 int status_of(const Answered& answer, const std::string& body) {
     switch (answer.outcome) {
         case Answered::Outcome::answered:
@@ -186,6 +195,14 @@ void Server::State::add_rules() {
                                request.get_header_value("Content-Type"),
                                request.get_header_value("Content-Encoding")};
         const bool with_body = request.has_header("Transfer-Encoding") || request.get_header_value("Content-Length", 0) != "";
+        const std::optional<Refusal> misframed =
+            framing_refusal(values_of(request, "Host"), values_of(request, "Content-Length"));
+        if (misframed) {
+            served_here->close_afterwards();  // where the next request begins is unknown
+            refuse(response, misframed->status, misframed->sentence);
+            response.set_header("Connection", "close");
+            return httplib::Server::HandlerResponse::Handled;
+        }
         std::optional<Refusal> refused = refusal(head, input.rules);
         if (!refused || refused->status == 415) {  // of what is not there, no body is of the wrong type
             const std::optional<Refusal> misplaced = misplaced_question(request, response);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/inputs/inputs_schema.h"
+#include "serve/answer_schemas.h"
 #include "serve/questions.h"
 
 namespace treeline::serve {
@@ -30,7 +31,7 @@ Json with_refusals(Json responses, const std::vector<const char*>& statuses) {
 
 Json answer_response(const Question& question) {
     return {{"description", "What `treeline " + question.name + "` answers in JSON."},
-            {"content", json_content({{"type", "object"}})}};
+            {"content", json_content(answer_schema(question.name))}};
 }
 
 Json asked(const Question& question) {
@@ -38,8 +39,8 @@ Json asked(const Question& question) {
         {"operationId", question.name},
         {"summary", question.summary},
         {"requestBody", {{"required", true}, {"content", json_content(reference("#/components/schemas/" + question.table))}}},
-        {"responses",
-         with_refusals({{"200", answer_response(question)}}, {"400", "401", "403", "408", "413", "415", "422", "500", "503"})},
+        {"responses", with_refusals({{"200", answer_response(question)}},
+                                    {"400", "401", "403", "408", "411", "413", "414", "415", "422", "500", "503"})},
         {"security", Json::array({Json::object(), {{"token", Json::array()}}})}};
 }
 
@@ -48,7 +49,8 @@ Json looked_up(const Question& question) {
     return {{"operationId", question.name},
             {"summary", question.summary},
             {"parameters", {{{"name", "name"}, {"in", "query"}, {"schema", schema}}}},
-            {"responses", with_refusals({{"200", answer_response(question)}}, {"400", "401", "403", "422", "500", "503"})},
+            {"responses", with_refusals({{"200", answer_response(question)}},
+                                        {"400", "401", "403", "408", "413", "414", "422", "500", "503"})},
             {"security", Json::array({Json::object(), {{"token", Json::array()}}})}};
 }
 
@@ -100,11 +102,13 @@ Json openapi() {
             {"components",
              {{"schemas", schemas()},
               {"responses",
-               {{"400", problem_response("The request is not HTTP, or its body not JSON.")},
+               {{"400", problem_response("The request is not HTTP, names no host or two lengths, or its body is not JSON.")},
                 {"401", problem_response("The token is missing or wrong.")},
                 {"403", problem_response("Another host or origin is asked for.")},
                 {"408", problem_response("The request came too slowly.")},
-                {"413", problem_response("The body is too large.")},
+                {"411", problem_response("The length of the body is not stated.")},
+                {"413", problem_response("The body, or the head of the request, is too large.")},
+                {"414", problem_response("The address is too long.")},
                 {"415", problem_response("The body is not application/json, or is compressed.")},
                 {"422", problem_response("The question cannot be answered; each sentence says what to change.")},
                 {"500", problem_response("Treeline is at fault.")},

@@ -1,12 +1,15 @@
 // treeline serve: the questions over HTTP, or as a Model Context Protocol server.
 #include <chrono>
+#include <fstream>
+#include <future>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -67,12 +70,32 @@ constexpr bool keeps_shadows = __has_feature(thread_sanitizer);
 constexpr bool keeps_shadows = false;
 #endif
 
-/// Answers that allocate more are refused.
-void limit_memory(double gib) {
+/// What the process may write to already, in bytes: its data and stacks (proc(5), statm). 0 where /proc is missing.
+std::uint64_t bytes_held() {
+    std::ifstream statm("/proc/self/statm");
+    std::uint64_t pages = 0;
+    for (int field = 1; field <= 6; ++field) {  // the sixth: data and stack
+        statm >> pages;
+    }
+    return statm ? pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
+/// Of a thread, in bytes: what is set aside for its stack counts, used or not.
+std::uint64_t bytes_of_stack() {
+    pthread_attr_t defaults;
+    std::size_t bytes = 0;
+    ::pthread_attr_init(&defaults);
+    ::pthread_attr_getstacksize(&defaults, &bytes);
+    ::pthread_attr_destroy(&defaults);
+    return bytes;
+}
+
+/// Answers that allocate more are refused; what is held already and the stacks of `threads` that will start come on top.
+void limit_memory(double gib, std::size_t threads = 0) {
     if (keeps_shadows) {
         return;
     }
-    const auto bytes = static_cast<rlim_t>(gib * bytes_of_gib);
+    const auto bytes = static_cast<rlim_t>(gib * bytes_of_gib) + bytes_held() + threads * bytes_of_stack();
     const rlimit limit{bytes, bytes};
     static_cast<void>(::setrlimit(RLIMIT_DATA, &limit));
 }
@@ -101,19 +124,18 @@ serve::ServerInput input_of(const ServeFlags& flags) {
     return input;
 }
 
-/// Until a signal arrives; then the answers that are being made are sent.
+/// Until a signal arrives; then the answers that are being made are sent. Throws where the machine gives it no threads.
 void run_until_interrupted(serve::Server& server) {
     const InterruptGuard guard;
-    std::thread thread([&] { server.run(); });
+    std::future<void> running = std::async(std::launch::async, [&] { server.run(); });
     try {
-        while (true) {
+        while (running.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout) {
             InterruptGuard::check();
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
     } catch (const Interrupted&) {
         server.stop();
     }
-    thread.join();
+    running.get();
 }
 
 void serve_for(const ServeFlags& flags) {
@@ -124,7 +146,8 @@ void serve_for(const ServeFlags& flags) {
     }
     input.page = page_of(input.setting.catalogue);
     const std::string address = input.address.find(':') == std::string::npos ? input.address : "[" + input.address + "]";
-    limit_memory(number_of("--memory-gib", flags.memory, 0.25, 1e6));
+    constexpr std::size_t own_threads = 2;  // one accepts connections, one runs them
+    limit_memory(number_of("--memory-gib", flags.memory, 0.25, 1e6), input.limits.connections + own_threads);
     serve::Server server(std::move(input));
     text::write_file("-", fmt::format("Treeline answers at http://{}:{}/ until it is interrupted.\n", address, server.port()));
     run_until_interrupted(server);

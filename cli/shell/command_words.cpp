@@ -1,11 +1,55 @@
 #include "cli/shell/command_words.h"
 
+#include <regex>
+
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/shell/catalogue_names.h"
 
 namespace treeline::cli {
 namespace {
+
+/// The words of a list as help texts write them, at their beginning or after a colon: "Cost model: roofline, calibrated or
+/// hoi". What stands in parentheses behind a word is about it.
+std::vector<std::string> listed_words(const std::string& help) {
+    const std::string word = R"([a-z][a-z0-9-]*(?:\.[a-z]+)?)", noted = word + R"((?: \([^()]*\))?)";
+    const std::regex list("(?:^|: )((?:" + noted + ", )*" + noted + ",? or " + word + ")(?![a-z0-9:.-])");
+    std::smatch found;
+    if (!std::regex_search(help, found, list)) {
+        return {};
+    }
+    const std::string text = std::regex_replace(found[1].str(), std::regex(R"( \([^()]*\))"), "");
+    const std::regex each(word);
+    std::vector<std::string> words;
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), each); at != std::sregex_iterator(); ++at) {
+        if (at->str() != "or") {
+            words.push_back(at->str());
+        }
+    }
+    return words;
+}
+
+/// "tree show ".
+std::string joined(const std::vector<std::string>& path) {
+    std::string text;
+    for (const std::string& word : path) {
+        text += word + " ";
+    }
+    return text;
+}
+
+/// `taker`: as kind_of_names() knows it.
+FlagWords flag_words(const std::string& taker, const std::string& name, const std::string& value, const std::string& help) {
+    FlagWords words{name, value, help, {}, std::string(kind_of_names(taker))};
+    if (words.names.empty()) {
+        words.words = listed_words(help);
+    }
+    const bool of_files = value.find("PATH") != std::string::npos || name.find("TREE") != std::string::npos ||
+                          value.find("TREE") != std::string::npos;
+    words.files = words.words.empty() && (words.names.empty() || of_files);
+    return words;
+}
 
 CommandWords words_of(const CLI::App& app, const std::vector<std::string>& path) {
     // CLI11 hands the footer of a command on to those below it.
@@ -17,10 +61,11 @@ CommandWords words_of(const CLI::App& app, const std::vector<std::string>& path)
         }
         const std::string value = option->get_items_expected_max() > 0 ? option->get_type_name() : std::string();
         for (const std::string& name : option->get_lnames()) {
-            words.flags.push_back({"--" + name, value, option->get_description()});
+            words.flags.push_back(flag_words("--" + name, "--" + name, value, option->get_description()));
         }
         if (option->get_lnames().empty()) {
-            words.arguments.push_back({option->get_name(), value, option->get_description()});
+            const std::string name = option->get_name();
+            words.arguments.push_back(flag_words(joined(path) + name, name, value, option->get_description()));
         }
     }
     for (const CLI::App* verb : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {

@@ -14,6 +14,9 @@ struct FlagWords {
     std::string name;   ///< "--target", or "FILE" of an argument without a flag
     std::string value;  ///< "NAME"; empty for a flag that takes none
     std::string help;
+    std::vector<std::string> words;  ///< all that it may be, where its help lists them ("table, json or csv")
+    std::string names;  ///< else the kind of names of the catalogue that it takes (catalogue_names.h); may be empty
+    bool files = true;  ///< whether it may be a file, too
 };
 
 struct CommandWords {

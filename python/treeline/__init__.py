@@ -16,8 +16,8 @@ else the one that was installed with this module is used.
 import json as _json
 import os as _os
 
-from . import _treeline
-from ._answers import Answer, Listing, Recommendation, Record
+from . import _plots, _treeline
+from ._answers import Answer, Listing, Listings, Recommendation, Record
 from ._sweep import Sweep
 from ._treeline import InputError
 
@@ -135,7 +135,7 @@ def models(*, catalogue=None):
 def hardware(*, catalogue=None):
     """The hardware of the catalogue: lists `devices`, `stacks`, `boards` and `designs` of records whose keys end in their unit."""
     lists = _json.loads(_treeline.hardware_json(_catalogue(catalogue)), object_hook=Record)
-    return Record({name: Listing(records) for name, records in lists.items()})
+    return Listings({name: Listing(records) for name, records in lists.items()})
 
 
 class Tree(_treeline.Tree):
@@ -163,6 +163,9 @@ class Tree(_treeline.Tree):
 
     def __repr__(self):
         return f"Tree({self.parents})"
+
+    def _repr_html_(self):
+        return _plots.tree(self.parents)
 
     def __eq__(self, other):
         return isinstance(other, Tree) and self.parents == other.parents

@@ -79,3 +79,10 @@ class Listing(list):
 
     def _repr_html_(self):
         return _tables.table(self)
+
+
+class Listings(Record):
+    """Lists by name, which a notebook shows one below the other."""
+
+    def _repr_html_(self):
+        return "".join(_tables.table(rows, caption=name) for name, rows in self.items())

@@ -59,12 +59,13 @@ def _plane(xs, ys):
 
 
 def schedule(entries):
-    """Speed-ups over the batch: a box for each range of batches, from the least to the greatest, with its draft tokens."""
+    """Speed-ups over the batch: a box for each range of batches, from the least to the greatest, with its draft tokens. The axis
+    has 1, plain decoding, which a line marks."""
     if not entries:
         return ""
     across, up = _plane([entry[key] for entry in entries for key in ("batch_from", "batch_to")],
-                        [entry[key] for entry in entries for key in ("least_speedup", "greatest_speedup")])
-    marks = []
+                        [1.0, *(entry[key] for entry in entries for key in ("least_speedup", "greatest_speedup"))])
+    marks = [f'<path d="M{_LEFT} {up(1.0)}H{_WIDTH - _RIGHT}" stroke="currentColor" stroke-dasharray="4 4"></path>']
     for entry in entries:
         left, right = across(entry["batch_from"]), across(entry["batch_to"])
         top, bottom = up(entry["greatest_speedup"]), up(entry["least_speedup"])
@@ -97,3 +98,35 @@ def bars(parts, title, unit):
         marks.append(f'<rect x="100" y="{top}" width="{width}" height="18" fill="{_MARKS}" fill-opacity="0.7"></rect>')
         marks.append(_text(106 + width, top + 13, f"{value:.3g} {unit}", "start"))
     return _drawing(title, marks, _TOP + 22 * len(parts) + 8)
+
+
+def tree(parents):
+    """A draft tree: the root at the top, each level below the one before, leaves side by side."""
+    children = [[] for _ in range(len(parents) + 1)]
+    for node, parent in enumerate(parents, 1):
+        children[parent].append(node)
+    level, column, leaves = [0] * len(children), [0.0] * len(children), 0
+    for node, parent in enumerate(parents, 1):
+        level[node] = level[parent] + 1
+    for node in _leaves_first(children):
+        if children[node]:
+            column[node] = (column[children[node][0]] + column[children[node][-1]]) / 2
+        else:
+            column[node], leaves = leaves, leaves + 1
+    step = min(28, (_WIDTH - 2 * _RIGHT) / leaves)
+    at = [(round(_RIGHT + (place + 0.5) * step, 1), _TOP + 14 + 28 * down) for place, down in zip(column, level)]
+    marks = [f'<path d="M{at[parent][0]} {at[parent][1]}L{at[node][0]} {at[node][1]}" stroke="currentColor"></path>'
+             for node, parent in enumerate(parents, 1)]
+    marks += [f'<circle cx="{x}" cy="{y}" r="{min(5, step / 3):.3g}" fill="{_MARKS if node else "currentColor"}"></circle>'
+              for node, (x, y) in enumerate(at)]
+    return _drawing(f"Draft tree of {len(parents)} nodes", marks, _TOP + 28 * (max(level) + 1))
+
+
+def _leaves_first(children):
+    """Each node after all that hang from it, from left to right."""
+    order, stack = [], [0]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(children[node])
+    return order[::-1]

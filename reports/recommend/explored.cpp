@@ -27,7 +27,11 @@ Json explored_json(const sweeps::Answer& answer) {
                             {"source", drafter.acceptance_source},
                             {"per_position", positions_json(drafter.acceptance.chain)}});
     }
-    return {{"page", report_page_data(with_names(answer), {}, PageStudies::none)}, {"drafters", drafters}};
+    Json page = report_page_data(with_names(answer), {}, PageStudies::none);
+    for (const char* of_report : {"roofline", "sections", "generator"}) {  // which the live page has no place for
+        page.erase(of_report);
+    }
+    return {{"page", std::move(page)}, {"drafters", drafters}};
 }
 
 }  // namespace treeline::reports

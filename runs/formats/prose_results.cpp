@@ -1,6 +1,7 @@
 // Results that people write down in sentences and lists: "K=2: 220 tok/s, K=3: 231 tok/s, no spec: 140", "- n=2: 63 t/s (accept
 // 71 %)", "without speculation I get 42 tok/s, with 3 draft tokens 78". They become rows of a table of loads, under the lines
-// before them; a file that holds anything else that is read is not searched for them.
+// before them; a file that holds anything else that is read, or a script, is not searched for
+// them.
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -82,10 +83,19 @@ DeploymentWords deployment_of_title(std::string title) {
     return deployment_in(title);
 }
 
+/// Of a command that goes on in the next line: what a flag may be is no result.
+bool is_continued(std::string_view line) {
+    const std::size_t last = line.find_last_not_of(" \t\r");
+    return last != std::string_view::npos && line[last] == '\\';
+}
+
 class ProseResults : public LineReader {
 public:
     bool take(std::string_view original, RunBuilder& run) override {
-        if (run.has_measurements()) {
+        if (std::exchange(first_, false)) {
+            script_ = original.starts_with("#!") || original.starts_with("#compdef");
+        }
+        if (script_ || run.has_measurements()) {
             return false;
         }
         const std::string english = may_be_chinese(original) ? in_english(original) : std::string();
@@ -95,7 +105,7 @@ public:
         const bool is_row = (first != std::string_view::npos && with_plain_bars(line.substr(first, 4)).front() == '|') ||
                             is_row_without_sides(line);
         std::vector<Statement> statements =
-            taken_ < most_statements && !is_row ? statements_of(line) : std::vector<Statement>();
+            taken_ < most_statements && !is_row && !is_continued(line) ? statements_of(line) : std::vector<Statement>();
         if (statements.empty()) {
             take_acceptance_below(line);
             take_caption(line);
@@ -289,6 +299,7 @@ private:
     std::string others_;                    ///< the first deployment that was left out
     bool sideless_ = false;                 ///< the lines are rows of a table without bars at its sides
     bool assumed_ = false, alone_ = false;  ///< Statement's, of any
+    bool first_ = true, script_ = false;    ///< the first line is still to come; it said that a shell runs the file
     bool begins_ = true;                    ///< the next statement stands under other lines than the last
 };
 

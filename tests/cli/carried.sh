@@ -23,6 +23,12 @@ same sweep "$SOURCE/examples/spire-study.json"
 same tree show mamba-drafter-3-2-2-1-1
 same validate
 
+# The package says whose code the program carries, as their licences ask.
+for holder in 'Victor Zverovich' 'Niels Lohmann' 'Jesse Beder' 'University of Cincinnati' 'Wenzel Jakob' 'Free Software Foundation'; do
+    checks=$((checks + 1))
+    grep -q "$holder" "$SOURCE/cmake/package/copyright" || fail "the package's copyright lacks $holder"
+done
+
 # Examples can be copied and run.
 expect 0 'llama-3.1-8b-h100 .*sweeps/million-points' examples
 expect 2 'did you mean "starter"' examples startr
@@ -30,7 +36,24 @@ checks=$((checks + 1))
 "$TREELINE" examples starter --output mine.json >out.txt 2>&1 || fail "an example cannot be copied: $(cat out.txt)"
 cmp -s mine.json "$SOURCE/examples/starter.json" || fail "the copy of an example differs"
 expect 0 '^Run ' recommend mine.json
-expect 0 'title' examples --format csv
+expect 0 'title,for' examples --format csv
+expect 0 'devices/spire-hoi-600 +--device .*starter +treeline recommend ' examples
+cp mine.json kept.json
+expect 2 'mine.json is there already, and is not replaced' examples qwen3-8b-h100 --output mine.json
+checks=$((checks + 1))
+cmp -s mine.json kept.json || fail "an example replaced a file"
+# What an example names comes along, into folders that are made.
+for example in estimate-spire:estimate spire-study:sweep fits/break-even-stree-8b:'study break-even' fits/break-even-fitted-law:'study break-even'; do
+    copy=copies/${example%%:*}.json
+    rm -rf copies
+    checks=$((checks + 1))
+    "$TREELINE" examples "${example%%:*}" --output "$copy" >out.txt 2>&1 || fail "${example%%:*} cannot be copied: $(cat out.txt)"
+    # shellcheck disable=SC2086  # words of a command
+    (cd "$(dirname "$copy")" && TREELINE_DATA=$SOURCE "$TREELINE" ${example#*:} "$(basename "$copy")" >/dev/null 2>err.txt) || fail "the copy of ${example%%:*} does not run: $(cat "$(dirname "$copy")/err.txt")"
+done
+expect 2 'spire-hoi-600.json is there already' examples spire-study --output "$(mkdir -p again/devices && touch again/devices/spire-hoi-600.json && echo again/study.json)"
+checks=$((checks + 1))
+[ ! -e again/study.json ] || fail "half of an example was copied"
 expect 2 'there are none beside the catalogue' examples --catalogue "$(mkdir -p bare/models bare/hardware && echo bare)"
 
 # Without /proc the program cannot tell where it is, and still has a catalogue.

@@ -8,7 +8,7 @@ expect 2 'must be bash, zsh or fish, not "fisk"; did you mean "fish"' completion
 
 # complete WORD...: what bash offers for the last word.
 complete() {
-    bash -c '. ./treeline.bash; COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _treeline; printf "%s\n" "${COMPREPLY[@]}"' _ treeline "$@"
+    bash -c '. ./treeline.bash; COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _treeline; printf "%s\n" "${COMPREPLY[@]}"' _ "$TREELINE" "$@"
 }
 offers() {
     local wanted=$1
@@ -24,6 +24,35 @@ offers bandit study b
 offers simulate study s
 touch a-workload.json
 offers a-workload.json recommend a-w
+touch good.json 'a file.json'
+offers 'a file.json' recommend a
+offers 'github' lint --format g
+offers 'sarif' lint --format = s
+offers 'roofline' recommend --mode r
+offers 'sampling' estimate --decoding s
+offers 'llama.cpp' recommend --engine l
+offers 'llama-3.1-8b' recommend --target llama-3.1-8
+offers 'h100-sxm' estimate --device h100-s
+offers 'eagle3-llama-3.1-8b' recommend --drafter eagle3-llama-3.1-8
+offers 'llama-3.1-8b' models llama-3.1-8
+offers 'vck190' hardware vck
+offers 'starter' examples sta
+offers 'fish' completions ''
+offers 'good.json' recommend --acceptance g
+# only WORD...: bash offers nothing else.
+only() {
+    checks=$((checks + 1))
+    complete "$@" >offered.txt
+    ! grep -qE '^--|\.json$' offered.txt || fail "after \"treeline $*\" bash offers $(tr '\n' ' ' <offered.txt)"
+}
+only lint --format ''
+only recommend --mode ''
+only completions f
+only examples a
+only estimate --engine a
+expect 2 'there are no names of "cats"' completions --names cats
+expect 2 'needs a shell' completions
+expect 0 '^(.* )?h200 ' completions --names devices
 for shell in bash zsh fish; do
     checks=$((checks + 1))
     for command in recommend sweep lint; do

@@ -104,7 +104,18 @@ TEST_CASE("files that are handed over are told apart, and later questions name t
 
     CHECK(hand_over("mine.json", workload)["question"] == Json::parse(workload));
     CHECK(hand_over("answer.json", answer.dump())["question"] == answer["input"]);
-    CHECK(hand_over("letter.txt", "Dear reader,\n").contains("problems"));
+    const Json letter = hand_over("letter.txt", "Dear reader,\n");
+    REQUIRE(letter.contains("problems"));
+    CHECK(letter["problems"][0].get<std::string>().starts_with("letter.txt: is no log"));  // by the name that its owner knows
+    const Json times = hand_over("times.md", "K=3 gave 231 tok/s, without 140 tok/s.\n");
+    REQUIRE(times.contains("problems"));
+    CHECK(times["problems"][0] == "times.md: is of a run that measured no acceptance");
+    const Json sweep = hand_over("study.json", read_text(source_folder() / "examples/spire-study.json"));
+    CHECK(sweep["problems"][0] == "study.json: holds a sweep, not a workload: `treeline sweep study.json` prices it");
+
+    const Json point = hand_over("point.json", read_text(source_folder() / "examples/estimate-mamba2-2.7b.json"));
+    CHECK(point["question"]["traffic"] == Json({{"batch", {1}}, {"context", {2048}}}));
+    CHECK(answer_to("recommend", point["question"].dump()).contains("sentence"));
     CHECK(hand_over("..", workload).contains("problems"));
 }
 

@@ -26,10 +26,10 @@ async function standInPage(program, native, file) {
       models: json('models', '--format', 'json').models.map(({ name }) => name),
       devices: json('hardware', '--format', 'json').devices.map(({ name, title }) => [name, title]),
       engines: [
-        ['vllm', 'vLLM'],
-        ['sglang', 'SGLang'],
-        ['tensorrt-llm', 'TensorRT-LLM'],
-        ['llama.cpp', 'llama.cpp'],
+        ['vllm', 'vLLM 1', ''],
+        ['sglang', 'SGLang 1', 'sglang'],
+        ['tensorrt-llm', 'TensorRT-LLM 1', 'tensorrt_llm'],
+        ['llama.cpp', 'llama.cpp 1', ''],
       ],
     },
   };

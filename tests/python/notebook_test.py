@@ -68,6 +68,28 @@ def drawings(text):
     return found
 
 
+def test_the_schedule_is_drawn_from_plain_decoding_on(examples):
+    texts = [text.text for text in drawings(treeline.recommend(examples / "starter.json")._repr_html_())["Draft tokens by batch"]("text")]
+    assert "1" in texts  # a tick of the axis of speed-ups, whatever the lowest is
+
+
+def test_the_hardware_shows_as_tables():
+    hardware = treeline.hardware()
+    shown = Cells(hardware._repr_html_())
+    assert {"devices", "stacks", "boards", "designs"} <= set(shown.texts)
+    assert {rows[0].name for rows in hardware.values() if rows} <= set(shown.texts)
+
+
+@pytest.mark.parametrize("parents", [[0], [0, 0, 1, 1, 3], [0] * 300, list(range(100))])
+def test_a_tree_is_drawn_node_by_node(parents):
+    (name, drawn), = drawings(treeline.Tree(parents)._repr_html_()).items()
+    assert name == f"Draft tree of {len(parents)} nodes"
+    places = [(float(node.get("cx")), float(node.get("cy"))) for node in drawn("circle")]
+    assert len(set(places)) == len(places) == len(parents) + 1
+    assert all(0 < x < 480 for x, _ in places)
+    assert all(places[node + 1][1] > places[parent][1] for node, parent in enumerate(parents))  # below its parent
+
+
 def test_plots_hold_what_the_answer_holds(examples):
     answer = treeline.recommend(examples / "starter.json")
     plots = drawings(answer._repr_html_())

@@ -22,6 +22,16 @@ FileKind kind_of_file(const std::string& file) {
 
 }  // namespace
 
+TEST_CASE("a file says which command or flag takes it") {
+    const auto taker = [](const std::string& file) {
+        return taken_by(json::Document::load(source_folder() / file).root().raw());
+    };
+    CHECK(taker("examples/starter.json") == "treeline recommend");
+    CHECK(taker("examples/devices/spire-hoi-600.json") == "--device");
+    CHECK(taker("examples/fits/break-even-stree-8b.json") == "treeline study break-even");
+    CHECK(taken_by(nlohmann::ordered_json::object()).empty());
+}
+
 TEST_CASE("files of every kind are told apart") {
     CHECK(kind_of_file("examples/starter.json") == FileKind::workload);
     CHECK(kind_of_file("examples/spire-study.json") == FileKind::sweep);

@@ -236,6 +236,16 @@ TEST_CASE("prose is no run") {
     CHECK(with_drafts(of_text("MTP gives 60 tok/s, baseline 40 tok/s.\n", two), 2).tpot_seconds() == Approx(1.0 / 60));
 }
 
+TEST_CASE("a script says how something is run, not what came of it") {
+    const std::string helped = "--accept-length[Mean tokens per round with K drafts\\: 4\\:2.6]:K' \\\n";
+    CHECK(refusal("#compdef treeline\n_arguments \\\n'*--max-tpot-ms[Limit\\: time per output token in ms]:MS' \\\n'*" + helped)
+              .find("none of the formats") != std::string::npos);
+    CHECK(refusal("#!/bin/sh\n# K=3 gave 231 tok/s, without 140 tok/s\n").find("none of the formats") != std::string::npos);
+    CHECK(
+        refusal("bench --k 3 \\\n  --note 'K=3: 231 tok/s, without: 140 tok/s' \\\n  --out x\n").find("none of the formats") !=
+        std::string::npos);
+}
+
 TEST_CASE("where something else is read, sentences beside it are not") {
     const runs::MeasuredRun run = of_text("K=3 gave 231 tok/s for me.\n\n| k | tok/s |\n|---|---|\n| 0 | 100 |\n| 2 | 150 |\n");
     REQUIRE(run.cells.size() == 2);

@@ -38,6 +38,21 @@ TEST_CASE("a host is an address, localhost or a name that was told") {
     CHECK(status(with(&RequestHead::host, "Planner.example:80"), {{"planner.example"}, ""}) == 200);
 }
 
+TEST_CASE("a request names one host, and its length once or always alike") {  // RFC 9112, 3.2 and 6.3
+    CHECK_FALSE(framing_refusal({"localhost"}, {}));
+    CHECK_FALSE(framing_refusal({"localhost"}, {"5"}));
+    CHECK_FALSE(framing_refusal({"localhost"}, {"5", "5"}));
+    for (const std::vector<std::string>& hosts : {std::vector<std::string>{}, {""}, {"localhost", "localhost"}}) {
+        REQUIRE(framing_refusal(hosts, {}));
+        CHECK(framing_refusal(hosts, {})->status == 400);
+    }
+    for (const std::vector<std::string>& lengths :
+         {std::vector<std::string>{"5", "6"}, {"5, 6"}, {"5, 5"}, {"-1"}, {"+5"}, {"5x"}, {""}}) {
+        REQUIRE(framing_refusal({"localhost"}, lengths));
+        CHECK(framing_refusal({"localhost"}, lengths)->status == 400);
+    }
+}
+
 TEST_CASE("a page asks its own server alone") {
     CHECK(status(with(&RequestHead::origin, "http://127.0.0.1:8080")) == 200);
     CHECK(status(with(&RequestHead::origin, "https://127.0.0.1:8080")) == 200);

@@ -38,7 +38,8 @@ for (const [headers, status, words] of [
   if (status !== 200) checks.equal(answer.json?.problems?.length, 1, `${words}: one sentence`);
 }
 
-checks.equal(statusOf(await server.send('GET /healthz HTTP/1.1\r\n\r\n')), 403, 'no name');
+checks.equal(statusOf(await server.send('GET /healthz HTTP/1.1\r\n\r\n')), 400, 'no name');
+checks.equal(statusOf(await server.send(`GET /healthz HTTP/1.1\r\n${host}${host}\r\n`)), 400, 'two names');
 
 // Malformed.
 for (const [bytes, statuses, words] of [
@@ -52,6 +53,8 @@ for (const [bytes, statuses, words] of [
   [`GET /healthz HTTP/1.1\r\n${host}Range: bytes=${'0-,'.repeat(2_000)}0-\r\nConnection: close\r\n\r\n`, [200, 400, 416], 'many ranges'],
   [`GET /healthz HTTP/1.1\r\n${host}Content-Length: 5\r\n\r\nGET /`, [400], 'a body where none belongs'],
   [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 99999999999999999999\r\n\r\n{}`, [400, 413], 'a length beyond all numbers'],
+  [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 40\r\n\r\n{}`, [400], 'two lengths'],
+  [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: 2, 40\r\n\r\n{}`, [400], 'two lengths in one'],
   [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nContent-Length: -1\r\n\r\n{}`, [400, 413], 'a length below zero'],
   [`POST /v1/estimate HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n`, [400], 'broken chunks'],
   [`PUT /v1/recommend HTTP/1.1\r\n${host}\r\n`, [405], 'another method without a body'],

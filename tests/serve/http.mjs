@@ -143,6 +143,36 @@ for (const [schema, question] of [
   checks.equal((await server.ask('POST', `/v1/${path}`, question)).status, 422, `and so does the server`);
 }
 
+// Answers are what their schemas say, key by key.
+for (const [path, method, question] of [
+  ['recommend', 'post', workload],
+  ['recommend', 'post', { ...workload, drafters: [] }],
+  ['recommend', 'post', { ...workload, target: 'llama-3.1-405b', platforms: ['rtx-4090'], drafters: ['ngram'] }], // nothing fits
+  ['estimate', 'post', point],
+  ['diagnose', 'post', diagnosis],
+  ['lint', 'post', { text: flags }],
+  ['models', 'get', ''],
+  ['models', 'get', '?name=llama-3.1-8b'],
+  ['devices', 'get', ''],
+  ['devices', 'get', '?name=vck190'],
+]) {
+  const { json, status } = await (method === 'get'
+    ? server.ask('GET', `/v1/${path}${question}`)
+    : server.ask('POST', `/v1/${path}`, question));
+  const { schema } = description.paths[`/v1/${path}`][method].responses['200'].content['application/json'];
+  const validate = ajv.compile(schema);
+  checks.that(status === 200 && validate(json), `${path}: ${status} ${JSON.stringify(validate.errors?.slice(0, 3))}`);
+  const described = schema.properties ?? (json.format ? schema.anyOf[0].properties : json);
+  checks.equal(Object.keys(json).filter((key) => !(key in described)), [], `${path}: keys without a word`);
+}
+for (const status of ['411', '414']) checks.that(status in description.components.responses, `${status} is described`);
+
 checks.equal(await server.stop(), 0, 'SIGTERM ends it');
+
+// The least memory that may be asked for is enough to answer with.
+const small = await Server.start(program, ['--memory-gib', '0.25']);
+checks.equal((await small.ask('POST', '/v1/estimate', point)).status, 200, 'an answer in 0.25 GiB');
+checks.equal(await small.stop(), 0, 'which ends, too');
+
 rmSync(work, { recursive: true });
 checks.finish();

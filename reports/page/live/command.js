@@ -113,8 +113,30 @@ export function flagsOf(question) {
   return flags;
 }
 
-export function commandOf(question) {
+/** A here-document; its end is a line that the text does not have. */
+function here(command, text, end) {
+  const mark = text.split('\n').includes(end) ? `${end}_` : end;
+  return mark === end ? `${command} <<'${end}'\n${text.replace(/\n$/, '')}\n${end}` : here(command, text, mark);
+}
+
+/** Names of files that a question asks for, of those that are there. */
+export function filesIn(question, files) {
+  const texts = (value) => (typeof value === 'object' && value ? Object.values(value).flatMap(texts) : [value]);
+  const named = texts(question);
+  return Object.keys(files).filter((name) => named.includes(name));
+}
+
+/** `files`: texts by name; those that the question asks for are written first. */
+export function commandOf(question, files = {}) {
+  const written = filesIn(question, files).map((name) => here(`cat >${quoted(name)}`, files[name], 'FILE'));
   const flags = flagsOf(question);
-  if (!flags) return `treeline recommend /dev/stdin <<'QUESTION'\n${JSON.stringify(question, null, 1)}\nQUESTION`;
-  return `treeline recommend ${flags.map(([name, value]) => `--${name} ${quoted(value)}`).join(' \\\n  ')}`;
+  const whole = JSON.stringify(question, null, 1);
+  if (flags) {
+    const words = flags.map(([name, value]) => `--${name} ${quoted(value)}`).join(' \\\n  ');
+    return [...written, `treeline recommend ${words}`].join('\n');
+  }
+  // Names in a file are looked for beside it.
+  return written.length === 0
+    ? here('treeline recommend /dev/stdin', whole, 'QUESTION')
+    : [...written, here('cat >question.json', whole, 'QUESTION'), 'treeline recommend question.json'].join('\n');
 }

@@ -26,6 +26,8 @@ function positionsOf(drafter, { priced, known }) {
   return (known.find((each) => each.name === name) ?? priced.find((each) => each.label === name))?.per_position ?? null;
 }
 
+const nameOfField = (at, count) => (count > 1 ? `Drafter ${at + 1}` : 'Drafter');
+
 function kindField(drafter, label, context, replace) {
   const options = [
     ['known', 'every known one'],
@@ -67,21 +69,15 @@ function curveField(drafter, context, replace, current) {
 }
 
 function ranksField(drafter, { question }, replace, current) {
-  if (!q.treeOf(question) || drafter === 'known') return null;
-  const set = (value) => {
-    const ranks = value
-      .split(/[,\s]+/)
-      .filter(Boolean)
-      .map(Number);
-    if (ranks.every((rank) => rank >= 0 && rank <= 1)) replace(q.withRanks(current(), ranks));
-  };
-  const hint = 'P(the child of rank r is the accepted one); a tree needs it';
+  if (q.drafted.get(question) === 'chain' || drafter === 'known') return null;
   return text({
     label: 'By rank',
+    name: `By rank of ${q.nameOfDrafter(drafter)}`,
     placeholder: '0.63, 0.11, 0.06',
-    hint,
+    hint: 'P(the child of rank r is the accepted one); assumed where it is empty',
     value: drafter.acceptance?.per_rank?.join(', '),
-    set,
+    read: q.readRanks,
+    set: (ranks) => replace(q.withRanks(current(), ranks)),
   });
 }
 
@@ -94,14 +90,15 @@ function oneDrafter(drafter, at, context) {
     changed();
   };
   const takeAway = () => {
-    question.drafters = q.draftersOf(question).filter((_, i) => i !== at);
+    const left = q.draftersOf(question).filter((_, i) => i !== at);
+    question.drafters = left;
     changed();
-    rebuild();
+    rebuild(nameOfField(Math.min(at, left.length - 1), left.length));
   };
   return element(
     'div',
     { class: 'drafter' },
-    kindField(drafter, several ? `Drafter ${at + 1}` : 'Drafter', context, replace),
+    kindField(drafter, nameOfField(at, q.draftersOf(question).length), context, replace),
     runField(drafter, context, replace),
     curveField(drafter, context, replace, current),
     ranksField(drafter, context, replace, current),
@@ -109,22 +106,20 @@ function oneDrafter(drafter, at, context) {
   );
 }
 
-function treeFields(context) {
+/** A tree that is drawn, and a form to grow another one in its place. */
+function drawnTree(context) {
   const { question, changed, rebuild } = context;
-  const set = (parents) => {
-    q.setTree(question, parents);
+  const set = (parents, focus) => {
+    q.setShapes(question, [{ parents }]);
     changed();
-    rebuild();
+    rebuild(focus);
   };
-  const form = element('input', { value: 'sglang:3,2,6', 'aria-label': 'Tree by name', spellcheck: 'false' });
-  const complaint = element('p', { class: 'hint', role: 'status' });
+  const form = element('input', { value: 'branching:3,2,1', 'aria-label': 'Tree by name', spellcheck: 'false' });
+  const complaint = element('p', { class: 'problem', role: 'status' });
   const grow = async () => {
-    const ranks =
-      q
-        .draftersOf(question)
-        .map((each) => each.acceptance?.per_rank)
-        .find(Boolean) ?? [];
-    const answer = JSON.parse((await context.ask('tree', { shape: form.value, per_rank: ranks })).answer);
+    const ranks = q.draftersOf(question).map((each) => each.acceptance?.per_rank);
+    const asked = { shape: form.value, per_rank: ranks.find(Boolean) ?? [] };
+    const answer = JSON.parse((await context.ask('tree', asked)).answer);
     if (answer.parents?.length > 0) set(answer.parents);
     else complaint.textContent = answer.problems?.[0] ?? 'A tree of no nodes.';
   };
@@ -132,55 +127,144 @@ function treeFields(context) {
   return [treeEditor(q.treeOf(question), set), element('div', { class: 'row' }, form, button('Grow', grow)), complaint];
 }
 
+/** A tree of an engine's own form: its three numbers, in the words of its flags. */
+function engineTree({ form, numbers }, name, replace) {
+  const { numbers: fields } = q.TREE_FORMS[form];
+  return fields.map(([key, title], i) =>
+    text({
+      label: title,
+      name: `${name}, ${key}`,
+      mode: 'numeric',
+      value: numbers[i],
+      read: q.required(q.readCount),
+      set(value) {
+        numbers[i] = value;
+        replace(q.treeText(form, numbers));
+      },
+    }),
+  );
+}
+
+/** Any other tree, as it is written. */
+function writtenTree(shape, name, replace) {
+  return text({
+    label: 'Tree',
+    name,
+    value: typeof shape === 'string' ? shape : JSON.stringify(shape),
+    read: q.required(q.readShape),
+    set: replace,
+  });
+}
+
+function treeList(context) {
+  const { question, changed, rebuild } = context;
+  const shapes = q.shapesOf(question);
+  const form = context.trees;
+  const set = (next) => {
+    q.setShapes(question, next);
+    changed();
+  };
+  const rows = shapes.map((shape, i) => {
+    const name = `Tree ${i + 1}`;
+    const own = q.engineTree(shape);
+    const replace = (next) => set(q.shapesOf(question).map((each, at) => (at === i ? next : each)));
+    const takeAway = () => {
+      set(q.shapesOf(question).filter((_, at) => at !== i));
+      rebuild();
+    };
+    return element(
+      'div',
+      { class: 'tree-row', role: 'group', 'aria-label': own ? `${name}, as ${q.TREE_FORMS[own.form].engine} states it` : name },
+      own ? engineTree(own, name, replace) : writtenTree(shape, name, replace),
+      shapes.length > 1 && button('Take away', takeAway, { class: 'quiet', 'aria-label': `Take away tree ${i + 1}` }),
+    );
+  });
+  const another = () => {
+    set([...q.shapesOf(question), q.anotherTree(q.shapesOf(question), form)]);
+    rebuild();
+  };
+  return [...rows, button('Another tree', another, { class: 'quiet' })];
+}
+
+/** Why the engine drafts none of these trees; undefined where it drafts one. */
+function problemOfTrees({ question, trees, engineTitle }) {
+  if (q.drafted.get(question) === 'chain' || !engineTitle) return undefined;
+  if (trees === '') return `${engineTitle} drafts chains only: choose chains, or another engine above.`;
+  return q.shapesOf(question).some((shape) => q.engineTree(shape)?.form === trees)
+    ? undefined
+    : `${engineTitle} drafts trees of its own form only.`;
+}
+
+/** Which trees can be chosen here, and what takes others. */
+function whoDraftsTrees({ trees, engineTitle, enginesWithTrees }) {
+  if (!engineTitle) return `With no engine, any tree is priced; ${enginesWithTrees} draft trees of their own form alone.`;
+  return trees === ''
+    ? `${engineTitle} drafts chains only. ${enginesWithTrees} draft trees of their own form; with no engine, any tree is priced.`
+    : `${engineTitle} drafts trees of its own form, in the words of its flags; with no engine, any tree is priced.`;
+}
+
+function shapeFields(context) {
+  const { question, changed, rebuild, trees, engineTitle } = context;
+  const shape = q.drafted.get(question);
+  const problem = problemOfTrees(context);
+  const restate = () => {
+    q.setShapes(question, [q.firstTree(trees)]);
+    changed();
+    rebuild('Shape');
+  };
+  const none = Boolean(engineTitle) && trees === '';
+  return [
+    choice({
+      label: 'Shape',
+      options: [
+        ['chain', 'chains'],
+        ['tree', 'trees', none],
+        ['both', 'chains and trees', none],
+      ],
+      value: shape,
+      hint: whoDraftsTrees(context),
+      problem,
+      set(value) {
+        q.drafted.set(question, value, trees);
+        changed();
+        rebuild();
+      },
+    }),
+    problem && trees && button(`As ${engineTitle} states them`, restate, { class: 'quiet' }),
+    shape !== 'chain' && (q.treeOf(question) ? drawnTree(context) : treeList(context)),
+    shape !== 'tree' &&
+      slider({
+        label: 'Draft tokens, at most',
+        least: 1,
+        most: 16,
+        value: q.longest.get(question),
+        placeholder: 'as measured',
+        read: q.readCount,
+        set(value) {
+          q.longest.set(question, value);
+          changed();
+        },
+      }),
+  ];
+}
+
 export function drafterFields(context) {
   const { question, changed, rebuild } = context;
   const drafters = q.draftersOf(question);
-  const tree = q.treeOf(question);
+  const another = () => {
+    const named = drafters.map(q.nameOfDrafter);
+    const next = context.known.find(({ name }) => !named.includes(name))?.name ?? `${OWN}ngram`;
+    const kept = drafters.filter((each) => each !== 'known');
+    question.drafters = [...kept, drafterOf(next)];
+    changed();
+    rebuild(nameOfField(kept.length, kept.length + 1));
+  };
   return group(
     'Drafting',
     drafters.length === 0
       ? element('p', { class: 'hint' }, 'None: plain decoding alone.')
       : drafters.map((each, i) => oneDrafter(each, i, context)),
-    drafters.length < MOST &&
-      button(
-        'Another drafter',
-        () => {
-          const named = drafters.map(q.nameOfDrafter);
-          const next = context.known.find(({ name }) => !named.includes(name))?.name ?? `${OWN}ngram`;
-          question.drafters = [...drafters.filter((each) => each !== 'known'), drafterOf(next)];
-          changed();
-          rebuild();
-        },
-        { class: 'quiet' },
-      ),
-    choice({
-      label: 'Shape',
-      options: [
-        ['chain', 'chains'],
-        ['tree', 'a tree'],
-      ],
-      value: tree ? 'tree' : 'chain',
-      set(value) {
-        q.setTree(question, value === 'tree' ? [0, 0, 1, 1, 3] : null);
-        changed();
-        rebuild();
-      },
-    }),
-    tree
-      ? treeFields(context)
-      : slider({
-          label: 'Draft tokens, at most',
-          least: 1,
-          most: 16,
-          value: q.longest.get(question),
-          placeholder: 'as measured',
-          set(value) {
-            const number = Number(value);
-            if (value === '' || (Number.isInteger(number) && number > 0)) {
-              q.longest.set(question, value);
-              changed();
-            }
-          },
-        }),
+    drafters.length < MOST && button('Another drafter', another, { class: 'quiet' }),
+    shapeFields(context),
   );
 }

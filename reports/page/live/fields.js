@@ -1,7 +1,17 @@
-// Controls of the form. Each is a label and a control that calls `set` with the new value while it changes, and `show` with what it is.
+// Controls of the form. Each is a label and a control that calls `set` with the new value while it changes. A text is read first, by
+// `read`: {value}, or {problem}, which then stands beside the control while the text stays as it was typed, and nothing is asked.
 import { element } from '../src/lib/dom.js';
 
 let made = 0;
+const unread = new Map(); // {text, problem} of texts that cannot be read, by the name of their field
+
+/** Sentences on the texts that cannot be read. */
+export const problemsOfFields = () => [...unread].map(([name, { problem }]) => `${name}: ${problem}`);
+
+/** Forgets those texts: all, or those of fields that `names` no longer has. */
+export function forgetUnread(names = []) {
+  for (const name of unread.keys()) if (!names.includes(name)) unread.delete(name);
+}
 
 function labelled(label, control, hint) {
   control.id ||= `field-${made++}`;
@@ -10,18 +20,50 @@ function labelled(label, control, hint) {
   return element('div', { class: 'field' }, element('label', { for: control.id }, label), control, note);
 }
 
-/** One of `options`: [value, title] or values; '' stands for the default. */
-export function choice({ label, options, value, set, hint }) {
+/** Gives a field its problem; returns what takes a text that was typed into its box. */
+function reading(name, field, box, { read = (value) => ({ value }), set }) {
+  const note = element('span', { class: 'problem', id: `${box.id}-problem`, hidden: true });
+  const show = (problem) => {
+    note.textContent = problem ?? '';
+    note.hidden = !problem;
+    if (problem) box.setAttribute('aria-invalid', 'true');
+    else box.removeAttribute('aria-invalid');
+  };
+  field.dataset.field = name;
+  field.append(note);
+  box.setAttribute('aria-describedby', [box.getAttribute('aria-describedby'), note.id].filter(Boolean).join(' '));
+  const known = unread.get(name);
+  if (known) {
+    box.value = known.text;
+    show(known.problem);
+  }
+  return (text) => {
+    const { value, problem } = read(text);
+    show(problem);
+    if (problem) {
+      unread.set(name, { text, problem });
+      box.dispatchEvent(new CustomEvent('unread', { bubbles: true }));
+    } else {
+      unread.delete(name);
+      set(value);
+    }
+  };
+}
+
+/** One of `options`: [value, title, disabled] or values; '' stands for the default. `problem`: why what is chosen has no answer. */
+export function choice({ label, options, value, set, hint, problem }) {
   const entries = options.map((option) => (Array.isArray(option) ? option : [option, option]));
   const known = entries.some(([name]) => String(name) === String(value ?? ''));
   if (!known) entries.push([value, String(value)]);
   const list = element(
     'select',
-    { onchange: () => set(list.value) },
-    entries.map(([name, title]) => element('option', { value: name }, title)),
+    { onchange: () => set(list.value), 'aria-invalid': problem ? 'true' : undefined },
+    entries.map(([name, title, disabled]) => element('option', { value: name, disabled }, title)),
   );
   list.value = String(value ?? '');
-  return labelled(label, list, hint);
+  const field = labelled(label, list, problem ?? hint);
+  if (problem) field.querySelector('.hint').className = 'problem';
+  return field;
 }
 
 /**
@@ -35,7 +77,7 @@ export function named({ label, options, value, set, hint = '' }) {
     { id: `names-${made++}` },
     [...titles].map(([name, title]) => element('option', { value: name, label: title || undefined })),
   );
-  const take = (name) => {
+  const show = (name) => {
     const note = field.querySelector('.hint');
     if (note) note.textContent = titles.get(name) || hint;
     set(name);
@@ -46,25 +88,32 @@ export function named({ label, options, value, set, hint = '' }) {
     autocomplete: 'off',
     spellcheck: 'false',
     oninput: () => titles.has(box.value) && take(box.value),
-    onchange: () => box.value.trim() && take(box.value.trim()),
+    onchange: () => take(box.value.trim()),
     onfocus: () => box.select(),
   });
   const titled = [...titles.values()].some(Boolean);
   const field = labelled(label, box, titles.get(value) || hint || (titled && '\u00a0'));
   field.append(list);
+  const take = reading(label, field, box, {
+    read: (name) => (name === '' ? { problem: 'A name is needed here.' } : { value: name }),
+    set: show,
+  });
   return field;
 }
 
-export function text({ label, value, set, hint, placeholder, mode = 'text' }) {
+/** `name`: of the field among others with its label. */
+export function text({ label, name = label, value, set, read, hint, placeholder, mode = 'text' }) {
   const box = element('input', {
     value,
     placeholder,
     inputmode: mode,
     autocomplete: 'off',
     spellcheck: 'false',
-    oninput: () => set(box.value),
+    oninput: () => take(box.value),
   });
-  return labelled(label, box, hint);
+  const field = labelled(label, box, hint);
+  const take = reading(name, field, box, { read, set });
+  return field;
 }
 
 const PLACES = 240; // of a slider with a logarithmic scale
@@ -87,7 +136,7 @@ function scale({ least, most, step = 1, log }) {
 }
 
 /** A slider with a box beside it; the box also takes lists with shares where `set` understands them. */
-export function slider({ label, value, set, hint, placeholder, ...range }) {
+export function slider({ label, value, set, read, hint, placeholder, ...range }) {
   const { ends, toPlace, toValue } = scale(range);
   const single = () => (Number.isFinite(Number.parseFloat(box.value)) ? Number.parseFloat(box.value) : range.least);
   const box = element('input', {
@@ -98,7 +147,7 @@ export function slider({ label, value, set, hint, placeholder, ...range }) {
     autocomplete: 'off',
     oninput: () => {
       bar.value = toPlace(single());
-      set(box.value);
+      take(box.value);
     },
   });
   const bar = element('input', {
@@ -110,12 +159,13 @@ export function slider({ label, value, set, hint, placeholder, ...range }) {
     oninput: () => {
       box.value = String(toValue(Number(bar.value)));
       bar.setAttribute('aria-valuetext', box.value);
-      set(box.value);
+      take(box.value);
     },
   });
+  const field = labelled(label, box, hint);
+  const take = reading(label, field, box, { read, set });
   bar.value = toPlace(single());
   bar.setAttribute('aria-valuetext', box.value);
-  const field = labelled(label, box, hint);
   box.after(bar);
   field.classList.add('sliding');
   return field;

@@ -27,7 +27,8 @@ const OBJECTIVES = [
   ['energy', 'energy per token'],
 ];
 
-const numberOrNothing = (value) => (value === '' || !Number.isFinite(Number(value)) ? undefined : Number(value));
+/** Of a list's word. */
+const numberOf = (word) => (word === '' ? undefined : Number(word));
 
 /** `context`: {question, catalogue, priced: drafters of the last answer, known: drafters of this target, files, changed, rebuild, ask}. */
 export function form(context) {
@@ -47,16 +48,20 @@ export function form(context) {
       context.rebuild();
     },
   });
-  const degree = (label, name) => choice({ label, options: DEGREES, ...bound(q.platformKey(name), numberOrNothing) });
+  const degree = (label, name) => choice({ label, options: DEGREES, ...bound(q.platformKey(name), numberOf) });
   const limit = (label, name, placeholder = 'none') =>
-    text({ label, mode: 'decimal', placeholder, ...bound(q.limit(name), numberOrNothing) });
+    text({ label, mode: 'decimal', placeholder, read: q.readNumber, ...bound(q.limit(name)) });
+  // Where the context is stated, a workload may leave the lengths out.
+  const lengths = question.traffic?.context === undefined ? q.required(q.readList('tokens')) : q.readList('tokens');
+  const length = (label, name, least, most) =>
+    slider({ label, least, most, log: true, read: lengths, ...bound(q.lengths(name)) });
   const files = Object.keys(context.files);
   const kind = q.loadKind.get(question);
   const cut = ['pipeline_parallel', 'expert_parallel', 'attention_data_parallel'];
 
   return element(
     'form',
-    { class: 'question', 'aria-label': 'Question', onsubmit: (event) => event.preventDefault() },
+    { class: 'question', 'aria-label': 'Question', onsubmit: (event) => event.preventDefault(), onunread: changed },
     group(
       'Model',
       named({ label: 'Target', options: [...files, ...catalogue.models], ...rebuilding(q.target) }),
@@ -67,7 +72,11 @@ export function form(context) {
       'Hardware',
       named({ label: 'Device', options: [...files, ...catalogue.devices], ...bound(q.platformKey('device')) }),
       degree('Tensor parallel', 'tensor_parallel'),
-      choice({ label: 'Engine', options: [['', 'none'], ...catalogue.engines], ...bound(q.engine) }),
+      choice({
+        label: 'Engine',
+        options: [['', 'none'], ...catalogue.engines.map(([word, title]) => [word, title])],
+        ...rebuilding(q.engine),
+      }),
       folded(
         'More of the cut, memory',
         cut.some((name) => q.platformKey(name).get(question)),
@@ -80,13 +89,15 @@ export function form(context) {
           most: 1,
           step: 0.01,
           placeholder: "the engine's",
-          ...bound(q.platformKey('memory_utilisation'), numberOrNothing),
+          read: q.readNumber,
+          ...bound(q.platformKey('memory_utilisation')),
         }),
         text({
           label: 'Price of a device ($/h)',
           mode: 'decimal',
           placeholder: 'as described',
-          ...bound(q.platformKey('price'), numberOrNothing),
+          read: q.readNumber,
+          ...bound(q.platformKey('price')),
         }),
       ),
     ),
@@ -100,14 +111,19 @@ export function form(context) {
         step: kind === 'arrival_rate' ? 0.1 : 1,
         log: true,
         hint: 'or with shares: 8:0.3, 32:0.7',
+        read: q.required(q.readList()),
         ...bound(q.load),
       }),
       kind === 'batch'
-        ? slider({ label: 'Context (tokens)', least: 64, most: 131072, log: true, ...bound(q.context) })
-        : [
-            slider({ label: 'Prompt (tokens)', least: 16, most: 131072, log: true, ...bound(q.lengths('prompt_tokens')) }),
-            slider({ label: 'Answer (tokens)', least: 8, most: 16384, log: true, ...bound(q.lengths('output_tokens')) }),
-          ],
+        ? slider({
+            label: 'Context (tokens)',
+            least: 64,
+            most: 131072,
+            log: true,
+            read: q.required(q.readList()),
+            ...bound(q.context),
+          })
+        : [length('Prompt (tokens)', 'prompt_tokens', 16, 131072), length('Answer (tokens)', 'output_tokens', 8, 16384)],
     ),
     drafterFields(context),
     group(

@@ -1,14 +1,17 @@
 // The live page: a question that the form edits, and the answer that the library inside the page gives after every change.
-import { copyButton, button, element } from '../src/lib/dom.js';
+import { copyButton, button, download, element } from '../src/lib/dom.js';
 import { quantity } from '../src/lib/format.js';
+import { licencesFold } from '../src/lib/frame.js';
 import { onThemeChange, themeChoice } from '../src/lib/theme.js';
 import { summary } from '../src/sections/summary.js';
 import { Library, missing } from './answers.js';
-import { commandOf } from './command.js';
+import { commandOf, filesIn } from './command.js';
+import { forgetUnread, problemsOfFields } from './fields.js';
 import { fileDrop, taken } from './files.js';
+import { keepingFocus } from './focus.js';
 import { form } from './form.js';
 import { comparison, MOST_PINS } from './pins.js';
-import { draftersOf, nameOfDrafter, platformOf, target } from './question.js';
+import { draftersOf, engine as engineOf, nameOfDrafter, platformOf, target } from './question.js';
 import { resultsOf, section } from './results.js';
 import { fragmentOf, keeper, stateOf } from './state.js';
 
@@ -25,7 +28,7 @@ const pinned = new Map(); // answers by the text of their question
 const keep = keeper();
 
 const at = Object.fromEntries(
-  ['answer', 'problems', 'form', 'results', 'status', 'pins'].map((id) => [id, element('div', { id })]),
+  ['answer', 'problems', 'form', 'results', 'status', 'notice', 'files', 'pins'].map((id) => [id, element('div', { id })]),
 );
 const failure = missing();
 const library = failure ? null : new Library(stopped);
@@ -37,28 +40,43 @@ function stopped(reason) {
   document.documentElement.dataset.failed = 'true';
 }
 
-function changed() {
+/** After a change of the question. `notice`: what was done, where the reader did not type it. */
+function changed(notice = '') {
+  at.notice.textContent = notice;
   keep.keep(state);
+  showFiles();
   explore();
 }
 
+/** Whether what is shown answers the question of the form, and if not, why. */
+function tell(problems, said) {
+  at.problems.replaceChildren(...problems.map((problem) => element('p', {}, problem)));
+  at.status.textContent = said;
+  document.documentElement.toggleAttribute('data-stale', problems.length > 0);
+  for (const tool of ofAnswer) tool.disabled = problems.length > 0;
+  document.documentElement.dataset.answered = String(Number(document.documentElement.dataset.answered ?? 0) + 1);
+}
+
+const unanswered = 'No answer to this question; what is shown answers the one before.';
+
 function explore() {
+  const unclear = problemsOfFields();
+  if (unclear.length > 0) {
+    tell(unclear, unanswered);
+    return;
+  }
   const question = copied(state.question);
   library?.askLatest('explore', question, (answer, ms, stale) => {
     if (answer.page) {
       shown = answer;
       pinned.set(JSON.stringify(question), answer);
     }
-    if (stale) return;
-    at.problems.replaceChildren(
-      ...(answer.problems ?? (answer.failure ? [answer.failure] : [])).map((problem) => element('p', {}, problem)),
-    );
-    at.results.classList.toggle('stale', !answer.page);
-    at.status.textContent = answer.page
-      ? `Answered in ${quantity(ms, 'ms', 0)} by the library inside this page.`
-      : 'No answer to this question; what is shown answers the one before.';
-    document.documentElement.dataset.answered = String(Number(document.documentElement.dataset.answered ?? 0) + 1);
+    if (stale || problemsOfFields().length > 0) return;
     document.documentElement.dataset.took = ms.toFixed(1);
+    tell(
+      answer.problems ?? (answer.failure ? [answer.failure] : []),
+      answer.page ? `Answered in ${quantity(ms, 'ms', 0)} by the library inside this page.` : unanswered,
+    );
     render();
     learnDrafters();
   });
@@ -74,8 +92,9 @@ async function learnDrafters() {
   buildForm();
 }
 
-async function restore(next) {
+async function restore(next, notice) {
   state = next;
+  forgetUnread();
   for (const [name, text] of Object.entries(state.files)) {
     kinds[name] = JSON.parse((await library.ask('file', { name, text })).answer).kind;
   }
@@ -84,13 +103,18 @@ async function restore(next) {
     if (!pinned.has(key)) pinned.set(key, JSON.parse((await library.ask('explore', question)).answer));
   }
   buildForm();
-  changed();
+  changed(notice);
 }
 
 // --- showing ---
 
-function buildForm() {
-  const focused = document.activeElement?.id;
+/** `wanted`: the name of a control that gets the focus, of one that had it in the form. */
+function buildForm(wanted) {
+  keepingFocus(at.form, fillForm, wanted);
+}
+
+function fillForm() {
+  const engine = start.catalogue.engines.find(([word]) => word === engineOf.get(state.question));
   const open = [...at.form.querySelectorAll('details')].map((details) => details.open);
   at.form.replaceChildren(
     form({
@@ -100,7 +124,10 @@ function buildForm() {
       known,
       files: state.files,
       kinds,
-      changed,
+      engineTitle: engine?.[1],
+      trees: engine?.[2],
+      enginesWithTrees: start.catalogue.engines.filter(([, , trees]) => trees).map(([, title]) => title).join(' and '),
+      changed: () => changed(),
       rebuild: buildForm,
       ask: (kind, question) => library.ask(kind, question),
       reset: () => restore(fresh()),
@@ -109,21 +136,20 @@ function buildForm() {
   [...at.form.querySelectorAll('details')].forEach((details, i) => {
     details.open ||= open[i] ?? false;
   });
-  renumber(at.form);
-  if (focused) document.getElementById(focused)?.focus();
-}
-
-/** Controls keep their names when the form is built again, so that the focus stays. */
-function renumber(node) {
-  [...node.querySelectorAll('input, select')].forEach((control, i) => {
-    const label = node.querySelector(`label[for="${control.id}"]`);
-    control.id = `control-${i}`;
-    label?.setAttribute('for', control.id);
-  });
+  forgetUnread([...at.form.querySelectorAll('[data-field]')].map((field) => field.dataset.field));
 }
 
 function render() {
+  const part = [at.answer, at.results, at.pins].find((each) => each.contains(document.activeElement));
+  if (!part) return fillAnswer();
+  keepingFocus(part, fillAnswer);
+  if (document.activeElement === document.body) ofAnswer[0].focus(); // the last pin is gone
+  return undefined;
+}
+
+function fillAnswer() {
   const data = shown.page;
+  document.title = data.title;
   const tab = at.answer.querySelector('[role=tab][aria-selected=true]')?.textContent;
   at.answer.replaceChildren(...summary.build(data).filter(Boolean));
   [...at.answer.querySelectorAll('[role=tab]')].find(({ textContent }) => textContent === tab)?.click();
@@ -163,7 +189,10 @@ function renderPins() {
 function pin() {
   const question = copied(state.question);
   if (state.pins.some((each) => JSON.stringify(each.question) === JSON.stringify(question))) return;
-  if (state.pins.length === MOST_PINS) state.pins.shift();
+  if (state.pins.length === MOST_PINS) {
+    at.notice.textContent = `${MOST_PINS} configurations are pinned, the most that stand side by side; unpin one first.`;
+    return;
+  }
   state.pins.push({ question });
   keep.keep(state);
   renderPins();
@@ -176,19 +205,35 @@ async function handOver(name, text) {
     return;
   }
   const said = taken(file, state, kinds);
+  forgetUnread();
   buildForm();
-  changed();
-  at.status.textContent = said;
+  changed(said);
 }
+
+/** Files that the question names: whoever copies it needs them beside it. */
+function showFiles() {
+  const names = filesIn(state.question, state.files);
+  at.files.replaceChildren(
+    ...(names.length > 0 ? ['The question names what was dropped here; the copied command brings it along. '] : []),
+    ...names.map((name) =>
+      button(`Save ${name}`, () => download(name, 'application/json', state.files[name]), { class: 'quiet' }),
+    ),
+  );
+}
+
+/** What is of no use while the question has no answer. */
+const ofAnswer = [
+  button('Pin', pin),
+  copyButton(() => commandOf(state.question, state.files), 'Copy the command'),
+  copyButton(async () => (await library.ask('recommend', state.question)).answer, 'Copy the answer (JSON)'),
+  copyButton(() => `${JSON.stringify(state.question, null, 2)}\n`, 'Copy the question'),
+];
 
 function tools() {
   return element(
     'div',
     { class: 'tools', role: 'toolbar', 'aria-label': 'This configuration' },
-    button('Pin', pin),
-    copyButton(() => commandOf(state.question), 'Copy the command'),
-    copyButton(async () => (await library.ask('recommend', state.question)).answer, 'Copy the answer (JSON)'),
-    copyButton(() => `${JSON.stringify(state.question, null, 2)}\n`, 'Copy the question'),
+    ofAnswer,
     copyButton(async () => location.href.replace(/#.*$/, '') + (await fragmentOf(state)), 'Copy a link'),
     fileDrop(handOver, (sentence) => at.problems.replaceChildren(element('p', {}, sentence))),
   );
@@ -197,6 +242,7 @@ function tools() {
 function frame() {
   const licences = document.getElementById('licences').textContent;
   at.status.setAttribute('role', 'status');
+  at.notice.setAttribute('role', 'status');
   at.problems.setAttribute('role', 'alert');
   return [
     element(
@@ -211,6 +257,8 @@ function frame() {
       at.answer,
       at.problems,
       library && tools(),
+      at.notice,
+      at.files,
       at.status,
     ),
     library && element('aside', { 'aria-label': 'The question' }, at.form),
@@ -223,7 +271,7 @@ function frame() {
         {},
         `Treeline ${start.version}. This file contains the program and its catalogue; no request leaves it.`,
       ),
-      element('details', {}, element('summary', {}, 'Open-source software inside this page'), element('pre', {}, licences)),
+      licencesFold(licences),
     ),
   ];
 }
@@ -238,11 +286,9 @@ addEventListener('resize', () => {
 render();
 if (library) {
   buildForm();
-  stateOf(location.hash).then((kept) => (kept ? restore(kept) : changed()));
-  addEventListener('hashchange', async () => {
-    const kept = keep.isOwn(location.hash) ? null : await stateOf(location.hash);
-    if (kept) restore(kept);
-  });
+  const open = async (kept) => (kept ? restore(kept.state ?? fresh(), kept.problem) : null);
+  stateOf(location.hash).then((kept) => (kept ? open(kept) : changed()));
+  addEventListener('hashchange', async () => open(keep.isOwn(location.hash) ? null : await stateOf(location.hash)));
 } else {
   at.status.textContent = `${failure}, so it cannot compute here. What is shown is the answer that the page was written with.`;
 }

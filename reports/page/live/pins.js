@@ -3,7 +3,7 @@
 import { button, element } from '../src/lib/dom.js';
 import { number, placeable, quantity, unique } from '../src/lib/format.js';
 import { stackedBars } from './charts.js';
-import { longest, nameOfDrafter, platformOf, target, textOfList, treeOf } from './question.js';
+import { longest, nameOfDrafter, platformOf, shapesOf, target, textOfList, treeOf } from './question.js';
 import { tableRegion } from '../src/lib/scroll_hint.js';
 
 export const MOST_PINS = 4;
@@ -39,7 +39,8 @@ function asked(question) {
     for (const [name, value] of Object.entries(other)) take(`${name} of ${nameOfDrafter(drafter)}`, value);
   }
   take('draft tokens', longest.get(question));
-  take('tree', shapes && (treeOf(question) ? `${treeOf(question).length} nodes` : shapes));
+  const written = (shape) => (typeof shape === 'string' ? shape : JSON.stringify(shape));
+  take('trees', treeOf(question) ? `${treeOf(question).length} nodes` : shapes && shapesOf(question).map(written).join(' or '));
   for (const [name, value] of Object.entries(traffic ?? {})) take(name, textOfList(value));
   for (const name of ['prompt_tokens', 'output_tokens'])
     take(name, rest[name] === undefined ? undefined : textOfList(rest[name], 'tokens'));

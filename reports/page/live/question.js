@@ -12,12 +12,19 @@ function put(object, key, value) {
   else object[key] = value;
 }
 
+/** What cannot be asked beside what was chosen, by question: it comes back when the choice is taken back. */
+const setAside = new WeakMap();
+
+/** A title names what the question was first about. */
+const untitled = (question) => delete question.title;
+
 export const platformKey = (key) => ({
   get: (question) => platformObject(question)[key],
   set(question, value) {
     const platform = platformObject(question);
     put(platform, key, value);
     question.platforms = [platform];
+    untitled(question);
   },
 });
 
@@ -28,6 +35,7 @@ export const engine = {
     delete platform.stack;
     put(platform, 'engine', value);
     question.platforms = [platform];
+    untitled(question);
   },
 };
 
@@ -51,6 +59,7 @@ export const target = {
     // Published drafters are made for one model; those with a curve of the reader's own stay.
     const kept = draftersOf(question).filter((drafter) => typeof drafter === 'object' && !drafter.published);
     put(question, 'drafters', kept.length > 0 ? kept : undefined);
+    untitled(question);
   },
 };
 
@@ -101,24 +110,63 @@ export function textOfList(list, name = 'value') {
   return list.map((entry) => (typeof entry === 'object' ? `${entry[name]}:${entry.share ?? 1}` : entry)).join(', ');
 }
 
-/** The list that a text says; undefined where it says none. */
-export function listOfText(text, name = 'value') {
-  if (text.trim() === '') return undefined;
-  if (text.trim().startsWith('{')) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
+// --- texts of fields: each is read as {value}, undefined where it is empty, or as {problem}, a sentence ---
+
+const quoted = (text) => `“${text.trim()}”`;
+
+function jsonOf(text) {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return { problem: `${quoted(text)} is no JSON.` };
   }
-  const parts = text
-    .split(/[,;\s]+/)
-    .filter(Boolean)
-    .map((part) => part.split(':').map(Number));
-  if (!parts.every((part) => part.length <= 2 && part.every(Number.isFinite))) return undefined;
-  const shared = parts.some((part) => part.length === 2) || (name === 'tokens' && parts.length > 1);
-  return parts.map(([value, share = 1]) => (shared ? { [name]: value, share } : value));
 }
+
+export function readNumber(text) {
+  if (text.trim() === '') return {};
+  const value = Number(text);
+  if (Number.isFinite(value)) return { value };
+  const dotted = text.trim().replace(',', '.');
+  return { problem: `${quoted(text)} is no number${Number.isFinite(Number(dotted)) ? `; write ${dotted}` : ''}.` };
+}
+
+export function readCount(text) {
+  const read = readNumber(text);
+  const counts = read.value === undefined || (Number.isInteger(read.value) && read.value > 0);
+  return counts ? read : { problem: `${quoted(text)} is not 1, 2, 3, …` };
+}
+
+/** Numbers, or with shares, as objects: [{[name], share}]. */
+export const readList =
+  (name = 'value') =>
+  (text) => {
+    if (text.trim() === '') return {};
+    if (text.trim().startsWith('{')) return jsonOf(text);
+    const parts = text
+      .split(/[,;\s]+/)
+      .filter(Boolean)
+      .map((part) => part.split(':').map((word) => (word === '' ? Number.NaN : Number(word))));
+    if (!parts.every((part) => part.length <= 2 && part.every(Number.isFinite)))
+      return { problem: `${quoted(text)} is no number, nor numbers with shares such as 8:0.3, 32:0.7.` };
+    const shared = parts.some((part) => part.length === 2) || (name === 'tokens' && parts.length > 1);
+    return { value: parts.map(([value, share = 1]) => (shared ? { [name]: value, share } : value)) };
+  };
+
+/** A tree: a kind and its numbers, a name, or an object. */
+export const readShape = (text) => (text.trim().startsWith('{') ? jsonOf(text) : { value: text.trim() });
+
+export function readRanks(text) {
+  const ranks = text
+    .split(/[,\s]+/)
+    .filter(Boolean)
+    .map(Number);
+  return ranks.every((rank) => rank >= 0 && rank <= 1)
+    ? { value: ranks }
+    : { problem: `${quoted(text)} is no list of probabilities, 0 to 1.` };
+}
+
+/** What `read` reads, but not nothing. */
+export const required = (read) => (text) => (text.trim() === '' ? { problem: 'A value is needed here.' } : read(text));
 
 // --- traffic ---
 
@@ -128,48 +176,55 @@ export const LOADS = [
   ['batch', 'batch, decoding alone'],
 ];
 
+const mean = (list = 0) => {
+  if (typeof list === 'number') return list;
+  if (!Array.isArray(list)) return list.mean ?? 0;
+  const parts = list.map((entry) => (typeof entry === 'object' ? entry : { tokens: entry, share: 1 }));
+  const shares = parts.reduce((sum, { share = 1 }) => sum + share, 0);
+  return parts.reduce((sum, { tokens, share = 1 }) => sum + tokens * share, 0) / shares;
+};
+
 export const loadKind = {
   get: (question) => LOADS.map(([name]) => name).find((name) => question.traffic?.[name] !== undefined) ?? 'batch',
   set(question, kind) {
     const before = loadKind.get(question);
-    const traffic = { ...question.traffic };
-    const value = traffic[before];
-    delete traffic[before];
-    traffic[kind] = value ?? [1];
-    question.traffic = traffic;
-    if (kind === 'arrival_rate' && ['throughput', 'cost'].includes(question.objective)) delete question.objective;
-    if (kind !== 'batch') {
-      question.output_tokens ??= 300;
-      question.prompt_tokens ??= 1000;
-      delete traffic.context;
-    } else {
+    const { [before]: value, context: given, ...traffic } = question.traffic ?? {};
+    const aside = { ...setAside.get(question) };
+    setAside.set(question, aside);
+    if (kind === 'batch') {
+      // In the middle of an answer.
+      aside.context ??= [Math.max(1, Math.round(mean(question.prompt_tokens) + mean(question.output_tokens) / 2))];
+      aside.output_tokens = question.output_tokens ?? aside.output_tokens;
       delete question.output_tokens;
+    } else {
+      aside.context = given ?? aside.context;
+      question.output_tokens ??= aside.output_tokens ?? 300;
+      question.prompt_tokens ??= 1000;
     }
+    question.traffic = { ...traffic, [kind]: value ?? [1], ...(kind === 'batch' ? { context: given ?? aside.context } : {}) };
+    if (kind === 'arrival_rate' && ['throughput', 'cost'].includes(question.objective)) delete question.objective;
   },
 };
 
 export const load = {
   get: (question) => textOfList(question.traffic?.[loadKind.get(question)]),
-  set(question, text) {
-    const list = listOfText(text);
-    if (list !== undefined) question.traffic = { ...question.traffic, [loadKind.get(question)]: list };
+  set(question, list) {
+    question.traffic = { ...question.traffic, [loadKind.get(question)]: list };
   },
 };
 
 export const context = {
   get: (question) => textOfList(question.traffic?.context),
-  set(question, text) {
+  set(question, list) {
     question.traffic = { ...question.traffic };
-    put(question.traffic, 'context', listOfText(text));
+    put(question.traffic, 'context', list);
   },
 };
 
 export const lengths = (name) => ({
   get: (question) => textOfList(question[name], 'tokens'),
-  set(question, text) {
-    const list = listOfText(text, 'tokens');
-    put(question, name, Array.isArray(list) && list.length === 1 && typeof list[0] === 'number' ? list[0] : list);
-  },
+  set: (question, list) =>
+    put(question, name, Array.isArray(list) && list.length === 1 && typeof list[0] === 'number' ? list[0] : list),
 });
 
 // --- what is drafted ---
@@ -180,21 +235,86 @@ export const longest = {
     if (typeof tokens === 'object' && tokens !== null) return Array.isArray(tokens) ? Math.max(...tokens) : tokens.to;
     return tokens;
   },
-  set: (question, value) => put(question, 'draft_tokens', value ? { from: 1, to: Number(value) } : undefined),
+  set: (question, value) => put(question, 'draft_tokens', value ? { from: 1, to: value } : undefined),
 };
 
-export const treeOf = (question) => question.shapes?.find((shape) => shape?.parents)?.parents ?? null;
+// Trees. One with `parents` is drawn, node by node; others are kept as they are written. An engine that drafts trees takes those
+// of one form alone, three numbers in the words of its flags; without an engine every tree is priced.
 
-/** A tree in place of chains (null: chains again). */
-export function setTree(question, parents) {
-  if (parents === null) {
-    delete question.shapes;
-    question.draft_tokens ??= { from: 1, to: 5 };
-  } else {
-    question.shapes = [{ parents }];
-    delete question.draft_tokens;
-  }
+export const TREE_FORMS = {
+  sglang: {
+    engine: 'SGLang',
+    numbers: [
+      ['steps', 'Steps'],
+      ['top_k', 'Top-k'],
+      ['draft_tokens', 'Tokens, root included'],
+    ],
+    first: [3, 2, 6],
+  },
+  tensorrt_llm: {
+    engine: 'TensorRT-LLM',
+    numbers: [
+      ['max_draft_len', 'Levels'],
+      ['max_top_k', 'Top-k'],
+      ['max_total_draft_tokens', 'Tokens, root excluded'],
+    ],
+    first: [3, 2, 6],
+  },
+};
+
+const FIRST_TREE = { parents: [0, 0, 1, 1, 3] };
+
+/** A list; a workload may have one shape without it. */
+export const shapesOf = ({ shapes = [] }) => (Array.isArray(shapes) ? shapes : [shapes]);
+
+/** The tree that is drawn: the only one, which says the parent of each node. */
+export const treeOf = (question) => (shapesOf(question).length === 1 ? (shapesOf(question)[0]?.parents ?? null) : null);
+
+/** {form, numbers} of a shape of an engine's own form, however it is written; null of others. */
+export function engineTree(shape) {
+  const [word, texts] = typeof shape === 'string' ? shape.split(':') : Object.entries(shape)[0];
+  const form = TREE_FORMS[word];
+  const numbers = typeof texts === 'string' ? texts.split(',').map(Number) : form?.numbers.map(([key]) => texts[key]);
+  return form && numbers?.length === 3 && numbers.every(Number.isInteger) ? { form: word, numbers } : null;
 }
+
+export const treeText = (form, numbers) => `${form}:${numbers.join(',')}`;
+
+/** A tree to begin with. `form`: of the engine's trees; empty without an engine. */
+export const firstTree = (form) => (form ? treeText(form, TREE_FORMS[form].first) : FIRST_TREE);
+
+/** One more tree beside others: of the last one's form a step deeper. */
+export function anotherTree(shapes, form) {
+  const last = shapes.map(engineTree).findLast((tree) => tree?.form === form);
+  if (!form) return `branching:3,2${',1'.repeat(shapes.length)}`;
+  return last ? treeText(form, [last.numbers[0] + 1, last.numbers[1], last.numbers[2] + 2]) : firstTree(form);
+}
+
+export function setShapes(question, shapes) {
+  put(question, 'shapes', shapes.length > 0 ? shapes : undefined);
+}
+
+/** What is drafted: chains, trees, or both. */
+export const drafted = {
+  get: (question) => (shapesOf(question).length === 0 ? 'chain' : question.draft_tokens === undefined ? 'tree' : 'both'),
+  /** `form`: of a tree, if there is none yet. */
+  set(question, value, form) {
+    const aside = { ...setAside.get(question) };
+    setAside.set(question, aside);
+    if (value === 'tree') {
+      aside.draft_tokens = question.draft_tokens;
+      delete question.draft_tokens;
+    } else {
+      question.draft_tokens ??= aside.draft_tokens ?? { from: 1, to: 5 };
+    }
+    if (value === 'chain') {
+      aside.shapes = question.shapes;
+      delete question.shapes;
+    } else if (shapesOf(question).length === 0) {
+      question.shapes = aside.shapes ?? [firstTree(form)];
+    }
+  },
+};
 
 // --- drafters: a list of names and objects; without one the catalogue's known ones ---
 

@@ -19,16 +19,18 @@ export async function fragmentOf(state) {
   return MARK + toAddress(await packed(JSON.stringify(state), CompressionStream));
 }
 
-/** The state that an address holds; null where it holds none, or one that cannot be read. */
+/** The state that an address holds, {state}; null where it holds none; {problem} where it was cut or spoilt on its way. */
 export async function stateOf(fragment) {
   if (!fragment.startsWith(MARK)) return null;
+  const problem =
+    'The link is cut or damaged: its question cannot be read, so the page shows the one that it was written with. Ask for the link again.';
   try {
     const state = JSON.parse(
       new TextDecoder().decode(await packed(fromAddress(fragment.slice(MARK.length)), DecompressionStream)),
     );
-    return state && typeof state.question === 'object' && state.question ? { files: {}, pins: [], ...state } : null;
+    return state?.question?.platforms ? { state: { files: {}, pins: [], ...state } } : { problem };
   } catch {
-    return null;
+    return { problem };
   }
 }
 

@@ -34,6 +34,9 @@ export function layout(parents) {
   return { places, leaves };
 }
 
+const nameOf = (node) => `node ${node}`;
+
+/** `changed(parents, focus)`: with the name (focus.js) of the node that the reader is at then. */
 export function treeEditor(parents, changed) {
   const { places, leaves } = layout(parents);
   const levels = Math.max(...places.map(({ level }) => level)) + 1;
@@ -52,6 +55,7 @@ export function treeEditor(parents, changed) {
         transform: `translate(${x} ${y})`,
         tabindex: 0,
         role: 'button',
+        'data-focus': nameOf(node),
         'aria-label':
           node === 0
             ? 'Root: add a child'
@@ -60,8 +64,12 @@ export function treeEditor(parents, changed) {
       svg('circle', { r: 14, class: 'curve-grip' }),
       svg('circle', { r: 7 }),
     );
-    const add = () => changed(withChild(parents, node));
-    const act = () => (node === 0 ? add() : parents.length > 1 && changed(without(parents, node)));
+    const add = () => changed(withChild(parents, node), nameOf(node));
+    const act = () => (node === 0 ? add() : takeAway());
+    const takeAway = () => {
+      const left = without(parents, node);
+      if (left.length > 0) changed(left, nameOf(parents[node - 1])); // parents keep their numbers: they come first
+    };
     dot.addEventListener('click', (event) => (event.shiftKey ? add() : act()));
     dot.addEventListener('keydown', ({ key }) => {
       if (key === '+') add();

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { field, settled } from '../live_page.mjs';
 import { drawnIn, families } from '../../reports/fonts.mjs';
 
 const tests = join(dirname(fileURLToPath(import.meta.url)), '../../reports/');
@@ -53,9 +54,14 @@ export const checks = ({ live }) => ({
   },
 
   async 'axe finds nothing, in both themes and on a phone'() {
-    for (const options of [{}, { scheme: 'dark' }, { width: 390 }]) {
+    const refused = async (page) => settled(page, () => field(page, 'TPOT at most (ms)').fill('abc'));
+    const chains = async (page) => settled(page, () => field(page, 'Device').fill('h200'));
+    for (const [options, act] of [[{}, chains], [{}, refused], [{ scheme: 'dark' }, refused], [{ width: 390 }, refused]]) {
       // Playwright's own connection runs it: the page's policy lets no script in.
       const { page, close } = await live.open(options);
+      await act(page);
+      await page.evaluate(() => document.querySelectorAll('details').forEach((details) => (details.open = true)));
+      await page.waitForTimeout(100); // folded parts are built when they open
       await page.evaluate(axe());
       const found = await page.evaluate(async () => {
         const { violations } = await globalThis.axe.run(document, { resultTypes: ['violations'] });

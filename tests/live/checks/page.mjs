@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { sentence, settled } from '../live_page.mjs';
 
+const example = (name) => join(dirname(fileURLToPath(import.meta.url)), '../../../examples', `${name}.json`);
 const LARGEST = 1.6e6; // bytes of the page
 const FIRST = 500; // ms from the start of the page's script to the first answer on an idle core
 const LATER = 100;
@@ -52,9 +54,13 @@ export const checks = ({ live, program }) => ({
       ['--target', 'mamba2-2.7b', '--device', 'rtx-4090', '--drafter', 'mamba2-130m', '--acceptance', '0.7', '--shape', 'stree-mamba'],
       ['--target', 'qwen3-next-80b-a3b', '--device', 'h200', '--tensor-parallel', '2', '--precision', 'fp8', ...load],
       ['--target', 'llama-3.3-70b', '--device', 'h100-sxm', '--gpus', '4', '--arrival-rate', '2', '--prompt', '100:0.5,900:0.5', '--output-tokens', '300'],
+      [example('deepseek-r1-8xh200')], // whose answers are long
+      [example('trees-mamba2-2.7b-rtx4090')],
     ];
     for (const flags of asked) {
       execFileSync(program, ['explore', ...flags, '--output', file]);
+      const { size } = statSync(file);
+      assert.ok(size <= LARGEST, `${flags.join(' ')}: ${size} bytes`);
       const { page, complaints, close } = await live.open({ file });
       assert.ok((await sentence(page)).length > 20);
       assert.deepEqual(complaints, [], flags.join(' '));

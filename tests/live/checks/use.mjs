@@ -1,7 +1,7 @@
 // What a reader does with the page: change the question by mouse and by keyboard, keep it, compare, copy, drop files.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { drop, field, questionOf, sentence, settled } from '../live_page.mjs';
@@ -10,7 +10,7 @@ const source = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 /** The program's sentence as a page says it: names instead of the words of inputs. */
 const byName = (sentence) =>
-  sentence.replace('h100-sxm', 'NVIDIA H100 SXM 80 GB').replace('eagle3-llama-3.1-8b', 'EAGLE-3 llama-3.1-8b');
+  sentence.replace('h100-sxm', 'NVIDIA H100 SXM 80 GB').replace('eagle3-llama-3.1-8b', 'EAGLE-3 llama-3.1-8b').replace('eagle3 ', 'EAGLE-3 ');
 
 export const checks = ({ live, program }) => {
   const withPage = (work, options) => async () => {
@@ -21,6 +21,11 @@ export const checks = ({ live, program }) => {
     return said;
   };
   const positions = async (page) => (await questionOf(page)).drafters[0].acceptance.per_position;
+  const focused = (page) =>
+    page.evaluate(() => {
+      const node = document.activeElement;
+      return node.labels?.[0]?.textContent ?? node.getAttribute('aria-label') ?? node.textContent;
+    });
   const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
 
   return {
@@ -120,12 +125,162 @@ export const checks = ({ live, program }) => {
       await again.close();
     }),
 
-    'an address that holds nonsense opens the page as it was written': withPage(
-      async (page) => {
+    'a link that was cut says so and opens the page as it was written': async () => {
+      const whole = await live.open();
+      await questionOf(whole.page);
+      const hash = await whole.page.evaluate(() => location.hash);
+      await whole.close();
+      for (const spoilt of ['#s=AAAA', '#s=garbage', hash.slice(0, -20)]) {
+        const { page, close } = await live.open({ hash: spoilt });
         assert.match(await sentence(page), /^Run llama-3\.1-8b/);
-      },
-      { hash: '#s=AAAA' },
-    ),
+        assert.match(await page.locator('#notice').innerText(), /^The link is cut or damaged/);
+        await close();
+      }
+    },
+
+    'what cannot be read is said beside its field, and nothing is asked without it': withPage(async (page) => {
+      const before = await questionOf(page);
+      for (const [label, text, problem] of [
+        ['TTFT at most (ms)', '10,5', /“10,5” is no number; write 10\.5\./],
+        ['TTFT at most (ms)', '2O', /“2O” is no number/],
+        ['TPOT at most (ms)', 'abc', /“abc” is no number/],
+        ['Draft tokens, at most', '0', /“0” is not 1, 2, 3/],
+        ['Draft tokens, at most', 'abc', /“abc” is no number/],
+        ['Prompt (tokens)', 'foo', /“foo” is no number, nor numbers with shares/],
+        ['Answer (tokens)', '', /A value is needed here/],
+        ['How much', '8:', /“8:” is no number/],
+      ]) {
+        const box = field(page, label);
+        const known = await box.inputValue();
+        await settled(page, () => box.fill(text));
+        assert.equal(await box.getAttribute('aria-invalid'), 'true', label);
+        const described = await box.evaluate((node) =>
+          node
+            .getAttribute('aria-describedby')
+            .split(' ')
+            .map((id) => document.getElementById(id).textContent)
+            .join(' '),
+        );
+        assert.match(described, problem);
+        assert.match(await page.getByRole('alert').innerText(), problem);
+        assert.match(await page.locator('#status').innerText(), /^No answer/);
+        assert.deepEqual(await questionOf(page), before);
+        await settled(page, () => box.fill(known));
+        assert.equal(await box.getAttribute('aria-invalid'), null);
+        assert.match(await page.locator('#status').innerText(), /^Answered/);
+      }
+      await settled(page, () => field(page, 'TPOT at most (ms)').fill('5x'));
+      await settled(page, () => field(page, 'Engine').selectOption('sglang')); // builds the form again
+      assert.equal(await field(page, 'TPOT at most (ms)').inputValue(), '5x');
+      assert.match(await page.locator('#status').innerText(), /^No answer/);
+    }),
+
+    'a load of another kind keeps the lengths': withPage(async (page) => {
+      await settled(page, () => field(page, 'Answer (tokens)').fill('800'));
+      await settled(page, () => field(page, 'Load').selectOption('batch'));
+      assert.deepEqual((await questionOf(page)).traffic, { batch: [32], context: [1400] }); // 1000 + 800 / 2
+      assert.match(await page.locator('#status').innerText(), /^Answered/);
+      await settled(page, () => field(page, 'Load').selectOption('arrival_rate'));
+      assert.equal((await questionOf(page)).output_tokens, 800);
+      assert.equal((await questionOf(page)).traffic.context, undefined);
+    }),
+
+    'what the page is about is no title of another question': withPage(async (page) => {
+      assert.match(await page.title(), /Llama-3\.1-8B/);
+      await settled(page, () => field(page, 'Target').fill('qwen3-8b'));
+      assert.doesNotMatch(await page.title(), /Llama/);
+      assert.equal((await questionOf(page)).title, undefined);
+    }),
+
+    'the focus stays on what remains': withPage(async (page) => {
+      await settled(page, () => field(page, 'Engine').selectOption(''));
+      await settled(page, () => field(page, 'Shape').selectOption('tree'));
+      const press = (key) => settled(page, () => page.keyboard.press(key));
+      const nodes = async () => (await questionOf(page)).shapes[0].parents.length;
+      await page.getByRole('button', { name: /^Node 4 at/ }).focus();
+      await press('+');
+      assert.match(await focused(page), /^Node 4 at/);
+      assert.equal(await nodes(), 6);
+      await press('Enter');
+      assert.match(await focused(page), /^Node 1 at/); // its parent
+      assert.equal(await nodes(), 4);
+      await press('Delete');
+      assert.match(await focused(page), /^Root/);
+      for (const [name, after] of [
+        ['Another drafter', /^Drafter 3/],
+        ['As measured', /^As measured/],
+        [/^Take away/, /^Drafter 1/],
+        ['Start again', /^Start again/],
+      ]) {
+        await page.getByRole('button', { name }).first().focus();
+        await press('Enter');
+        assert.match(await focused(page), after);
+      }
+    }),
+
+    'trees are those of the engine, in the words of its flags': withPage(async (page) => {
+      const trees = () => field(page, 'Shape').locator('option', { hasText: /^trees$/ });
+      assert.equal(await trees().isDisabled(), true);
+      assert.match(await page.locator('.question').innerText(), /vLLM [\d.]+ drafts chains only\. SGLang [\d.]+ and TensorRT-LLM [\d.]+ draft trees/);
+      for (const [engine, shape, title] of [
+        ['sglang', 'sglang:3,2,6', /in the tree sglang 3,2,6/],
+        ['tensorrt-llm', 'tensorrt_llm:3,2,6', /in the tree tensorrt_llm 3,2,6/],
+      ]) {
+        await settled(page, () => field(page, 'Engine').selectOption(engine));
+        if ((await field(page, 'Shape').inputValue()) === 'chain')
+          await settled(page, () => field(page, 'Shape').selectOption('tree'));
+        else await settled(page, () => page.getByRole('button', { name: /states them$/ }).click());
+        assert.deepEqual((await questionOf(page)).shapes, [shape]);
+        assert.match(await sentence(page), title);
+      }
+      await settled(page, () => field(page, 'Top-k').fill('3'));
+      assert.deepEqual((await questionOf(page)).shapes, ['tensorrt_llm:3,3,6']);
+      await settled(page, () => field(page, 'Engine').selectOption('vllm'));
+      assert.equal(await field(page, 'Shape').getAttribute('aria-invalid'), 'true');
+      assert.match(await page.locator('.question').innerText(), /vLLM [\d.]+ drafts chains only: choose chains, or another engine/);
+      await settled(page, () => field(page, 'Shape').selectOption('chain'));
+      assert.match(await page.locator('#status').innerText(), /^Answered/);
+    }),
+
+    'trees of a dropped workload stay as they are': withPage(async (page) => {
+      const shapes = ['sglang:3,2,6', 'sglang:5,4,32', { sglang: { steps: 2, top_k: 4, draft_tokens: 8 } }];
+      const question = { ...(await questionOf(page)), shapes };
+      delete question.draft_tokens;
+      question.platforms = [{ device: 'h100-sxm', engine: 'sglang' }];
+      await settled(page, () => drop(page, 'trees.json', JSON.stringify(question)));
+      assert.equal(await field(page, 'Shape').inputValue(), 'tree');
+      assert.deepEqual(
+        await page.locator('.tree-row input').evaluateAll((boxes) => boxes.map(({ value }) => Number(value))),
+        [3, 2, 6, 5, 4, 32, 2, 4, 8],
+      );
+      await settled(page, () => field(page, 'Shape').selectOption('chain'));
+      await settled(page, () => field(page, 'Shape').selectOption('both'));
+      assert.deepEqual((await questionOf(page)).shapes, shapes);
+      await settled(page, () => field(page, 'Steps').nth(1).fill('4'));
+      assert.deepEqual((await questionOf(page)).shapes[1], 'sglang:4,4,32');
+      await settled(page, () => page.getByRole('button', { name: 'Another tree' }).click());
+      assert.deepEqual((await questionOf(page)).shapes[3], 'sglang:3,4,10'); // a step deeper than the last
+      assert.match(await page.locator('#status').innerText(), /^Answered/);
+    }),
+
+    'the command brings along the files that were dropped': withPage(async (page) => {
+      const description = readFileSync(join(source, 'models/qwen3-8b.json'), 'utf8');
+      await settled(page, () => drop(page, 'mine.json', description));
+      const run = readFileSync(join(source, 'examples/runs/vllm-16937.json'), 'utf8');
+      await settled(page, () => drop(page, 'my run.json', run));
+      assert.match(await page.locator('#notice').innerText(), /^Acceptance comes from my-run\.json now/);
+      assert.equal(await page.getByRole('button', { name: 'Save my-run.json' }).isVisible(), true);
+      for (const engine of ['vllm', 'sglang']) {
+        await settled(page, () => field(page, 'Engine').selectOption(engine));
+        await page.getByRole('button', { name: 'Copy the command' }).click();
+        await page.getByRole('button', { name: 'Copied' }).waitFor();
+        const command = (await clipboard(page)).replace(/^treeline/m, `'${program}'`);
+        const empty = mkdtempSync(join(live.folder, 'empty-'));
+        const said = execFileSync('bash', ['-c', `${command} --format json`], { cwd: empty, encoding: 'utf8' });
+        assert.equal(await sentence(page), byName(JSON.parse(said).sentence));
+        await page.getByRole('button', { name: 'Copy the command' }).waitFor();
+      }
+    }),
 
     'the copied command gives the same answer': withPage(async (page) => {
       await settled(page, () => field(page, 'Prompt (tokens)').fill('400:0.5, 2000:0.5'));
@@ -166,9 +321,12 @@ export const checks = ({ live, program }) => {
         await settled(page, () => field(page, 'How much').fill(String(10 + i)));
         await page.getByRole('button', { name: 'Pin', exact: true }).click();
       }
-      assert.equal(await page.locator('#compare .comparison thead th').count(), 1 + 4);
-      await settled(page, () => page.getByRole('button', { name: /^Unpin 1:/ }).click());
-      assert.equal(await page.locator('#compare .comparison thead th').count(), 1 + 3);
+      assert.match(await page.locator('#notice').innerText(), /^4 configurations are pinned/); // the fifth is not
+      assert.equal(await page.locator('#compare .comparison thead th').count(), 1 + 4 + 1);
+      await page.getByRole('button', { name: /^Unpin 1:/ }).focus();
+      await settled(page, () => page.keyboard.press('Enter'));
+      assert.equal(await page.locator('#compare .comparison thead th').count(), 1 + 3 + 1);
+      assert.match(await focused(page), /^Unpin 1:/);
     }),
 
     'a question that has no answer says why, and keeps what was shown': withPage(async (page) => {
@@ -181,6 +339,7 @@ export const checks = ({ live, program }) => {
       );
       assert.match(await page.getByRole('alert').innerText(), /h900/);
       assert.equal(await sentence(page), before);
+      assert.equal(await page.getByRole('button', { name: 'Pin', exact: true }).isEnabled(), false);
       await settled(page, () => field(page, 'Device').fill('h200'));
       assert.equal(await page.locator('#problems').isVisible(), false);
     }),
@@ -223,6 +382,16 @@ export const checks = ({ live, program }) => {
         .getByRole('alert')
         .getByText(/letter/)
         .waitFor();
+    }),
+
+    'a file without acceptance replaces no curve, and a design point becomes the question': withPage(async (page) => {
+      const before = await questionOf(page);
+      await drop(page, 'times.md', 'K=3 gave 231 tok/s, without 140 tok/s.\n');
+      await page.getByRole('alert').getByText('times.md: is of a run that measured no acceptance').waitFor();
+      assert.deepEqual(await questionOf(page), before);
+      const point = readFileSync(join(source, 'examples/estimate-mamba2-2.7b.json'), 'utf8');
+      await settled(page, () => drop(page, 'point.json', point));
+      assert.match(await sentence(page), /mamba2-2\.7b on NVIDIA GeForce RTX 4090/);
     }),
 
     'an earlier answer of Treeline becomes the question': withPage(async (page) => {

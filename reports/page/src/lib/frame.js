@@ -47,6 +47,13 @@ export function pageFooter(data) {
       {},
       `Made by ${data.generator ?? 'treeline'}. This file contains everything it shows and needs no network.`,
     ),
-    element('details', {}, element('summary', {}, 'Open-source software inside this page'), element('pre', {}, licences)),
+    licencesFold(licences),
   );
+}
+
+/** Licences, in a box that the keyboard scrolls. */
+export function licencesFold(text) {
+  const heading = 'Open-source software inside this page';
+  const box = element('pre', { tabindex: 0, role: 'region', 'aria-label': heading }, text);
+  return element('details', {}, element('summary', {}, heading), box);
 }
