@@ -64,6 +64,29 @@ TEST_CASE("YAML by the core schema") {
     CHECK(parse_yaml("x: *unknown").failure.find("is not YAML") == 0);
 }
 
+TEST_CASE("the texts that aliases unfold to are bounded, too, and those of many keys are not") {
+    const auto unfolded = [](std::size_t bytes) {
+        std::string text = "a: &a \"" + std::string(bytes, 'x') + "\"\nb: [";
+        for (int i = 0; i < 1000; ++i) {
+            text += i > 0 ? ",*a" : "*a";
+        }
+        return parse_yaml(text + "]\n");
+    };
+    CHECK(unfolded(4000).failure.empty());
+    CHECK(unfolded(4300).failure == "unfolds to texts of more than 4 MiB");
+    // 40,000 keys, of which a comparison of each with all before it takes seconds.
+    std::string keys;
+    for (int i = 0; i < 40'000; ++i) {
+        keys += "k" + std::to_string(i) + ": " + std::to_string(i) + "\n";
+    }
+    const ParsedYaml many = parse_yaml(keys + "k7: last\n");
+    CHECK(many.failure.empty());
+    CHECK(many.tree.size() == 40'000);
+    CHECK(many.repeated_keys == std::vector<std::string>{"k7"});
+    CHECK(many.tree.at("k7") == "last");
+    CHECK((many.tree.begin() + 39'999).key() == "k39999");
+}
+
 TEST_CASE("aliases are unfolded up to a bound") {
     // Nine to the power of six values from seven lines; 9^5 + … are 66,430 and fit.
     std::string text = "a: &a [0,0,0,0,0,0,0,0,0]\n";
