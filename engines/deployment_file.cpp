@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engines/started_engine.h"
 #include "json/yaml.h"
 #include "text/input_error.h"
 
@@ -233,6 +234,7 @@ void add_containers(const Json& tree, const std::string& name, std::vector<Deplo
         if (!known) {
             const bool named = tree.contains("name") && tree["name"].is_string();
             found.push_back({std::move(*command), true, named ? tree["name"].get<std::string>() : name});
+            refuse_many_servers(found.size());
         }
         return;
     }
@@ -259,6 +261,7 @@ void add_swapped_models(const Json& tree, std::vector<DeployedCommand>& found) {
         append_words(model.is_object() ? model.value("cmd", Json()) : Json(), command);
         if (speaks_of_speculation(command)) {
             found.push_back({std::move(command), false, name});
+            refuse_many_servers(found.size());
         }
     }
 }

@@ -287,7 +287,11 @@ if [ "${TREELINE##*/build-dev/}" = "$TREELINE" ]; then
     for i in $(seq 60000); do echo "k$i: $i"; done >flat.yaml
     for i in $(seq 60000); do echo "- &a$i $i"; done >anchors.yaml
     for i in $(seq 20000); do echo "$i,abc,$((3 * i)),x"; done >rows.csv
-    for command in 'lint --engine vllm flat.yaml' 'lint --engine tensorrt-llm flat.yaml' 'import rows.csv' \
+    { for i in $(seq 40000); do echo "export A$i=1"; done; echo 'vllm serve m --speculative-config {}'; } >exports.sh
+    { for i in $(seq 15000); do printf -- '- image: vllm/vllm-openai\n  args: --spec%s\n' $i; done; } >containers.yaml
+    for i in $(seq 40000); do echo "k$i = 1"; done >flat.toml
+    for command in 'lint --engine vllm flat.yaml' 'lint --engine tensorrt-llm flat.yaml' 'lint --engine vllm flat.toml' \
+        'lint --engine vllm exports.sh' 'lint --engine vllm containers.yaml' 'import rows.csv' \
         'recommend --target qwen3-8b --device h100-sxm --drafter eagle --acceptance anchors.yaml'; do
         checks=$((checks + 1))
         (ulimit -t 6 && exec "$TREELINE" $command) >out.txt 2>err.txt
