@@ -39,6 +39,8 @@ TEST_CASE("brackets are counted where they open a level") {
 
 TEST_CASE("foreign JSON: the parser's own rules, and a bound") {
     CHECK(parse_foreign<ordered_json>(R"({"a": 1, "a": 2})") == ordered_json{{"a", 2}});
+    CHECK(parse_foreign<ordered_json>(R"({"b": {"c": 1}, "a": 0, "b": {"d": [2, {"e": 3}]}})")->dump() ==
+          R"({"b":{"d":[2,{"e":3}]},"a":0})");
     CHECK(parse_foreign<nlohmann::json>(nested(deepest_nesting, "1")));
     CHECK_FALSE(parse_foreign<ordered_json>(nested(deepest_nesting + 1, "1")));
     CHECK_FALSE(parse_foreign<ordered_json>("{"));
