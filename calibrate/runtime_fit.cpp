@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "calibrate/law_points.h"
 #include "calibrate/least_squares.h"
 #include "numerics/quantile.h"
@@ -62,7 +64,9 @@ void add_parameters(RuntimeFit& fit, const LinearSolution& solution) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         const double value = fit.law.coefficients[i];
         const double error = std::sqrt(fit.covariance[i * names.size() + i]);
-        fit.parameters.push_back({names[i], value, error, value - fit.t_quantile * error, value + fit.t_quantile * error});
+        const double low = value - fit.t_quantile * error;
+        fit.parameters.push_back(
+            {names[i], value, error, names[i].is_time ? std::max(0.0, low) : low, value + fit.t_quantile * error});
     }
 }
 
@@ -87,6 +91,18 @@ double variance_at(const RuntimeFit& fit, double tokens) {
     return std::max(0.0, variance);
 }
 
+/// Why a law is none of times: a polynomial may dip below zero between the measurements, or at one of them. Empty where it does
+/// not.
+std::string why_no_time(const RuntimeLaw& law, const std::vector<double>& counts) {
+    const double tokens = law.lowest_between(counts.front(), counts.back());
+    if (law.at(tokens).value() > 0.0) {
+        return {};
+    }
+    return fmt::format(
+        "a {} law fitted to these times gives {:.3g} ms at {:.4g} tokens, within the measurements, and no pass takes that",
+        name_of(law.form), 1e3 * law.at(tokens).value(), tokens);
+}
+
 /// No time is below zero, whatever the law's errors.
 TimeInterval around(Seconds middle, double half_width) {
     return {std::max(Seconds(0.0), middle - Seconds(half_width)), middle + Seconds(half_width)};
@@ -96,7 +112,8 @@ TimeInterval around(Seconds middle, double half_width) {
 
 std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, const FitOptions& options) {
     const std::size_t parameters = parameters_of(form).size();
-    const std::size_t counts = token_counts(timings).size();
+    const std::vector<double> measured = token_counts(timings);
+    const std::size_t counts = measured.size();
     const std::size_t counts_needed = form == LawForm::hinge ? hinge_token_counts : parameters;
     if (timings.size() <= parameters || counts < counts_needed) {
         return "a " + std::string(name_of(form)) + " law needs " + std::to_string(std::max(parameters + 1, counts_needed)) +
@@ -116,7 +133,7 @@ std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, con
                    ? "times do not rise after any knee, so a hinge does not describe them"
                    : "token counts are too close together to tell the terms of a " + std::string(name_of(form)) + " law apart";
     }
-    return {};
+    return why_no_time(*law, measured);
 }
 
 RuntimeFit fit_law(LawForm form, const std::vector<Timing>& timings, const FitOptions& options) {

@@ -34,7 +34,7 @@ struct TimeInterval {
     Seconds low, high;
 };
 
-/// A coefficient in seconds (per token, per token²) with its standard error and t-interval.
+/// A coefficient in seconds (per token, per token²) with its standard error and t-interval, which ends at zero for a time.
 struct FittedParameter {
     LawParameter parameter;
     double value = 0.0, standard_error = 0.0, low = 0.0, high = 0.0;
@@ -74,7 +74,8 @@ struct RuntimeFit {
 };
 
 /// Why this form cannot be fitted to measurements that have no problems(), as a sentence; empty if it can. Intervals need more
-/// rows than parameters; a hinge needs two token counts on each side of its knee, and times that rise.
+/// rows than parameters; a hinge needs two token counts on each side of its knee, and times that rise; and no law may fall to
+/// zero within the measurements.
 std::string why_not_fitted(LawForm form, const std::vector<Timing>& timings, const FitOptions& options);
 
 /// Precondition: no problems(timings), and nothing in why_not_fitted(). A hinge's standard errors hold for a knee that stays

@@ -20,10 +20,10 @@ std::string_view formula_of(LawForm form) {
 }
 
 const std::vector<LawParameter>& parameters_of(LawForm form) {
-    static const std::vector<LawParameter> constant = {{"a0", 0}};
+    static const std::vector<LawParameter> constant = {{"a0", 0, true}};
     static const std::vector<LawParameter> linear = {{"a0", 0}, {"a1", 1}};
     static const std::vector<LawParameter> quadratic = {{"a0", 0}, {"a1", 1}, {"a2", 2}};
-    static const std::vector<LawParameter> hinge = {{"c", 0}, {"a0", 0}, {"a1", 1}};
+    static const std::vector<LawParameter> hinge = {{"c", 0, true}, {"a0", 0}, {"a1", 1}};
     switch (form) {
         case LawForm::constant:
             return constant;
@@ -64,6 +64,15 @@ Seconds RuntimeLaw::at(double tokens) const {
             break;
     }
     return Seconds(std::max(a[0], a[1] + a[2] * tokens));
+}
+
+double RuntimeLaw::lowest_between(double low, double high) const {
+    double lowest = at(high) < at(low) ? high : low;
+    if (form == LawForm::quadratic && coefficients[2] > 0.0) {
+        const double vertex = std::clamp(-0.5 * coefficients[1] / coefficients[2], low, high);
+        lowest = at(vertex) < at(lowest) ? vertex : lowest;
+    }
+    return lowest;
 }
 
 double RuntimeLaw::knee() const { return (coefficients[0] - coefficients[1]) / coefficients[2]; }

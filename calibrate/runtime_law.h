@@ -35,6 +35,7 @@ std::string_view formula_of(LawForm form);
 struct LawParameter {
     std::string_view name;
     int tokens_power = 0;
+    bool is_time = false;  ///< of passes themselves, as that of a constant law is: not below zero
 };
 const std::vector<LawParameter>& parameters_of(LawForm form);
 
@@ -46,6 +47,8 @@ struct RuntimeLaw {
     [[nodiscard]] Seconds at(double tokens) const;
     /// d at(tokens) / d coefficient. Polynomials are linear in theirs; a hinge is so on each side of its knee.
     [[nodiscard]] std::vector<double> gradient(double tokens) const;
+    /// Where in [low, high] tokens the law is lowest.
+    [[nodiscard]] double lowest_between(double low, double high) const;
     /// Of a hinge: tokens at which both sides meet.
     [[nodiscard]] double knee() const;
     /// A wrong number of coefficients, one that is not finite, or a hinge that does not rise; as sentences.

@@ -13,11 +13,11 @@
 #include "text/csv.h"
 #include "text/input_file.h"
 #include "text/parse_number.h"
+#include "text/problems.h"
 
 namespace treeline::calibrate {
 namespace {
 
-constexpr std::size_t most_problems = 10;
 constexpr std::array<const char*, 4> measures = {"tpot_ms", "tokens_per_s", "itl_ms", "round_ms"};
 const std::vector<std::string> columns = {"batch",   "draft_tokens", "context", "accept_length",
                                           "tpot_ms", "tokens_per_s", "itl_ms",  "round_ms"};
@@ -26,14 +26,20 @@ class ServingReader {
 public:
     ServingReader(text::CsvReader& csv, const std::filesystem::path& path) : csv_(csv) { table_.path = path.string(); }
 
-    ServingTable read() {
+    ServingTable read(std::vector<std::string>* left_out) {
         if (csv_.header().empty()) {
             problem("is empty; a header such as batch,draft_tokens,accept_length,tpot_ms is needed");
         } else {
             header(csv_.header());
         }
-        for (const bool usable = problems_.empty(); usable && problems_.size() < most_problems && csv_.next();) {
+        for (const bool usable = problems_.empty(); usable && csv_.next();) {
             row();
+        }
+        if (!bad_rows_.empty() && (left_out == nullptr || table_.rows.empty())) {
+            throw text::InputError(std::move(bad_rows_));
+        }
+        for (const std::string& bad_row : bad_rows_) {
+            text::add_problem(*left_out, bad_row + text::left_out_row);
         }
         if (problems_.empty() && table_.rows.empty()) {
             problem("holds a header and no rows");
@@ -49,7 +55,9 @@ public:
 
 private:
     void problem(const std::string& sentence) { problems_.push_back(fmt::format("{}: {}", table_.path, sentence)); }
-    void row_problem(const std::string& sentence) { problem(fmt::format("line {}: {}", csv_.line(), sentence)); }
+    void row_problem(const std::string& sentence) {
+        text::add_problem(bad_rows_, fmt::format("{}: line {}: {}", table_.path, csv_.line(), sentence));
+    }
 
     void header(const std::vector<std::string>& names) {
         if (names.size() == 1 && names.front().find(';') != std::string::npos) {
@@ -104,17 +112,17 @@ private:
         if (const std::string misfit = csv_.problem(); !misfit.empty()) {
             return row_problem(misfit);
         }
-        const std::size_t before = problems_.size();
+        const std::size_t before = bad_rows_.size();
         ServingRow row;
         row.line = csv_.line();
         const auto batch = number("batch", 1, sim::largest_batch, true);
         const auto drafts = number("draft_tokens", 0, sim::most_draft_tokens, true);
         row.context = number("context", 0, sim::longest_context, true);
         const auto measured = number(measure_, 1e-9, 1e12, false);
-        if (problems_.size() == before && !(batch && drafts && measured)) {
+        if (bad_rows_.size() == before && !(batch && drafts && measured)) {
             row_problem(fmt::format("leaves {} empty", !batch ? "batch" : !drafts ? "draft_tokens" : measure_));
         }
-        if (problems_.size() > before) {
+        if (bad_rows_.size() > before) {
             return;
         }
         row.batch = *batch;
@@ -126,7 +134,7 @@ private:
                 "drafts {} tokens, but its accept_length is not given; without it {} does not give the time of a round",
                 row.draft_tokens, measure_));
         }
-        if (problems_.size() == before) {
+        if (bad_rows_.size() == before) {
             row.round = round_of(row, *measured);
             table_.rows.push_back(row);
         }
@@ -142,17 +150,17 @@ private:
 
     text::CsvReader& csv_;
     ServingTable table_;
-    std::vector<std::string> problems_;
+    std::vector<std::string> problems_, bad_rows_;
     std::set<std::string, std::less<>> given_;
     std::string measure_;
 };
 
 }  // namespace
 
-ServingTable read_serving_csv(const std::filesystem::path& path) {
+ServingTable read_serving_csv(const std::filesystem::path& path, std::vector<std::string>* bad_rows) {
     const std::string text = text::read_file(path);
     text::CsvReader csv(text);
-    return ServingReader(csv, path).read();
+    return ServingReader(csv, path).read(bad_rows);
 }
 
 }  // namespace treeline::calibrate

@@ -33,7 +33,8 @@ inline constexpr std::size_t most_serving_rows = 200;
 ///   `tpot_ms`       mean time per output token of a user
 ///   `tokens_per_s`  output tokens of all users together
 ///   `itl_ms`, `round_ms`  time between two messages of the stream, which is a round: speculation sends several tokens at once
-/// Lines that are empty or start with # do not count. Throws InputError with every problem.
-ServingTable read_serving_csv(const std::filesystem::path& path);
+/// Lines that are empty or start with # do not count. Throws InputError with every problem; with `bad_rows`, rows that cannot
+/// be read are left out, with a sentence there, as long as one is good.
+ServingTable read_serving_csv(const std::filesystem::path& path, std::vector<std::string>* bad_rows = nullptr);
 
 }  // namespace treeline::calibrate

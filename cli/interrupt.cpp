@@ -24,7 +24,8 @@ void on_signal(int signal) {
 }  // namespace
 
 void handle_interrupts() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    // All that end a program by default and are no fault of it (signal(7)).
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGUSR1, SIGUSR2}) {
         if (std::signal(signal, on_signal) == SIG_IGN) {
             std::signal(signal, SIG_IGN);  // nohup, or a shell's background
         }

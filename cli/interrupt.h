@@ -3,7 +3,8 @@
 
 namespace treeline::cli {
 
-/// SIGINT, SIGTERM, SIGHUP or SIGQUIT arrived. The program ends by the same signal once everything is cleaned up.
+/// SIGINT, SIGTERM or another signal that ends programs arrived. The program ends by the same signal once everything is cleaned
+/// up.
 struct Interrupted {
     int signal;
     const char* what_is_left = "nothing was written";

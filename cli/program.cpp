@@ -15,6 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/named_files.h"
 #include "cli/version_text.h"
 #include "cli/waiting_line.h"
 #include "decoder/decode.h"
@@ -296,6 +297,7 @@ void parse_and_run(const std::vector<std::string>& words) {
         if (words[1] != "serve") {  // which waits for as long as it runs
             waiting.emplace();
         }
+        refuse_clashing_files(app);
         run_as_asked(run, app, words);
     }
 }

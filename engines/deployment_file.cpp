@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engines/started_engine.h"
 #include "json/yaml.h"
 #include "text/input_error.h"
 
@@ -82,19 +84,47 @@ void append_environment(const Json& value, CommandLine& command) {
     }
 }
 
+/// Puts values in for marks, up to a bound on what is put in and looked through.
+class Marks {
+public:
+    explicit Marks(const char* what) : what_(what) {}
+
+    void put_in(std::string& text, std::string_view mark, std::string_view value) {
+        if ((looked_through_ += text.size()) > most_looked_through) {
+            throw text::InputError({fmt::format("the text has too many {} for its length", what_)});
+        }
+        std::string result;
+        std::size_t from = 0;
+        for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, from)) {
+            if ((bytes_ += value.size()) > most_bytes) {
+                throw text::InputError({fmt::format("the {} of the text expand to more than 4 MiB", what_)});
+            }
+            result.append(text, from, at - from);
+            result += value;
+            from = at + mark.size();
+        }
+        if (from > 0) {
+            result.append(text, from);
+            text = std::move(result);
+        }
+    }
+
+private:
+    static constexpr std::size_t most_bytes = 4u << 20, most_looked_through = 256u << 20;
+
+    const char* what_;
+    std::size_t bytes_ = 0, looked_through_ = 0;
+};
+
 /// Kubernetes puts a container's variables in where its arguments say "$(NAME)".
 void put_variables_in(CommandLine& command) {
-    constexpr std::size_t most_bytes = 4u << 20;
-    std::size_t bytes = 0;
+    Marks marks("variables");
     for (std::string& word : command.words) {
         for (const auto& [name, value] : command.environment) {
-            const std::string mark = "$(" + name + ")";
-            for (std::size_t at = word.find(mark); at != std::string::npos; at = word.find(mark, at + value.size())) {
-                word.replace(at, mark.size(), value);
-                if ((bytes += value.size()) > most_bytes) {
-                    throw text::InputError({"the variables of the text expand to more than 4 MiB"});
-                }
+            if (word.find("$(") == std::string::npos) {
+                break;
             }
+            marks.put_in(word, "$(" + name + ")", value);
         }
     }
 }
@@ -204,6 +234,7 @@ void add_containers(const Json& tree, const std::string& name, std::vector<Deplo
         if (!known) {
             const bool named = tree.contains("name") && tree["name"].is_string();
             found.push_back({std::move(*command), true, named ? tree["name"].get<std::string>() : name});
+            refuse_many_servers(found.size());
         }
         return;
     }
@@ -230,29 +261,22 @@ void add_swapped_models(const Json& tree, std::vector<DeployedCommand>& found) {
         append_words(model.is_object() ? model.value("cmd", Json()) : Json(), command);
         if (speaks_of_speculation(command)) {
             found.push_back({std::move(command), false, name});
+            refuse_many_servers(found.size());
         }
     }
 }
 
-/// Every "${name}" for which the tree has a macro, as llama-swap has. Adds what was put in to `bytes`.
-void put_macros_in(Json& tree, const Json& macros, std::size_t& bytes) {
-    constexpr std::size_t most_bytes = 4u << 20;
+/// Every "${name}" for which the tree has a macro, as llama-swap has.
+void put_macros_in(Json& tree, const Json& macros, Marks& marks) {
     if (tree.is_string()) {
         std::string text = tree.get<std::string>();
-        for (const auto& [name, value] : macros.items()) {
-            const std::string mark = "${" + name + "}";
-            const std::string with = value.is_string() ? value.get<std::string>() : value.dump();
-            for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + with.size())) {
-                text.replace(at, mark.size(), with);
-                if ((bytes += with.size()) > most_bytes) {
-                    throw text::InputError({"the macros of the text expand to more than 4 MiB"});
-                }
-            }
+        for (auto macro = macros.begin(); macro != macros.end() && text.find("${") != std::string::npos; ++macro) {
+            marks.put_in(text, "${" + macro.key() + "}", macro->is_string() ? macro->get<std::string>() : macro->dump());
         }
         tree = text;
     } else if (tree.is_structured()) {
         for (Json& inner : tree) {
-            put_macros_in(inner, macros, bytes);
+            put_macros_in(inner, macros, marks);
         }
     }
 }
@@ -299,8 +323,8 @@ std::vector<DeployedCommand> commands_of_deployment(const Json& tree) {
     if (tree.is_object() && tree.contains("macros") && tree["macros"].is_object()) {
         Json without = tree;
         const Json macros = std::exchange(without["macros"], Json());
-        std::size_t bytes = 0;
-        put_macros_in(without, macros, bytes);
+        Marks marks("macros");
+        put_macros_in(without, macros, marks);
         return commands_of_deployment(without);
     }
     std::vector<DeployedCommand> found;

@@ -57,8 +57,8 @@ void Findings::add_nothing_drafts(const std::string& flag, const CommandLine& co
 
 void leave_unknown_open(const Json& config, Findings& findings) {
     for (const auto& [key, value] : config.items()) {
-        if (const std::string text = text_at(config, key); is_unknown_value(text)) {
-            findings.leave_open(key, text);
+        if (value.is_string() && is_unknown_value(value.get_ref<const std::string&>())) {
+            findings.leave_open(key, value.get<std::string>());
         }
     }
 }

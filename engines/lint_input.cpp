@@ -325,7 +325,8 @@ std::optional<Json> tree_of_toml(const std::string& text, LintInput& input) {
 }
 
 /// The servers of a deployment.
-LintInput read_deployed(const std::string& text, const LintInput& file, const std::vector<DeployedCommand>& deployed) {
+LintInput read_deployed(const std::string& text, LintInput file, const std::vector<DeployedCommand>& deployed) {
+    file.tree = nullptr;  // their commands say all
     std::vector<LintInput> servers;
     for (const DeployedCommand& server : deployed) {
         LintInput input = file;
@@ -348,7 +349,7 @@ LintInput read_tree(const std::string& text, LintInput input) {
     }
     put_compose_variables_in(input.tree);
     if (const std::vector<DeployedCommand> deployed = commands_of_deployment(input.tree); !deployed.empty()) {
-        return read_deployed(text, input, deployed);
+        return read_deployed(text, std::move(input), deployed);
     }
     if (take_options_as_flags(input)) {
         return input;

@@ -4,9 +4,12 @@
 #include <initializer_list>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "engines/deployment_file.h"
 #include "engines/lint_input.h"
 #include "engines/unknown_values.h"
+#include "text/input_error.h"
 
 namespace treeline::engines {
 namespace {
@@ -46,14 +49,13 @@ bool is_value(const CommandLine& command, std::size_t at) {
     const std::vector<std::size_t>& starts = command.line_starts;
     const std::string before = at == 0 ? "" : command.words[at - 1];
     return before.starts_with('-') && before.find('=') == std::string::npos && before != "-m" && before != "--" &&
-           std::find(starts.begin(), starts.end(), at) == starts.end();
+           !std::binary_search(starts.begin(), starts.end(), at);
 }
 
 /// Whether a word is a path that is handed to a program: a folder as well as an engine.
 bool is_path_of_another(const CommandLine& command, std::size_t at) {
     const std::vector<std::size_t>& starts = command.line_starts;
-    return command.words[at].find('/') != std::string::npos && at > 0 &&
-           std::find(starts.begin(), starts.end(), at) == starts.end();
+    return command.words[at].find('/') != std::string::npos && at > 0 && !std::binary_search(starts.begin(), starts.end(), at);
 }
 
 }  // namespace
@@ -91,14 +93,23 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
     return std::nullopt;
 }
 
+void refuse_many_servers(std::size_t servers) {
+    constexpr std::size_t most_servers = 256;
+    if (servers > most_servers) {
+        throw text::InputError({fmt::format("the text starts more than {} servers; give them a part at a time", most_servers)});
+    }
+}
+
 std::vector<CommandLine> drafting_servers(const CommandLine& script) {
     std::vector<CommandLine> servers;
     for (std::size_t i = 0; i < script.line_starts.size(); ++i) {
         const std::size_t first = script.line_starts[i];
         const std::size_t end = i + 1 < script.line_starts.size() ? script.line_starts[i + 1] : script.words.size();
-        CommandLine line{script.environment, {script.words.begin() + first, script.words.begin() + end}, {0}};
+        CommandLine line{{}, {script.words.begin() + first, script.words.begin() + end}, {0}};
         if (engine_of_program(line) && std::any_of(line.words.begin(), line.words.end(), starts_speculation)) {
+            line.environment = script.environment;
             servers.push_back(std::move(line));
+            refuse_many_servers(servers.size());
         }
     }
     return servers;

@@ -17,6 +17,9 @@ std::optional<EngineName> engine_of_program(const CommandLine& command);
 /// The same, or else by the flags.
 std::optional<EngineName> engine_of_command(const CommandLine& command);
 
+/// Throws InputError where a text starts more servers than people write into one.
+void refuse_many_servers(std::size_t servers);
+
 /// The commands of a script, line by line, that start an engine and have flags of speculation, each with the environment of
 /// all.
 std::vector<CommandLine> drafting_servers(const CommandLine& script);

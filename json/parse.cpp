@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <list>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "json/wording.h"
 
@@ -46,10 +46,13 @@ std::string slip_at(std::string_view text, std::size_t position) {
                : "";
 }
 
+/// Which of the values of a key that stands twice.
+enum class Counts { first, last };
+
 /// Builds the tree from the parser's events.
 class Builder : public nlohmann::json_sax<Json> {
 public:
-    Builder(std::string_view text, Parsed& result) : text_(text), result_(result) {}
+    Builder(std::string_view text, Parsed& result, Counts counts) : text_(text), result_(result), counts_(counts) {}
 
     bool null() override { return add(nullptr); }
     bool boolean(bool value) override { return add(value); }
@@ -67,7 +70,9 @@ public:
     bool key(string_t& name) override {
         Level& level = levels_.back();
         level.key = name;
-        level.duplicate = !level.keys.insert(name).second;
+        const auto [known, is_new] = level.keys.try_emplace(name, level.keys.size());
+        level.member = known->second;
+        level.duplicate = !is_new;
         if (level.duplicate) {
             result_.duplicate_keys.push_back(path());
         }
@@ -94,9 +99,10 @@ public:
 private:
     struct Level {
         Json* node;
-        std::string key;  ///< of the member being read, where node is an object
+        std::string key;         ///< of the member being read, where node is an object
+        std::size_t member = 0;  ///< its place among the members
         bool duplicate = false;
-        std::unordered_set<std::string> keys;
+        std::unordered_map<std::string, std::size_t> keys;
     };
 
     /// Where the key that is being read stands; arrays on the way already hold the element that is being read.
@@ -123,10 +129,15 @@ private:
             level.node->push_back(std::move(value));
             return &level.node->back();
         }
-        if (level.duplicate) {
+        auto& members = level.node->get_ref<Json::object_t&>();
+        if (level.duplicate && counts_ == Counts::first) {
             return &discarded_.emplace_back(std::move(value));
         }
-        auto& members = level.node->get_ref<Json::object_t&>();
+        if (level.duplicate) {
+            Json& member = (members.begin() + static_cast<std::ptrdiff_t>(level.member))->second;
+            member = std::move(value);
+            return &member;
+        }
         members.emplace_back(level.key, std::move(value));  // of std::vector: key() has looked for duplicates
         return &members.back().second;
     }
@@ -141,7 +152,7 @@ private:
             result_.failure = too_deep_text();
             return false;
         }
-        levels_.push_back({place(std::move(container)), {}, false, {}});
+        levels_.push_back({place(std::move(container)), {}, 0, false, {}});
         return true;
     }
 
@@ -152,6 +163,7 @@ private:
 
     std::string_view text_;
     Parsed& result_;
+    Counts counts_;
     std::vector<Level> levels_;
     std::list<Json> discarded_;  ///< values of duplicate keys: parsed to the end, then dropped
 };
@@ -183,7 +195,7 @@ bool nests_too_deep(std::string_view text) {
 
 Parsed parse_strictly(std::string_view text) {
     Parsed result;
-    Builder builder(text, result);
+    Builder builder(text, result, Counts::first);
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         result.failure = "is empty";
     } else if (!Json::sax_parse(text.begin(), text.end(), &builder) && result.failure.empty()) {
@@ -193,6 +205,13 @@ Parsed parse_strictly(std::string_view text) {
         result.failure = "is not JSON at " + line_and_column(text, zero + 1) + ": a zero byte";
     }
     return result;
+}
+
+std::optional<Json> parse_foreign_in_order(std::string_view text) {
+    Parsed result;
+    Builder builder(text, result, Counts::last);
+    const bool parsed = !nests_too_deep(text) && Json::sax_parse(text.begin(), text.end(), &builder);
+    return parsed ? std::optional(std::move(result.tree)) : std::nullopt;
 }
 
 }  // namespace treeline::json

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,15 +28,22 @@ bool nests_too_deep(std::string_view text);
 /// What is said of such a text.
 std::string too_deep_text();
 
+/// parse_foreign() into a tree that keeps the order of keys, whose own parser compares each key with all before it.
+std::optional<nlohmann::ordered_json> parse_foreign_in_order(std::string_view text);
+
 /// What other programs wrote, into a tree of either kind of nlohmann's, by that parser's own rules (of equal keys the last one
 /// counts). Nothing where it is not JSON or nests too deep: readers, copies and messages recurse over the levels.
 template <class Json>
 std::optional<Json> parse_foreign(std::string_view text) {
-    if (nests_too_deep(text)) {
-        return std::nullopt;
+    if constexpr (std::is_same_v<Json, nlohmann::ordered_json>) {
+        return parse_foreign_in_order(text);
+    } else {
+        if (nests_too_deep(text)) {
+            return std::nullopt;
+        }
+        Json tree = Json::parse(text, nullptr, false);
+        return tree.is_discarded() ? std::nullopt : std::optional(std::move(tree));
     }
-    Json tree = Json::parse(text, nullptr, false);
-    return tree.is_discarded() ? std::nullopt : std::optional(std::move(tree));
 }
 
 }  // namespace treeline::json

@@ -141,9 +141,18 @@ private:
         return path;
     }
 
+    /// What stands under a key, null where it is new. The table compares a key with all before it.
+    static TomlTree& member(TomlTree& table, const std::string& key) {
+        TomlTree& found = table[key];
+        if (table.size() > most_toml_keys) {
+            throw TomlFailure{"holds a table of more than " + std::to_string(most_toml_keys) + " keys"};
+        }
+        return found;
+    }
+
     /// The table under a key; the last of an array of tables.
     TomlTree& table_at(TomlTree& table, const std::string& key) {
-        TomlTree& inside = table[key];
+        TomlTree& inside = member(table, key);
         if (inside.is_null()) {
             count();
             inside = TomlTree::object();
@@ -169,7 +178,7 @@ private:
         if (!of_array) {
             return table_at(*table, path.back());
         }
-        TomlTree& list = (*table)[path.back()];
+        TomlTree& list = member(*table, path.back());
         list = list.is_null() ? TomlTree::array() : std::move(list);
         if (!list.is_array()) {
             fail("\"" + path.back() + "\" is no list of tables");
@@ -192,7 +201,8 @@ private:
         if (place->contains(path.back())) {
             repeated_.push_back(path.back());
         }
-        (*place)[path.back()] = read_value(depth + path.size());
+        TomlTree value = read_value(depth + path.size());
+        member(*place, path.back()) = std::move(value);
     }
 
     TomlTree read_value(std::size_t depth) {

@@ -10,6 +10,7 @@
 namespace treeline::json {
 
 inline constexpr std::size_t most_toml_values = 100'000;
+inline constexpr std::size_t most_toml_keys = 2'000;  ///< of a table
 
 struct ParsedToml {
     nlohmann::ordered_json tree;             ///< an object
@@ -18,7 +19,8 @@ struct ParsedToml {
 };
 
 /// TOML 1.0: tables, arrays of tables, dotted keys, all strings, numbers in any base, booleans, arrays and inline tables. Dates
-/// and times become text. Refuses more than `deepest_nesting` (parse.h) levels and more than `most_toml_values` values.
+/// and times become text. Refuses more than `deepest_nesting` (parse.h) levels, more than `most_toml_values` values, and
+/// more than `most_toml_keys` in a table.
 ParsedToml parse_toml(std::string_view text);
 
 }  // namespace treeline::json

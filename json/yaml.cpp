@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <unordered_map>
 #include <utility>
 
 #include <yaml-cpp/yaml.h>
@@ -50,6 +51,7 @@ public:
         if (++values_ > most_yaml_values) {
             throw TooMuch{"unfolds to more than " + std::to_string(most_yaml_values) + " values"};
         }
+        count_bytes(node.IsScalar() ? node.Scalar().size() : 0);
         if (node.IsMap()) {
             return object_of(node, depth);
         }
@@ -64,20 +66,33 @@ public:
     }
 
 private:
+    void count_bytes(std::size_t more) {
+        if ((bytes_ += more) > most_yaml_bytes) {
+            throw TooMuch{"unfolds to texts of more than " + std::to_string(most_yaml_bytes >> 20) + " MiB"};
+        }
+    }
+
     Json object_of(const YAML::Node& node, std::size_t depth) {
         Json object = Json::object();
+        auto& members = object.get_ref<Json::object_t&>();
+        std::unordered_map<std::string, std::size_t> places;  // the object itself compares a key with all before it
         for (const auto& member : node) {
             const std::string key = member.first.IsScalar() ? member.first.Scalar() : "?";
-            if (object.contains(key)) {
+            count_bytes(key.size());
+            Json value = tree_of(member.second, depth + 1);
+            const auto [place, is_new] = places.try_emplace(key, members.size());
+            if (is_new) {
+                members.emplace_back(key, std::move(value));  // of std::vector
+            } else {
                 repeated_.push_back(key);
+                (members.begin() + static_cast<std::ptrdiff_t>(place->second))->second = std::move(value);
             }
-            object[key] = tree_of(member.second, depth + 1);
         }
         return object;
     }
 
     std::vector<std::string>& repeated_;
-    std::size_t values_ = 0;
+    std::size_t values_ = 0, bytes_ = 0;
 };
 
 /// What `read` makes of the text, or why there is nothing.

@@ -9,6 +9,7 @@
 namespace treeline::json {
 
 inline constexpr std::size_t most_yaml_values = 100'000;  ///< with each alias unfolded
+inline constexpr std::size_t most_yaml_bytes = 4u << 20;  ///< of all texts and keys, likewise: four times the largest file
 
 struct ParsedYaml {
     nlohmann::ordered_json tree;
@@ -17,7 +18,7 @@ struct ParsedYaml {
 };
 
 /// Scalars by YAML's core schema: numbers, booleans, null, else text. Refuses more than `deepest_nesting` (parse.h) levels and
-/// more than `most_yaml_values` values.
+/// more than `most_yaml_values` values, or `most_yaml_bytes` of text.
 ParsedYaml parse_yaml(const std::string& text);
 
 /// The same of a text with several documents: a list of them.

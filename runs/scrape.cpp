@@ -61,15 +61,18 @@ std::string server_of(const std::string& url) {
                    : "";
 }
 
-/// The address as messages and files show it: without user and password.
+/// The address as messages and files show it: without user and password, and without its query, in which a token may stand.
 std::string shown_address(const std::string& url) {
     const Address address = parsed_address(url);
     if (!address) {
-        const std::size_t at = url.rfind('@');
-        return at == std::string::npos ? url : url.substr(at + 1);
+        const std::string place = url.substr(0, url.find_first_of("?#"));
+        const std::size_t at = place.rfind('@');
+        return at == std::string::npos ? place : place.substr(at + 1);
     }
     curl_url_set(address.get(), CURLUPART_USER, nullptr, 0);
     curl_url_set(address.get(), CURLUPART_PASSWORD, nullptr, 0);
+    curl_url_set(address.get(), CURLUPART_QUERY, nullptr, 0);
+    curl_url_set(address.get(), CURLUPART_FRAGMENT, nullptr, 0);
     std::string shown = part_of(address.get(), CURLUPART_URL);
     while (shown.ends_with('/')) {
         shown.pop_back();

@@ -14,6 +14,10 @@ namespace treeline::store {
 namespace {
 
 constexpr int patience_ms = 20'000;  ///< with another process that writes
+/// What a statement of a user may take, some seconds and a fraction of a gigabyte: a recursive one may have no end.
+constexpr int steps_between_checks = 1'000'000;  ///< of SQLite's virtual machine
+constexpr int most_checks = 500;
+constexpr std::size_t most_bytes_of_rows = 128u << 20;
 
 /// What a statement of a user may do: read this file. The store being opened for reading does not suffice: VACUUM INTO and
 /// ATTACH write other files (https://www.sqlite.org/c3ref/set_authorizer.html).
@@ -59,6 +63,33 @@ public:
 private:
     sqlite3* handle_;
 };
+
+/// Ends a statement that takes too long (https://www.sqlite.org/c3ref/progress_handler.html).
+class BoundedSteps {
+public:
+    explicit BoundedSteps(sqlite3* handle) : handle_(handle) {
+        sqlite3_progress_handler(handle_, steps_between_checks, ends, &checks_);
+    }
+    ~BoundedSteps() { sqlite3_progress_handler(handle_, 0, nullptr, nullptr); }
+    BoundedSteps(const BoundedSteps&) = delete;
+    BoundedSteps& operator=(const BoundedSteps&) = delete;
+
+private:
+    static int ends(void* checks) { return ++*static_cast<int*>(checks) > most_checks ? 1 : 0; }
+
+    sqlite3* handle_;
+    int checks_ = 0;
+};
+
+std::size_t bytes_of(const Row& row) {
+    std::size_t bytes = row.size() * sizeof(Cell);
+    for (const Cell& cell : row) {
+        const auto* text = std::get_if<std::string>(&cell);
+        const auto* blob = std::get_if<Blob>(&cell);
+        bytes += text != nullptr ? text->size() : blob != nullptr ? blob->bytes.size() : 0;
+    }
+    return bytes;
+}
 
 }  // namespace
 
@@ -149,6 +180,11 @@ void Database::fail(const std::string& sql) const {
             throw text::OutputError(shown_ + " cannot be written: " + sqlite3_errmsg(handle_));
         case SQLITE_AUTH:
             throw text::InputError({fmt::format("{}: a query only reads this store (in: {})", shown_, sql)});
+        case SQLITE_INTERRUPT:
+            throw text::InputError(
+                {fmt::format("{}: this query takes more than {} million steps, and may have no end; ask for "
+                             "less of it (in: {})",
+                             shown_, most_checks * (steps_between_checks / 1'000'000), sql)});
         case SQLITE_NOMEM:
             throw std::bad_alloc();
         default:
@@ -211,14 +247,20 @@ void Database::run(const std::string& sql, const Row& values, const std::functio
 
 std::vector<std::string> Database::query(const std::string& sql, std::vector<Row>& rows) {
     const OnlyReading only_reading(handle_);
+    const BoundedSteps bounded(handle_);
     const Statement statement = prepared(sql, true);
     std::vector<std::string> columns;
     for (int i = 0; i < sqlite3_column_count(statement.get()); ++i) {
         columns.emplace_back(sqlite3_column_name(statement.get(), i));
     }
     int step = 0;
+    std::size_t bytes = 0;
     while ((step = sqlite3_step(statement.get())) == SQLITE_ROW) {
         rows.push_back(row_of(statement.get()));
+        if ((bytes += bytes_of(rows.back())) > most_bytes_of_rows) {
+            throw text::InputError({fmt::format("{}: this query finds more than {} MiB; narrow it by WHERE or LIMIT (in: {})",
+                                                shown_, most_bytes_of_rows >> 20, sql)});
+        }
     }
     if (step != SQLITE_DONE) {
         fail(sql);

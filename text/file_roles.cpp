@@ -10,6 +10,9 @@
 #include <utility>
 
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "text/input_error.h"
 
 namespace treeline::text {
 namespace {
@@ -63,8 +66,11 @@ bool is_sqlite(const std::filesystem::path& path) {
 }  // namespace
 
 InputRecord::InputRecord() {
-    const std::lock_guard lock(record().mutex);
-    record().active = true;
+    {
+        const std::lock_guard lock(record().mutex);
+        record().active = true;
+    }
+    note_input(STDIN_FILENO);
 }
 
 InputRecord::~InputRecord() {
@@ -106,6 +112,12 @@ std::string loss_of_replacing(const std::filesystem::path& path) {
         return "was just written by this command, which would lose it";
     }
     return is_sqlite(path) ? "is an SQLite database, which may hold the answers of a store" : "";
+}
+
+void refuse_loss(const std::filesystem::path& path, const std::string& shown) {
+    if (const std::string loss = loss_of_replacing(path); !loss.empty()) {
+        throw InputError({shown + " " + loss + "; name another file for the output"});
+    }
 }
 
 }  // namespace treeline::text

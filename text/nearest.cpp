@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "text/wording.h"
@@ -10,7 +9,7 @@ namespace {
 
 constexpr std::size_t longest_compared = 64;
 
-char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 /// Levenshtein distance in which a change of case counts a quarter of an edit and neighbours may swap (one edit), in quarters
 /// of edits.
@@ -58,8 +57,12 @@ std::vector<std::string> nearest_few(std::string_view word, const std::vector<st
         if (choice.empty() || choice.size() > longest_compared) {
             continue;
         }
-        const std::size_t edits = distance(word, choice);
         const bool contained = one_contains_the_other(word, choice);
+        const std::size_t longer = std::max(word.size(), choice.size()) - std::min(word.size(), choice.size());
+        if (!contained && 4 * longer > near_enough) {
+            continue;  // each further letter is an edit
+        }
+        const std::size_t edits = distance(word, choice);
         if (contained || edits <= near_enough) {
             // "h100" means h100-sxm (four edits away), not h200 (one edit away).
             near.push_back({{contained ? std::min<std::size_t>(edits, 2) : edits, edits}, choice});

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "text/file_roles.h"
-#include "text/input_error.h"
 #include "text/plain_text.h"
 #include "text/status_line.h"
 #include "text/temporary_files.h"
@@ -108,9 +107,8 @@ void OutputFile::open_temporary() {
 }
 
 void OutputFile::refuse_loss() const {
-    const std::string loss = replaces_ == Replaces::own_input ? "" : loss_of_replacing(path_);
-    if (!loss.empty()) {
-        throw InputError({shown_ + " " + loss + "; name another file for the output"});
+    if (replaces_ == Replaces::no_input) {
+        text::refuse_loss(path_, shown_);
     }
 }
 
@@ -132,6 +130,10 @@ void OutputFile::fail(const std::string& what, int error) const {
 }
 
 void OutputFile::write(std::string_view text) {
+    if (is_first_) {
+        is_first_ = false;
+        is_json_ = text.starts_with('{') || text.starts_with('[');
+    }
     buffer_ += text;
     if (buffer_.size() >= buffer_size) {
         flush();
@@ -139,6 +141,9 @@ void OutputFile::write(std::string_view text) {
 }
 
 void OutputFile::flush() {
+    if (is_json_) {
+        buffer_ = json_without_controls(buffer_);
+    }
     if (on_terminal_) {
         end_status();
         buffer_ = without_controls(buffer_);

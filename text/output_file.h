@@ -26,8 +26,8 @@ enum class Replaces { no_input, own_input };
 
 /// Writes a file through a temporary one in the same folder, which takes the file's name once all of it is on disk. Large
 /// results are written piece by piece. Anything that is not a regular file (a device, a pipe) is written directly; "-" is
-/// standard output, which gets no control characters while it is a terminal. An existing file keeps its permissions, and its
-/// content until the new one is complete.
+/// standard output, which gets no control characters while it is a terminal; in JSON, told by its first brace or bracket, they
+/// are escaped wherever it goes. An existing file keeps its permissions, and its content until the new one is complete.
 class OutputFile {
 public:
     /// Opens for writing. Throws OutputError when that cannot be done, InputError where the command reads the file that would
@@ -55,6 +55,8 @@ private:
     int descriptor_ = -1;
     bool owns_descriptor_ = true;
     bool on_terminal_ = false;
+    bool is_first_ = true;  ///< nothing is written yet
+    bool is_json_ = false;
     Replaces replaces_ = Replaces::no_input;
 };
 

@@ -1,5 +1,7 @@
 #include "text/plain_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace treeline::text {
@@ -70,6 +72,25 @@ std::string without_controls(std::string_view text) {
             plain += text.substr(0, point.bytes);
         }
         text.remove_prefix(point.bytes == 0 ? 1 : point.bytes);
+    }
+    return plain;
+}
+
+std::string json_without_controls(std::string_view json) {
+    if (is_ordinary(json)) {
+        return std::string(json);
+    }
+    std::string plain;
+    plain.reserve(json.size());
+    while (!json.empty()) {
+        const CodePoint point = first_of(json);
+        const std::size_t bytes = std::max<std::size_t>(1, point.bytes);
+        if (point.value >= 0x7F && is_control(point.value)) {
+            plain += fmt::format("\\u{:04x}", static_cast<unsigned>(point.value));
+        } else {
+            plain += json.substr(0, bytes);
+        }
+        json.remove_prefix(bytes);
     }
     return plain;
 }

@@ -10,6 +10,9 @@ namespace treeline::text {
 /// their codes, as in "\x1b" and "\u202e". Names, titles and keys come from files that others wrote.
 std::string without_controls(std::string_view text);
 
+/// JSON of the same values, with these characters escaped as "\u202e"; those below U+0020 a writer of JSON has escaped.
+std::string json_without_controls(std::string_view json);
+
 /// The text with U+FFFD in place of bytes that are not UTF-8.
 std::string as_utf8(std::string_view text);
 

@@ -7,11 +7,10 @@
 #include "json/wording.h"
 #include "text/csv.h"
 #include "text/parse_number.h"
+#include "text/problems.h"
 
 namespace treeline::calibrate {
 namespace {
-
-constexpr std::size_t most_problems = 10;
 
 /// The columns of the header.
 struct Columns {
@@ -31,7 +30,8 @@ std::vector<std::string> known_columns() {
 
 class TimingRows {
 public:
-    TimingRows(text::CsvReader& csv, TimingFile& file) : csv_(csv), file_(file) {}
+    TimingRows(text::CsvReader& csv, TimingFile& file, std::vector<std::string>& bad_rows)
+        : csv_(csv), file_(file), bad_rows_(bad_rows) {}
 
     void read() {
         if (csv_.header().empty()) {
@@ -39,16 +39,20 @@ public:
         } else {
             header(csv_.header());
         }
-        for (const bool usable = problems_.empty(); usable && problems_.size() < most_problems && csv_.next();) {
-            row(csv_.fields());
-        }
         if (!problems_.empty()) {
             throw text::InputError(std::move(problems_));
+        }
+        while (csv_.next()) {
+            row(csv_.fields());
         }
     }
 
 private:
     void problem(const std::string& sentence) { problems_.push_back(fmt::format("{}: {}", file_.path, sentence)); }
+
+    void row_problem(const std::string& sentence) {
+        text::add_problem(bad_rows_, fmt::format("{}: line {}: {}", file_.path, csv_.line(), sentence));
+    }
 
     void take(std::optional<std::size_t>& column, std::size_t at, const std::string& name) {
         if (column) {
@@ -93,47 +97,49 @@ private:
     std::optional<double> number(const std::vector<std::string>& fields, std::size_t column, const std::string& name) {
         const std::optional<double> value = text::parse_number(fields[column]);
         if (!value) {
-            problem(fmt::format("line {}: {} must be a number, not \"{}\"", csv_.line(), name, fields[column]));
+            row_problem(fmt::format("{} must be a number, not \"{}\"", name, fields[column]));
         }
         return value;
     }
 
     void row(const std::vector<std::string>& fields) {
         if (const std::string misfit = csv_.problem(); !misfit.empty()) {
-            return problem(fmt::format("line {}: {}", csv_.line(), misfit));
+            return row_problem(misfit);
         }
+        const std::size_t before = bad_rows_.size();
         const std::optional<double> tokens = number(fields, *columns_.tokens, "tokens");
         const std::optional<double> time = number(fields, *columns_.time, columns_.time_name);
         Timing timing{tokens.value_or(0.0), Seconds(time.value_or(0.0) * columns_.time_unit), {}};
         if (tokens && (*tokens < 0.0)) {
-            problem(fmt::format("line {}: tokens must be zero or above, not {}", csv_.line(), fields[*columns_.tokens]));
+            row_problem(fmt::format("tokens must be zero or above, not {}", fields[*columns_.tokens]));
         }
         if (time && !(*time > 0.0)) {
-            problem(
-                fmt::format("line {}: {} must be above zero, not {}", csv_.line(), columns_.time_name, fields[*columns_.time]));
+            row_problem(fmt::format("{} must be above zero, not {}", columns_.time_name, fields[*columns_.time]));
         }
         if (columns_.spread && !fields[*columns_.spread].empty()) {
             const std::optional<double> spread = number(fields, *columns_.spread, columns_.spread_name);
             timing.spread = Seconds(spread.value_or(0.0) * columns_.spread_unit);
             if (spread && *spread < 0.0) {
-                problem(fmt::format("line {}: {} must be zero or above, not {}", csv_.line(), columns_.spread_name,
-                                    fields[*columns_.spread]));
+                row_problem(fmt::format("{} must be zero or above, not {}", columns_.spread_name, fields[*columns_.spread]));
             }
         }
-        add_timing(file_, columns_.series ? fields[*columns_.series] : "", timing);
+        if (bad_rows_.size() == before) {
+            add_timing(file_, columns_.series ? fields[*columns_.series] : "", timing);
+        }
     }
 
     text::CsvReader& csv_;
     TimingFile& file_;
     Columns columns_;
-    std::vector<std::string> problems_;
+    std::vector<std::string> problems_;  ///< of the header
+    std::vector<std::string>& bad_rows_;
 };
 
 }  // namespace
 
-void read_timings_csv(std::string_view text, TimingFile& file) {
+void read_timings_csv(std::string_view text, TimingFile& file, std::vector<std::string>& bad_rows) {
     text::CsvReader csv(text);
-    TimingRows(csv, file).read();
+    TimingRows(csv, file, bad_rows).read();
 }
 
 }  // namespace treeline::calibrate

@@ -5,6 +5,8 @@
 #include "calibrate/timings/llama_bench.h"
 #include "calibrate/timings/timing_formats.h"
 #include "json/reader.h"
+#include "text/problems.h"
+#include "text/wording.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -33,7 +35,10 @@ std::optional<Seconds> time_under(json::Reader& row, const std::string& prefix, 
     return found;
 }
 
-void read_row(json::Reader& row, TimingFile& file) {
+/// A row in a document of its own, so that its problems are known apart.
+void read_row(const Json& tree, const std::string& name, TimingFile& file, std::vector<std::string>& bad_rows) {
+    json::Document document = json::Document::of(tree, name);
+    json::Reader row = document.root();
     const double tokens = row.number("tokens", 0.0, most_tokens);
     const std::optional<Seconds> time = time_under(row, "time", false);
     if (!time) {
@@ -42,12 +47,16 @@ void read_row(json::Reader& row, TimingFile& file) {
     const std::optional<Seconds> spread = time_under(row, "spread", true);
     const std::string series = row.text_or("series", "");
     row.finish();
-    add_timing(file, series, {tokens, time.value_or(Seconds(1.0)), spread});
+    if (document.problems().empty()) {
+        add_timing(file, series, {tokens, time.value_or(Seconds(1.0)), spread});
+    } else {
+        text::add_problem(bad_rows, text::listed(document.problems(), "and"));
+    }
 }
 
 }  // namespace
 
-void read_timings_json(const std::string& text, TimingFile& file) {
+void read_timings_json(const std::string& text, TimingFile& file, std::vector<std::string>& bad_rows) {
     const bool array = text.find_first_not_of(" \t\r\n") != std::string::npos && text[text.find_first_not_of(" \t\r\n")] == '[';
     json::Document document = json::Document::parse(array ? "{\"rows\":" + text + "}" : text, file.path);
     document.throw_if_problems();
@@ -70,8 +79,9 @@ void read_timings_json(const std::string& text, TimingFile& file) {
         }
         file.notes.insert(file.notes.end(), read.notes.begin(), read.notes.end());
     } else {
-        for (json::Reader& row : rows) {
-            read_row(row, file);
+        document.throw_if_problems();
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            read_row(rows[i].raw(), fmt::format("{}: rows[{}]", file.path, i), file, bad_rows);
         }
     }
     document.throw_if_problems();

@@ -1,6 +1,7 @@
 #include "calibrate/timings/timing_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "json/reader.h"
 #include "json/wording.h"
 #include "text/input_file.h"
+#include "text/problems.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -27,16 +29,22 @@ void add_timing(TimingFile& file, const std::string& series, const Timing& timin
     found->timings.push_back(timing);
 }
 
-TimingFile read_timings(const std::filesystem::path& path) {
+TimingFile read_timings(const std::filesystem::path& path, std::vector<std::string>* bad_rows) {
     TimingFile file;
     file.path = path.string();
     const std::string text = text::read_file(path);
-    if (is_json(path, text)) {
-        read_timings_json(text, file);
-    } else {
-        read_timings_csv(text, file);
-    }
     std::vector<std::string> found;
+    if (is_json(path, text)) {
+        read_timings_json(text, file, found);
+    } else {
+        read_timings_csv(text, file, found);
+    }
+    if (!found.empty() && (bad_rows == nullptr || file.series.empty())) {
+        throw text::InputError(std::move(found));
+    }
+    for (const std::string& row : std::exchange(found, {})) {
+        text::add_problem(*bad_rows, row + text::left_out_row);
+    }
     if (file.series.empty()) {
         found.push_back(fmt::format("{}: holds no measurements{}", file.path,
                                     file.notes.empty() ? "" : fmt::format(" ({})", fmt::join(file.notes, "; "))));

@@ -30,8 +30,9 @@ struct TimingFile {
 ///         --format json` is one
 ///   llama-bench -o json: a row with n_prompt = T at n_depth = d is a pass over T tokens at context d (so is one with n_gen = 1
 ///         and no prompt, for T = 1); a series for each model, depth and whatever other setting varies
-/// Throws InputError with every problem, including those of fitting to a series (problems(timings)).
-TimingFile read_timings(const std::filesystem::path& path);
+/// Throws InputError with every problem, including those of fitting to a series (problems(timings)). With `bad_rows`, rows of
+/// CSV and JSON that cannot be read are left out, with a sentence there, as long as one is good.
+TimingFile read_timings(const std::filesystem::path& path, std::vector<std::string>* bad_rows = nullptr);
 
 /// The series of this name; without a name, the only one. Throws InputError if there is no such series.
 const TimingSeries& series_named(const TimingFile& file, const std::string& name);

@@ -19,6 +19,7 @@
 #include "requests/fit/serving_fit_reader.h"
 #include "text/output_file.h"
 #include "text/parse_number.h"
+#include "text/problems.h"
 #include "text/status_line.h"
 
 namespace treeline::cli {
@@ -49,8 +50,11 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
     requests::FlagTexts point = flags.point;
     point["platform.device"] = flags.device;
     const requests::Catalogue catalogue = flags.common.find();
-    const calibrate::ServingFit fit = flags.runs.empty() ? requests::fit_serving(flags.serving, point, catalogue)
-                                                         : requests::fit_runs(flags.runs, point, catalogue);
+    std::vector<std::string> bad_rows;
+    const calibrate::ServingFit fit = text::after_problems(bad_rows, [&] {
+        return flags.runs.empty() ? requests::fit_serving(flags.serving, point, catalogue, &bad_rows)
+                                  : requests::fit_runs(flags.runs, point, catalogue);
+    });
     const bool writes = flags.common.output != "-";
     if (writes) {
         json::Document base = hardware::stack_document(catalogue.hardware, requests::given(point, "platform.stack").empty()
@@ -68,6 +72,9 @@ void run_on_serving(const CalibrateFlags& flags, Format format) {
                     : "\nNothing was written; --output my-stack.json keeps the stack.\n";
     }
     write_answer("-", text, format == Format::table);
+    if (!bad_rows.empty()) {
+        throw text::InputError(std::move(bad_rows));
+    }
 }
 
 std::string text_of(const calibrate::CalibrationAnswer& answer, Format format) {

@@ -12,6 +12,7 @@
 #include "reports/fit/fit_output.h"
 #include "text/output_file.h"
 #include "text/parse_number.h"
+#include "text/problems.h"
 
 namespace treeline::cli {
 namespace {
@@ -105,20 +106,26 @@ void fit(const FitFlags& flags) {
     options.weighting = chosen<calibrate::Weighting>("--weights", flags.weights);
     options.confidence = number_of("--confidence", flags.confidence, 0.5, 0.9999);
     const std::optional<calibrate::LawForm> form = chosen<calibrate::LawForm>("--law", flags.law);
-    calibrate::FitAnswer answer{calibrate::read_timings(flags.file), {}, numbers_of("--at", flags.at)};
+    std::vector<std::string> bad_rows;
+    calibrate::FitAnswer answer{calibrate::read_timings(flags.file, &bad_rows), {}, numbers_of("--at", flags.at)};
     if (!flags.series.empty()) {
         answer.file.series = {calibrate::series_named(answer.file, flags.series)};
     }
-    for (const calibrate::TimingSeries& series : answer.file.series) {
-        answer.series.push_back(fit_series(answer.file, series, options, form));
-    }
-    refuse_negative_times(answer);
+    text::after_problems(bad_rows, [&] {
+        for (const calibrate::TimingSeries& series : answer.file.series) {
+            answer.series.push_back(fit_series(answer.file, series, options, form));
+        }
+        refuse_negative_times(answer);
+    });
     if (!flags.html.empty()) {
         text::write_file(flags.html, reports::fit_page(answer));
     }
     flags.common.deliver(format == Format::table  ? reports::fit_table(answer)
                          : format == Format::json ? reports::fit_json(answer)
                                                   : reports::fit_csv(answer));
+    if (!bad_rows.empty()) {
+        throw text::InputError(std::move(bad_rows));
+    }
 }
 
 }  // namespace
@@ -141,7 +148,9 @@ Run add_fit(CLI::App& app) {
     app.add_option("--at", flags->at, "Print the time at these token counts instead of the residuals")->type_name("N,...");
     app.add_option("--html", flags->html, "Also write a page with plots to this file")->type_name("FILE");
     add_common_flags(app, flags->common);
-    app.footer("Example:\n  treeline study fit examples/fits/stree-repository-runs.csv --html fit.html");
+    app.footer(
+        "Example:\n  treeline study fit examples/fits/stree-repository-runs.csv --html fit.html\n\n"
+        "Exit code 2 if rows that cannot be read were left out; the rest is shown.");
     return [flags] { fit(*flags); };
 }
 

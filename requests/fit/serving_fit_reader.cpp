@@ -99,11 +99,12 @@ calibrate::ServingFit fitted(calibrate::ServingFit result) {
 
 }  // namespace
 
-calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue) {
+calibrate::ServingFit fit_serving(const std::string& csv, const FlagTexts& flags, const Catalogue& catalogue,
+                                  std::vector<std::string>* bad_rows) {
     const Json point = with_flags(Json::object(), flags);
     require_stack_and_model(point, "--serving");
     calibrate::ServingFit result;
-    result.table = calibrate::read_serving_csv(csv);
+    result.table = calibrate::read_serving_csv(csv, bad_rows);
     Descriptions descriptions(catalogue, {});
     for (const calibrate::ServingRow& row : result.table.rows) {
         add_step(row, point, descriptions, result);

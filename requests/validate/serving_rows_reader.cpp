@@ -1,12 +1,15 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "requests/validate/measured_rows_reader.h"
+#include "sim/input_limits.h"
 #include "text/csv.h"
 #include "text/input_error.h"
 #include "text/input_file.h"
 #include "text/parse_number.h"
+#include "text/problems.h"
 #include "text/wording.h"
 
 namespace treeline::requests {
@@ -39,7 +42,7 @@ public:
         }
         std::vector<std::string>& left_out = bad_rows == nullptr ? notes : *bad_rows;
         for (const std::string& problem : problems_) {
-            left_out.push_back(problem + "; this row is left out");
+            text::add_problem(left_out, problem + text::left_out_row);
         }
         return rows;
     }
@@ -65,7 +68,7 @@ private:
     }
 
     void problem(const std::string& what) {
-        problems_.push_back(fmt::format("{}: row {} (line {}): {}", name_, place_.number, csv_.line(), what));
+        text::add_problem(problems_, fmt::format("{}: row {} (line {}): {}", name_, place_.number, csv_.line(), what));
     }
 
     std::string text(const char* column) { return csv_.column(column) ? csv_[column] : ""; }
@@ -81,12 +84,16 @@ private:
         return *value;
     }
 
-    /// Nothing without the column; 0 where the field is empty.
-    std::optional<double> number_or_none(const char* column) {
+    /// A whole number of devices: nothing without the column; 0 where the field is empty.
+    std::optional<double> ranks_or_none(const char* column) {
         if (!csv_.column(column)) {
             return std::nullopt;
         }
-        return csv_[column].empty() ? 0.0 : number(column, 0.0);
+        const double ranks = csv_[column].empty() ? 0.0 : number(column, 0.0);
+        if (ranks != std::floor(ranks) || ranks > sim::most_ranks) {
+            problem(fmt::format("{}: must be a whole number up to {}, not {}", column, sim::most_ranks, csv_[column]));
+        }
+        return ranks;
     }
 
     validation::ServingRun row() {
@@ -102,11 +109,11 @@ private:
         row.prompt_tokens = number("isl", 1.0);
         row.output_tokens = number("osl", 1.0);
         row.batch = number("batch_size", 1.0);
-        row.ranks.tensor = number_or_none("tp");
-        row.ranks.pipeline = number_or_none("pp");
-        row.ranks.attention_data = number_or_none("attention_dp");
-        row.ranks.expert_tensor = number_or_none("moe_tp");
-        row.ranks.expert = number_or_none("moe_ep");
+        row.ranks.tensor = ranks_or_none("tp");
+        row.ranks.pipeline = ranks_or_none("pp");
+        row.ranks.attention_data = ranks_or_none("attention_dp");
+        row.ranks.expert_tensor = ranks_or_none("moe_tp");
+        row.ranks.expert = ranks_or_none("moe_ep");
         if (csv_.column("ttft_ms") && !csv_["ttft_ms"].empty()) {
             row.ttft_ms = number("ttft_ms", 0.0);
         }

@@ -14,6 +14,7 @@
 #include "text/input_error.h"
 #include "text/input_file.h"
 #include "text/parse_number.h"
+#include "text/problems.h"
 
 namespace treeline::requests {
 namespace {
@@ -104,6 +105,11 @@ std::optional<double> number_or_none(json::Reader& at, const char* key, double l
     return at.has(key) ? std::optional(at.number(key, low, largest)) : std::nullopt;
 }
 
+/// A whole number of devices.
+std::optional<double> ranks_or_none(json::Reader& at, const char* key, std::int64_t low) {
+    return at.has(key) ? std::optional(static_cast<double>(at.count(key, low, sim::most_ranks))) : std::nullopt;
+}
+
 /// The ratio as stated, or that of the two values.
 std::optional<double> speed_up_of(json::Reader& at) {
     const std::optional<double> without = number_or_none(at, "value_without", least_value);
@@ -150,7 +156,7 @@ std::optional<double> context_ranks_of(json::Reader& at) {
     const std::string notes = at.text_or("notes", "");
     const std::size_t place = notes.find(words);
     if (at.has("dcp") || place == std::string::npos) {
-        return number_or_none(at, "dcp", 1.0);
+        return ranks_or_none(at, "dcp", 1);
     }
     const std::size_t begin = place + words.size();
     const std::size_t end = notes.find_first_not_of("0123456789", begin);
@@ -179,14 +185,11 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
     row.device = at.text("gpu");
     row.dataset = at.text_or("dataset", "");
     read_draft(at, row);
-    row.ranks.devices = number_or_none(at, "n_gpus", 0.0);
-    if (row.ranks.devices == 0.0) {
-        row.ranks.devices = 1.0;  // of a run on the host alone
-    }
-    row.ranks.tensor = number_or_none(at, "tp", 1.0);
-    row.ranks.data = number_or_none(at, "dp", 1.0);
-    row.ranks.expert = number_or_none(at, "ep", 1.0);
-    row.ranks.pipeline = number_or_none(at, "pp", 1.0);
+    row.ranks.devices = ranks_or_none(at, "n_gpus", 0);
+    row.ranks.tensor = ranks_or_none(at, "tp", 1);
+    row.ranks.data = ranks_or_none(at, "dp", 1);
+    row.ranks.expert = ranks_or_none(at, "ep", 1);
+    row.ranks.pipeline = ranks_or_none(at, "pp", 1);
     row.ranks.context = context_ranks_of(at);
     row.prompt_tokens = length_of(at, "input_len");
     row.output_tokens = length_of(at, "output_len");
@@ -256,8 +259,9 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
         if (document.problems().empty()) {
             rows.push_back(std::move(row));
         } else {
-            bad.insert(bad.end(), document.problems().begin(), document.problems().end());
-            left_out.push_back(fmt::format("{}; this row is left out", text::listed(document.problems(), "and")));
+            const std::string why = text::listed(document.problems(), "and");
+            text::add_problem(bad, why);
+            text::add_problem(left_out, why + text::left_out_row);
         }
         for (const std::string& field : at.keys()) {
             unused[field] += is_known(field) ? 0 : 1;

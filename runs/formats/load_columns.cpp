@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <sstream>
 #include <vector>
 
@@ -17,17 +16,33 @@ namespace {
 using Words = std::vector<std::string>;
 using text::trimmed;
 
+/// Of phrases in braces, or in a list that is kept.
+using Phrases = std::initializer_list<std::string_view>;
+
+bool says_any(const std::string& words, Phrases phrases) {
+    return std::any_of(phrases.begin(), phrases.end(), [&](std::string_view phrase) { return says(words, phrase); });
+}
+
 bool says_any(const std::string& words, const Words& phrases) {
     return std::any_of(phrases.begin(), phrases.end(), [&](const std::string& phrase) { return says(words, phrase); });
 }
+
+bool is_any(const std::string& words, Phrases names) { return std::find(names.begin(), names.end(), words) != names.end(); }
 
 bool is_any(const std::string& words, const Words& names) {
     return std::find(names.begin(), names.end(), words) != names.end();
 }
 
 Words words_of(const std::string& words) {
-    std::istringstream in(words);
-    return Words(std::istream_iterator<std::string>(in), {});
+    Words all;
+    for (std::size_t at = 0; at < words.size();) {
+        const std::size_t end = std::min(words.find(' ', at), words.size());
+        if (end > at) {
+            all.push_back(words.substr(at, end - at));
+        }
+        at = end + 1;
+    }
+    return all;
 }
 
 /// Whether the number at `at` counts tokens of all drafts: both of "10 draft tokens, 3 accepted".
@@ -171,8 +186,13 @@ std::string plain_words(std::string_view name) {
 }
 
 bool says(const std::string& words, std::string_view phrase) {
-    const std::string padded = " " + words + " ";
-    return padded.find(" " + std::string(phrase) + " ") != std::string::npos;
+    for (std::size_t at = words.find(phrase); at != std::string::npos; at = words.find(phrase, at + 1)) {
+        const std::size_t end = at + phrase.size();
+        if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool means_plain(const std::string& words) {

@@ -27,6 +27,41 @@ int drafts_of_setting_line(const std::string& text) {
     return colon != std::string::npos && (listed || names) ? drafts_of_caption(text) : -1;
 }
 
+/// What a line says above a report.
+struct Caption {
+    bool titles = false;
+    bool of_results = false;     ///< a title that names them
+    int drafts_of_setting = -1;  ///< as drafts_of_setting_line()
+    std::string setup;           ///< as setup_in()
+};
+
+Caption caption_of(std::string_view line) {
+    constexpr std::size_t longest = 120;
+    if (line.size() > longest || is_command_line(line) || line.find(" --") != std::string_view::npos ||
+        line.find("INFO") != std::string_view::npos) {
+        return {};  // a command, or a log
+    }
+    std::string text = text::trimmed(in_english(line));
+    const bool titles = text.starts_with('#') || text.starts_with("**") || text.ends_with(':') || text.ends_with(":**");
+    const int drafts = titles ? -1 : drafts_of_setting_line(text);
+    if (drafts > 0 || text.empty() || text.starts_with("```") || (text.find(": ") != std::string::npos && !titles)) {
+        return {false, false, drafts, ""};  // such as a setting that a program prints
+    }
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return {titles, titles && names_results(text), -1, setup_in(text)};
+}
+
+/// The last answer is kept: each of the readers of a log asks it of every line.
+const Caption& kept_caption_of(std::string_view line) {
+    static thread_local std::string last;
+    static thread_local Caption caption;
+    if (last != line) {
+        caption = caption_of(line);
+        last = line;
+    }
+    return caption;
+}
+
 }  // namespace
 
 bool is_command_line(std::string_view line) {
@@ -41,26 +76,15 @@ void ReportCaption::state(const StatedDrafts& stated) {
 }
 
 void ReportCaption::take(std::string_view line) {
-    constexpr std::size_t longest = 120;
-    if (line.size() > longest || is_command_line(line) || line.find(" --") != std::string_view::npos ||
-        line.find("INFO") != std::string_view::npos) {
-        return;  // a command, or a log
-    }
-    std::string text = text::trimmed(in_english(line));
-    const bool titles = text.starts_with('#') || text.starts_with("**") || text.ends_with(':') || text.ends_with(":**");
-    if (const int drafts = drafts_of_setting_line(text); drafts > 0 && !titles) {
-        return state({drafts, true});
-    }
-    if (text.empty() || text.starts_with("```") || (text.find(": ") != std::string::npos && !titles)) {
-        return;  // such as a setting that a program prints
-    }
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const std::string setup = setup_in(text);
-    if (setup.starts_with("K=")) {
+    const Caption& caption = kept_caption_of(line);
+    const std::string& setup = caption.setup;
+    if (caption.drafts_of_setting > 0) {
+        state({caption.drafts_of_setting, true});
+    } else if (setup.starts_with("K=")) {
         state({drafts_of_setting(setup), true});
     } else if (setup == "baseline") {
         state({0, false});
-    } else if (setup == "drafts" || (titles && (reported_ || !names_results(text)))) {
+    } else if (setup == "drafts" || (caption.titles && (reported_ || !caption.of_results))) {
         state({-1, setup == "drafts"});
     }
 }

@@ -61,20 +61,46 @@ bool is_short(const std::string& words) {
     return std::count(words.begin(), words.end(), ' ') < most_words;
 }
 
+/// What a line says of a set-up.
+struct Statements {
+    bool any = false;  ///< not of a command, which is read by itself, nor of results, which state a set-up of their own
+    int drafts = -1;   ///< as drafts_of_parts()
+    std::string drafter;
+    bool plain = false, short_line = false;
+};
+
+Statements statements_in(std::string_view line) {
+    const std::string text(line.substr(0, longest_statement)), words = plain_words(text);
+    const bool command = text.find("--spec") != std::string::npos || text.find("--draft") != std::string::npos;
+    if (command || says_rate_of_tokens(words) || says(words, "accepted") || sides_of_arrow(text)) {
+        return {};
+    }
+    return {true, drafts_of_parts(text), drafter_in(words), names_plain_decoding(words), is_short(words)};
+}
+
+/// The last answer is kept: several readers of a log ask it of every line.
+const Statements& kept_statements_of(std::string_view line) {
+    static thread_local std::string last;
+    static thread_local Statements said = statements_in("");
+    if (last != line) {
+        said = statements_in(line);
+        last = line;
+    }
+    return said;
+}
+
 }  // namespace
 
 void StatedSetup::take(std::string_view line) {
-    const std::string text(line.substr(0, longest_statement)), words = plain_words(text), drafter = drafter_in(words);
-    const bool command = text.find("--spec") != std::string::npos || text.find("--draft") != std::string::npos;
-    if (command || says_rate_of_tokens(words) || says(words, "accepted") || sides_of_arrow(text)) {
-        return;  // commands are read by themselves, and results state a set-up of their own
+    const Statements& said = kept_statements_of(line);
+    if (!said.any) {
+        return;
     }
-    const int drafts = drafts_of_parts(text);
-    const bool plain = names_plain_decoding(words), other = !drafter.empty() && !drafter_.empty() && drafter != drafter_;
-    if (drafts > 0 && !plain) {
-        drafts_ = drafts;
-        drafter_ = drafter;
-    } else if (drafts == several || (is_short(words) && (plain || other))) {
+    const bool other = !said.drafter.empty() && !drafter_.empty() && said.drafter != drafter_;
+    if (said.drafts > 0 && !said.plain) {
+        drafts_ = said.drafts;
+        drafter_ = said.drafter;
+    } else if (said.drafts == several || (said.short_line && (said.plain || other))) {
         end();
     }
 }

@@ -202,6 +202,35 @@ TEST_CASE("no knee on a fine grid beats the hinge found") {
     }
 }
 
+TEST_CASE("no law of times falls below zero among them") {
+    // The least of 4 - 4 n + n^2 between 1 and 4 is at n = 2.
+    CHECK(RuntimeLaw{LawForm::quadratic, {4.0, -4.0, 1.0}}.lowest_between(1.0, 4.0) == 2.0);
+    CHECK(RuntimeLaw{LawForm::quadratic, {4.0, -4.0, 1.0}}.lowest_between(3.0, 4.0) == 3.0);
+    CHECK(RuntimeLaw{LawForm::quadratic, {4.0, 1.0, -1.0}}.lowest_between(1.0, 2.5) == 2.5);
+    CHECK(RuntimeLaw{LawForm::linear, {1.0, 0.1}}.lowest_between(1.0, 8.0) == 1.0);
+    CHECK(RuntimeLaw{LawForm::linear, {1.0, -0.1}}.lowest_between(1.0, 8.0) == 8.0);
+    // Times of a pass that rise from almost nothing behind a slow first one: the line is below zero at 2 tokens.
+    const std::vector<Timing> dip = {{2, Seconds(5.41e-3), {}},
+                                     {16, Seconds(1.21e-3), {}},
+                                     {64, Seconds(13.21e-3), {}},
+                                     {128, Seconds(32.41e-3), {}},
+                                     {256, Seconds(70.81e-3), {}}};
+    CHECK(why_not_fitted(LawForm::linear, dip, {}).find("within the measurements, and no pass takes that") !=
+          std::string::npos);
+    for (const LawForm form : all_law_forms) {
+        if (why_not_fitted(form, dip, {}).empty()) {
+            for (const Residual& residual : fit_law(form, dip, {}).residuals) {
+                CHECK(residual.fitted.value() > 0.0);
+            }
+        }
+    }
+    // What scatters so much that half the interval of the mean would be below zero.
+    const RuntimeFit constant = fit_law(LawForm::constant, dip, {});
+    CHECK(constant.parameters[0].low == 0.0);
+    CHECK(constant.parameters[0].value - constant.t_quantile * constant.parameters[0].standard_error < 0.0);
+    CHECK(constant.mean_interval(64).low.value() == 0.0);
+}
+
 TEST_CASE("what cannot be fitted says why") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK(problems(std::vector<Timing>{}) == std::vector<std::string>{"there are no measurements"});

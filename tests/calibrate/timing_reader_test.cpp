@@ -24,14 +24,18 @@ namespace {
 TimingFile from_csv(std::string_view text) {
     TimingFile file;
     file.path = "times.csv";
-    read_timings_csv(text, file);
+    std::vector<std::string> bad_rows;
+    read_timings_csv(text, file, bad_rows);
+    CHECK(bad_rows.empty());
     return file;
 }
 
 TimingFile from_json(const std::string& text) {
     TimingFile file;
     file.path = "times.json";
-    read_timings_json(text, file);
+    std::vector<std::string> bad_rows;
+    read_timings_json(text, file, bad_rows);
+    CHECK(bad_rows.empty());
     return file;
 }
 
@@ -46,6 +50,29 @@ TEST_CASE("CSV: quotes, comments, Windows line ends, a byte-order mark, columns 
     CHECK(file.series[0].timings[0].time.value() == Approx(0.0025));
     CHECK(file.series[0].timings[0].spread->value() == Approx(5e-6));
     CHECK_FALSE(file.series[1].timings[0].spread);
+}
+
+TEST_CASE("one bad row never stops a file of times") {
+    TimingFile file;
+    file.path = "times";
+    std::vector<std::string> bad_rows;
+    read_timings_csv("tokens,time_ms\n1,2\nx,2\n3,0\n4\n5,2\n", file, bad_rows);
+    REQUIRE(file.series.size() == 1);
+    CHECK(file.series[0].timings.size() == 2);
+    REQUIRE(bad_rows.size() == 3);
+    CHECK(bad_rows[0] == "times: line 3: tokens must be a number, not \"x\"");
+    CHECK(bad_rows[1] == "times: line 4: time_ms must be above zero, not 0");
+    file.series.clear();
+    bad_rows.clear();
+    // More bad rows than a document keeps problems of.
+    std::string rows = R"({"tokens": 1, "time_s": 2})";
+    for (int i = 0; i < 300; ++i) {
+        rows += R"(, {"tokens": -1, "time_s": 2})";
+    }
+    read_timings_json("[" + rows + "]", file, bad_rows);
+    CHECK(file.series.at(0).timings.size() == 1);
+    REQUIRE(bad_rows.size() == 300);
+    CHECK(bad_rows[299].find("times: rows[300]: tokens: ") == 0);
 }
 
 TEST_CASE("JSON: rows keep their own units") {

@@ -273,6 +273,31 @@ checks=$((checks + 1))
 (ulimit -v 1000000 && [ "${TREELINE##*/build-dev/}" = "$TREELINE" ] && exec "$TREELINE" lint bomb.yaml --engine tensorrt-llm) >out.txt 2>err.txt
 [ $? -le 2 ] || fail "a bomb of aliases: $(cat err.txt)"
 expect 2 'unfolds to more than 100000 values' lint bomb.yaml --engine tensorrt-llm
+# Few values, whose texts are long: 300 * 300 times 50 bytes.
+{
+    printf 'a: &a "%s"\n' "$(levels 50 x)"
+    printf 'b: &b [%s]\n' "$(for _ in $(seq 299); do printf '*a, '; done)*a"
+    printf 'speculative_config: [%s]\n' "$(for _ in $(seq 299); do printf '*b, '; done)*b"
+} >texts.yaml
+expect 2 'unfolds to texts of more than 4 MiB' lint texts.yaml --engine vllm
+expect 2 'texts.yaml' recommend --target qwen3-8b --device h100-sxm --drafter eagle --acceptance texts.yaml
+# Readers take time in proportion to what they read: 2 s of processor for most of a megabyte of short lines each, which took
+# from ten seconds to a minute. (Twenty times that under sanitizers.)
+if [ "${TREELINE##*/build-dev/}" = "$TREELINE" ]; then
+    for i in $(seq 60000); do echo "k$i: $i"; done >flat.yaml
+    for i in $(seq 60000); do echo "- &a$i $i"; done >anchors.yaml
+    for i in $(seq 20000); do echo "$i,abc,$((3 * i)),x"; done >rows.csv
+    { for i in $(seq 40000); do echo "export A$i=1"; done; echo 'vllm serve m --speculative-config {}'; } >exports.sh
+    { for i in $(seq 15000); do printf -- '- image: vllm/vllm-openai\n  args: --spec%s\n' $i; done; } >containers.yaml
+    for i in $(seq 40000); do echo "k$i = 1"; done >flat.toml
+    for command in 'lint --engine vllm flat.yaml' 'lint --engine tensorrt-llm flat.yaml' 'lint --engine vllm flat.toml' \
+        'lint --engine vllm exports.sh' 'lint --engine vllm containers.yaml' 'import rows.csv' \
+        'recommend --target qwen3-8b --device h100-sxm --drafter eagle --acceptance anchors.yaml'; do
+        checks=$((checks + 1))
+        (ulimit -t 6 && exec "$TREELINE" $command) >out.txt 2>err.txt
+        [ $? -le 2 ] || fail "$command takes more than 6 s of processor time"
+    done
+fi
 printf 'm:\n  1: 1.8\nx: %s%s\n' "$(levels 300 '[')" "$(levels 300 ']')" >deep.yaml
 expect 2 'nests deeper than 64 levels' lint deep.yaml --engine tensorrt-llm
 
@@ -289,6 +314,15 @@ for command in "sweep $SOURCE/examples/spire-study.json --top 1 --by tokens_per_
     grep -q 'kept.x1b.31m.db' err.txt && ! grep -q $'\e' out.txt err.txt || fail "a store's name reaches the terminal: $(cat err.txt)"
 done
 
+# In JSON, on a terminal or not, they are escapes, with which the value is the same.
+printf '{"method": "\xc2\x9b31m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f", "num_speculative_tokens": 3}' >input.json
+for form in json sarif; do
+    checks=$((checks + 1))
+    "$TREELINE" lint input.json --engine vllm --format $form >out.txt 2>err.txt
+    [ $? -eq 1 ] && grep -qF '\u009b31m\u202e\u2066\u200f' out.txt && ! grep -qP '\xc2\x9b|\xe2\x80\xae' out.txt ||
+        fail "a control character in $form: $(cat out.txt err.txt)"
+done
+
 # Bytes that are not text.
 printf 'id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,tpot_ms\n\xff1,trtllm,1.3.0rc1,Qwen/Qwen3-32B,gb200,bf16,2000,500,1,2,8.07\n' >bytes.csv
 expect 0 '"measured_rows"' validate --serving bytes.csv --no-papers --format json
@@ -303,6 +337,27 @@ mkdir -p no-experiments
 checks=$((checks + 1))
 "$TREELINE" validate --experiments no-experiments >out.txt 2>err.txt
 [ $? -eq 2 ] && grep -q 'no-experiments: holds no experiments' err.txt || fail "an empty folder is silence: $(cat err.txt)"
+for devices in 2.5 1e9; do
+    printf '[{"id":"a","series":"s","engine":"sglang","target_model":"Qwen3-8B","drafter_type":"eagle3","gpu":"H200","metric":"tok_s_per_user","is_pair":true,"speedup":1.5,"draft_tokens":3,"batch_or_concurrency":1,"n_gpus":1},{"id":"b","series":"s","engine":"sglang","target_model":"Qwen3-8B","drafter_type":"eagle3","gpu":"H200","metric":"tok_s_per_user","is_pair":true,"speedup":1.5,"draft_tokens":3,"batch_or_concurrency":1,"n_gpus":%s}]' $devices >devices.json
+    checks=$((checks + 1))
+    "$TREELINE" validate --speculation devices.json --no-papers >out.txt 2>err.txt
+    [ $? -eq 2 ] && grep -q 'row 2: n_gpus: .*this row is left out' err.txt || fail "n_gpus $devices: $(cat err.txt)"
+done
+sed 's/"n_gpus":1e9/"n_gpus":0/' devices.json >host.json
+expect 0 'n_gpus is 0 beside a device that is no processor' validate --speculation host.json --no-papers
+printf 'batch,draft_tokens,accept_length,tpot_ms\n1,0,,8\n8,0,,x\n8,0,,9\n64,0,,14\n' >one-bad.csv
+checks=$((checks + 1))
+"$TREELINE" calibrate --serving one-bad.csv --model qwen3-8b --device h100-sxm --stack vllm >out.txt 2>err.txt
+[ $? -eq 2 ] && [ -s out.txt ] && grep -q 'one-bad.csv: line 3: tpot_ms must be a bare number, not "x" (units belong in the header); this row is left out' err.txt ||
+    fail "one bad row of serving: $(cat out.txt err.txt)"
+printf 'tokens,time_ms\n1,10\n2,11\n4,x\n8,12\n16,13\n' >one-bad.csv
+checks=$((checks + 1))
+"$TREELINE" study fit one-bad.csv >out.txt 2>err.txt
+[ $? -eq 2 ] && [ -s out.txt ] && grep -q 'line 4: time_ms must be a number, not "x"; this row is left out' err.txt || fail "one bad row of times: $(cat out.txt err.txt)"
+printf '[{"tokens":1,"time_ms":10},{"tokens":2,"time_ms":11},{"tokens":4},{"tokens":8,"time_ms":12}]' >one-bad.json
+checks=$((checks + 1))
+"$TREELINE" study fit one-bad.json >out.txt 2>err.txt
+[ $? -eq 2 ] && [ -s out.txt ] && grep -q 'rows\[2\]: needs one of time_s.*; this row is left out' err.txt || fail "one bad row of JSON: $(cat out.txt err.txt)"
 # Thousands of bad rows are said in a page, and no sentence is a book.
 {
     echo id,backend,model,system,precision,isl,osl,batch_size,tp,tpot_ms
@@ -318,6 +373,13 @@ expect 2 'target' recommend input.json
 printf 'tokens,time_ms\n1,10\n2,8\n4,5\n8,1\n' >falling.csv
 expect 2 'at 1000 tokens the linear law gives -1.15' study fit falling.csv --law linear --at 1000
 expect 0 '1000 +6.00 ms +0 s to 12.2 ms +0 s to 19.9 ms' study fit falling.csv --law constant --at 1000
+
+# Nor does one that falls below zero between its measurements, and no interval of a time does.
+printf 'tokens,time_ms\n2,5.41\n16,1.21\n64,13.21\n128,32.41\n256,70.81\n' >dip.csv
+expect 0 '[0-9]' study fit dip.csv --format csv
+cut -d, -f4,5,7 out.txt | grep -q -- - && fail "a time below zero: $(cat out.txt)"
+expect 2 'a linear law fitted to these times gives -.* ms at 2 tokens, within the measurements' study fit dip.csv --law linear
+expect 0 'a0 +24.6 ms +12.7 ms +0 s to' study fit dip.csv --law constant
 
 # A model that no kernel can run is refused where it is read; one that does not fit is refused before it is made.
 decodes() {

@@ -127,7 +127,7 @@ bad_csv 'series "a": needs times at three' 'tokens,time_ms,series\n4,2,a\n5,3,a\
 with_json '[{"tokens": 1, "time": 2}]'
 expect 2 'rows\[0\]: needs one of time_s' study fit input.json
 with_json '[{"tokens": 1, "time_ms": 0}]'
-expect 2 'rows\[0\].time_ms: must be above zero' study fit input.json
+expect 2 'rows\[0\]: time_ms: must be above zero' study fit input.json
 with_json '{"rows": []}'
 expect 2 'rows: ' study fit input.json
 expect 2 '--law: must be auto, constant, linear, quadratic or hinge, not "liner"; did you mean "linear"' study fit line.csv --law liner

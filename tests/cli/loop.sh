@@ -34,6 +34,10 @@ expect 2 '--from: http://127.0.0.1:9 does not answer' import --from http://127.0
 expect 2 'must be the address of a server' import --from localhost
 expect 2 'http://127.0.0.1:9 does not answer' import --from http://me:secret@127.0.0.1:9
 ! grep -q secret err.txt || fail "a password is repeated: $(cat err.txt)"
+for address in 'http://127.0.0.1:9?token=secret' 'http://127.0.0.1:9/#secret' 'ftp://127.0.0.1?token=secret' 'host?token=me@secret'; do
+    expect 2 '127.0.0.1|host' import --from "$address"
+    ! grep -q secret err.txt || fail "a token is repeated: $(cat err.txt)"
+done
 expect 2 'needs --from' import my-run.json --seconds 3
 expect 2 '--draft-tokens: must be a number from 0' import my-run.json --draft-tokens many
 

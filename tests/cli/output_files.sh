@@ -87,10 +87,29 @@ keeps 'is read by this command' recommend starter.json --store kept.db --output 
 keeps 'is read by this command' results export 1 --store kept.db --output kept.db
 keeps 'is an SQLite database' recommend starter.json --output kept.db
 keeps 'is an SQLite database' sweep large.json --csv kept.db
-# Nor one output another.
-keeps 'was just written by this command' study fit times.csv --html page.html --output ./page.html
-keeps 'was just written by this command' sweep large.json --csv lists.csv --report ./lists.csv
-rm -f page.html lists.csv
+# Nor one output another, nor a store that is yet to be made; which is said before any work.
+keeps '--output and --html both name ./page.html|--html and --output both name ./page.html' study fit times.csv --html page.html --output ./page.html
+keeps 'both name ./lists.csv' sweep large.json --csv lists.csv --report ./lists.csv
+keeps 'both name ./new.db' sweep large.json --store ./new.db --report new.db
+keeps 'both name ./new.db' recommend starter.json --store ./new.db --output new.db
+keeps 'is read by this command' sweep large.json --store kept.db --report kept.db
+keeps 'is read by this command' results merge large.json --store kept.db --output kept.db
+[ -z "$(find . -name 'page.html' -o -name 'lists.csv' -o -name 'new.db*')" ] || fail "what was refused was begun"
+# What comes from standard input is read, whoever reads it.
+printf '%s\n' '(APIServer pid=1) INFO 03-02 11:00:00 Engine 000: Avg prompt throughput: 0.0 tokens/s' >server.log
+cp server.log before/
+from_input() {
+    local file=$1
+    shift
+    checks=$((checks + 1))
+    "$TREELINE" "$@" <"$file" >out.txt 2>err.txt
+    [ $? -eq 2 ] && grep -q 'is read by this command' err.txt || fail "treeline $* < $file: $(cat out.txt err.txt)"
+}
+from_input run.json import - --output run.json
+from_input run.json import --output run.json -
+from_input server.log import - --output ./server.log
+from_input run.json diagnose - --input starter.json --output run.json
+from_input starter.json recommend - --output starter.json
 for file in before/*; do
     cmp -s "$file" "${file#before/}" || [ "${file##*/}" = large.json ] || fail "${file##*/} was changed"
 done
@@ -101,7 +120,11 @@ keeps 'a query only reads this store' results query "attach 'copied.db' as other
 keeps 'a query only reads this store' results query "delete from runs" --store kept.db
 expect 0 '1' results query "select count(*) from runs" --store kept.db
 [ ! -e copied.db ] || fail "a query wrote a file"
-rm -rf before kept.db* rows.csv measured.csv link.csv hard.csv starter.json times.csv target.json run.json
+# A query without end ends, and says why.
+endless='WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT'
+keeps 'takes more than 500 million steps, and may have no end' results query "$endless count(*) FROM c" --store kept.db
+keeps 'finds more than 128 MiB; narrow it' results query "$endless x, x, x, x, x, x, x, x FROM c" --store kept.db
+rm -rf before kept.db* rows.csv measured.csv server.log link.csv hard.csv starter.json times.csv target.json run.json
 
 # What a killed command has left goes when its file is written again; what another one is writing stays.
 : >.again.txt.1-0.tmp && touch -d '2 hours ago' .again.txt.1-0.tmp
@@ -116,7 +139,7 @@ rm -f .again.txt.2-0.tmp again.txt
 sed 's/"to": 500/"to": 100000/' large.json >huge.json
 set -m  # in a background of its own, where SIGINT and SIGQUIT are not ignored
 ulimit -c 0
-for signal in INT TERM HUP QUIT; do
+for signal in INT TERM HUP QUIT ALRM VTALRM PROF XCPU USR1 USR2; do
     checks=$((checks + 1))
     "$TREELINE" sweep huge.json --csv huge.csv >/dev/null 2>err.txt &
     sweep=$!

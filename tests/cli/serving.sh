@@ -61,18 +61,27 @@ bad() {
     printf "$2" >bad.csv
     expect 2 "$1" calibrate --serving bad.csv "${served[@]}"
 }
+# bad_row PATTERN CSV-TEXT: the same of a row, which is left out; the rest is fitted.
+bad_row() {
+    printf "$2" >bad.csv
+    checks=$((checks + 1))
+    "$TREELINE" calibrate --serving bad.csv "${served[@]}" >out.txt 2>err.txt
+    [ $? -eq 2 ] && grep -q 'fitted to 1 measured step' out.txt && [ "$(wc -l <err.txt)" -eq 1 ] && grep -qE "$1.*; this row is left out" err.txt ||
+        fail "a bad row: nothing like \"$1\" in $(cat out.txt err.txt)"
+}
 bad 'bad.csv: lacks the column draft_tokens \(0 for plain decoding\)' 'batch,tpot_ms\n1,7\n8,8\n'
 bad 'bad.csv: lacks the column batch' 'draft_tokens,tpot_ms\n0,7\n'
 bad 'lacks a measured column: one of tpot_ms' 'batch,draft_tokens\n1,0\n'
 bad 'holds tpot_ms and itl_ms; keep one of them' 'batch,draft_tokens,tpot_ms,itl_ms\n1,0,7,7\n'
 bad 'unknown column "tpot"; did you mean "tpot_ms"' 'batch,draft_tokens,tpot\n1,0,7\n2,0,7\n'
-bad 'line 2: tpot_ms must be a bare number, not "7.1ms"' 'batch,draft_tokens,tpot_ms\n1,0,7.1ms\n8,0,8\n'
+bad_row 'line 2: tpot_ms must be a bare number, not "7.1ms"' 'batch,draft_tokens,tpot_ms\n1,0,7.1ms\n8,0,8\n'
 bad 'line 3: says 8.00 us per round, but the model says .*check the unit' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0,0.008\n'
-bad 'line 3: drafts 3 tokens, but its accept_length is not given' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n1,3,4\n'
-bad 'line 2: accept_length must be a number from 1 to 4, not 4.5' 'batch,draft_tokens,accept_length,tpot_ms\n1,3,4.5,4\n1,0,,7\n'
-bad 'line 2: batch must be a whole number from 1 to' 'batch,draft_tokens,tpot_ms\n0,0,7.1\n8,0,8\n'
-bad 'line 3: has 2 fields, but the header has 3' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0\n'
-bad 'line 2: leaves tpot_ms empty' 'batch,draft_tokens,tpot_ms\n1,0,\n8,0,8\n'
+bad_row 'line 3: drafts 3 tokens, but its accept_length is not given' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n1,3,4\n'
+bad_row 'line 2: accept_length must be a number from 1 to 4, not 4.5' 'batch,draft_tokens,accept_length,tpot_ms\n1,3,4.5,4\n1,0,,7\n'
+bad_row 'line 2: batch must be a whole number from 1 to' 'batch,draft_tokens,tpot_ms\n0,0,7.1\n8,0,8\n'
+bad_row 'line 3: has 2 fields, but the header has 3' 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0\n'
+bad_row 'line 2: leaves tpot_ms empty' 'batch,draft_tokens,tpot_ms\n1,0,\n8,0,8\n'
+bad 'line 2: batch must be a whole number from 1 to.*' 'batch,draft_tokens,tpot_ms\n0,0,7.1\n'
 bad 'semicolons; use commas' 'batch;draft_tokens;tpot_ms\n1;0;7,1\n'
 bad 'holds a header and no rows' 'batch,draft_tokens,tpot_ms\n'
 bad 'is empty; a header' ''

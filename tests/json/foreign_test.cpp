@@ -1,6 +1,7 @@
 // Do texts that other programs wrote stay within bounds, however they nest or refer to themselves?
 #include <catch2/catch.hpp>
 
+#include <iterator>
 #include <string>
 
 #include "json/parse.h"
@@ -38,6 +39,8 @@ TEST_CASE("brackets are counted where they open a level") {
 
 TEST_CASE("foreign JSON: the parser's own rules, and a bound") {
     CHECK(parse_foreign<ordered_json>(R"({"a": 1, "a": 2})") == ordered_json{{"a", 2}});
+    CHECK(parse_foreign<ordered_json>(R"({"b": {"c": 1}, "a": 0, "b": {"d": [2, {"e": 3}]}})")->dump() ==
+          R"({"b":{"d":[2,{"e":3}]},"a":0})");
     CHECK(parse_foreign<nlohmann::json>(nested(deepest_nesting, "1")));
     CHECK_FALSE(parse_foreign<ordered_json>(nested(deepest_nesting + 1, "1")));
     CHECK_FALSE(parse_foreign<ordered_json>("{"));
@@ -62,6 +65,29 @@ TEST_CASE("YAML by the core schema") {
     CHECK(parse_yaml("a: 1\nb: 2\na: 3\n").repeated_keys == std::vector<std::string>{"a"});
     CHECK(parse_yaml("a: [1\n").failure.find("is not YAML: line 2") == 0);
     CHECK(parse_yaml("x: *unknown").failure.find("is not YAML") == 0);
+}
+
+TEST_CASE("the texts that aliases unfold to are bounded, too, and those of many keys are not") {
+    const auto unfolded = [](std::size_t bytes) {
+        std::string text = "a: &a \"" + std::string(bytes, 'x') + "\"\nb: [";
+        for (int i = 0; i < 1000; ++i) {
+            text += i > 0 ? ",*a" : "*a";
+        }
+        return parse_yaml(text + "]\n");
+    };
+    CHECK(unfolded(4000).failure.empty());
+    CHECK(unfolded(4300).failure == "unfolds to texts of more than 4 MiB");
+    // 40,000 keys, of which a comparison of each with all before it takes seconds.
+    std::string keys;
+    for (int i = 0; i < 40'000; ++i) {
+        keys += "k" + std::to_string(i) + ": " + std::to_string(i) + "\n";
+    }
+    const ParsedYaml many = parse_yaml(keys + "k7: last\n");
+    CHECK(many.failure.empty());
+    CHECK(many.tree.size() == 40'000);
+    CHECK(many.repeated_keys == std::vector<std::string>{"k7"});
+    CHECK(many.tree.at("k7") == "last");
+    CHECK(std::prev(many.tree.end()).key() == "k39999");
 }
 
 TEST_CASE("aliases are unfolded up to a bound") {

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "text/csv.h"
 #include "text/plain_text.h"
 
@@ -19,6 +21,17 @@ TEST_CASE("control characters become their codes") {
     CHECK(without_controls("\xC2\x9B"
                            "1m \xE2\x80\xAE"
                            "abc \xE2\x80\xA8") == "\\x9b1m \\u202eabc \\u2028");
+}
+
+TEST_CASE("in JSON they become escapes, which mean the same") {
+    const std::string text =
+        "a\x7f\xC2\x9B"
+        "1m \xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8F \xC2\xB5 \xF0\x9F\x99\x82";
+    const nlohmann::json value = {{"name", text}, {"tab", "\t\x1b"}};
+    const std::string written = json_without_controls(value.dump(2));
+    CHECK(written.find("\"a\\u007f\\u009b1m \\u202e\\u2066\\u200f \xC2\xB5 \xF0\x9F\x99\x82\"") != std::string::npos);
+    CHECK(nlohmann::json::parse(written) == value);
+    CHECK(json_without_controls("{\"a\":\n1}") == "{\"a\":\n1}");
 }
 
 TEST_CASE("text of any language stays, and bytes that are no text do not") {

@@ -291,7 +291,7 @@ TEST_CASE("one bad row never stops a file") {
     const std::vector<SpeculationRow> read = requests::read_speculation_rows(written("rows.json", rows), notes);
     REQUIRE(read.size() == 4);
     CHECK(read[1].place.number == 4);
-    CHECK(read[1].ranks.devices == 1.0);  // a run on the host's cores
+    CHECK(read[1].ranks.devices == 0.0);  // a run on the host's cores, if its device is one
     CHECK(read[2].suspect == "marked without a reason");
     CHECK(read[3].suspect.empty());
     std::string all;
@@ -303,10 +303,23 @@ TEST_CASE("one bad row never stops a file") {
     CHECK(all.find("this row is left out") != std::string::npos);
 }
 
+TEST_CASE("a run on no device is one of a processor") {
+    const std::string row = R"("engine": "llama.cpp", "series": "s", "target_model": "Qwen3-8B", "draft_tokens": 3,
+                               "drafter_type": "ngram", "n_gpus": 0, "gpu": )";
+    const MeasuredPoints host = row_of(row + "\"Xeon 8480+\""), card = row_of(row + "\"H200\"");
+    REQUIRE(host.points.size() == 1);
+    CHECK(host.points[0].cut.devices() == 1.0);
+    REQUIRE(card.left_out.size() == 1);
+    CHECK(card.left_out[0].reason == "n_gpus is 0 beside a device that is no processor");
+}
+
 TEST_CASE("values that nothing measured can have leave their row out") {
     for (const auto& [more, what] :
          {std::pair{R"(, "speedup": 1.2, "value_with": 0)", "value_with: is 0"},
           {R"(, "speedup": 1.2, "draft_tokens": 100000)", "draft_tokens: is 100000"},
+          {R"(, "speedup": 1.2, "draft_tokens": 3, "n_gpus": 2.5)", "n_gpus: must be a whole number, not 2.5"},
+          {R"(, "speedup": 1.2, "draft_tokens": 3, "n_gpus": 1e9)", "must lie between 0 and 4096"},
+          {R"(, "speedup": 1.2, "draft_tokens": 3, "tp": 1.5)", "tp: must be a whole number, not 1.5"},
           {R"(, "speedup": 1.2, "draft_tokens": 3, "accept_length": 99)", "rounds of 3 draft tokens yield at most 4"}}) {
         std::vector<std::string> notes, bad;
         const auto object = [](const std::string& keys) {

@@ -217,6 +217,12 @@ Mapped<DeviceCut> cut_of(const ServingParts& parts, const StatedParallelism& sta
     if (is_zero(stated.tensor) || is_zero(stated.attention_data) || is_zero(stated.expert_tensor) || is_zero(stated.expert)) {
         return Unmapped{"parallelism is not stated", "a zero"};
     }
+    if (stated.devices == 0.0) {
+        if (parts.devices.at(device).kind != sim::DeviceKind::cpu) {
+            return Unmapped{"n_gpus is 0 beside a device that is no processor", device};
+        }
+        return DeviceCut{stated.tensor.value_or(1.0), {}};
+    }
     if (splits_layers && above_one(stated.devices)) {
         return DeviceCut{1.0, {1.0, 1.0, *stated.devices}};
     }
