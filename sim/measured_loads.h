@@ -37,11 +37,11 @@ struct MeasuredLoads {
     /// How far a load speaks for others, over how far loads do of which several were measured. One alone says nothing of how
     /// errors change from load to load, and what it shares with others is in the stack's factors: reach_of_one_load.
     double reach = 1.0;
+    std::vector<MeasuredLoad> loads;
     /// Memory that the model reckons these loads to need, over what it reckons to be there; 1 where it holds them all. They
     /// were served, so whether the model takes too much for a sequence or some waited unseen, their times are those of such
     /// loads.
     double memory = 1.0;
-    std::vector<MeasuredLoad> loads;
 };
 inline constexpr double reach_of_one_load = 0.1;
 inline constexpr double most_measured_memory = 4.0;  ///< beyond, most of the requests waited
