@@ -1,6 +1,12 @@
 #include "library/live_start.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,12 +49,50 @@ Json catalogue_json(const requests::Catalogue& catalogue) {
     return {{"models", models::model_names(catalogue.models)}, {"devices", devices}, {"engines", engines}};
 }
 
+/// Rows of tables and points of charts, beyond those that must stay.
+constexpr std::size_t most_rows = 40;
+
 /// The first of a table's rows.
 void shorten(Json& rows) {
-    constexpr std::size_t most_rows = 40;
     if (rows.size() > most_rows) {
         rows.erase(rows.begin() + most_rows, rows.end());
     }
+}
+
+/// The front, plain decoding, and the first of the points behind them.
+void shorten_behind_front(Json& points) {
+    std::size_t behind = 0;
+    Json kept = Json::array();
+    for (Json& point : points) {
+        const bool stays = point.value("on_front", false) || !point.value("speculative", true);
+        if (stays || ++behind <= most_rows / 2) {
+            kept.push_back(std::move(point));
+        }
+    }
+    points = std::move(kept);
+}
+
+/// The lines of the few drafters that reach the most.
+void keep_best_lines(Json& points) {
+    constexpr std::size_t most_lines = 3;
+    std::map<std::string, double> best;
+    for (const Json& point : points) {
+        double& of_line = best[point.value("drafter", "")];
+        of_line = std::max(of_line, point.value("speedup", 0.0));
+    }
+    std::vector<double> order;
+    for (const auto& [drafter, speedup] : best) {
+        order.push_back(speedup);
+    }
+    std::sort(order.begin(), order.end(), std::greater<>());
+    const double least = order.size() > most_lines ? order[most_lines - 1] : 0.0;
+    Json kept = Json::array();
+    for (Json& point : points) {
+        if (best.at(point.value("drafter", "")) >= least) {
+            kept.push_back(std::move(point));
+        }
+    }
+    points = std::move(kept);
 }
 
 /// Numbers with as many digits as charts and tables show, and some more.
@@ -63,7 +107,7 @@ void round_numbers(Json& tree) {
 }
 
 /// The answer that a page is written with, shown until the library inside the page has given the same in full: its folded
-/// tables are cut, and its numbers are rounded.
+/// tables and the points of its charts are cut, and its numbers are rounded.
 Json written_answer(const sweeps::Answer& answer) {
     Json written = reports::explored_json(answer);
     Json& page = written["page"];
@@ -72,6 +116,12 @@ Json written_answer(const sweeps::Answer& answer) {
     }
     if (page.contains("inputs")) {
         shorten(page["inputs"]);
+    }
+    if (page.contains("pareto")) {
+        shorten_behind_front(page["pareto"]);
+    }
+    if (page.contains("by_draft_length")) {
+        keep_best_lines(page["by_draft_length"]);
     }
     round_numbers(written);
     return written;
