@@ -110,7 +110,8 @@ Json diagnosis() {
                                               {"causes", "array", "why it is slower than predicted, the likeliest first"},
                                               {"focus", "integer", "the load that the sentence is about, counted from 0"},
                                               {"loads", "array", "measured and predicted figures of each load"},
-                                              {"laws", "array", "time of a round against its draft length"}});
+                                              {"laws", "array", "time of a round against its draft length"},
+                                              {"remarks", "array", "what the files of the run say of the deployment"}});
 }
 
 Json findings() {
