@@ -73,7 +73,7 @@ std::string plain_name(const std::string& name) {
         if (std::find(idle_words.begin(), idle_words.end(), word) != idle_words.end()) {
             continue;
         }
-        if (word.size() == 4 && word.starts_with("sxm")) {
+        if (word.size() == 4 && word.starts_with("sxm") && std::isdigit(static_cast<unsigned char>(word.back())) != 0) {
             word.pop_back();
         }
         plain += word.ends_with("gb") ? word.substr(0, word.size() - 2) : word;

@@ -30,8 +30,8 @@ awk -F' *[|] *' '
     }
     part == "speed-up" && $2 ~ /^… one vote a citation/ { row("… all sources, one vote each", $4, $5, $6) }
     part == "speed-up" && $2 ~ /^… unseen: steps without/ { row("… steps without speculation beside the unseen ones, whole runs among them", $4, $5, $6) }
-    part == "speed-up" && $2 ~ /^… other loads/ { row("… other loads of a deployment, one of which was measured with and without", $4, $5, $6) }
-    part == "speed-up" && $2 ~ /^… loads between two/ { row("… loads between two that were measured so", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… unseen: other loads/ { row("… other loads of such a deployment, one of which was measured with and without", $4, $5, $6) }
+    part == "speed-up" && $2 ~ /^… unseen: loads between two/ { row("… loads between two that were measured so", $4, $5, $6) }
     part == "fitted" && $2 ~ /^… unseen: what matters is stated/ {
         unseen("**… at larger batches, accept length known from the smallest: no number fitted**")
         row("… of these, all that matters stated by the source", $4, $5, $6)

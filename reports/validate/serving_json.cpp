@@ -71,10 +71,13 @@ Json table_json(const validation::ErrorTable& table) {
     if (table.plain_steps) {
         json["plain_steps"] = summary_json(*table.plain_steps);
     }
-    if (table.other_loads) {
-        json["other_loads_from_one"] = summary_json(table.other_loads->from_one);
-        json["loads_between_two"] = summary_json(table.other_loads->between);
-        json["loads_between_two_interpolated"] = summary_json(table.other_loads->interpolated);
+    for (const auto& [loads, key] :
+         {std::pair{&table.other_loads, "other_loads"}, {&table.other_loads_of_seen, "other_loads_of_fitted_sources"}}) {
+        if (*loads) {
+            json[key] = {{"from_one", summary_json((*loads)->from_one)},
+                         {"between_two", summary_json((*loads)->between)},
+                         {"between_two_interpolated", summary_json((*loads)->interpolated)}};
+        }
     }
     if (table.by_constant_length) {
         json["accept_length_of_smallest_batch"] = summary_json(*table.by_constant_length);

@@ -105,12 +105,15 @@ std::string table_lines(const validation::ErrorTable& table, const std::string& 
         text += markdown_line("… unseen: steps without speculation beside them, of engines with a stack", mode,
                               *table.plain_steps, "");
     }
-    if (table.other_loads) {
-        text += markdown_line("… other loads of a series, from one measured with and without speculation", mode,
-                              table.other_loads->from_one, "") +
-                markdown_line("… loads between two others of a series, from both measured so", mode, table.other_loads->between,
-                              "") +
-                markdown_line("… … without a model: their speed-ups interpolated", "", table.other_loads->interpolated, "");
+    for (const auto& [loads, whose] : {std::pair{&table.other_loads, "unseen"}, {&table.other_loads_of_seen, "fitted"}}) {
+        if (*loads) {
+            text += markdown_line(
+                        fmt::format("… {}: other loads of a series, from one measured with and without speculation", whose),
+                        mode, (*loads)->from_one, "") +
+                    markdown_line(fmt::format("… {}: loads between two others of a series, from both measured so", whose), mode,
+                                  (*loads)->between, "") +
+                    markdown_line("… … without a model: their speed-ups interpolated", "", (*loads)->interpolated, "");
+        }
     }
     if (table.by_constant_length) {
         text += markdown_line("… the smallest batch's accept length over the row's own, both printed", "",

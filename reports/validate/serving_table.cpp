@@ -37,10 +37,12 @@ std::string errors_text(const validation::ErrorTable& table) {
     if (table.plain_steps) {
         add_errors(text, "steps", "without speculation, of unseen sources", *table.plain_steps);
     }
-    if (table.other_loads) {
-        add_errors(text, "other loads", "from one measured with and without", table.other_loads->from_one);
-        add_errors(text, "", "between two, from both", table.other_loads->between);
-        add_errors(text, "", "… without a model: interpolated", table.other_loads->interpolated);
+    for (const auto& [loads, whose] : {std::pair{&table.other_loads, "unseen"}, {&table.other_loads_of_seen, "fitted"}}) {
+        if (*loads) {
+            add_errors(text, fmt::format("other loads, {}", whose), "from one measured with and without", (*loads)->from_one);
+            add_errors(text, "", "between two, from both", (*loads)->between);
+            add_errors(text, "", "… without a model: interpolated", (*loads)->interpolated);
+        }
     }
     if (table.by_constant_length) {
         add_errors(text, "accept lengths", "of the smallest batch over the row's own, both printed", *table.by_constant_length);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "runs/formats/load_numbers.h"
+#include "runs/formats/stated_lengths.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {

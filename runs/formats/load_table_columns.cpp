@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "runs/formats/load_numbers.h"
 #include "runs/formats/load_table.h"
+#include "runs/formats/stated_lengths.h"
 #include "text/wording.h"
 
 namespace treeline::runs::run_formats_of {

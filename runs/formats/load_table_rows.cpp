@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "runs/formats/load_numbers.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/sglang_counts.h"
+#include "runs/formats/stated_lengths.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {

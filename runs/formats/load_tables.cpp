@@ -8,8 +8,10 @@
 
 #include "runs/builder.h"
 #include "runs/formats/chinese_words.h"
+#include "runs/formats/load_numbers.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/pipe_cells.h"
+#include "runs/formats/stated_lengths.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {

@@ -11,6 +11,7 @@
 #include "runs/formats/llama_generation.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/report_caption.h"
+#include "runs/formats/stated_lengths.h"
 #include "runs/log_lines.h"
 
 namespace treeline::runs::run_formats_of {

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "runs/formats/load_columns.h"
+#include "runs/formats/stated_lengths.h"
 #include "runs/formats/table_caption.h"
 #include "text/trimmed.h"
 

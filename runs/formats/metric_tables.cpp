@@ -11,6 +11,7 @@
 
 #include "runs/formats/benchmarks.h"
 #include "runs/formats/load_columns.h"
+#include "runs/formats/load_numbers.h"
 #include "runs/formats/metric_columns.h"
 #include "runs/formats/pipe_cells.h"
 #include "runs/formats/report_caption.h"

@@ -9,6 +9,7 @@
 #include "runs/formats/command_flags.h"
 #include "runs/formats/load_columns.h"
 #include "runs/formats/sglang_counts.h"
+#include "runs/formats/stated_lengths.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runs/formats/load_columns.h"
+#include "runs/formats/stated_lengths.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {

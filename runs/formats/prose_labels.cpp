@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "runs/formats/load_columns.h"
+#include "runs/formats/load_numbers.h"
 #include "runs/formats/prose_figures.h"
 #include "runs/formats/table_caption.h"
 

@@ -14,6 +14,7 @@
 #include "runs/formats/load_table.h"
 #include "runs/formats/pipe_cells.h"
 #include "runs/formats/prose_statements.h"
+#include "runs/formats/stated_lengths.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {

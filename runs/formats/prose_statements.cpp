@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "runs/formats/load_columns.h"
+#include "runs/formats/load_numbers.h"
 #include "runs/formats/prose_figures.h"
 #include "runs/formats/stated_setup.h"
 #include "runs/formats/table_caption.h"

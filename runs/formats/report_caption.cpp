@@ -8,6 +8,7 @@
 #include "runs/formats/chinese_words.h"
 #include "runs/formats/load_columns.h"
 #include "runs/formats/prose_figures.h"
+#include "runs/formats/stated_lengths.h"
 #include "runs/formats/stated_setup.h"
 #include "text/trimmed.h"
 

@@ -13,6 +13,7 @@
 #include "runs/builder.h"
 #include "runs/formats/llama_generation.h"
 #include "runs/formats/load_columns.h"
+#include "runs/formats/load_numbers.h"
 #include "runs/formats/report_caption.h"
 #include "runs/log_lines.h"
 

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "runs/formats/load_columns.h"
+#include "runs/formats/load_numbers.h"
+#include "runs/formats/stated_lengths.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {

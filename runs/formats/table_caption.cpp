@@ -1,4 +1,6 @@
 #include "runs/formats/table_caption.h"
+#include "runs/formats/load_numbers.h"
+#include "runs/formats/stated_lengths.h"
 
 #include <algorithm>
 #include <cctype>

@@ -253,6 +253,7 @@ TEST_CASE("an unknown name gets the nearest ones and the command that lists all"
                                             Catch::Contains("--tensor-parallel 2"));
     CHECK_THAT(error_of("8xL40S"), Catch::Contains("is 8 devices: give one, \"l40s\""));
     CHECK_THAT(error_of("4xA100-80GB"), Catch::Contains("did you mean") && Catch::Contains("\"a100-sxm-80\""));
+    CHECK_THAT(error_of("h100-sxmm"), Catch::Contains("\"h100-sxm\""));
     CHECK_THAT(error_of("2x abacus"), Catch::StartsWith("there is no device \"2x abacus\""));
     CHECK_THAT(error_of("vlm", true), Catch::Contains("did you mean \"vllm\""));
     CHECK_THAT(error_of("missing/h100.json"), Catch::Contains("missing/h100.json: cannot be opened"));

@@ -19,6 +19,16 @@ namespace {
 const std::filesystem::path catalogue = treeline::testing::source_folder() / "models";
 
 sim::Model load(const std::string& name) { return load_model(catalogue, name).value; }
+/// What is said of a name that cannot be loaded; empty where it can.
+std::string refusal(const std::string& name) {
+    try {
+        load_model(catalogue, name);
+    } catch (const text::InputError& error) {
+        return error.what();
+    }
+    return {};
+}
+
 }  // namespace
 
 TEST_CASE("every description loads, is valid and states its source") {
@@ -189,14 +199,6 @@ TEST_CASE("a misspelt name is answered with the nearest ones and the command tha
 }
 
 TEST_CASE("a hint never names another version") {
-    const auto refusal = [](const std::string& name) {
-        try {
-            load_model(catalogue, name);
-        } catch (const text::InputError& error) {
-            return std::string(error.what());
-        }
-        return std::string();
-    };
     CHECK(refusal("deepseek-v4.1-flash").find("did you mean") == std::string::npos);
     CHECK(refusal("gemma-4-13b").find("gemma-2") == std::string::npos);
     CHECK(refusal("gemma-4-13b").find("gemma-4-12b") != std::string::npos);
@@ -217,14 +219,6 @@ TEST_CASE("models whose parameters are published in round numbers") {
 }
 
 TEST_CASE("a hint shares the family's name") {
-    const auto refusal = [](const std::string& name) {
-        try {
-            load_model(catalogue, name);
-        } catch (const text::InputError& error) {
-            return std::string(error.what());
-        }
-        return std::string();
-    };
     // "mimo" is no slip of the pen for "kimi", nor "jamba2-mini" for "minimax"; of a family that is there nothing else is
     // named.
     for (const auto& [name, other] : {std::pair{"mimo-v2.6", "kimi"},

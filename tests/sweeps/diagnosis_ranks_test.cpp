@@ -17,20 +17,6 @@ using namespace treeline::testing;
 
 namespace {
 
-const sim::RoundSetup& setup() {
-    static const sim::RoundSetup one = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
-    return one;
-}
-
-/// Seconds of a plain step of one sequence.
-double step() { return sim::evaluate(sim::compile_round(setup()), {0, 1.0, 1000.0}).round.value(); }
-
-const Cause* find(const Diagnosis& found, CauseKind kind) {
-    const auto at =
-        std::find_if(found.causes.begin(), found.causes.end(), [&](const Cause& cause) { return cause.kind == kind; });
-    return at == found.causes.end() ? nullptr : &*at;
-}
-
 /// Of the round in focus, what it takes longer than expected.
 double excess_of(const Diagnosis& found) {
     const DiagnosedLoad& focus = found.loads[found.focus];
@@ -44,18 +30,19 @@ bool is_instead(const Cause& cause, CauseKind other) {
 }  // namespace
 
 TEST_CASE("a cause ranks by the excess and by how plausible it is: three quarters where its size is not known") {
-    const Diagnosis found = diagnose(faulty(setup(), {1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); }));
-    const Cause* fixed = find(found, CauseKind::host_per_round);
+    const Diagnosis found =
+        diagnose(faulty(small_pair(), {1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * small_step(); }));
+    const Cause* fixed = cause_of(found, CauseKind::host_per_round);
     REQUIRE(fixed != nullptr);
     CHECK_FALSE(fixed->together);
     CHECK(fixed->rank == Approx(excess_of(found) * 0.75));
 }
 
 TEST_CASE("of two causes together the larger comes first: each ranks 5 % of its share of a round higher") {
-    const Diagnosis found =
-        diagnose(faulty(setup(), {1, 8, 32}, {0, 1, 3, 5}, [](double batch, int) { return (0.15 + 0.02 * batch) * step(); }));
+    const Diagnosis found = diagnose(
+        faulty(small_pair(), {1, 8, 32}, {0, 1, 3, 5}, [](double batch, int) { return (0.15 + 0.02 * batch) * small_step(); }));
     for (const CauseKind kind : {CauseKind::host_per_round, CauseKind::host_per_sequence}) {
-        const Cause* cause = find(found, kind);
+        const Cause* cause = cause_of(found, kind);
         REQUIRE(cause != nullptr);
         CHECK(cause->together);
         CHECK(cause->rank == Approx(excess_of(found) * 0.75 * (0.95 + 0.05 * cause->share)));
@@ -64,13 +51,13 @@ TEST_CASE("of two causes together the larger comes first: each ranks 5 % of its 
 
 TEST_CASE("two causes are those that fit best, and what fits nearly as well in the place of one is named there alone") {
     // Drafts of 4 and 5 tokens: tokens of a batch grow with it within a ninth as its sequences do.
-    const Diagnosis found =
-        diagnose(faulty(setup(), {1, 8, 32}, {0, 4, 5}, [](double batch, int) { return (0.3 + 0.05 * batch) * step(); }));
-    const Cause* fixed = find(found, CauseKind::host_per_round);
-    const Cause* per_sequence = find(found, CauseKind::host_per_sequence);
+    const Diagnosis found = diagnose(
+        faulty(small_pair(), {1, 8, 32}, {0, 4, 5}, [](double batch, int) { return (0.3 + 0.05 * batch) * small_step(); }));
+    const Cause* fixed = cause_of(found, CauseKind::host_per_round);
+    const Cause* per_sequence = cause_of(found, CauseKind::host_per_sequence);
     REQUIRE(fixed != nullptr);
     REQUIRE(per_sequence != nullptr);
-    CHECK(find(found, CauseKind::rows_cost_more) == nullptr);
+    CHECK(cause_of(found, CauseKind::rows_cost_more) == nullptr);
     CHECK(is_instead(*per_sequence, CauseKind::rows_cost_more));
     CHECK_FALSE(is_instead(*fixed, CauseKind::rows_cost_more));
     CHECK_FALSE(is_instead(*fixed, CauseKind::host_per_round));
@@ -78,18 +65,18 @@ TEST_CASE("two causes are those that fit best, and what fits nearly as well in t
 }
 
 TEST_CASE("what an engine measured of drafting is said of no cause but graphs of the drafter") {
-    DiagnosisInput input = faulty(setup(), {1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * step(); });
+    DiagnosisInput input = faulty(small_pair(), {1, 8, 32}, {0, 1, 3, 5}, [](double, int) { return 0.1 * small_step(); });
     for (DiagnosedPoint& point : input.rounds) {
         point.cell.drafting.add(0.001);
     }
     const Diagnosis found = diagnose(input);
-    const Cause* fixed = find(found, CauseKind::host_per_round);
+    const Cause* fixed = cause_of(found, CauseKind::host_per_round);
     REQUIRE(fixed != nullptr);
     CHECK_THAT(fixed->evidence, !Catch::Contains("The engine measured"));
 }
 
 TEST_CASE("where no plain step was measured, none is interpolated") {
-    DiagnosisInput input = faulty(setup(), {8}, {0, 3}, [](double, int) { return 0.0; });
+    DiagnosisInput input = faulty(small_pair(), {8}, {0, 3}, [](double, int) { return 0.0; });
     CHECK_FALSE(diagnose(input).loads.front().plain_interpolated);
     input.plain.front().cell.batch = 16.0;
     CHECK(diagnose(input).loads.front().plain_interpolated);
@@ -98,17 +85,17 @@ TEST_CASE("where no plain step was measured, none is interpolated") {
 }
 
 TEST_CASE("rounds of one token each, of which no draft was ever accepted, are a defect") {
-    DiagnosisInput input = faulty(setup(), {1}, {0, 3}, [](double, int) { return 0.0; });
+    DiagnosisInput input = faulty(small_pair(), {1}, {0, 3}, [](double, int) { return 0.0; });
     runs::RunCell cell;
     cell.batch = 1.0;
     cell.draft_tokens = 3;
     cell.stated_length = 1.0;
     input.accepted = {cell};
-    CHECK(find(diagnose(input), CauseKind::defect) != nullptr);
+    CHECK(cause_of(diagnose(input), CauseKind::defect) != nullptr);
 }
 
 TEST_CASE("a drafter that leaves room for 97 of 100 requests takes none that is worth naming") {
-    sim::RoundSetup heads = setup();
+    sim::RoundSetup heads = small_pair();
     heads.drafter = sim::MedusaDrafter{};
     const double context = 13'500.0;  // of whose caches the heads take the room of nearly three
     const auto just_fit = [&](const sim::CompiledRound& round, int speculation, double batch) {
@@ -131,7 +118,7 @@ TEST_CASE("a drafter that leaves room for 97 of 100 requests takes none that is 
     point.cell.stated_length = e.accept_length;
     point.cell.round.add(e.round.value());
     input.rounds = {point};
-    CHECK(find(diagnose(input), CauseKind::cache_lost) == nullptr);
+    CHECK(cause_of(diagnose(input), CauseKind::cache_lost) == nullptr);
 }
 
 }  // namespace diagnosis_ranks_test

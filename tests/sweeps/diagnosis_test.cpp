@@ -133,11 +133,6 @@ TEST_CASE("a round longer than what it can yield is hopeless for any drafter") {
 
 namespace {
 
-const sim::RoundSetup& small_pair() {
-    static const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
-    return setup;
-}
-
 /// A load at a context, with the model's own time and `more` seconds.
 DiagnosedPoint at_context(double context, int length, double more = 0.0) {
     DiagnosedPoint point{{}, small_pair(), {length, 1.0, context}};

@@ -15,26 +15,10 @@ using namespace treeline::testing;
 
 namespace {
 
-const sim::RoundSetup& pair() {
-    static const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
-    return setup;
-}
-
-double plain_step() {
-    static const double step = sim::evaluate(sim::compile_round(pair()), {0, 1, 1000.0}).round.value();
-    return step;
-}
-
 /// Rounds of three drafts over some batches.
 template <class Fault>
 Diagnosis found_in(const std::vector<double>& batches, Fault fault) {
-    return diagnose(faulty(pair(), batches, {0, 3}, fault));
-}
-
-const Cause* cause_of(const Diagnosis& diagnosis, CauseKind kind) {
-    const auto found =
-        std::find_if(diagnosis.causes.begin(), diagnosis.causes.end(), [&](const Cause& cause) { return cause.kind == kind; });
-    return found == diagnosis.causes.end() ? nullptr : &*found;
+    return diagnose(faulty(small_pair(), batches, {0, 3}, fault));
 }
 
 bool despairs(const Diagnosis& diagnosis) {
@@ -47,31 +31,31 @@ bool despairs(const Diagnosis& diagnosis) {
 
 TEST_CASE("rounds that are slow from a size on are told by that size") {
     const Diagnosis found =
-        found_in({1, 4, 8, 16, 32}, [](double batch, int) { return batch < 16.0 ? 0.0 : 6.0 * plain_step(); });
+        found_in({1, 4, 8, 16, 32}, [](double batch, int) { return batch < 16.0 ? 0.0 : 6.0 * small_step(); });
     CHECK(likeliest(found) == std::vector<CauseKind>{CauseKind::from_a_size_on});
     const Cause* const cause = cause_of(found, CauseKind::from_a_size_on);
     REQUIRE(cause != nullptr);
     CHECK(cause->evidence.find("each round of 64 verified tokens and more") != std::string::npos);
-    CHECK(cause->share == Approx(6.0 * plain_step() / found.loads[found.focus].measured.value()));
+    CHECK(cause->share == Approx(6.0 * small_step() / found.loads[found.focus].measured.value()));
     // The slow rounds lose with any drafter as they are, and win as they should be.
     REQUIRE(cause_of(found, CauseKind::ceiling) != nullptr);
     CHECK_FALSE(despairs(found));
 }
 
 TEST_CASE("a growth is no step, and two loads tell no step from a growth") {
-    const Diagnosis growth = found_in({1, 4, 8, 16, 32}, [](double batch, int) { return 0.02 * batch * plain_step(); });
+    const Diagnosis growth = found_in({1, 4, 8, 16, 32}, [](double batch, int) { return 0.02 * batch * small_step(); });
     CHECK(likeliest(growth).front() == CauseKind::rows_cost_more);
     CHECK(cause_of(growth, CauseKind::from_a_size_on) == nullptr);
-    const Diagnosis two = found_in({1, 16}, [](double batch, int) { return batch < 16.0 ? 0.0 : 6.0 * plain_step(); });
+    const Diagnosis two = found_in({1, 16}, [](double batch, int) { return batch < 16.0 ? 0.0 : 6.0 * small_step(); });
     CHECK(cause_of(two, CauseKind::from_a_size_on) == nullptr);
     CHECK_FALSE(despairs(two));
 }
 
 TEST_CASE("an excess that no cause explains is called so, and no drafter is blamed for it") {
-    const Diagnosis found = found_in({1, 4, 8, 16}, [](double batch, int) { return batch == 1.0 ? 4.0 * plain_step() : 0.0; });
+    const Diagnosis found = found_in({1, 4, 8, 16}, [](double batch, int) { return batch == 1.0 ? 4.0 * small_step() : 0.0; });
     REQUIRE(!found.causes.empty());
     CHECK(likeliest(found) == std::vector<CauseKind>{CauseKind::unexplained});
-    CHECK(found.causes.front().share == Approx(4.0 * plain_step() / found.loads[found.focus].measured.value()));
+    CHECK(found.causes.front().share == Approx(4.0 * small_step() / found.loads[found.focus].measured.value()));
     CHECK_FALSE(despairs(found));
     const Diagnosis none = found_in({1, 4, 8, 16}, [](double, int) { return 0.0; });
     CHECK(cause_of(none, CauseKind::unexplained) == nullptr);
@@ -79,7 +63,7 @@ TEST_CASE("an excess that no cause explains is called so, and no drafter is blam
 
 TEST_CASE("rounds that would lose as expected, too, are hopeless whatever they take beyond it") {
     // Twice as long a round that loses at best already: its excess is explained, and no remedy of it helps.
-    DiagnosisInput input = faulty(pair(), {256}, {0, 1}, [](double, int) { return 0.0; });
+    DiagnosisInput input = faulty(small_pair(), {256}, {0, 1}, [](double, int) { return 0.0; });
     input.plain[0].cell.round = runs::MeasuredMean::of(0.3 * input.plain[0].cell.round.mean(), 0.0, 1.0, 1.0);
     input.rounds[0].cell.round = runs::MeasuredMean::of(2.0 * input.rounds[0].cell.round.mean(), 0.0, 1.0, 1.0);
     const Diagnosis found = diagnose(input);
@@ -104,7 +88,7 @@ TEST_CASE("where the prediction's own part leads, what lies beyond it is named w
 }
 
 TEST_CASE("counts are no remedy beside a defect") {
-    DiagnosisInput input = faulty(pair(), {1}, {0, 3}, [](double, int) { return 2.0 * plain_step(); });
+    DiagnosisInput input = faulty(small_pair(), {1}, {0, 3}, [](double, int) { return 2.0 * small_step(); });
     const auto counts_in = [](const Diagnosis& found) {
         return std::any_of(found.causes.begin(), found.causes.end(), [](const Cause& cause) {
             return cause.what_to_try().find("draft") != std::string::npos &&

@@ -33,7 +33,7 @@ std::vector<MeasuredPoint> series(Ratio ratio) {
 OtherLoads scores(const std::vector<MeasuredPoint>& points) {
     OtherLoadScores scores(points, parts());
     scores.add({0, 1, 2, 3});
-    return scores.made().value();
+    return scores.made(points.front().seen).value();
 }
 
 }  // namespace
@@ -76,9 +76,22 @@ TEST_CASE("a straight line between two loads misses what bends between them") {
     CHECK(scores(straight).interpolated.largest < 1e-9);
 }
 
-TEST_CASE("series that were never added say nothing") {
-    const std::vector<MeasuredPoint> none;
-    CHECK_FALSE(OtherLoadScores(none, parts()).made());
+TEST_CASE("sources that numbers were fitted to stand by themselves, and what stands apart is in neither") {
+    std::vector<MeasuredPoint> points = series([](double) { return 0.8; });
+    for (MeasuredPoint& point : points) {
+        point.seen = true;
+    }
+    OtherLoadScores scores(points, parts());
+    CHECK_FALSE(scores.made(true));
+    scores.add({0, 1, 2, 3});
+    CHECK(scores.made(true));
+    CHECK_FALSE(scores.made(false));
+    for (const std::size_t i : {1, 2}) {
+        points[i].contradiction = "twofold off others of its deployment";
+    }
+    OtherLoadScores of_two_loads(points, parts());
+    of_two_loads.add({0, 1, 2, 3});
+    CHECK_FALSE(of_two_loads.made(true));
 }
 
 }  // namespace other_loads_test

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 #include "numerics/quantile.h"
 
@@ -67,18 +68,18 @@ RowError OtherLoadScores::error_of(const Told& told, const MeasuredPoint& point)
     return {point.measured, asked.speed_up(told.accept_length)};
 }
 
-void OtherLoadScores::add_from_one(const Runs& runs) {
+void OtherLoadScores::add_from_one(const Runs& runs, Votes& votes) const {
     for (const auto& [known, run] : runs) {
         const Told told = told_by({run});
         for (const auto& [i, unused] : runs) {
             if (points_[i].batch != points_[known].batch) {
-                from_one_.add(i, error_of(told, points_[i]));
+                votes.from_one.add(i, error_of(told, points_[i]));
             }
         }
     }
 }
 
-void OtherLoadScores::add_between(const Runs& runs) {
+void OtherLoadScores::add_between(const Runs& runs, Votes& votes) const {
     std::map<double, std::size_t> loads;  // the first row of each batch
     for (const auto& [i, run] : runs) {
         loads.emplace(points_[i].batch, i);
@@ -88,26 +89,35 @@ void OtherLoadScores::add_between(const Runs& runs) {
         const auto above = loads.upper_bound(points_[i].batch);
         if (below != loads.begin() && above != loads.end()) {
             const std::size_t smaller = std::prev(below)->second, larger = above->second;
-            between_.add(i, error_of(told_by({runs.at(smaller), runs.at(larger)}), points_[i]));
-            interpolated_.add(i, {points_[i].measured, interpolated_at(points_[i].batch, points_[smaller], points_[larger])});
+            votes.between.add(i, error_of(told_by({runs.at(smaller), runs.at(larger)}), points_[i]));
+            votes.interpolated.add(i,
+                                   {points_[i].measured, interpolated_at(points_[i].batch, points_[smaller], points_[larger])});
         }
     }
 }
 
 void OtherLoadScores::add(const std::vector<std::size_t>& sweep) {
     Runs runs;
+    std::set<double> loads;
     for (const std::size_t i : sweep) {
-        runs.emplace(i, run_of(points_[i]));
+        if (!points_[i].stands_apart()) {
+            runs.emplace(i, run_of(points_[i]));
+            loads.insert(points_[i].batch);
+        }
     }
-    add_from_one(runs);
-    add_between(runs);
+    constexpr std::size_t least_loads = 3;
+    if (loads.size() >= least_loads) {
+        Votes& votes = points_[sweep.front()].seen ? seen_ : unseen_;
+        add_from_one(runs, votes);
+        add_between(runs, votes);
+    }
 }
 
-std::optional<OtherLoads> OtherLoadScores::made() const {
-    if (from_one_.empty()) {
-        return std::nullopt;
-    }
-    return OtherLoads{from_one_.summary(), between_.summary(), interpolated_.summary()};
+std::optional<OtherLoads> OtherLoadScores::made(bool seen) const {
+    const Votes& votes = seen ? seen_ : unseen_;
+    return votes.from_one.empty()
+               ? std::nullopt
+               : std::optional(OtherLoads{votes.from_one.summary(), votes.between.summary(), votes.interpolated.summary()});
 }
 
 }  // namespace treeline::validation

@@ -32,9 +32,11 @@ class OtherLoadScores {
 public:
     OtherLoadScores(const std::vector<MeasuredPoint>& points, const ServingParts& parts) : points_(points), parts_(parts) {}
 
-    /// `sweep`: indices into the points, of one series by ascending batch; at least three different ones.
+    /// `sweep`: indices into the points, of one series. Rows that stand apart are left out, and series of fewer than three
+    /// loads.
     void add(const std::vector<std::size_t>& sweep);
-    [[nodiscard]] std::optional<OtherLoads> made() const;
+    /// Of sources that numbers were fitted to (`seen`), or of all others; nothing where there are none.
+    [[nodiscard]] std::optional<OtherLoads> made(bool seen) const;
 
 private:
     /// A row that was run: how long its answers' rounds are taken to be, and its steps as measured.
@@ -42,21 +44,24 @@ private:
         double accept_length = 1.0;
         calibrate::MeasuredStep plain, drafting;
     };
-    [[nodiscard]] Run run_of(const MeasuredPoint& point) const;
+    using Runs = std::map<std::size_t, Run>;  ///< of a series, by index into the points
     /// What runs say of all loads.
     struct Told {
         double accept_length = 1.0;
         sim::Stack stack;
     };
+    struct Votes {
+        RowVotes from_one, between, interpolated;
+    };
+    [[nodiscard]] Run run_of(const MeasuredPoint& point) const;
     static Told told_by(const std::vector<Run>& runs);
     [[nodiscard]] RowError error_of(const Told& told, const MeasuredPoint& point) const;
-    using Runs = std::map<std::size_t, Run>;  ///< of a series, by index into the points
-    void add_from_one(const Runs& runs);
-    void add_between(const Runs& runs);
+    void add_from_one(const Runs& runs, Votes& votes) const;
+    void add_between(const Runs& runs, Votes& votes) const;
 
     const std::vector<MeasuredPoint>& points_;
     const ServingParts& parts_;
-    RowVotes from_one_, between_, interpolated_;
+    Votes seen_, unseen_;
 };
 
 }  // namespace treeline::validation

@@ -80,8 +80,8 @@ struct ErrorTable {
     /// cut), at its middle batch, which is not scored: as `treeline calibrate --serving` would have it. And the same with one
     /// of the deployment and the same lengths of prompts and answers.
     std::optional<ErrorSummary> with_one_run = {}, with_one_alike = {};
-    /// Of speed-ups, series with at least three loads.
-    std::optional<OtherLoads> other_loads = {};
+    /// Of speed-ups, series with at least three loads: of sources that no number was fitted to, and of the others.
+    std::optional<OtherLoads> other_loads = {}, other_loads_of_seen = {};
     /// Of speed-ups with the accept length given, of sources that no number was fitted to and engines with a stack: the step
     /// without speculation beside them, in seconds, where the row's rates tell it; each once. Errors of both runs may cancel in
     /// their ratio.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -53,8 +54,10 @@ public:
     std::vector<SpeculativeTable> made() {
         score_given();
         score_fitted();
-        given_.table.other_loads = loads_given_.made();
-        fitted_.table.other_loads = loads_fitted_.made();
+        for (const auto& [made, scores] : {std::pair{&given_, &loads_given_}, {&fitted_, &loads_fitted_}}) {
+            made->table.other_loads = scores->made(false);
+            made->table.other_loads_of_seen = scores->made(true);
+        }
         if (!accept_lengths_.empty()) {
             fitted_.table.by_constant_length = summary_of(accept_lengths_);
         }
@@ -118,18 +121,10 @@ private:
             if (points_[sweep.front()].batch < points_[sweep.back()].batch) {
                 score_sweep(sweep);
             }
-            if (study_.input.mode == sim::CostMode::calibrated && loads_of(sweep) >= 3) {
+            if (study_.input.mode == sim::CostMode::calibrated) {
                 (points_[sweep.front()].accept_length ? loads_given_ : loads_fitted_).add(sweep);
             }
         }
-    }
-
-    std::size_t loads_of(const std::vector<std::size_t>& sweep) const {
-        std::set<double> batches;
-        for (const std::size_t i : sweep) {
-            batches.insert(points_[i].batch);
-        }
-        return batches.size();
     }
 
     void score_sweep(const std::vector<std::size_t>& sweep) {
